@@ -14,7 +14,7 @@ func isURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.Fragment == ""
 }
 
-// isSecureURL reports whether text is an https URL, or an http URL that leads to this machine.
+// isSecureURL reports whether text is an https URL, or an http URL whose host is this machine.
 func isSecureURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && isURL(text) && (u.Scheme == "https" || loopback(net.JoinHostPort(u.Hostname(), "0")))
@@ -23,8 +23,8 @@ func isSecureURL(text string) bool {
 // discoverable reports whether the issuer can publish its metadata as specified by RFC 8414.
 func discoverable(issuer string) bool { return isSecureURL(issuer) && !strings.Contains(issuer, "?") }
 
-// loopback reports whether the address can be reached only from this machine. Of all host names,
-// only "localhost" is accepted, because any other name might resolve to any address.
+// loopback reports whether the address can be reached only from this machine. The only host name it
+// accepts is "localhost", because any other name might resolve to any address.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -52,8 +52,8 @@ func checkAddress(what, shown, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkConsole accepts "off" and addresses that only this machine can reach. Other addresses are
-// rejected because anyone who can open the console can answer approval requests.
+// checkConsole accepts "off" and addresses that can be reached only from this machine. Other
+// addresses are rejected because anyone who can open the console can answer approval requests.
 func checkConsole(what, shown, text string) (msg, hint string) {
 	switch msg, _ = checkAddress(what, shown, text); {
 	case text == "off":
@@ -66,8 +66,8 @@ func checkConsole(what, shown, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkURL accepts an http or https URL. It discards the error from url.Parse, because that error
-// quotes the URL and might reveal a secret.
+// checkURL accepts an http or https URL. It does not report the error from url.Parse, which quotes
+// the URL and might thus reveal a secret.
 func checkURL(what, _, text string) (msg, hint string) {
 	u, err := url.Parse(text)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {

@@ -12,17 +12,17 @@ import (
 )
 
 // defaultHolds contains hold times for clients that are known to wait longer than most. They apply
-// unless the configuration sets a hold time. Most clients end a call after 60 s, and for some of
-// them this includes a slow start; the general default of 45 s is meant for these clients. The map
-// is read-only.
+// unless the configuration sets a hold time. The general default of 45 s is meant for all other
+// clients: most of them end a call after 60 s, which for some includes a slow start. The map is
+// read-only.
 var defaultHolds = map[string]time.Duration{
-	"claude-code":            100 * time.Second, // this client has no effective limit but moves a call to the background after 2 min
-	"gemini-cli-mcp-client*": 100 * time.Second, // this client ends a call after 10 min and cannot show a question
+	"claude-code":            100 * time.Second, // client without an effective limit; moves a call to the background after 2 min
+	"gemini-cli-mcp-client*": 100 * time.Second, // client that ends a call after 10 min and cannot show a question
 }
 
 // HoldFor returns how long a call waits for approval before it is parked. client is the name that
-// the client reports. Holds takes precedence over Hold. Hold, if set, takes precedence over the
-// built-in default for the client.
+// the client reports. Holds takes precedence over Hold, and Hold, if set, over the built-in default
+// for the client.
 func (a Approval) HoldFor(client string) time.Duration {
 	if hold, ok := holdOf(a.Holds, client); ok {
 		return hold
@@ -33,7 +33,7 @@ func (a Approval) HoldFor(client string) time.Duration {
 	return a.Hold
 }
 
-// holdOf looks up a client first by its exact name and then by the longest matching pattern.
+// holdOf looks up the client by its exact name, then by the longest matching pattern.
 func holdOf(holds map[string]time.Duration, client string) (hold time.Duration, ok bool) {
 	if hold, ok = holds[client]; ok && !strings.HasSuffix(client, "*") {
 		return hold, true
@@ -63,7 +63,7 @@ func readHolds(v Value) (map[string]time.Duration, bool) {
 	return holds, v.kind == mapKind
 }
 
-// readPeople reads a map from the names of people to their principals.
+// readPeople reads a map from people's names to their principals.
 func readPeople(v Value) (map[string]string, bool) {
 	people := map[string]string{}
 	v.Each(func(name string, value Value) {
@@ -74,7 +74,7 @@ func readPeople(v Value) (map[string]string, bool) {
 	return people, v.kind == mapKind
 }
 
-// checkIgnore accepts a string of the form TOOL.FIELD, which denotes an argument of a tool.
+// checkIgnore accepts an argument of a tool in the form TOOL.FIELD.
 func checkIgnore(what, shown, text string) (msg, hint string) {
 	dot := strings.LastIndexByte(text, '.')
 	if dot < 1 || dot == len(text)-1 || strings.ContainsAny(text, "*$[]\"' \t") {
@@ -83,8 +83,8 @@ func checkIgnore(what, shown, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkPIN accepts the hash of a PIN. The message does not quote the value, because the value could
-// be the PIN itself.
+// checkPIN accepts the hash of a PIN. Its message does not quote the value, which could be the PIN
+// itself.
 func checkPIN(what, _, text string) (msg, hint string) {
 	if _, err := pin.Parse(text, time.Now); err != nil {
 		return what + " is not a hash of a PIN", "run petrigate approvals pin, and copy the line that it prints"
@@ -94,26 +94,26 @@ func checkPIN(what, _, text string) (msg, hint string) {
 
 // Approval configures approval by people.
 type Approval struct {
-	Channels []string      // some of "elicit", "url", "web", "cli" and "webhook", in order; all listed channels are used at the same time
+	Channels []string      // some of "elicit", "url", "web", "cli" and "webhook", in order; all of them are used at the same time
 	Hold     time.Duration // how long a call waits before it is parked; see [Approval.HoldFor]
-	Expire   time.Duration // how long an approval request can be answered and an approval can be used
-	Cooldown time.Duration // how long the same call is refused after a denial
+	Expire   time.Duration // how long an approval request can be answered, and an approval used
+	Cooldown time.Duration // how long the same call is refused after it was denied
 	Mask     []string      // names of fields, or paths that begin with "$.", whose values approvers do not see
 
 	Ignore []string `json:",omitempty"` // arguments that are not part of a call's identity, in the form TOOL.FIELD
 
-	Holds   map[string]time.Duration // hold time, by client name; a "*" at the end of a name matches any suffix
-	HoldSet bool                     // whether the configuration sets Hold, so that it overrides the built-in defaults
+	Holds   map[string]time.Duration // hold times by client name; a "*" at the end of a name matches any suffix
+	HoldSet bool                     // whether the configuration sets Hold, which then overrides the built-in defaults
 	Webhook *Webhook                 `json:",omitempty"` // settings of the "webhook" channel; nil if the channel is not used
-	PIN     string                   `json:"-"`          // hash of the PIN that approvers must type; empty: no PIN
+	PIN     string                   `json:"-"`          // hash of the PIN that approvers must type; empty if no PIN is required
 	Desktop bool                     `json:",omitempty"` // whether to show a desktop notification when a call is waiting
 	Self    bool                     `json:",omitempty"` // whether callers may approve their own calls
 	People  map[string]string        `json:",omitempty"` // for each person, the principal of the person's clients
-	Grants  time.Duration            `json:",omitempty"` // maximum lifetime of a grant; 0: one hour; negative: grants are disabled
+	Grants  time.Duration            `json:",omitempty"` // maximum lifetime of a grant; 0 means one hour; negative values disable grants
 }
 
-// channelSections lists the channels that have a section of their own in "approval", named after
-// the channel. Each entry contains an example of the section. The map is read-only.
+// channelSections lists the channels that have their own section in "approval", named after the
+// channel. Each entry contains an example of the section. The map is read-only.
 var channelSections = []struct{ name, example string }{{channel.Webhook, exampleOfWebhook}}
 
 func readApproval(a *Approval, l *layers) func(Value) {
@@ -133,7 +133,7 @@ func readApproval(a *Approval, l *layers) func(Value) {
 	}
 }
 
-// maxGrant is the maximum lifetime that can be configured for a grant.
+// maxGrant is the upper limit for the configured lifetime of a grant.
 const maxGrant = time.Hour
 
 // readGrants reads the maximum lifetime of a grant; false disables grants.
@@ -159,7 +159,7 @@ func readChannels(v Value) ([]string, bool) {
 	return channels, ok
 }
 
-// grantLimit returns the maximum lifetime of a grant. The parameter is the value of the setting.
+// grantLimit converts the setting to the maximum lifetime of a grant.
 func grantLimit(grants time.Duration) time.Duration {
 	if grants == 0 {
 		return maxGrant

@@ -10,18 +10,18 @@ import (
 
 // Audit configures the audit log.
 type Audit struct {
-	File      string   // path of the log file; empty: no file
+	File      string   // path of the log file; empty means no file
 	Arguments string   // how call arguments are recorded: "hash", "masked" or "full"
 	Mask      []string // for "masked", names of fields, or paths that begin with "$."
 	Rotate    Rotate
 
-	Keep time.Duration `json:",omitempty"` // maximum age of records in the database; 0: unlimited
+	Keep time.Duration `json:",omitempty"` // maximum age of records in the database; 0 means unlimited
 }
 
 // Rotate configures when the audit log switches to a new file. The zero value disables rotation.
 type Rotate struct {
 	Size int64 // maximum size of a file, in bytes
-	Keep int   // maximum number of rotated files to keep; 0: all are kept
+	Keep int   // maximum number of rotated files to keep; 0 means all
 }
 
 func readAudit(v Value, c *Config, l *layers) {
@@ -34,11 +34,11 @@ func readAudit(v Value, c *Config, l *layers) {
 	})
 }
 
-// minRotateSize is the minimum value of "size", in bytes. A file of this size has room for a few
-// long records.
+// minRotateSize is the minimum value of "size", in bytes. Such a file has room for a few long
+// records.
 const minRotateSize = 64 << 10
 
-// argumentForms lists the values that "arguments" can have. It is read-only.
+// argumentForms lists the values of "arguments". It is read-only.
 var argumentForms = []string{"hash", "masked", "full"}
 
 func readRotate(v Value) (r Rotate, ok bool) {
@@ -53,7 +53,7 @@ func readRotate(v Value) (r Rotate, ok bool) {
 // minKeep is the minimum value of audit.keep.
 const minKeep = time.Hour
 
-// readKeep reads how long records are kept. The duration may contain days.
+// readKeep reads how long records are kept: a duration that may contain days.
 func readKeep(v Value) (time.Duration, bool) {
 	if !v.requireUnit("d") {
 		return 0, false
@@ -72,9 +72,9 @@ func readKeep(v Value) (time.Duration, bool) {
 	return keep, ok
 }
 
-// daysOf parses a duration that can begin with a number of days, for example "90d" or "1d12h".
+// daysOf parses a duration that may begin with a number of days, such as "90d" or "1d12h".
 func daysOf(text string) (time.Duration, bool) {
-	const day, most = 24 * time.Hour, 100 * 366 // limits the duration to 100 years
+	const day, most = 24 * time.Hour, 100 * 366 // at most 100 years
 	number, rest, found := strings.Cut(text, "d")
 	if !found {
 		return duration(text)

@@ -1,9 +1,9 @@
 // Package config reads petrigate's configuration, a single YAML file, and checks it strictly.
 //
-// The file is parsed only once, into a tree where every value knows its line and column.
-// Anything unexpected (an unknown key, a duplicate, a wrong type, a key reserved for a later
-// version) is an [Error] with this position, the source line and, if possible, a suggestion. All
-// errors are reported together. Nothing is guessed, and nothing is ignored.
+// The file is parsed only once, into a tree of values with their lines and columns. Anything
+// unexpected (an unknown key, a duplicate, a wrong type, a key reserved for a later version) is an
+// [Error] with a position, the source line and, if possible, a suggestion. All errors are reported
+// together. Nothing is guessed, and nothing is ignored.
 //
 //	version: 1
 //	mcpServers:
@@ -17,16 +17,16 @@
 // finds and reads a file, [Servers] reads only the servers in it, [Parse] reads bytes, and
 // [ParseNet] reads nets.
 //
-// Reading has three stages. First, a source turns bytes into a tree of nodes with positions.
-// Second, a decoder walks the tree through [Value] and tables of [Keys], which record every mistake
-// and fill a [Config]. Third, the layers merge the scalars: a flag overrides the environment, which
-// overrides the file, which overrides the default. Settings that could loosen a policy come only
-// from the file. Finally, each section's settings are checked against each other (the settle
-// methods).
+// A configuration is read in four stages. First, a source turns bytes into a tree of nodes with
+// positions. Second, a decoder walks the tree through [Value] and tables of [Keys], which record
+// every mistake and fill a [Config]. Third, the layers merge the scalars: a flag overrides the
+// environment, which overrides the file, which overrides the default. Settings that could loosen a
+// policy come only from the file. Fourth, the settle methods check each section's settings against
+// each other.
 //
 // The package starts no goroutines and uses no locks. It never prints a value that replaced a
 // ${...}: errors and excerpts show the text of the file with secrets replaced by stars. It does not
-// interpret rules, nets or expressions; this is done by the packages rules, gate and internal/cel.
+// interpret rules, nets or expressions; packages rules, gate and internal/cel do that.
 package config
 
 import (
@@ -41,18 +41,18 @@ const DefaultStartup = 10 * time.Second
 
 // A Config is a complete, checked configuration.
 type Config struct {
-	File    string   // path of the configuration file; empty: no file
-	Servers []Server // the servers, in the order of the file
+	File    string   // path of the configuration file; empty if no file was read
+	Servers []Server // servers, in file order
 
-	Bases  []Base `json:",omitempty"` // the base policies; their rules and nets come first in Rules and Nets
+	Bases  []Base `json:",omitempty"` // base policies; their rules and nets come first in Rules and Nets
 	Rules  []RuleText
 	Nets   []Net
-	Active []string // names of the active nets; nil: all
-	// ActivePosition is the position of "active", for use in errors about unknown net names.
+	Active []string // names of the active nets; nil means all
+	// ActivePosition is the position of "active", for errors about unknown net names.
 	ActivePosition Position
-	Default        string // the verdict if all nets abstain: "allow" or "deny"
-	Mode           string // the mode: "enforce" or "shadow"; in shadow mode, the proxy decides and records but never blocks or asks
-	Advertise      string // which tools tools/list returns: "all", "possible" or "enabled"
+	Default        string // verdict if all nets abstain: "allow" or "deny"
+	Mode           string // "enforce" or "shadow"; in shadow mode, the proxy decides and records but never blocks or asks
+	Advertise      string // tools that tools/list returns: "all", "possible" or "enabled"
 
 	Shell     Shell `json:",omitzero"`
 	Listen    Listen
@@ -68,48 +68,47 @@ type Config struct {
 
 	Warnings ErrorList
 
-	// Sums holds the SHA-256 checksum, in hex, of each file that was read (the configuration,
-	// rules, nets), by file name.
+	// Sums holds, by file name, the hexadecimal SHA-256 checksum of each file that was read: the
+	// configuration, rules and nets.
 	Sums map[string]string `json:"-"`
 
-	// TextOnly is true if no person named or trusted the file. Such a file is only read as text:
-	// ${...} and environment files are not looked up, so values that use them are verbatim or
-	// missing. A program must not start, open or connect to anything that the configuration names,
-	// nor send anything to it.
+	// TextOnly reports whether the file was only read as text, because no person named or trusted
+	// it. In this case, ${...} and environment files were not looked up, so values that use them
+	// are verbatim or missing. A program must not start, open or connect to anything that the
+	// configuration names, nor send anything to it.
 	TextOnly   bool     `json:"-"`
 	References []string `json:"-"` // if TextOnly is set, the ${...} and environment files that were not looked up
 
-	secrets func() []string // returns the secrets; a function is used so that printing the Config cannot reveal them
+	secrets func() []string // returns the secrets; being a function, it does not reveal them when the Config is printed
 
-	origin // provides the method Of, which returns the positions of top-level values
+	origin // provides the method Of for the positions of top-level values
 }
 
 // Console configures the web console.
 type Console struct {
-	HTTP         string   // loopback address of the console; empty: an address is chosen when the console is opened; "off": no console
-	AllowedHosts []string // additional host names that browsers may use, for example the name of a reverse proxy
+	HTTP         string   // loopback address of the console, or "off"; if empty, an address is chosen when the console is opened
+	AllowedHosts []string // additional host names that browsers may use, such as that of a reverse proxy
 }
 
-// Pinning configures what happens when a server changes the definition of a tool that was already
-// accepted.
+// Pinning configures what happens when a server changes a tool definition that has been accepted.
 type Pinning struct {
 	Mode string // "off", "warn" or "enforce"; with "enforce", a changed tool is hidden and refused until a person accepts the change
-	File string // file that stores accepted definitions; empty: the database if it is PostgreSQL, and otherwise a default path for this configuration
+	File string // file for accepted definitions; empty means the database if it is PostgreSQL, and otherwise a default file for this configuration
 }
 
 // Log configures the log of the process.
 type Log struct {
-	Level  string // the lowest level that is logged: "debug", "info", "warn" or "error"
-	Format string // the format of the log: "auto", "text" or "json"
+	Level  string // lowest level to log: "debug", "info", "warn" or "error"
+	Format string // "auto", "text" or "json"
 }
 
-// schema is the JSON Schema of a configuration. It is read-only. A test compares its keys with the
-// keys that the decoder knows.
+// schema is the JSON Schema of a configuration. It is read-only. A test compares its keys with
+// those of the decoder.
 //
 //go:embed petrigate.schema.json
 var schema string
 
-// Schema returns the JSON Schema (2020-12) of a configuration, for editors.
+// Schema returns the JSON Schema (2020-12) of a configuration, for use by editors.
 func Schema() string { return schema }
 
 // NetSchema returns the JSON Schema of a net file.
@@ -122,5 +121,5 @@ func NetSchema() string {
 	).Replace(schema)
 }
 
-// pinningModes lists the values that pinning.mode can have, weakest first. It is read-only.
+// pinningModes lists the values of pinning.mode, weakest first. It is read-only.
 var pinningModes = []string{"off", "warn", "enforce"}

@@ -51,8 +51,8 @@ func (v Value) Flag() (on, ok bool) { return v.text == "true", v.is(boolKind) }
 // Count reads a non-negative whole number.
 func (v Value) Count() (int, bool) { return whole(0, math.MaxInt32)(v) }
 
-// whole returns a function that reads a whole number. The number must have no sign, must be written
-// as in JSON, and must be at least least and at most most.
+// whole returns a function that reads a whole number from least to most, without a sign and as
+// written in JSON.
 func whole(least, most int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
 		if !v.is(numberKind) {
@@ -67,7 +67,7 @@ func whole(least, most int) func(Value) (int, bool) {
 	}
 }
 
-// positive reads a limit, which must be at least 1. A limit of 0 would block everything.
+// positive reads a limit, which must be at least 1, because a limit of 0 would block everything.
 func (v Value) positive() (int, bool) {
 	n, ok := v.Count()
 	if ok && n == 0 {
@@ -100,21 +100,21 @@ func (v Value) Duration() (time.Duration, bool) {
 	return t, ok
 }
 
-// duration parses a duration, which must not be negative.
+// duration parses a nonnegative duration.
 func duration(text string) (time.Duration, bool) {
 	t, err := time.ParseDuration(text)
 	return t, err == nil && t >= 0
 }
 
-// units lists the units of sizes. If the name of a unit ends with the name of another unit, it
-// comes first. The list is read-only.
+// units lists the units of sizes. A unit whose name ends with the name of another unit comes before
+// it. The list is read-only.
 var units = []struct {
 	name  string
 	bytes int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}}
 
-// size returns a function that reads a number of bytes and its unit. The size must be at least
-// least and less than 2 GiB.
+// size returns a function that reads a number of bytes with a unit. The size must be at least least
+// and less than 2 GiB.
 func size(least int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
 		n, ok := sizeUpTo(int64(least), math.MaxInt32)(v)
@@ -122,8 +122,7 @@ func size(least int) func(Value) (int, bool) {
 	}
 }
 
-// sizeUpTo returns a function that reads a number of bytes and its unit. The size must be at least
-// least and at most most.
+// sizeUpTo returns a function that reads a number of bytes with a unit, from least to most.
 func sizeUpTo(least, most int64) func(Value) (int64, bool) {
 	return func(v Value) (int64, bool) {
 		if !v.requireUnit("MiB") {
@@ -144,7 +143,7 @@ func sizeUpTo(least, most int64) func(Value) (int64, bool) {
 	}
 }
 
-// sizeOf parses a whole number and its unit.
+// sizeOf parses a whole number with a unit.
 func sizeOf(text string, most int64) (int64, bool) {
 	for _, unit := range units {
 		digits, ok := strings.CutSuffix(text, unit.name)
@@ -157,7 +156,7 @@ func sizeOf(text string, most int64) (int64, bool) {
 	return 0, false
 }
 
-// setting reads a string and replaces each ${...} that it contains.
+// setting reads a string and replaces each ${...} in it.
 func (v Value) setting() (string, bool) {
 	if !v.is(textKind) {
 		return "", false
@@ -180,8 +179,8 @@ func (v Value) setting() (string, bool) {
 	return text, true
 }
 
-// A check returns the problem with a string and a hint. If the string is valid, both are empty. The
-// parameter what names the key, and shown is the string as written in the file.
+// A check returns a message describing the problem with text, and a hint. Both are empty if text is
+// valid. what names the key, and shown is the string as written in the file.
 type check func(what, shown, text string) (msg, hint string)
 
 func (v Value) passes(text string, c check) bool {
@@ -234,8 +233,7 @@ func checkNotEmpty(what, _, text string) (msg, hint string) {
 	return "", ""
 }
 
-// into returns a decoder function that reads a value with the function read and stores the result
-// at the address to.
+// into returns a decoder function that reads a value with read and stores the result in *to.
 func into[T any](to *T, read func(Value) (T, bool)) func(Value) {
 	return func(v Value) {
 		if x, ok := read(v); ok {
@@ -244,7 +242,7 @@ func into[T any](to *T, read func(Value) (T, bool)) func(Value) {
 	}
 }
 
-// each returns a function that reads a list. It reads each entry with the function read.
+// each returns a function that reads a list, using read for each entry.
 func each[T any](read func(Value) (T, bool)) func(Value) ([]T, bool) {
 	return func(v Value) ([]T, bool) {
 		if !v.is(listKind) {
@@ -260,7 +258,7 @@ func each[T any](read func(Value) (T, bool)) func(Value) ([]T, bool) {
 	}
 }
 
-// nonEmpty returns a function that works like the function read but rejects an empty list.
+// nonEmpty returns a function that is like read but rejects an empty list.
 func nonEmpty[T any](read func(Value) ([]T, bool)) func(Value) ([]T, bool) {
 	return func(v Value) ([]T, bool) {
 		if v.kind == listKind && len(v.items) == 0 {

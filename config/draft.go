@@ -9,8 +9,8 @@ import (
 // Inline reports whether the text is part of the configuration file.
 func (r RuleText) Inline() bool { return r.inline }
 
-// WithRules returns a copy of c where Rules[i].Text is replaced with text. It does not read any
-// files. The error is an [ErrorList].
+// WithRules returns a copy of c with text in place of Rules[i].Text. It does not read any files.
+// The error is an [ErrorList].
 func (c *Config) WithRules(i int, text string) (*Config, error) {
 	other := *c
 	other.Rules = slices.Clone(c.Rules)
@@ -25,8 +25,8 @@ func (c *Config) WithRules(i int, text string) (*Config, error) {
 	return nil, ErrorList{{File: c.Rules[i].File, Msg: fmt.Sprintf("the file %q is empty", c.Rules[i].File)}}
 }
 
-// WithNets returns a copy of c where the nets in file are replaced with the nets in text. It does
-// not read any files. The error is an [ErrorList].
+// WithNets returns a copy of c with the nets in text in place of those in file. It does not read
+// any files. The error is an [ErrorList].
 func (c *Config) WithNets(file, text string) (*Config, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, ErrorList{{File: file, Msg: fmt.Sprintf("the file %q is empty", file)}}

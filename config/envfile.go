@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// readEnvFile reads environment variables from a file that contains one NAME=VALUE per line. If a
-// variable is also in "env", the value in "env" takes precedence.
+// readEnvFile reads environment variables from a file with one NAME=VALUE per line. A variable that
+// is also in "env" gets the value from "env".
 func readEnvFile(v Value) (map[string]string, bool) {
 	name, ok := checked(checkNotEmpty)(v)
 	if !ok {
@@ -38,8 +38,8 @@ func readEnvFile(v Value) (map[string]string, bool) {
 	return all, true
 }
 
-// readVariable parses a line of an environment file. It removes quotes around the variable's value.
-// The returned problem does not contain this value, because it may be a secret.
+// readVariable parses a line of an environment file. It removes quotes around the value. The
+// returned problem does not contain the value, which may be a secret.
 func readVariable(to map[string]string, line string) (problem string) {
 	line = strings.TrimPrefix(line, "export ")
 	if line == "" || line[0] == '#' {

@@ -2,26 +2,26 @@ package config
 
 import "strings"
 
-// An Expression is a CEL expression, or a sentence with embedded CEL expressions. It includes its
-// position in the file. This package does not interpret expressions.
+// An Expression is a CEL expression, or a sentence with embedded CEL expressions, with its position
+// in the file. This package does not interpret expressions.
 type Expression struct {
 	Text string
 
-	at     RuleText // the text, with its location in the file
-	exact  bool     // whether the file contains Text verbatim, so that columns are meaningful
+	at     RuleText // text and its location in the file
+	exact  bool     // whether the file contains Text verbatim, so that columns are correct
 	source *source
 }
 
 // String returns the text of the expression.
 func (e Expression) String() string { return e.Text }
 
-// MarshalText returns e.Text.
+// MarshalText returns the text of the expression.
 func (e Expression) MarshalText() ([]byte, error) { return []byte(e.Text), nil }
 
 // Equal reports whether both expressions have the same text.
 func (e Expression) Equal(other Expression) bool { return e.Text == other.Text }
 
-// Position converts a line and column in the text to a position in the file.
+// Position converts a line and column in the expression to a position in the file.
 func (e Expression) Position(line, column int) Position {
 	if !e.exact {
 		line, column = 1, 1
@@ -32,8 +32,8 @@ func (e Expression) Position(line, column int) Position {
 	return e.at.Position(line, column)
 }
 
-// Excerpt returns the source line of the given position in the expression, and a caret under the
-// position. It returns the empty string if the expression does not come from a file.
+// Excerpt returns the source line of a position in the expression, with a caret below the position,
+// or the empty string if the expression does not come from a file.
 func (e Expression) Excerpt(line, column int) string {
 	if e.source == nil {
 		return ""

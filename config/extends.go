@@ -13,18 +13,18 @@ import (
 	"github.com/petrigate/petrigate/internal/basefile"
 )
 
-// A baseFile is a base policy as read from its file, and the settings that it provides.
+// A baseFile is a base policy as read from its file, with the settings that it provides.
 type baseFile struct {
 	Base
 	root     Value
-	settings Config  // settings that are not scalars
+	settings Config  // settings other than scalars
 	scalars  *layers // scalar settings that the base sets
 }
 
-// baseScalars lists the scalars that a base policy can set. It is read-only.
+// baseScalars lists the scalars that a base policy may set. It is read-only.
 var baseScalars = []struct {
 	key              string
-	stricterIfHigher bool // a configuration may raise the base's value but must not lower it
+	stricterIfHigher bool // whether a configuration may raise, but not lower, the base's value
 }{{"expire", false}, {"cooldown", true}}
 
 // A baseReader reads base policies. Its fields correspond to those of [Options].
@@ -94,8 +94,8 @@ func (r baseReader) entry(v Value) *baseFile {
 	return b
 }
 
-// fetching returns a function that fetches contents like fetch. The function also records in b the
-// contents and whether a cached copy was used.
+// fetching returns a function that is like fetch but also records the contents, and whether a
+// cached copy was used, in b.
 func (b *baseFile) fetching(v Value, fetch Fetch) Fetch {
 	return func(addresses ...string) ([][]byte, error) {
 		all, err := fetch(addresses...)
@@ -110,8 +110,8 @@ func (b *baseFile) fetching(v Value, fetch Fetch) Fetch {
 	}
 }
 
-// Fetched returns the contents of the given URLs that were read when c was loaded. With these
-// contents, a modified text of the same configuration can be parsed without network access.
+// Fetched returns the contents of the given URLs as read when c was loaded. They allow a modified
+// text of the same configuration to be parsed without network access.
 func (c *Config) Fetched(addresses ...string) (all [][]byte, err error) {
 	for _, address := range addresses {
 		for _, b := range c.Bases {
@@ -148,8 +148,7 @@ func readPinned(to *string, check func(string) error) func(Value) {
 	}
 }
 
-// addressProblem returns the reason why a base cannot be read from this URL, or the empty string if
-// it can be read.
+// addressProblem returns the reason why a base cannot be read from this URL, or the empty string.
 func addressProblem(address string) string {
 	u, err := url.Parse(address)
 	switch {
@@ -161,8 +160,8 @@ func addressProblem(address string) string {
 	return `"url" must begin with https://`
 }
 
-// readVerified reads a base and, if key is set, also the base's signature. It verifies the base's
-// bytes against the key or the digest.
+// readVerified reads a base and verifies it: against the digest or, if digest is empty, against key
+// and the base's signature, which it also reads.
 func readVerified(place, digest, key string, read Fetch) ([]byte, error) {
 	if digest != "" {
 		all, err := read(place)
@@ -193,7 +192,7 @@ func (e *environment) readFiles(names ...string) (all [][]byte, err error) {
 	return all, nil
 }
 
-// read decodes the bytes of the base. The problems in it are added to those of the configuration.
+// read decodes the bytes of the base. Problems in them are added to those of the configuration.
 func (b *baseFile) read(v Value, data []byte) {
 	d := &decoder{source: &source{name: b.File}, environment: &environment{closed: true}, visit: v.visit}
 	root := d.read(data)
@@ -246,8 +245,8 @@ func (b *baseFile) readIdentity(v Value) {
 	v.as(`"base"`).needs("name", "version")
 }
 
-// extend inserts the rules and nets of the bases before those of c. It also applies the settings
-// that c inherits.
+// extend inserts the rules and nets of the bases before those of c, and applies the settings that c
+// inherits.
 func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 	var rules []RuleText
 	var nets []Net
@@ -264,7 +263,7 @@ func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 		}
 		c.inherit(root, b, l)
 	}
-	if c.Active != nil && len(bases) > 0 { // "active" selects only from the configuration's own nets; an empty list selects none of them
+	if c.Active != nil && len(bases) > 0 { // "active" selects only among the configuration's own nets; if the list is empty, it selects none of them
 		c.Active = append(active, c.Active...)
 	}
 	c.Rules, c.Nets = append(rules, c.Rules...), append(nets, c.Nets...)
@@ -273,7 +272,7 @@ func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 	}
 }
 
-// inherit copies from a base those settings that the configuration does not set.
+// inherit copies from a base the settings that the configuration does not set.
 func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 	if b.Default == "deny" && root.get("default") == nil {
 		c.Default = "deny"
@@ -313,8 +312,8 @@ func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 	}
 }
 
-// checkRequired returns an error if bases lacks a required base. Bases are required by o.Require
-// and by PETRIGATE_REQUIRE_BASE.
+// checkRequired returns an error if bases lacks a base required by o.Require or
+// PETRIGATE_REQUIRE_BASE.
 func (o Options) checkRequired(file string, bases []Base) error {
 	if o.Partial {
 		return nil
@@ -338,9 +337,8 @@ func (o Options) checkRequired(file string, bases []Base) error {
 	return nil
 }
 
-// checkNarrows reports settings that are weaker than the corresponding settings of a base. It does
-// not compare nets; package policydiff proves that the configuration's nets only narrow those of
-// the base.
+// checkNarrows reports settings that are weaker than those of a base. It does not compare nets:
+// package policydiff proves that the configuration's nets only narrow those of the base.
 func (c *Config) checkNarrows(root Value, b *baseFile, l *layers) {
 	weaker := func(n *node, key, ours, theirs string) {
 		root.faultAt(n, fmt.Sprintf("%s %s is weaker than the %s of the base policy %q", key, ours, theirs, b.Name), "a configuration may only narrow what it extends")

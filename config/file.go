@@ -7,8 +7,8 @@ import (
 	"runtime"
 )
 
-// readFile reads a regular file of at most limit bytes. It rejects all other kinds of files, so
-// that it never blocks on a named pipe.
+// readFile reads a regular file of at most limit bytes. It rejects any other kind of file, so that
+// it never blocks on a named pipe.
 func readFile(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -31,14 +31,14 @@ func readFile(path string, limit int64) ([]byte, error) {
 
 var errTooLarge = errors.New("the file is too large")
 
-// writable reports whether users other than the owner and the group can write to the file. On
-// Windows, where file modes are synthesized, it returns false.
+// writable reports whether users other than the file's owner and group can write to it. On Windows,
+// where file modes are synthesized, it returns false.
 func writable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().Perm()&0o002 != 0 && runtime.GOOS != "windows"
 }
 
-// cause returns a file system error without its path, because the message already names the file.
+// cause returns a file system error without its path, which the message already contains.
 func cause(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {

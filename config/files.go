@@ -36,7 +36,7 @@ func readFiles(v Value) []textFile {
 	return files
 }
 
-// match reads the files that match the pattern, in bytewise order of their names.
+// match reads the files that match the pattern, sorted by name.
 func (e *environment) match(pattern string) (files []textFile, faults ErrorList) {
 	if e.closed {
 		return nil, ErrorList{{Msg: fmt.Sprintf("a base policy must be one file and cannot read %q", pattern), Hint: "write it inline"}}
@@ -61,8 +61,8 @@ func (e *environment) match(pattern string) (files []textFile, faults ErrorList)
 	return files, faults
 }
 
-// noFile returns the error for a pattern that matches no file. The error suggests a file in the
-// same directory that has a similar name and the same extension, if one exists.
+// noFile returns the error for a pattern that matches no file. If possible, it suggests a file in
+// the same directory with a similar name and the same extension.
 func noFile(pattern, path string) Error {
 	f := Error{Msg: fmt.Sprintf("no file matches %q", pattern)}
 	var names []string
@@ -109,7 +109,7 @@ func (e *environment) glob(pattern string) ([]string, *Error) {
 	return names, nil
 }
 
-// escape quotes the metacharacters in a directory name, so that the name can be used in a pattern.
+// escape quotes the metacharacters in a directory name for use in a pattern.
 func escape(dir string) string {
 	if runtime.GOOS == "windows" {
 		return dir
@@ -117,8 +117,8 @@ func escape(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
-// readFile returns the contents of one of the user's files. If the file is open in an editor, it
-// returns the unsaved text.
+// readFile returns the contents of one of the user's files. If an editor has the file open,
+// readFile returns the unsaved text.
 func (e *environment) readFile(path string) ([]byte, error) {
 	if e.unsaved != nil {
 		if text, ok := e.unsaved(path); ok {

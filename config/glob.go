@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// maxGlobNames is the maximum number of directory entries that are examined per pattern. A limit is
-// needed because an editor expands patterns on every keystroke.
+// maxGlobNames is the maximum number of directory entries to examine per pattern. It is limited
+// because an editor expands patterns on every keystroke.
 const maxGlobNames = 50_000
 
 // A globber expands patterns like [filepath.Glob] but examines only a limited number of directory
@@ -31,7 +31,7 @@ func (g *globber) glob(pattern string) (names []string, err error) {
 	dir, last := filepath.Split(pattern)
 	volume := filepath.VolumeName(dir)
 	if len(dir) > len(volume)+1 {
-		dir = dir[:len(dir)-1] // remove the separator at the end
+		dir = dir[:len(dir)-1] // remove the trailing separator
 	}
 	if dir == volume {
 		dir += "."
@@ -52,8 +52,8 @@ func (g *globber) glob(pattern string) (names []string, err error) {
 	return names, nil
 }
 
-// metaCharacters returns the characters that have a special meaning in patterns. On Windows, the
-// backslash is not one of them, because it separates directories there.
+// metaCharacters returns the characters with a special meaning in patterns. On Windows, the
+// backslash is not included, because it separates directories.
 func metaCharacters() string {
 	if os.PathSeparator == '\\' {
 		return "*?["
@@ -61,8 +61,8 @@ func metaCharacters() string {
 	return `*?[\`
 }
 
-// matchesIn returns the entries of a directory that match the pattern. If the directory cannot be
-// read, it returns none.
+// matchesIn returns the entries of a directory that match the pattern. It ignores a directory that
+// cannot be read.
 func (g *globber) matchesIn(dir, pattern string) (names []string, err error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, nil
@@ -84,8 +84,8 @@ func (g *globber) matchesIn(dir, pattern string) (names []string, err error) {
 	return names, nil
 }
 
-// tooMany returns the error for a pattern that would examine too many names. It returns nil if err
-// is a different error.
+// tooMany returns the error for a pattern that would examine too many names, or nil if err is a
+// different error.
 func tooMany(pattern string, err error) *Error {
 	if !errors.Is(err, errManyNames) {
 		return nil

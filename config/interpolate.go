@@ -10,17 +10,16 @@ import (
 
 // An environment resolves ${...} and file paths.
 type environment struct {
-	dir    string // directory of the configuration file; relative paths are relative to it
+	dir    string // directory of the configuration file, as the base for relative paths
 	lookup func(string) (string, bool)
 
-	unsaved func(path string) ([]byte, bool) // returns unsaved text, as [Options.Unsaved] does; may be nil
+	unsaved func(path string) ([]byte, bool) // returns unsaved text, like [Options.Unsaved]; may be nil
 
 	// closed means that ${...} and other files are rejected. It is set for a base policy, because
-	// the signed bytes of the policy must be complete and mean the same everywhere.
+	// its signed bytes must be complete and mean the same everywhere.
 	closed bool
 
-	// text means that the file is only read as text. References are then recorded instead of being
-	// resolved.
+	// text means that the file is only read as text: references are recorded, not resolved.
 	text       bool
 	references []string
 	skipped    int // number of unresolved references, including repetitions
@@ -29,7 +28,7 @@ type environment struct {
 	sums    map[string]string // checksums of the files; see [Config.Sums]
 }
 
-// A badExpr describes a ${...} that cannot be replaced. Its messages do not contain resolved
+// A badExpr describes a ${...} that cannot be resolved. Its messages do not contain resolved
 // values.
 type badExpr struct{ expr, msg, hint string }
 
@@ -57,7 +56,7 @@ func (e *environment) expand(text string) (expanded string, bad *badExpr) {
 
 var variable = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(?:(:-|:\?)(.*))?$`)
 
-// value returns the value that replaces a ${...}.
+// value returns the value of a ${...}.
 func (e *environment) value(expr string) (string, *badExpr) {
 	if e.closed {
 		return "", &badExpr{expr, "a base policy must be the same everywhere, but " + expr + " is not", "write the value"}
@@ -129,7 +128,7 @@ func (e *environment) file(expr, path string) (string, *badExpr) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }
 
-// path returns p as messages show it. If p is relative, it is joined to the directory of the
+// path returns p as shown in messages. A relative path is joined to the directory of the
 // configuration file.
 func (e *environment) path(p string) string {
 	if p == "" || filepath.IsAbs(p) {
@@ -138,9 +137,9 @@ func (e *environment) path(p string) string {
 	return filepath.Join(e.dir, p)
 }
 
-// absolute is like path, but its result remains valid if the working directory changes. This
-// matters for the path of a command: if it were relative, it would be looked up in PATH or relative
-// to the working directory of its server.
+// absolute is like path, but the result does not depend on the working directory. This matters for
+// the path of a command: a relative one would be looked up in PATH, or relative to the working
+// directory of its server.
 func (e *environment) absolute(p string) string {
 	if p == "" {
 		return ""
@@ -155,11 +154,11 @@ func (e *environment) absolute(p string) string {
 	return p
 }
 
-// minSecret is the minimum length of a value that counts as a secret. Shorter values would occur in
-// almost any text.
+// minSecret is the minimum length of a value to be treated as a secret. Shorter values would occur
+// in almost any text.
 const minSecret = 6
 
-// nonSecretVariables lists environment variables whose values are not secret. It is read-only.
+// nonSecretVariables lists environment variables with values that are not secret. It is read-only.
 var nonSecretVariables = []string{"HOME", "USER", "LOGNAME", "PWD", "PATH", "SHELL", "LANG", "TERM", "TMPDIR", "HOSTNAME", "XDG_RUNTIME_DIR"}
 
 // recordSecret records the resolved value of a ${...} as a secret.

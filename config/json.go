@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// readJSON parses JSON. If ok is false, the text is not JSON but might still be YAML. A separate
-// parser is used for JSON because the YAML library treats numbers, escapes, and columns after a tab
-// differently, and because it is slow on large files.
+// readJSON parses JSON. If ok is false, the text is not JSON but might still be YAML. JSON has its
+// own parser because the YAML library treats numbers, escapes, and columns after a tab differently,
+// and is slow on large files.
 func readJSON(text string) (n *node, ok bool) {
 	if !looksJSON(text) || !json.Valid([]byte(text)) {
 		return nil, false
@@ -19,7 +19,7 @@ func readJSON(text string) (n *node, ok bool) {
 	r := &jsonReader{text: text, dec: json.NewDecoder(strings.NewReader(text)), line: 1, column: 1}
 	r.dec.UseNumber()
 	n = r.value(0)
-	return n, !r.failed // if the text is nested too deeply or too large, the YAML reader reports that with a position
+	return n, !r.failed // text that is nested too deeply or too large is left to the YAML reader, which reports it with a position
 }
 
 type jsonReader struct {
@@ -28,7 +28,7 @@ type jsonReader struct {
 	failed bool
 	nodes  int
 
-	offset, line, column int // the end of the text whose lines and columns were already counted
+	offset, line, column int // end of the text whose lines and columns have been counted
 }
 
 // token reads the next token.
@@ -95,15 +95,14 @@ func (r *jsonReader) inside(n *node, depth int) {
 }
 
 // The expressions comments and trailing match the comments and trailing commas that editors allow
-// in JSON. The first alternative in each skips strings, because these can contain the same
-// characters.
+// in JSON. The first alternative in each skips strings, which can contain the same characters.
 var (
 	comments = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/`)
 	trailing = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|,\s*[}\]]`)
 )
 
-// withoutComments replaces comments and trailing commas with spaces, so that the positions of all
-// other text are preserved.
+// withoutComments replaces comments and trailing commas with spaces, which preserves the positions
+// of all other text.
 func withoutComments(text string) string {
 	text = comments.ReplaceAllStringFunc(text, func(s string) string {
 		if s[0] == '"' {
@@ -124,8 +123,8 @@ func withoutComments(text string) string {
 	})
 }
 
-// looksJSON reports whether the text can only be JSON or flow-style YAML. It matters because JSON
-// strings can contain Unicode line separators, which YAML treats as line ends.
+// looksJSON reports whether the text can only be JSON or flow-style YAML. The difference matters
+// because JSON strings can contain Unicode line separators, which end a line in YAML.
 func looksJSON(text string) bool {
 	text = strings.TrimLeft(text, " \t\n\r")
 	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")

@@ -8,14 +8,14 @@ import (
 // A KeyField is a component of a net's key: a value that the net reads from a call.
 type KeyField struct {
 	Path       string // name of an argument, or a path that begins with "$."; empty if Expression is set
-	Result     bool   // whether the path leads into the call's result and not into its arguments
+	Result     bool   // whether the path leads into the call's result instead of its arguments
 	Expression Expression
 	Position   Position
 
 	origin
 }
 
-// String returns the field as messages show it.
+// String returns the field as shown in messages.
 func (f KeyField) String() string {
 	switch {
 	case f.Expression.Text != "":
@@ -26,13 +26,13 @@ func (f KeyField) String() string {
 	return f.Path
 }
 
-// maxApprovals is the maximum number of people whose approval a call can require.
+// maxApprovals is the maximum number of approvals that a call can require.
 const maxApprovals = 100
 
-// resultPrefix is the prefix of a path into the result.
+// resultPrefix precedes a path into the result.
 const resultPrefix = "result."
 
-// readKey reads a list of fields. The list must not contain duplicates.
+// readKey reads a list of fields without duplicates.
 func readKey(v Value) ([]KeyField, bool) {
 	key, ok := nonEmpty(each(readKeyField))(v)
 	seen := make(map[string]Position, len(key))

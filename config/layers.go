@@ -12,23 +12,23 @@ import (
 )
 
 // A layers value merges the sources of scalars: a flag overrides the environment, which overrides
-// the file, which overrides the default. Settings that can loosen a policy (mode, default, rules)
-// are excluded, because only the file can set them.
+// the file, which overrides the default. It excludes settings that can loosen a policy (mode,
+// default, rules), which only the file can set.
 type layers struct {
-	// values contains only scalars. viper converts keys to lower case and splits them at dots,
-	// which would break maps whose names users choose.
+	// values contains only scalars, because viper converts keys to lower case and splits them at
+	// dots, which would break maps with keys chosen by users.
 	values   *viper.Viper
-	set      map[string]*node // settings that the file contains
-	given    map[string]bool  // scalars that are set by any layer
+	set      map[string]*node // settings in the file
+	given    map[string]bool  // scalars set by any layer
 	httpOnly []*node          // keys of "listen" that have no effect without an HTTP address
-	broken   map[string]bool  // sections with errors; their settings are not checked against each other
+	broken   map[string]bool  // sections with errors, whose settings are not checked against each other
 
 	bases  []*baseFile // the base policies that the file extends
 	reader baseReader
 }
 
-// scalars describes each scalar, by name. The names are those of the keys in the file and of the
-// fields in [Config]. The map is read-only.
+// scalars describes each scalar, by name. The names are the keys in the file and also the fields in
+// [Config]. The map is read-only.
 var scalars = map[string]scalar{
 	"listen.http":       {check: checkAddress},
 	"listen.auth":       {initial: "token", check: checkWord([]string{"token", "jwt", "none"})},
@@ -68,7 +68,7 @@ func (l *layers) scalar(name string) func(Value) {
 	}
 }
 
-// section reads a section. The section contains scalars and, in addition, the keys in others.
+// section reads a section, which contains scalars and the keys in others.
 func (l *layers) section(v Value, others Keys) {
 	for name := range scalars {
 		if section, key, _ := strings.Cut(name, "."); section == v.key.text {
@@ -78,8 +78,8 @@ func (l *layers) section(v Value, others Keys) {
 	v.Fields(others)
 }
 
-// fileOnly returns a decoder function for a setting that only the file can set. It records the
-// position of the value.
+// fileOnly returns a decoder function for a setting that only the file can set. The function also
+// records the position of the value.
 func (l *layers) fileOnly(name string, read func(Value)) func(Value) {
 	return func(v Value) {
 		read(v)
@@ -88,7 +88,7 @@ func (l *layers) fileOnly(name string, read func(Value)) func(Value) {
 }
 
 // trackFaults returns a decoder function for a section whose settings are later checked against
-// each other. If the section contains errors, it prevents this check.
+// each other. It records whether the section has errors, which prevents that check.
 func (l *layers) trackFaults(read func(Value)) func(Value) {
 	return func(v Value) {
 		before := v.Faults()
@@ -98,7 +98,7 @@ func (l *layers) trackFaults(read func(Value)) func(Value) {
 }
 
 // hasUnresolved reports whether a setting in the section uses a variable that was not looked up.
-// Problems in such a section are not reported, because the setting's value is unknown.
+// Its value is unknown, so problems in the section are not reported.
 func (l *layers) hasUnresolved(section string) bool {
 	for name, n := range l.set {
 		if of, _, _ := strings.Cut(name, "."); of == section && n.unresolved {
@@ -108,8 +108,8 @@ func (l *layers) hasUnresolved(section string) bool {
 	return false
 }
 
-// merge replaces values from the file with values from the environment and the flags. It then sets
-// the fields of c.
+// merge overrides values from the file with those from the environment and the flags, and sets the
+// fields of c.
 func (l *layers) merge(o Options, c *Config, errs *ErrorList) {
 	for _, name := range slices.Sorted(maps.Keys(scalars)) {
 		if text, ok := o.lookup(Variable(name)); ok && text != "" {
@@ -139,9 +139,8 @@ func (l *layers) override(name, text, source string, errs *ErrorList) {
 	delete(l.set, name)
 }
 
-// Variable returns the environment variable for a setting. For example, the variable for
-// "log.level" is PETRIGATE_LOG_LEVEL, and the variable for "listen.tokenFile" is
-// PETRIGATE_LISTEN_TOKEN_FILE.
+// Variable returns the environment variable for a setting. For example, it returns
+// PETRIGATE_LOG_LEVEL for "log.level" and PETRIGATE_LISTEN_TOKEN_FILE for "listen.tokenFile".
 func Variable(setting string) string {
 	words := capitals.ReplaceAllString(strings.ReplaceAll(setting, ".", "_"), "_$0")
 	return "PETRIGATE_" + strings.ToUpper(words)

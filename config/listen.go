@@ -9,37 +9,37 @@ import (
 	"time"
 )
 
-// Listen configures the connections from clients.
+// Listen configures how clients connect.
 type Listen struct {
 	Stdio            bool   // whether to use stdio instead of HTTP
-	HTTP             string // the address for HTTP, in the form host:port
+	HTTP             string // HTTP address, in the form host:port
 	Auth             string // how clients are authenticated: "token", "jwt" or "none"
-	TokenFile        string // file that contains the token; empty: a generated token is used
-	JWT              *JWT   // settings for token validation if Auth is "jwt"; nil otherwise
+	TokenFile        string // file that contains the token; if empty, a token is generated
+	JWT              *JWT   // how tokens are validated if Auth is "jwt"; nil otherwise
 	AllowedHosts     []string
 	AllowedOrigins   []string
-	Idle             time.Duration // lifetime of an unused HTTP session
-	MaxSessions      int           // maximum number of HTTP sessions per principal; 0: unset
-	MaxSessionsTotal int           // maximum number of HTTP sessions in total; 0: unset
-	Path             string        // URL path of the endpoint; empty: unset
-	TLS              *TLS          // the certificate and its key; nil: no TLS
-	MaxBody          int           // maximum size of a client message in bytes, also over stdio; 0: unset
-	MaxHeader        int           // maximum size of a request's headers in bytes; 0: unset
-	MaxConnections   int           // maximum number of HTTP connections; 0: unset
+	Idle             time.Duration // how long an HTTP session may remain unused
+	MaxSessions      int           // maximum number of HTTP sessions per principal; 0 means unset
+	MaxSessionsTotal int           // maximum number of HTTP sessions in total; 0 means unset
+	Path             string        // URL path of the endpoint; empty means unset
+	TLS              *TLS          // certificate and key; nil disables TLS
+	MaxBody          int           // maximum size of a client message in bytes, also over stdio; 0 means unset
+	MaxHeader        int           // maximum size of a request's headers in bytes; 0 means unset
+	MaxConnections   int           // maximum number of HTTP connections; 0 means unset
 	Timeouts         Timeouts
-	Hooks            bool `json:",omitempty"` // whether calls of agents' built-in tools are accepted; hooks report such calls over HTTP
+	Hooks            bool `json:",omitempty"` // whether to accept calls of agents' built-in tools, which hooks report over HTTP
 
 	origin
 }
 
-// JWT configures the validation of tokens that an authorization server issues.
+// JWT configures the validation of tokens issued by an authorization server.
 type JWT struct {
 	Issuer         string
 	Audience       string
-	JWKS           string   // URL of the issuer's keys; empty: the URL in the issuer's metadata
-	Resource       string   // URL of the endpoint that clients use; empty: the audience
-	PrincipalClaim string   // claim that contains the principal; empty: "sub"
-	Scopes         []string // the scopes that every token must have
+	JWKS           string   // URL of the issuer's keys; empty means the URL in the issuer's metadata
+	Resource       string   // URL of the endpoint as used by clients; empty means the audience
+	PrincipalClaim string   // claim that contains the principal; empty means "sub"
+	Scopes         []string // scopes that every token must have
 }
 
 // TLS names the PEM files of a certificate chain and its private key.
@@ -50,8 +50,7 @@ type TLS struct {
 	origin
 }
 
-// Timeouts limits how long the listener waits for an HTTP client. A duration of 0 means the
-// listener's default.
+// Timeouts limits how long the listener waits for an HTTP client. 0 means the listener's default.
 type Timeouts struct {
 	Header    time.Duration // how long a client may take to send the headers of a request, including the TLS handshake
 	Body      time.Duration // how long a client may take to send a message
@@ -92,14 +91,14 @@ func readListen(v Value, c *Config, l *layers) {
 	case http == nil && !o.Stdio && stdio.kind == boolKind:
 		v.faultAt(stdio, `without "stdio", "http" is required`, `http: "127.0.0.1:7777"`)
 	}
-	for _, f := range v.fields { // only record the warnings now, because a flag may still set the address
+	for _, f := range v.fields { // only recorded for now, because a flag may still set the address
 		if http == nil && !slices.Contains([]string{"stdio", "maxBody"}, f.key.text) {
 			l.httpOnly = append(l.httpOnly, f.key)
 		}
 	}
 }
 
-// Smaller values would prevent clients from connecting.
+// Smaller values would keep clients from connecting.
 const (
 	minBody    = 1 << 10
 	minHeader  = 4 << 10
@@ -131,7 +130,7 @@ func checkScope(_, shown, text string) (msg, hint string) {
 	return "", ""
 }
 
-// checkJWT checks whether the section has the keys that token validation needs.
+// checkJWT checks that the section has the keys needed for token validation.
 func checkJWT(v Value, j *JWT) {
 	v.requires(exampleOfJWT, "issuer", "audience")
 	issuer, audience := v.get("issuer"), v.get("audience")
@@ -179,7 +178,7 @@ func readTimeout(v Value) (time.Duration, bool) {
 	return t, ok
 }
 
-// checkPath accepts a plain URL path, unless another endpoint uses it.
+// checkPath accepts a plain URL path that no other endpoint uses.
 func checkPath(what, shown, text string) (msg, hint string) {
 	const example = `for example "/mcp"`
 	switch u, err := url.Parse(text); {

@@ -10,13 +10,13 @@ import (
 )
 
 // ErrNotFound is returned if no path is given and no file exists in any of the usual locations. It
-// is wrapped in an error that names the searched locations.
+// is wrapped in an error that lists these locations.
 var ErrNotFound = errors.New("no configuration file")
 
 const fileName = "petrigate.yaml"
 
-// Lookup returns the path of the file that [Load] reads. found is true if no person named the file,
-// and it was discovered in the working directory.
+// Lookup returns the path of the file that [Load] reads. found reports whether the file was
+// discovered in the working directory rather than named by a person.
 func Lookup(o Options) (path string, found bool, err error) {
 	if o.Path != "" {
 		return o.Path, o.Found, nil
@@ -32,7 +32,7 @@ func Lookup(o Options) (path string, found bool, err error) {
 		places = append(places, file)
 	}
 	for _, place := range places {
-		// if a file exists there, it is the intended one, even if it cannot be examined
+		// if a file exists there, it is the intended one, even if it cannot be accessed
 		if _, err := os.Stat(place); !errors.Is(err, os.ErrNotExist) {
 			return place, place == fileName, nil
 		}
@@ -40,9 +40,8 @@ func Lookup(o Options) (path string, found bool, err error) {
 	return "", false, fmt.Errorf("%w: --config and PETRIGATE_CONFIG are not set, looked for %s", ErrNotFound, strings.Join(places, ", "))
 }
 
-// UserFile returns the path of the user's configuration file. This is the last location that
-// [Lookup] searches. UserFile returns the empty string if the user's configuration directory is
-// unknown.
+// UserFile returns the path of the user's configuration file, the last location that [Lookup]
+// searches. It returns the empty string if the user's configuration directory is unknown.
 func UserFile(o Options) string {
 	if dir := o.userDir(); dir != "" {
 		return filepath.Join(dir, "petrigate", fileName)
@@ -50,9 +49,9 @@ func UserFile(o Options) string {
 	return ""
 }
 
-// Load finds, reads and checks a configuration. The error depends on the cause: for problems in the
-// configuration, it is an [ErrorList]; for a file that cannot be read, it is an [Error] without a
-// line; if no file exists, it is [ErrNotFound].
+// Load finds, reads and checks a configuration. If the configuration has problems, the error is an
+// [ErrorList]; if a file cannot be read, it is an [Error] without a line; if no file exists, it is
+// [ErrNotFound].
 func Load(o Options) (*Config, error) {
 	path, src, err := open(&o)
 	if err != nil {
@@ -71,9 +70,8 @@ func Load(o Options) (*Config, error) {
 	return c, nil
 }
 
-// Bare returns the configuration of a proxy that has no configuration file: the defaults,
-// overridden by the environment and the flags. Such a configuration extends no base policies, so
-// Bare fails if one is required.
+// Bare returns the configuration of a proxy without a configuration file: the defaults, overridden
+// by the environment and the flags. It extends no base policies, so Bare fails if one is required.
 func Bare(o Options) (*Config, error) {
 	if err := o.checkRequired("", nil); err != nil {
 		return nil, err
@@ -99,8 +97,8 @@ func open(o *Options) (path string, src []byte, err error) {
 	return path, src, nil
 }
 
-// Servers finds a configuration but reads only the servers in it. It is meant for commands that use
-// a single server. Problems with a server, such as an unset variable, are reported in the server's
+// Servers finds a configuration but reads only its servers. It is meant for commands that use a
+// single server. Problems with a server, such as an unset variable, are reported in the server's
 // Problems field. The errors are the same as those of [Load].
 func Servers(o Options) (file string, servers []Server, err error) {
 	file, src, err := open(&o)
@@ -145,8 +143,8 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 	return c, nil
 }
 
-// readConfiguration parses the bytes into a tree. If ok is false, the bytes could not be parsed
-// into a tree, and root records the reason as problems.
+// readConfiguration parses the bytes into a tree. If ok is false, they could not be parsed; the
+// reason is recorded in the problems of root.
 func readConfiguration(name string, src []byte, o Options) (root Value, ok bool) {
 	d := &decoder{
 		source:      &source{name: name},

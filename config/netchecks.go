@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// checkPlaces reports references to places that the net does not have. Package gate also checks
-// this, but it does not know the positions in the file.
+// checkPlaces reports references to places that the net does not have. Package gate checks this,
+// too, but does not know the positions in the file.
 func checkPlaces(v Value, net *Net) {
 	known := make(map[string]bool, len(net.Places))
 	for _, place := range net.Places {
@@ -45,7 +45,7 @@ func checkProofs(v Value, net *Net) {
 }
 
 // checkValidatorsAndMemories reports validators and memories that refer to tools or transitions
-// that the net does not have. They would never run, so calls that a validator should forbid would
+// that the net does not have. They would never run, so calls that a validator should reject would
 // be admitted.
 func checkValidatorsAndMemories(v Value, net *Net) {
 	var gated, observed []string
@@ -78,11 +78,11 @@ func checkValidatorsAndMemories(v Value, net *Net) {
 	}
 }
 
-// selfLoopHint explains how a net can validate the calls of a tool without counting them.
+// selfLoopHint explains how a net can validate calls of a tool without counting them.
 const selfLoopHint = "add one whose outputs are its inputs; it changes nothing"
 
-// checkGated reports an error if no transition gates the tool, because the net then cannot forbid
-// the tool.
+// checkGated reports an error if no transition gates the tool, because then the net cannot forbid
+// it.
 func checkGated(v Value, tool *node, net *Net, gated, observed []string) {
 	switch {
 	case tool.kind != textKind || tool.text == "":
@@ -98,8 +98,8 @@ func checkGated(v Value, tool *node, net *Net, gated, observed []string) {
 	}
 }
 
-// checkSucceeds reports an error if the transition does not exist or is not deferred. A transition
-// that is not deferred does not learn whether a call succeeded.
+// checkSucceeds reports an error if the transition does not exist or is not deferred. Only a
+// deferred transition learns whether a call succeeded.
 func checkSucceeds(v Value, name *node, net *Net) {
 	var known []string
 	for _, t := range net.Transitions {

@@ -1,17 +1,17 @@
 package config
 
 // A node is a value in a file and its position. Both YAML and JSON are first parsed into nodes and
-// interpreted afterwards, so that every problem found during interpretation still has a position.
+// then interpreted, so that problems found during interpretation have positions, too.
 type node struct {
 	kind   kind
-	text   string  // for scalars, the decoded text; for numbers, the text in the file
+	text   string  // for scalars, the decoded text; for numbers, the text as in the file
 	items  []*node // for lists, the items
-	fields []field // for mappings, the fields in the order of the file
+	fields []field // for mappings, the fields in file order
 
 	line, column       int // position of the first character, counted from 1
 	endLine, endColumn int // position after the last character of a scalar
 	block              bool
-	unresolved         bool // whether the text contains references that were not looked up, so that the value is unknown
+	unresolved         bool // whether the text contains references that were not looked up, so that its value is unknown
 }
 
 type field struct {
@@ -23,7 +23,7 @@ type kind uint8
 
 const (
 	nullKind   kind = iota
-	brokenKind      // the reader rejected the value and has already reported this
+	brokenKind      // the reader rejected the value and has already reported it
 	boolKind
 	numberKind
 	textKind
@@ -31,12 +31,12 @@ const (
 	mapKind
 )
 
-// String returns a description of the kind for use in messages.
+// String describes the kind in messages.
 func (k kind) String() string {
 	return [...]string{"nothing", "", "true or false", "a number", "text", "a list", "a mapping"}[k]
 }
 
-// get returns the value of the given key in a mapping, or nil if the mapping does not have the key.
+// get returns the value of a key in a mapping, or nil if the mapping does not have the key.
 func (n *node) get(key string) *node {
 	for _, f := range n.entries() {
 		if f.key.text == key {
@@ -62,13 +62,13 @@ func (n *node) list() []*node {
 	return n.items
 }
 
-// These limits prevent a hostile or broken file from exhausting time or memory. Files that people
-// write stay far below them.
+// These limits keep a hostile or broken file from exhausting time or memory. Ordinary files stay
+// far below them.
 const (
-	maxSize   = 4 << 20 // maximum number of bytes in a file
-	maxYAML   = 1 << 20 // maximum number of bytes in a file that is not JSON
-	maxKeys   = 10_000  // maximum number of keys in a file that is not JSON, because the YAML parser takes quadratic time
+	maxSize   = 4 << 20 // maximum size of a file in bytes
+	maxYAML   = 1 << 20 // maximum size of a file that is not JSON, in bytes
+	maxKeys   = 10_000  // maximum number of keys in a file that is not JSON; the YAML parser takes quadratic time
 	maxDepth  = 100     // maximum nesting depth
-	maxNodes  = 100_000 // maximum number of values after the expansion of aliases
-	maxErrors = 100     // maximum number of errors reported per file, because people would not read more
+	maxNodes  = 100_000 // maximum number of values after expanding aliases
+	maxErrors = 100     // maximum number of errors reported per file; people would not read more
 )

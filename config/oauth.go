@@ -6,22 +6,22 @@ import (
 	"regexp"
 )
 
-// OAuth configures how petrigate obtains tokens for an HTTP server. If the configuration has no
-// such section, tokens are used for a server as soon as a user has logged in to it.
+// OAuth configures how petrigate obtains tokens for an HTTP server. Without this section, petrigate
+// uses tokens for a server once a user has logged in to it.
 type OAuth struct {
 	Disabled     bool     // whether to send no tokens at all
-	Grant        string   // the grant type: "authorization-code" or "client-credentials"
-	ClientID     string   // client ID; empty: petrigate registers itself as a client
-	ClientSecret string   // the client secret at the authorization server Issuer, which must then be set
-	Scopes       []string // scopes to request; nil: the scopes that the server asks for
-	Issuer       string   // URL of the authorization server; empty: the one that the server specifies
-	RedirectPort int      // local port where the login waits for the redirect; 0: any port
+	Grant        string   // grant type: "authorization-code" or "client-credentials"
+	ClientID     string   // client ID; if empty, petrigate registers itself as a client
+	ClientSecret string   // client secret for the authorization server Issuer, which must also be set
+	Scopes       []string // scopes to request; nil means those that the server asks for
+	Issuer       string   // URL of the authorization server; empty means the one that the server specifies
+	RedirectPort int      // local port for the redirect that ends the login; 0 means any port
 	RedirectHost string   // host in the redirect URI: "127.0.0.1", "localhost" or "[::1]"
 	RedirectPath string   // path in the redirect URI
 	Store        string   // token store: "auto", "keyring" or "file"
 }
 
-// String returns a constant, because o might contain a secret.
+// String returns a constant, because o may contain a secret.
 func (o OAuth) String() string { return "config.OAuth" }
 
 // GoString returns the same string as [OAuth.String].

@@ -6,31 +6,30 @@ import (
 	"path/filepath"
 )
 
-// Options select the sources of a configuration. The zero value searches the usual locations and
-// uses the environment of the process.
+// Options determine where a configuration comes from. The zero value searches the usual locations
+// and uses the environment of the process.
 type Options struct {
-	Path  string                      // path of the file (--config); empty: search for a file
-	Env   func(string) (string, bool) // looks up environment variables; nil: os.LookupEnv
-	Flags map[string]string           // settings from the command line, by their names in the file (such as "log.level"); paths are relative to the working directory of the process
+	Path  string                      // path of the file (--config); if empty, the usual locations are searched
+	Env   func(string) (string, bool) // looks up environment variables; nil means os.LookupEnv
+	Flags map[string]string           // settings from the command line, by their names in the file, such as "log.level"; paths are relative to the working directory of the process
 
-	// WorkDir adds ./petrigate.yaml to the searched locations, before the user's file. Only
-	// commands that people type set it, because an agent might be able to write to a server's
+	// WorkDir adds ./petrigate.yaml to the searched locations, before the user's file. It is set
+	// only by commands that people type, because an agent might be able to write to a server's
 	// working directory. A file found there is treated as if Found were set.
 	WorkDir bool
 
-	// Found means that no person named the file: it was discovered in a directory and might belong
-	// to somebody else. Unless Trust accepts its bytes, the file is read as text; see
+	// Found means that the file was not named by a person, but discovered in a directory, and might
+	// belong to somebody else. Unless Trust accepts its bytes, the file is read as text; see
 	// [Config.TextOnly].
 	Found bool
-	Trust func(path string, src []byte) bool // reports whether a discovered file is trusted; nil: no discovered file is trusted
-	Kept  Fetch                              // used instead of Fetch for files that are read as text; must not use the network; nil: such files have no remote base policies
+	Trust func(path string, src []byte) bool // reports whether to trust a discovered file; nil means never
+	Kept  Fetch                              // replaces Fetch for files that are read as text; must not use the network; if nil, a remote base policy of such a file is an error
 
 	// Unsaved returns the text of a file that is open in an editor. For the configuration, rules
-	// and nets, this text takes precedence over the file on disk. If Unsaved is nil, files are
-	// always read from disk.
+	// and nets, it takes precedence over the file on disk. If nil, files are always read from disk.
 	Unsaved func(path string) (text []byte, ok bool)
 
-	Fetch Fetch // fetches the remote base policies that "extends" lists; nil: there are no remote base policies
+	Fetch Fetch // fetches the remote base policies listed under "extends"; if nil, a remote base policy is an error
 
 	text bool // whether the file is read as text
 
@@ -38,9 +37,9 @@ type Options struct {
 	// environment variable PETRIGATE_REQUIRE_BASE. For the syntax, see basefile.Demanded.
 	Require []string
 
-	// Partial has two effects: remote base policies that cannot be read or verified are omitted
-	// with a warning, and no base policies are required. It is used by editors, and by commands
-	// that only locate records. Code that decides calls must not set it.
+	// Partial means that remote base policies that cannot be read or verified are omitted with a
+	// warning, and that no base policies are required. It is meant for editors, and for commands
+	// that only locate records. Code that decides on calls must not set it.
 	Partial bool
 }
 
@@ -75,8 +74,8 @@ func (o Options) lookup(name string) (string, bool) {
 	return o.Env(name)
 }
 
-// userDir returns the XDG configuration directory or, on Windows, APPDATA. It returns the empty
-// string if the directory is unknown.
+// userDir returns the XDG configuration directory or, on Windows, APPDATA. If the directory is
+// unknown, it returns the empty string.
 func (o Options) userDir() string {
 	if dir, ok := o.lookup("XDG_CONFIG_HOME"); ok && filepath.IsAbs(dir) {
 		return dir

@@ -1,16 +1,15 @@
 package config
 
-// An origin is the node that was decoded into a part of the configuration. It lets problems found
-// after decoding point to the exact word.
+// An origin is the node that a part of the configuration was decoded from. With it, problems found
+// after decoding can point to the exact word.
 type origin struct {
 	source *source
 	node   *node
 }
 
-// Of returns the position of the value of a key. If the value is a list, it is the position of the
-// entry that equals text. If the key or the entry does not exist, Of returns the position of the
-// enclosing value. If this part of the configuration does not come from a file, Of returns the zero
-// Position.
+// Of returns the position of the value of a key or, if that is a list, of its entry that equals
+// text. If the key or the entry does not exist, Of returns the position of the enclosing value. If
+// this part of the configuration does not come from a file, Of returns the zero Position.
 func (o origin) Of(key, text string) Position {
 	if o.source == nil {
 		return Position{}
@@ -21,9 +20,8 @@ func (o origin) Of(key, text string) Position {
 // Has reports whether this part of the configuration contains the key.
 func (o origin) Has(key string) bool { return o.source != nil && o.node.get(key) != nil }
 
-// in returns the position of text in the list value. If text is not in the list, it returns the
-// position of the list. If value is nil, it returns the position of this whole part of the
-// configuration.
+// in returns the position of text in the list value, or that of the list if it does not contain
+// text. If value is nil, in returns the position of this whole part of the configuration.
 func (o origin) in(value *node, text string) Position {
 	if value == nil {
 		return o.source.position(o.node)
@@ -36,8 +34,8 @@ func (o origin) in(value *node, text string) Position {
 	return o.source.position(value)
 }
 
-// Excerpt returns the source line and a caret under the column. It returns the empty string if this
-// part of the configuration does not come from a file.
+// Excerpt returns the source line with a caret below the column, or the empty string if this part
+// of the configuration does not come from a file.
 func (o origin) Excerpt(line, column int) string {
 	if o.source == nil {
 		return ""

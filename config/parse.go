@@ -8,8 +8,7 @@ import (
 )
 
 // read parses the bytes of a file into a tree. It returns nil if the file is empty or is not YAML.
-// If the file is not YAML, read records this problem in s.errs; the caller must report an empty
-// file.
+// In the latter case, read records the problem in s.errs; the caller must report an empty file.
 func (s *source) read(src []byte) *node {
 	text, ok := s.normal(src)
 	if !ok {
@@ -32,7 +31,7 @@ func (s *source) read(src []byte) *node {
 	return n
 }
 
-// normal rejects bytes that are not valid text and normalizes line ends.
+// normal rejects bytes that are not valid text and normalizes line endings.
 func (s *source) normal(src []byte) (string, bool) {
 	if len(src) > maxSize {
 		s.add(0, 0, "the file is too large", "at most 4 MiB")

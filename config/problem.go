@@ -2,16 +2,16 @@ package config
 
 import "github.com/petrigate/petrigate/internal/diag"
 
-// A Position is a position in one of the user's files: a file, a line and a column.
+// A Position is a file, line and column in one of the user's files.
 type Position = diag.Position
 
-// An Error is a problem in a configuration, including its position. It never contains a value that
+// An Error is a problem in a configuration, with its position. It never contains a value that
 // replaced a ${...}.
 type Error = diag.Problem
 
 // An ErrorList holds all problems in a configuration, in file order.
 type ErrorList = diag.List
 
-// Text returns err as text for users. If err wraps an [ErrorList] or an [Error], the text includes
-// excerpts from the file. Otherwise, Text returns err.Error().
+// Text formats err for users. If err wraps an [ErrorList] or an [Error], the text includes excerpts
+// from the file. Otherwise, it is err.Error().
 func Text(err error) string { return diag.Text(err) }

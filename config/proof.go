@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// A Proof is an element of [Net.Prove]: a property that must hold for the net under the policy that
-// contains it.
+// A Proof is an element of [Net.Prove]: a property of the net that must hold under the policy that
+// contains the net.
 type Proof struct {
-	Claim    string   // the property: "deadlock-free", "conserved", "no-terminal-states" or "exclusive"
-	Places   []string // for "exclusive", the two or more places that the claim is about
+	Claim    string   // "deadlock-free", "conserved", "no-terminal-states" or "exclusive"
+	Places   []string // for "exclusive", two or more places
 	Position Position
 }
 

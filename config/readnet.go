@@ -8,9 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/channel"
 )
 
-// ParseNet parses nets: a single net (a mapping), a list of nets, or a mapping with the single key
-// "nets". The bytes are YAML or JSON. Positions refer to a file with the given name. The error is
-// an [ErrorList].
+// ParseNet parses nets in YAML or JSON: a single net (a mapping), a list of nets, or a mapping with
+// the single key "nets". name is the name of the file for positions. The error is an [ErrorList].
 func ParseNet(name string, src []byte) ([]Net, error) {
 	d := &decoder{source: &source{name: name}}
 	nets := readNetFile(d, src)
@@ -66,7 +65,7 @@ func readNets(v Value) ([]Net, bool) {
 	return nets, ok
 }
 
-// uniqueNets reports duplicate net names.
+// uniqueNets reports duplicate names of nets.
 func (d *decoder) uniqueNets(nets []Net) {
 	seen := make(map[string]Position, len(nets))
 	for _, net := range nets {
@@ -244,11 +243,11 @@ func readMap(v Value) (Map, bool) {
 	return m, true
 }
 
-// shellMetacharacters are the characters that a shell interprets.
+// shellMetacharacters are the characters with a special meaning in a shell.
 const shellMetacharacters = "\"'\\`$|&;<>()\n"
 
 // readWords reads the words of a command, either as a list or as plain words separated by spaces.
-// It rejects strings that a shell would interpret.
+// It rejects strings that have a special meaning in a shell.
 func readWords(v Value) ([]string, bool) {
 	if v.kind == listKind {
 		return nonEmpty(each(Value.plain))(v)
@@ -265,7 +264,7 @@ func readWords(v Value) ([]string, bool) {
 	return words, ok
 }
 
-// readGlobs reads either a list of file globs or a single glob.
+// readGlobs reads a list of file globs, or a single one.
 func readGlobs(v Value) ([]string, bool) {
 	if v.kind == listKind {
 		return nonEmpty(each(Value.plain))(v)

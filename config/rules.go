@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// A RuleText is the text of some rules. The text is either a file or a part of the configuration.
+// A RuleText is the text of some rules, from a rules file or from the configuration itself.
 type RuleText struct {
-	File string // the file name that messages use
+	File string // file name for messages
 	Text string
 
-	// The following fields locate the text in File. In a block (|), the text keeps its lines;
-	// quoted and plain text has only a single position.
+	// The following fields locate the text in File. The lines of a block (|) can be mapped to lines
+	// of the file; quoted and plain text has only a single position.
 	inline       bool
 	block        bool
 	line, column int
@@ -77,7 +77,7 @@ func readInlineRules(v Value) ([]RuleText, bool) {
 	return []RuleText{readRuleText(v)}, true
 }
 
-// readRuleText returns the text in a value and the text's position.
+// readRuleText returns the text of a value with its position.
 func readRuleText(v Value) RuleText {
 	r := RuleText{File: v.name, Text: v.text, inline: true, line: v.line, column: v.column}
 	if v.block {
@@ -88,7 +88,7 @@ func readRuleText(v Value) RuleText {
 	return r
 }
 
-// indent returns the column where the lines of a block begin.
+// indent returns the column where the lines of a block start.
 func (v Value) indent() int {
 	for i, text := range strings.Split(v.text, "\n") {
 		at := v.line + i
@@ -105,8 +105,8 @@ func (v Value) indent() int {
 // rules returns the rules in the file as a RuleText.
 func (f textFile) rules() RuleText { return RuleText{File: f.name, Text: f.text} }
 
-// ReadRules reads the rules files that match a pattern, like the key "file" in a configuration
-// does. Relative paths are relative to the working directory of the process.
+// ReadRules reads the rules files that match a pattern, as the key "file" in a configuration does.
+// Relative paths are relative to the working directory of the process.
 func ReadRules(pattern string) (texts []RuleText, err error) {
 	files, faults := (&environment{}).match(pattern)
 	if len(faults) > 0 {

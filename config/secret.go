@@ -7,8 +7,8 @@ import (
 )
 
 // Secrets returns the values that must not be logged: values that replaced a ${...}, headers,
-// variables with names that suggest a secret, the database's connection string, OAuth client
-// secrets, and the webhook's secret and URL. Longer values come first.
+// variables whose names suggest a secret, the database's connection string, OAuth client secrets,
+// and the webhook's secret and URL. Longer values come first.
 func (c *Config) Secrets() []string {
 	var secrets []string
 	if c.secrets != nil {
@@ -25,7 +25,7 @@ func (c *Config) Secrets() []string {
 	for _, s := range c.Servers {
 		for _, value := range s.Headers {
 			add(value)
-			_, credential, _ := strings.Cut(value, " ") // take the token x in "Bearer x"
+			_, credential, _ := strings.Cut(value, " ") // from "Bearer x", take the token x
 			add(credential)
 		}
 		if s.OAuth != nil {
@@ -37,11 +37,11 @@ func (c *Config) Secrets() []string {
 			}
 		}
 	}
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // put a secret before its substrings
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) }) // a secret comes before its substrings
 	return secrets
 }
 
-// secretName reports whether the name of a variable suggests that its value is a secret.
+// secretName reports whether a variable's name suggests that its value is a secret.
 func secretName(name string) bool {
 	return slices.ContainsFunc([]string{"TOKEN", "SECRET", "KEY", "PASS", "PWD", "CRED", "AUTH"}, func(word string) bool {
 		return strings.Contains(strings.ToUpper(name), word)
@@ -50,7 +50,7 @@ func secretName(name string) bool {
 
 // markSecrets records the positions of values that may be secret: env, headers, the secret of an
 // OAuth client or webhook, the PIN, and a connection string. It also records every mapping under an
-// unknown key of a server, because such a key may be a misspelt "env" or "headers".
+// unknown key of a server, which may be a misspelled "env" or "headers".
 func (s *source) markSecrets(root *node) {
 	if state := root.get("state"); state != nil {
 		for _, f := range state.fields {
@@ -106,6 +106,6 @@ func (s *source) secret(n *node) {
 	}
 }
 
-// variableOnly matches a value that consists only of a reference to a variable. Such a value does
-// not contain the secret itself.
+// variableOnly matches a value that is nothing but a reference to a variable, and thus does not
+// contain the secret itself.
 var variableOnly = regexp.MustCompile(`^\$\{(env:)?[A-Za-z0-9_]+\}$`)

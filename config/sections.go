@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// readRoot decodes the whole file into c. It records in l those scalars that other layers can
+// readRoot decodes the whole file into c, and records in l the scalars that other layers can
 // override.
 func readRoot(v Value, c *Config, l *layers) {
 	v.Fields(withClientKeys(v, sectionKeys(c, l)))
@@ -34,9 +34,9 @@ func readServersAlone(v Value) (servers []Server) {
 	return servers
 }
 
-// withClientKeys returns a copy of known that may ignore unknown keys. It ignores them in a JSON
-// file with servers, because such a file may belong to a client. A key that resembles a known key
-// is still reported as a misspelling.
+// withClientKeys returns a copy of known that ignores unknown keys in a JSON file with servers,
+// because such a file may belong to a client. It still reports a key that resembles a known key as
+// a misspelling.
 func withClientKeys(v Value, known Keys) Keys {
 	if !v.json || v.kind != mapKind || v.get("mcpServers") == nil {
 		return known

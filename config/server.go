@@ -12,38 +12,37 @@ import (
 	"unicode"
 )
 
-// A Server is an upstream server. Its values may be secrets, so formatting a Server shows only its
+// A Server is an upstream server. Its values may be secret, so formatting a Server shows only its
 // name.
 type Server struct {
 	Name     string
-	Type     string // the transport: "stdio", "http" or "sse"
+	Type     string // transport: "stdio", "http" or "sse"
 	Disabled bool
-	Timeout  time.Duration // time limit for each call; 0: the proxy's default
-	Protocol string        // the protocol to speak: "auto", "legacy" or "2026-07-28"
+	Timeout  time.Duration // time limit for each call; 0 means the proxy's default
+	Protocol string        // protocol to speak: "auto", "legacy" or "2026-07-28"
 
 	Prefix    string // prefix of the tool names that clients see
-	HasPrefix bool   // whether Prefix was set; if it was not, the proxy chooses a prefix
+	HasPrefix bool   // whether Prefix was set; otherwise, the proxy chooses a prefix
 
 	Tools     ToolFilter
-	Isolation string // whether sessions share one instance of the server: "auto", "session" or "shared"
+	Isolation string // whether sessions share an instance of the server: "auto", "session" or "shared"
 	Limits    ServerLimits
 
-	// The following fields are for stdio servers. A command that contains a separator is a path
-	// relative to the configuration file. Any other command is looked up in PATH.
+	// Fields for stdio servers. A command that contains a separator is a path relative to the
+	// configuration file. Any other command is looked up in PATH.
 	Command string
 	Args    []string
 	Env     map[string]string
 	Cwd     string
 
-	// The following fields are for HTTP servers. "sse" is the transport of the protocol revision
-	// 2024-11-05.
+	// Fields for HTTP servers. "sse" is the transport of protocol revision 2024-11-05.
 	URL     string
 	Headers map[string]string
 	TLS     *ServerTLS `json:",omitempty"`
-	OAuth   *OAuth     `json:",omitempty"` // how tokens are obtained; nil: unset
+	OAuth   *OAuth     `json:",omitempty"` // how to obtain tokens; nil means unset
 
 	Position Position
-	Problems ErrorList `json:",omitempty"` // problems with the server; set only by [Servers], because [Load] returns an error instead
+	Problems ErrorList `json:",omitempty"` // problems with the server; set only by [Servers], because [Load] returns them as an error
 }
 
 // String returns the server's name.
@@ -109,24 +108,22 @@ func readServer(v Value) Server {
 	return s
 }
 
-// clientKeys lists the keys that clients store for their own use in their own files. It is
-// read-only.
+// clientKeys lists the keys of a server that clients keep for their own use and petrigate ignores.
+// It is read-only.
 var clientKeys = []string{
 	"autoApprove", "alwaysAllow", "alwaysLoad", "trust", "description", "gallery", "source", "icon", "icons", "name", "title", "version",
 	"initTimeout", "serverInstructions", "startup", "dev",
 	"autoStart", "registry", "note", "notes", "comment", "_comment", "$schema",
 }
 
-// toolKeys maps the names that clients use for a server's tool lists to petrigate's own keys. It is
-// read-only.
+// toolKeys maps clients' names for a server's tool lists to petrigate's own keys. It is read-only.
 var toolKeys = map[string]string{
 	"enabledTools": "allow", "enabled_tools": "allow", "includeTools": "allow", "allowedTools": "allow", "allowed_tools": "allow",
 	"disabledTools": "deny", "disabled_tools": "deny", "excludeTools": "deny", "exclude_tools": "deny",
 }
 
 // readToolList returns a function that warns about a client's tool list and suggests the equivalent
-// key. The warning is needed because a tool that is disabled only in the client may still be
-// called.
+// key, because a tool disabled only in the client may still be called.
 func readToolList(word string) func(Value) {
 	return func(v Value) {
 		hint := fmt.Sprintf("tools: { %s: [...] } has", word)
@@ -141,8 +138,7 @@ const forClients = " is a client's setting and has no effect here"
 
 func (v Value) ignored() { v.warn(v.key, v.what+forClients, "") }
 
-// readServerType reads the transport. It also accepts the names that clients use for streamable
-// HTTP.
+// readServerType reads the transport. It also accepts clients' names for streamable HTTP.
 func readServerType(v Value) (string, bool) {
 	text, ok := v.setting()
 	switch text {
@@ -161,7 +157,7 @@ func values(check func(key, value string) string) func(Value) (map[string]string
 			if msg := check(key, text); ok && msg != "" {
 				v.faultAt(value.key, fmt.Sprintf("%s in %s", msg, v.what), "")
 			}
-			all[key] = text // store an invalid value as well, because [Servers] returns it
+			all[key] = text // store even an invalid value, because [Servers] returns it
 		})
 		return all, true
 	}
@@ -181,7 +177,7 @@ func checkHeader(key, value string) string {
 	return ""
 }
 
-// readCallTimeout reads a duration. A plain number means milliseconds, as in clients' files.
+// readCallTimeout reads a duration. As in clients' files, a plain number means milliseconds.
 func readCallTimeout(v Value) (time.Duration, bool) {
 	switch v.kind {
 	case brokenKind:
@@ -257,7 +253,7 @@ func checkAgreement(v Value, s *Server) {
 }
 
 // warnHome warns about text that a shell would expand to the home directory. petrigate does not
-// expand it, and a server might create a directory named "~".
+// expand it, so a server might create a directory named "~".
 func warnHome(v Value) {
 	for _, key := range []string{"command", "cwd", "args"} {
 		value := v.get(key)
@@ -269,8 +265,8 @@ func warnHome(v Value) {
 	}
 }
 
-// checkUniqueHeaders rejects headers that differ only in letter case, because it would be random
-// which of them is sent.
+// checkUniqueHeaders rejects headers that differ only in letter case, because only one of them
+// would be sent, chosen at random.
 func checkUniqueHeaders(v Value) {
 	seen := make(map[string]string)
 	for _, f := range v.get("headers").entries() {
@@ -283,11 +279,11 @@ func checkUniqueHeaders(v Value) {
 }
 
 // EnvNames returns the sorted names of the variables that the configuration sets for the server.
-// The names may be shown, whereas the values may be secret.
+// Unlike the values, which may be secret, the names may be shown.
 func (s Server) EnvNames() []string { return slices.Sorted(maps.Keys(s.Env)) }
 
-// checkAuthorizedOnce checks that requests to the server use only one source of authorization, and
-// that tokens are sent only over https.
+// checkAuthorizedOnce checks that requests to the server are authorized in only one way, and that
+// tokens are sent only over https.
 func checkAuthorizedOnce(v Value, s *Server) {
 	section := v.get("oauth")
 	if section == nil || s.OAuth == nil || s.OAuth.Disabled {

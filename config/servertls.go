@@ -1,12 +1,12 @@
 package config
 
-// A ServerTLS configures how petrigate verifies an https server, and which client certificate
-// petrigate presents. Verification cannot be disabled, because a man in the middle would then get
-// the credentials and could choose the tools.
+// A ServerTLS configures how petrigate verifies an https server, and the client certificate that it
+// presents. Verification cannot be disabled, because a man in the middle would then get the
+// credentials and could choose the tools.
 type ServerTLS struct {
-	CA         string // file that contains root certificates; empty: the system's root certificates
-	Cert, Key  string // files that contain the client certificate and its key; empty: no client certificate
-	ServerName string // the name that the server's certificate must contain; empty: the host in the URL
+	CA         string // file with root certificates; empty means the system's
+	Cert, Key  string // files with the client certificate and its key; empty if not used
+	ServerName string // name that the server's certificate must contain; empty means the host in the URL
 
 	origin
 }

@@ -28,7 +28,7 @@ func readSession(v Value, c *Config, l *layers) {
 // maxSessionName is the maximum length of a session name, in bytes.
 const maxSessionName = 128
 
-// checkSessionName accepts a printable name of limited length.
+// checkSessionName accepts a printable name that is not too long.
 func checkSessionName(what, shown, text string) (msg, hint string) {
 	printable := utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 	if text == "" || len(text) > maxSessionName || !printable || strings.TrimSpace(text) != text {
@@ -39,8 +39,7 @@ func checkSessionName(what, shown, text string) (msg, hint string) {
 
 var headerName = regexp.MustCompile(`^(?i:x-)[A-Za-z0-9-]{1,60}$`)
 
-// checkHeaderName accepts a header whose name begins with "X-" and that has no conventional
-// meaning.
+// checkHeaderName accepts a header whose name begins with "X-" and has no conventional meaning.
 func checkHeaderName(what, shown, text string) (msg, hint string) {
 	if !headerName.MatchString(text) || slices.ContainsFunc([]string{"x-forwarded-", "x-real-ip"}, func(p string) bool { return strings.HasPrefix(strings.ToLower(text), p) }) {
 		return fmt.Sprintf("%s: %s is not a header that can name a session", what, shown), `use one that begins with X-, for example "X-Agent-Session"`

@@ -32,8 +32,8 @@ func (c *Config) settle(d *decoder, l *layers) {
 	}
 }
 
-// settleChannels sets the default approval channels. If the console is off, it reports channels
-// that need the console. It warns about channels that do not ask for the PIN.
+// settleChannels sets the default approval channels. It reports channels that need the console if
+// the console is off, and warns about channels that do not ask for the PIN.
 func (c *Config) settleChannels(d *decoder, l *layers) {
 	a, at := &c.Approval, l.set["approval.channels"]
 	if a.Channels == nil {
@@ -51,7 +51,7 @@ func (c *Config) settleChannels(d *decoder, l *layers) {
 	c.checkHookChannels(d, l)
 }
 
-// checkHookChannels warns if calls that hooks report can never be approved. A hook can show neither
+// checkHookChannels warns if calls reported by hooks can never be approved. A hook can show neither
 // a form nor a page, so such calls need another channel.
 func (c *Config) checkHookChannels(d *decoder, l *layers) {
 	beside := func(name string) bool { return !channel.IsClient(name) }
@@ -117,7 +117,7 @@ func (c *Config) settleListen(d *decoder, l *layers) {
 }
 
 // settleSession checks the settings in the section "session" against each other. If a name is set
-// but "by" is not, "by" becomes "name".
+// without "by", "by" becomes "name".
 func (c *Config) settleSession(d *decoder, l *layers) {
 	s := &c.Session
 	if s.By == "" {
@@ -191,7 +191,7 @@ func (c *Config) settleAudit(d *decoder, l *layers) {
 	}
 }
 
-// keepHint suggests how to limit the number of records without a database.
+// keepHint suggests how to limit the number of records without using a database.
 func keepHint(a *Audit) string {
 	if a.File != "" {
 		return "write rotate: { size: 100MB, keep: 10 } for the file"

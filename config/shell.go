@@ -2,20 +2,20 @@ package config
 
 // Shell configures how scripts are interpreted for maps that use "runs", "reads" or "writes".
 type Shell struct {
-	Doubt  string `json:",omitempty"` // the verdict on a script that might run a blocked command: "refuse", "ask" or "pass"; empty: "refuse"
-	Strict bool   `json:",omitempty"` // whether a script that is not fully understood is treated as if it might run any command
+	Doubt  string `json:",omitempty"` // what to do with a script that might run a blocked command: "refuse", "ask" or "pass"; empty means "refuse"
+	Strict bool   `json:",omitempty"` // whether to assume that a script that is not fully understood might run any command
 
 	// Pipefail is "add", "leave" or empty. With "add", an agent whose hooks can change a script
-	// runs the script with "set -o pipefail", provided that the script needs nothing else to count
-	// as evidence. Otherwise, scripts run unchanged.
+	// runs the script with "set -o pipefail" if that is all it needs to count as evidence. In all
+	// other cases, scripts run unchanged.
 	Pipefail string `json:",omitempty"`
 }
 
 // AddsPipefail reports whether Pipefail is "add".
 func (s *Shell) AddsPipefail() bool { return s.Pipefail == "add" }
 
-// shellDoubts lists the values that shell.doubt may have, strictest last. shellPipefails lists the
-// values that shell.pipefail may have.
+// shellDoubts lists the values of shell.doubt, strictest last. shellPipefails lists the values of
+// shell.pipefail.
 var (
 	shellDoubts    = []string{"pass", "ask", "refuse"}
 	shellPipefails = []string{"leave", "add"}

@@ -16,10 +16,10 @@ type source struct {
 
 	// secrets are the values that an excerpt must not show.
 	secrets []*node
-	// guessSecrets is true as long as the positions of the secrets are unknown because no tree
-	// exists yet.
+	// guessSecrets is true while the positions of the secrets are unknown because the file has not
+	// been parsed into a tree.
 	guessSecrets bool
-	json         bool // the file is JSON, possibly with comments
+	json         bool // whether the file is JSON, possibly with comments
 }
 
 // faultAt records a problem with a value. If n is nil, the value does not come from the file.
@@ -52,7 +52,7 @@ func (s *source) faultAtPosition(p Position, msg, hint string) {
 	s.errs = append(s.errs, diag.At(p, msg, hint))
 }
 
-// warn records a value that is allowed but probably a mistake. If n is nil, the value does not come
+// warn records that a value is allowed but probably a mistake. If n is nil, the value does not come
 // from the file.
 func (s *source) warn(n *node, msg, hint string) {
 	w := Error{Msg: msg, Hint: hint}
@@ -82,8 +82,8 @@ func (s *source) position(n *node) Position {
 	return Position{File: s.name, Line: n.line, Column: n.column}
 }
 
-// find returns the position of expr inside the value n. If expr is not on n's line, find returns
-// the position of n.
+// find returns the position of expr within the value n, or the position of n if expr is not on n's
+// line.
 func (s *source) find(n *node, expr string) (line, column int) {
 	if n.line < 1 || n.line > len(s.lines) {
 		return n.line, n.column
@@ -97,8 +97,8 @@ func (s *source) find(n *node, expr string) (line, column int) {
 	return n.line, from + len([]rune(before)) + 1
 }
 
-// excerpt returns the source line and a caret under the column. Values that may be secret are
-// replaced with stars. For a blank line, excerpt returns the empty string.
+// excerpt returns the source line with a caret below the column, or the empty string for a blank
+// line. Values that may be secret are replaced with stars.
 func (s *source) excerpt(line, column int) string {
 	if line < 1 || line > len(s.lines) {
 		return ""

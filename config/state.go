@@ -9,19 +9,19 @@ import (
 // State configures where session state is stored.
 type State struct {
 	Driver string // the kind of storage: "memory", "sqlite" or "postgres"
-	Path   string // path of the SQLite database; empty: a default path for this configuration
+	Path   string // path of the SQLite database; empty means a default path for this configuration
 	DSN    string // PostgreSQL connection string, which may contain a password
-	Sync   string // when the state is flushed to disk. "full": an admission is flushed before its call is forwarded, if the admission changes state that outlives the process; "always": every admission is flushed; "normal": the state survives the end of the process but might not survive a power failure
+	Sync   string // when to flush the state to disk. "full": before a call is forwarded, if its admission changes state that outlives the process; "always": at every admission; "normal": the state survives the end of the process, but perhaps not a power failure
 }
 
-// String returns a string that does not contain the DSN.
+// String returns a description without the DSN.
 func (s State) String() string { return "config.State of " + s.Driver }
 
-// GoString returns a string that does not contain the DSN.
+// GoString returns a description without the DSN.
 func (s State) GoString() string { return s.String() }
 
 // defaultDriver returns the driver for a configuration that does not specify one. Without a
-// configuration file, the state is kept in memory, because a database would have no location.
+// configuration file, the state is kept in memory, because a database would not have a location.
 func defaultDriver(file string) string {
 	if file == "" {
 		return "memory"
@@ -58,10 +58,10 @@ func checkDSN(what, _, text string) (msg, hint string) {
 	return what + " is not a PostgreSQL connection string", `use "postgres://gate@db.example/petrigate" or "host=db.example user=gate"; write the password as ${env:PGPASSWORD}`
 }
 
-// password matches the password in a connection string of the form key=value.
+// password matches the password in a connection string of key=value pairs.
 var password = regexp.MustCompile(`(?i)password\s*=\s*('(?:[^'\\]|\\.)*'|\S+)`)
 
-// secrets returns the connection string and the password in it.
+// secrets returns the connection string and the password that it contains.
 func (s State) secrets() []string {
 	if s.DSN == "" {
 		return nil
@@ -78,8 +78,7 @@ func (s State) secrets() []string {
 	return all
 }
 
-// These are the values that settings in the sections "state" and "session" may have. The variables
-// are read-only.
+// Values of settings in the sections "state" and "session". The variables are read-only.
 var (
 	stateDrivers = []string{"memory", "sqlite", "postgres"}
 	syncModes    = []string{"full", "always", "normal"}

@@ -4,8 +4,8 @@ import "fmt"
 
 // Telemetry configures where traces and metrics are exported.
 type Telemetry struct {
-	Traces  string // URL of an OTLP/HTTP collector; empty: do not export traces
-	Metrics string // address that serves /metrics; empty: do not serve metrics
+	Traces  string // URL of an OTLP/HTTP collector; empty disables traces
+	Metrics string // address that serves /metrics; empty disables metrics
 }
 
 func checkCollector(what, shown, text string) (msg, hint string) {

@@ -6,9 +6,8 @@ import (
 	"unicode"
 )
 
-// A ToolFilter selects some of a server's tools by patterns. The patterns are matched against the
-// names that the server itself uses. Deny takes precedence over Allow. If Allow is empty, all tools
-// are allowed.
+// A ToolFilter selects some of a server's tools by patterns, which are matched against the server's
+// own tool names. Deny takes precedence over Allow. If Allow is empty, all tools are allowed.
 type ToolFilter struct {
 	Allow []string
 	Deny  []string

@@ -5,20 +5,19 @@ import (
 	"strings"
 )
 
-// A Validator is an element of [Net.Validate]. It is a condition that calls must meet if the net
-// gates them under one of the tool names.
+// A Validator is an element of [Net.Validate]: a condition that calls must meet if the net gates
+// them under one of the tool names.
 type Validator struct {
 	Tools    []string
 	Require  Expression
-	Reason   Expression // a sentence that may contain expressions in braces; may be empty
+	Reason   Expression // sentence, possibly with expressions in braces; may be empty
 	Position Position
 }
 
-// A Memory is an element of [Net.Remember]. It is a value that the net stores when a transition
-// succeeds.
+// A Memory is an element of [Net.Remember]: a value that the net stores when a transition succeeds.
 type Memory struct {
 	Transition string
-	Set        string // the key in meta where the value is stored
+	Set        string // key in meta for storing the value
 	To         Expression
 	Position   Position
 }
@@ -46,7 +45,7 @@ func readMemory(v Value) (Memory, bool) {
 	return m, true
 }
 
-// Reserved is the prefix of the keys in meta that only petrigate sets.
+// Reserved is the prefix of keys in meta that only petrigate sets.
 const Reserved = "petrigate:"
 
 func readMetaKey(v Value) (string, bool) {

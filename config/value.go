@@ -10,30 +10,30 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A decoder interprets the values in a file. It continues after a problem, so that all problems are
-// found at once.
+// A decoder interprets the values in a file. It continues after a problem, so that it finds all of
+// them at once.
 type decoder struct {
 	*source
 	*environment
 
-	visit func(what string, known Keys) // called in tests, once for each table of keys that is used
+	visit func(what string, known Keys) // if not nil, called for each table of keys that is used; for tests
 }
 
-// A Value is a value in a YAML or JSON file. Its methods record every mistake at its position. An
-// unknown key counts as a mistake, too.
+// A Value is a value in a YAML or JSON file. Its methods record every mistake, including unknown
+// keys, with its position.
 type Value struct {
 	*decoder
 	*node
-	key   *node  // the key in the enclosing mapping; for a list entry, the key of the list; nil at the root
-	what  string // the name that messages use for the value
-	entry bool   // whether the value is an entry in the list named by the field what
+	key   *node  // key in the enclosing mapping; for a list entry, key of the list; nil at the root
+	what  string // name of the value in messages
+	entry bool   // whether the value is an entry in the list named by what
 }
 
 // Keys maps each known key of a mapping to the function that decodes its value.
 type Keys map[string]func(Value)
 
-// ReadDocument reads a file that is not a configuration. Positions refer to a file with the given
-// name. The argument what names the root in messages. [Value.Err] returns the problems.
+// ReadDocument reads a file that is not a configuration. name is the file's name for positions, and
+// what names the root in messages. [Value.Err] returns the problems.
 func ReadDocument(name string, src []byte, what string) Value {
 	d := &decoder{source: &source{name: name}}
 	root := d.read(src)
@@ -55,11 +55,10 @@ func (v Value) Faults() int { return len(v.errs) }
 // Position returns the position where the value begins.
 func (v Value) Position() Position { return v.position(v.node) }
 
-// Fault records a mistake in the value and a hint on how to correct it.
+// Fault records a mistake in the value, with a hint on how to correct it.
 func (v Value) Fault(msg, hint string) { v.faultAt(v.node, msg, hint) }
 
-// Fields decodes a mapping with the functions in known. It reports every key that known does not
-// contain.
+// Fields decodes a mapping with the functions in known. It reports every other key.
 func (v Value) Fields(known Keys) {
 	if v.visit != nil {
 		v.visit(v.what, known)
@@ -73,7 +72,7 @@ func (v Value) Fields(known Keys) {
 	})
 }
 
-// Each calls f for every entry of a mapping whose keys users choose.
+// Each calls f for every entry of a mapping with keys chosen by users.
 func (v Value) Each(f func(key string, value Value)) {
 	if !v.is(mapKind) {
 		return
@@ -92,8 +91,7 @@ func (v Value) Each(f func(key string, value Value)) {
 
 func firstAt(p Position) string { return fmt.Sprintf("the first is at %d:%d", p.Line, p.Column) }
 
-// otherNames maps keys that other programs use to the corresponding keys of petrigate. It is
-// read-only.
+// otherNames maps keys of other programs to the corresponding keys of petrigate. It is read-only.
 var otherNames = map[string]string{
 	"servers": "mcpServers", "mcp_servers": "mcpServers", "context_servers": "mcpServers", "extensions": "mcpServers",
 	"serverUrl": "url", "httpUrl": "url", "uri": "url", "endpoint": "url",
@@ -103,8 +101,8 @@ var otherNames = map[string]string{
 	"redact": "mask", "values": "arguments", "store": "driver", "database": "path", "connectionString": "dsn", "otlp": "traces", "prometheus": "metrics",
 }
 
-// nearestKey returns a hint that suggests one of the known keys. It returns the empty string if
-// none of them is similar.
+// nearestKey returns a hint that suggests a known key, or the empty string if none of them is
+// similar.
 func nearestKey(name string, known Keys) string {
 	if ours := otherNames[name]; known[ours] != nil {
 		return fmt.Sprintf("did you mean %q?", ours)
@@ -112,7 +110,7 @@ func nearestKey(name string, known Keys) string {
 	return text.Suggest(name, slices.Sorted(maps.Keys(known)))
 }
 
-// Items calls f for every entry of a list. The argument what names an entry in messages.
+// Items calls f for every entry of a list. what names an entry in messages.
 func (v Value) Items(what string, f func(Value)) {
 	if !v.is(listKind) {
 		return
@@ -122,13 +120,13 @@ func (v Value) Items(what string, f func(Value)) {
 	}
 }
 
-// is reports whether the value is of the given kind. If the value is not, it records a problem.
+// is reports whether the value is of the given kind. If not, it records a problem.
 func (v Value) is(want kind) bool {
 	if v.kind == want {
 		return true
 	}
 	if v.kind == brokenKind {
-		return false // the reader has already reported this
+		return false // already reported by the reader
 	}
 	hint := ""
 	if want == textKind && (v.kind == numberKind || v.kind == boolKind) {
@@ -144,7 +142,7 @@ func (v Value) is(want kind) bool {
 // yesNo maps the YAML 1.1 words for booleans to true and false. It is read-only.
 var yesNo = map[string]string{"yes": "true", "on": "true", "no": "false", "off": "false", "true": "true", "false": "false"}
 
-// label returns the name of the value, as used in messages about its kind.
+// label returns the value's name for messages about its kind.
 func (v Value) label() string {
 	if v.entry {
 		return "an entry of " + v.what
@@ -152,17 +150,17 @@ func (v Value) label() string {
 	return v.what
 }
 
-// quoted returns the value as written in the file, for use in messages. This matters because the
-// value that replaces a ${...} may be a secret.
+// quoted returns the value for use in messages: as written in the file, because the value that
+// replaces a ${...} may be a secret.
 func (v Value) quoted() string { return strconv.Quote(v.text) }
 
 // unsupported rejects a key that is reserved for a later version.
 func (v Value) unsupported() { v.faultAt(v.key, v.what+" is not supported yet", "") }
 
-// as returns v under another name for use in messages.
+// as returns v with another name for messages.
 func (v Value) as(what string) Value { return Value{v.decoder, v.node, v.key, what, false} }
 
-// needs reports which of the named keys are missing from a mapping.
+// needs reports the named keys that are missing from a mapping.
 func (v Value) needs(names ...string) {
 	for _, name := range names {
 		if v.kind == mapKind && v.get(name) == nil {
@@ -179,8 +177,8 @@ func (v Value) requireUnit(unit string) bool {
 	return v.kind != numberKind
 }
 
-// requires reports which of the keys are missing from a section. The reported position is that of
-// the section's key.
+// requires reports the named keys that are missing from a section, at the position of the section's
+// key.
 func (v Value) requires(example string, keys ...string) {
 	for _, key := range keys {
 		if v.get(key) == nil {

@@ -6,8 +6,7 @@ import (
 	"fmt"
 )
 
-// Object returns a mapping as a JSON object. The keys are in the order of the file, and numbers are
-// unchanged.
+// Object returns a mapping as a JSON object, with the keys in file order and the numbers unchanged.
 func (v Value) Object() (json.RawMessage, bool) {
 	if !v.is(mapKind) {
 		return nil, false
@@ -17,7 +16,7 @@ func (v Value) Object() (json.RawMessage, bool) {
 	return text, v.Faults() == before
 }
 
-// JSON returns any value as JSON, in the same form as [Value.Object].
+// JSON returns any value as JSON, like [Value.Object].
 func (v Value) JSON() (json.RawMessage, bool) {
 	before := v.Faults()
 	text := v.appendJSON(nil)
@@ -56,7 +55,7 @@ func appendText(to []byte, text string) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(text); err != nil {
-		panic(err) // this cannot happen for a string
+		panic(err) // cannot happen for a string
 	}
 	return append(to, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// A Webhook configures a system that is notified of calls that wait for approval. It also
-// configures the listener for the answers of this system.
+// A Webhook configures an external system that is notified of calls waiting for approval, and the
+// listener for its answers.
 type Webhook struct {
-	URL       string   // the URL that approval requests are posted to
+	URL       string   // URL for posting approval requests
 	Secret    string   // key that signs requests and answers
-	Listen    string   // the address where the listener waits for answers
-	AnswerURL string   // the base URL where the system and people can reach the listener; empty: http:// followed by its address
-	Arguments string   // how arguments are posted and shown: "masked", "full" or "none"
+	Listen    string   // address of the listener for answers
+	AnswerURL string   // base URL of the listener for the system and for people; empty means http:// followed by its address
+	Arguments string   // how to post and show arguments: "masked", "full" or "none"
 	Mask      []string // for "masked", names of fields, or paths that begin with "$."
 
-	TLS *ServerTLS `json:",omitempty"` // how the system's certificate is verified; nil: with the root certificates of the operating system
+	TLS *ServerTLS `json:",omitempty"` // how to verify the system's certificate; nil means with the operating system's root certificates
 }
 
-// String returns a string that does not contain the secret.
+// String returns a description without the secret.
 func (w Webhook) String() string { return "config.Webhook at " + w.Listen }
 
-// GoString returns a string that does not contain the secret.
+// GoString returns a description without the secret.
 func (w Webhook) GoString() string { return w.String() }
 
 // minWebhookSecret is the minimum length of a webhook's secret, in bytes.
@@ -62,7 +62,7 @@ func readWebhook(v Value) (*Webhook, bool) {
 	return w, true
 }
 
-// checkWebhookURL accepts an https URL, or an http URL that leads to this machine.
+// checkWebhookURL accepts an https URL, or an http URL whose host is this machine.
 func checkWebhookURL(what, _, text string) (msg, hint string) {
 	if !isSecureURL(text) {
 		return what + " must be a URL that begins with https://", "http:// is allowed only for this machine"
@@ -78,7 +78,7 @@ func checkAnswerURL(what, _, text string) (msg, hint string) {
 	return "", ""
 }
 
-// externalReference matches a value that consists only of a reference to a variable or a file.
+// externalReference matches a value that is nothing but a reference to a variable or a file.
 var externalReference = regexp.MustCompile(`^\$\{((env:)?[A-Za-z_][A-Za-z0-9_]*(:\?[^}]*)?|file:[^}]+)\}$`)
 
 // readHookSecret reads a secret, which must come from a variable or a file.
@@ -95,8 +95,8 @@ func readHookSecret(v Value) (string, bool) {
 	return secret, ok
 }
 
-// secrets returns the values that must not be logged. They include the URL if it has a path,
-// because such a path is often a secret.
+// secrets returns the values that must not be logged. They include a URL with a path, because the
+// path is often a secret.
 func (w *Webhook) secrets() []string {
 	if w == nil {
 		return nil
@@ -107,8 +107,7 @@ func (w *Webhook) secrets() []string {
 	return []string{w.Secret, w.URL}
 }
 
-// Base returns the base URL of the webhook's links. address is the address of the webhook's
-// listener.
+// Base returns the base URL for the webhook's links. address is the address of its listener.
 func (w *Webhook) Base(address string) string {
 	if w.AnswerURL != "" {
 		return w.AnswerURL

@@ -14,8 +14,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// readYAML parses a text that contains a single YAML document. It returns nil if the text contains
-// no document or is not YAML.
+// readYAML parses a single YAML document. It returns nil if the text is empty or is not YAML.
 func (s *source) readYAML(text string) *node {
 	file, err := parseYAML(text)
 	if err != nil {
@@ -48,7 +47,7 @@ func (s *source) readYAML(text string) *node {
 	return n
 }
 
-// parseYAML calls the YAML library and converts panics of the library to errors.
+// parseYAML calls the YAML library and converts its panics to errors.
 func parseYAML(text string) (file *ast.File, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -62,8 +61,8 @@ func parseYAML(text string) (file *ast.File, err error) {
 	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 }
 
-// overLimit returns the first token that exceeds a limit, and a message. Open brackets, entries
-// opened on a single line, and keys are limited. The limits are needed because the parser is
+// overLimit returns the first token that exceeds a limit, with a message. The limits are on open
+// brackets, on entries opened on a single line, and on keys. They are needed because the parser is
 // recursive: a few megabytes of brackets would overflow the stack, and a program cannot recover
 // from that.
 func overLimit(tokens token.Tokens) (at *token.Token, what string) {
@@ -125,8 +124,8 @@ func place(tk *token.Token) (line, column int) {
 	return tk.Position.Line, tk.Position.Column
 }
 
-// first returns the first token of a value. It is needed because the library gives the position of
-// the first colon as the position of a block mapping.
+// first returns the first token of a value. It is needed because the library's position of a block
+// mapping is that of its first colon.
 func first(n ast.Node) *token.Token {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -143,7 +142,7 @@ func first(n ast.Node) *token.Token {
 type yamlReader struct {
 	*source
 	anchors map[string]ast.Node
-	open    map[string]bool // the anchors that are being read; an alias to one of them would be a cycle
+	open    map[string]bool // anchors being read; an alias to one of them would be a cycle
 	nodes   int
 	stopped bool
 }
@@ -184,8 +183,7 @@ func (r *yamlReader) node(v ast.Node, depth int) *node {
 	return n
 }
 
-// refuse records a problem and stops the reader, because the same problem would occur again in
-// later values.
+// refuse records a problem and stops the reader, because later values would have the same problem.
 func (r *yamlReader) refuse(tk *token.Token, msg, hint string) {
 	if !r.stopped {
 		r.token(tk, msg, hint)
@@ -265,7 +263,7 @@ func (r *yamlReader) scalar(n *node, v ast.Node) {
 		r.token(tk, "this kind of value is not supported", "")
 	}
 	// The library does not provide the text after the last line of the token. A value with several
-	// lines therefore extends to the end of its last line.
+	// lines is therefore assumed to extend to the end of its last line.
 	n.endLine = n.line + strings.Count(origin, "\n")
 	n.endColumn = n.column + utf8.RuneCountInString(origin)
 	if n.endLine > n.line {
@@ -273,8 +271,8 @@ func (r *yamlReader) scalar(n *node, v ast.Node) {
 	}
 }
 
-// blockEnd finds the last line of a block (| or >). This is the last line that is indented more
-// than the line where the block begins.
+// blockEnd finds the last line of a block (| or >): the last line that is indented more than the
+// line where the block begins.
 func (r *yamlReader) blockEnd(n *node, v *ast.LiteralNode) {
 	n.endLine, n.endColumn = n.line, 1<<30
 	if v.Value.Token != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// Fate tells what happens to a net's state when the policy changes.
+// A Fate describes what happens to a net's state when the policy changes.
 type Fate uint8
 
 const (
 	Continued Fate = iota // the net is unchanged and keeps its state
 	Carried               // the net is a changed limit and keeps its usage
 	Begun                 // the net is new or changed and starts in its initial state
-	Dropped               // the new policy does not have the net
+	Dropped               // the net is not in the new policy
 	Held                  // the net has changed and must not be replaced yet; see [Policy.Adopt]
 )
 
@@ -25,25 +25,25 @@ func (f Fate) String() string {
 	return [...]string{"continued", "carried", "begun", "dropped", "held"}[f]
 }
 
-// A Kept is the [Policy.Adopt] result for a single net.
+// A Kept is the result of [Policy.Adopt] for a single net.
 type Kept struct {
 	Net  string
 	Fate Fate
 
-	// From names the net that the state or usage comes from, if that net is not Net.
+	// From is the net that the state or usage comes from, if it is not Net itself.
 	From string
 
-	// Lost means that a dropped or restarted net was not in its initial state or had calls in
-	// flight.
+	// Lost means that state was lost: the net was dropped or restarted although it had left its
+	// initial state or had calls in flight.
 	Lost bool
 }
 
 // AdoptOptions are the options of [Policy.Adopt]. The zero value is ready to use.
 type AdoptOptions struct {
-	Active []string // active nets; nil: all
+	Active []string // active nets; nil means all
 
-	// Reset lists nets of the new policy that start in their initial state, whatever their previous
-	// state was.
+	// Reset lists the nets of the new policy to start in their initial state, regardless of their
+	// previous state.
 	Reset []string
 
 	// Time is the current time. The clocks of changed limits start at this time. If Time is zero,
@@ -57,11 +57,11 @@ type AdoptOptions struct {
 //
 //   - A net with an unchanged fingerprint, including the maps that supply its names, keeps its state, whether or not it is in shadow mode.
 //   - A limit from rules that counts the same calls for the same callers keeps its usage. If the usage exceeds the new maximum, nothing is left until enough has been refunded, and the excess still counts if the limit is raised again (see [Debt]). Clock refunds start now.
-//   - Any other net starts in its initial state. The exception is a hand-written net that enforces and had left its initial state or had calls in flight. It is [Held]: the caller must either not activate the new policy or reset the net. The returned state has the net in its initial state.
+//   - Any other net starts in its initial state. But if that would lose the state of a hand-written net that is not in shadow mode, the net is [Held]: the caller must either keep the old policy or reset the net. In the returned state, a held net is in its initial state.
 //
 // Calls in flight and calls that wait for approval are preserved, and still change the nets that
-// keep their state. In a net that starts anew, calls in flight spoil evidence if it is possible that
-// they do. Adopt does not modify s.
+// keep their state. In a net that starts anew, every call in flight that might spoil evidence is
+// assumed to do so. Adopt does not modify s.
 func (p *Policy) Adopt(s *State, o AdoptOptions) (*State, []Kept) {
 	if !o.Time.IsZero() {
 		s = s.Clone()
@@ -91,11 +91,11 @@ func (p *Policy) Adopt(s *State, o AdoptOptions) (*State, []Kept) {
 	return to, a.kept
 }
 
-// adoption holds the state of a single [Policy.Adopt] run.
+// adoption holds the state of a single [Policy.Adopt] call.
 type adoption struct {
 	AdoptOptions
 	from, to *State
-	numbers  map[int]int // maps the old index of each net that keeps its state or usage to its new index; calls in flight still change these nets
+	numbers  map[int]int // maps old net indexes to new ones, for the nets that calls in flight still change
 	kept     []Kept
 }
 
@@ -120,7 +120,7 @@ func (a *adoption) inherit(n, old *net) {
 }
 
 // restart starts n in its initial state. old is the previous net with the same name, or nil.
-// elsewhere means that old's state has gone to another net.
+// elsewhere reports whether another net has taken over old's state.
 func (a *adoption) restart(n, old *net, elsewhere bool) {
 	k := Kept{Net: n.Name, Fate: Begun, Lost: !elsewhere && a.losesState(old)}
 	if k.Lost && old.Labels == nil && !old.Shadow && !slices.Contains(a.Reset, n.Name) {
@@ -184,7 +184,7 @@ func (a *adoption) maySpoil(n *net, c *Call) bool {
 	return false
 }
 
-// reportDropped reports the nets that are missing from the new policy.
+// reportDropped adds the nets that are missing from the new policy to a.kept.
 func (a *adoption) reportDropped(heirs []int) {
 	for _, old := range a.from.policy.nets {
 		same := a.to.policy.byName[old.Name]
@@ -246,8 +246,8 @@ func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetDa
 	return mapValues(both(d), d.Values, both)
 }
 
-// mapValues applies f to each value's state, and stores in d the results that differ from d. d must
-// not be shared yet.
+// mapValues applies f to the state of each value and stores the results that differ from d in
+// d.Values. d must not be shared yet.
 func mapValues(d *NetData, values *Values, f func(*NetData) *NetData) *NetData {
 	if d.Values = nil; values.Len() == 0 {
 		return d
@@ -261,7 +261,7 @@ func mapValues(d *NetData, values *Values, f func(*NetData) *NetData) *NetData {
 	return d
 }
 
-// renumbered returns a copy of c that uses the net indexes of another policy.
+// renumbered returns a copy of c with its net indexes mapped by numbers to those of another policy.
 func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	moved := *c
 	moved.Nets, moved.Keys = nil, nil
@@ -281,7 +281,7 @@ func (c *namedCall) couldHave(n *net, u Tool) bool {
 	return slices.ContainsFunc(c.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || c.couldGive(n, u, Perhaps)
 }
 
-// addSuspects adds the nets whose evidence the call may spoil to c.
+// addSuspects adds to c the nets whose evidence the call might spoil.
 func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	for i, n := range s.policy.nets {
 		f := s.flight(n, c.Number, c.Call.Time)

@@ -5,9 +5,9 @@ import "time"
 // Advertised lists the offered tools that a client should see in its next turn. It only narrows the
 // list; the gate still decides on each call.
 type Advertised struct {
-	Tools    []string  // tools to show, ordered as in [Session.Offer]
+	Tools    []string  // tools to show, in the order of [Session.Offer]
 	Hidden   []Hidden  // all other tools
-	Conflict *Conflict // nil: the nets agree
+	Conflict *Conflict // nil if the nets agree
 	Ignored  []string  // advisory nets that would hide tools but yield
 }
 
@@ -17,26 +17,27 @@ type Hidden struct {
 	Block
 }
 
-// A Conflict means that the nets together allow no tool. Advisory nets then yield, and do not block
-// calls either. If required nets conflict with each other, none of these nets yields, and every
-// tool that any of them blocks is hidden.
+// A Conflict reports that the nets together allow no tool. Advisory nets then yield: they neither
+// hide tools nor block calls. If required nets conflict, all of them take effect, and every tool
+// that any of them blocks is hidden.
 type Conflict struct {
 	Winner string   // the highest-ranking net that does not yield; empty if all yield
 	Nets   []string // the conflicting nets, ranked by priority, then by fewer allowed tools, then by name
-	Yields []string // those of the nets in Nets that are advisory and yield
+	Yields []string // the advisory nets among Nets that yield
 }
 
-// Offer sets the callable tools. They determine which advisory nets yield; see [Net.Advisory].
-// Before the first Offer, advisory nets yield only to nets in recovery. Offer reads only the Tool,
-// Also, Upstream and Annotations fields. The caller must not modify tools afterwards.
+// Offer sets the tools that can be called. They determine which advisory nets yield; see
+// [Net.Advisory]. Before the first call to Offer, advisory nets yield only to nets in recovery.
+// Offer reads only the Tool, Also, Upstream and Annotations fields. The caller must not modify
+// tools afterwards.
 func (s *Session) Offer(tools []Call) {
 	s.update(func(*State) *Delta { return &Delta{Tools: tools} })
 }
 
-// Advertise returns the tools of [Session.Offer] without those that a net would block now, judging
-// by the names of a call without arguments. A tool stays listed if arguments could make a
-// difference: a label from a map does not hide a tool, and a tool that such a label might exempt is
-// not hidden either. Nets that yield, nets in shadow mode and the default hide nothing.
+// Advertise returns the offered tools except those that a net would block now, judging by a call
+// without arguments. A tool stays listed if arguments could make a difference: a label from a map
+// does not hide a tool, and a tool that such a label might exempt is not hidden either. Nets that
+// yield, nets in shadow mode and the default hide nothing.
 //
 // Advertise advances the clocks to now; see [Session.Tick].
 func (s *Session) Advertise(now time.Time) Advertised {

@@ -5,68 +5,68 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// Package toolnet defines nets and the calls that they refer to, independently of decisions.
-// Because of the aliases below, callers need not import package toolnet.
+// The aliases below spare callers the import of package toolnet, which defines nets and the calls
+// that they refer to.
 type (
-	// Net is [toolnet.Net].
+	// A Net is a Petri net whose transitions list tools.
 	Net = toolnet.Net
-	// Scope is [toolnet.Scope].
+	// A Scope determines which calls share a net's state.
 	Scope = toolnet.Scope
-	// Transition is [toolnet.Transition].
+	// A Transition moves tokens from its inputs to its outputs.
 	Transition = toolnet.Transition
-	// Field is [toolnet.Field].
+	// A Field is the part of a call that a key or a sum reads.
 	Field = toolnet.Field
-	// ValueReader is [toolnet.ValueReader].
+	// A ValueReader evaluates expressions over calls.
 	ValueReader = toolnet.ValueReader
-	// Sum is [toolnet.Sum].
+	// A Sum limits the sum of a field over the calls that a net gates.
 	Sum = toolnet.Sum
-	// Phase is [toolnet.Phase].
+	// A Phase is an allowlist that applies while a place is marked.
 	Phase = toolnet.Phase
-	// Tool is [toolnet.Tool].
+	// A Tool is an entry in the list of tools of a [Transition].
 	Tool = toolnet.Tool
-	// ToolKind is [toolnet.ToolKind].
+	// A ToolKind determines how the name of a [Tool] is interpreted.
 	ToolKind = toolnet.ToolKind
-	// Labels is [toolnet.Labels].
+	// Labels are names that maps give to calls.
 	Labels = toolnet.Labels
-	// Map is [toolnet.Map].
+	// A Map gives calls an additional name if their arguments match.
 	Map = toolnet.Map
-	// Condition is [toolnet.Condition].
+	// A Condition decides from the result of a call whether the call succeeded.
 	Condition = toolnet.Condition
-	// Judge is [toolnet.Judge].
+	// A Judge evaluates conditions on call results.
 	Judge = toolnet.Judge
-	// Reader is [toolnet.Reader].
+	// A Reader parses calls on behalf of several maps.
 	Reader = toolnet.Reader
-	// Reading is [toolnet.Reading].
+	// A Reading is a string parsed by a [Reader].
 	Reading = toolnet.Reading
-	// Doubt is [toolnet.Doubt].
+	// A Doubt explains why a match is uncertain or is not evidence.
 	Doubt = toolnet.Doubt
-	// Found is [toolnet.Found].
+	// Found is the result of matching a string against a pattern.
 	Found = toolnet.Found
-	// Cause is [toolnet.Cause].
+	// A Cause is the kind of constraint that a net imposes on a tool.
 	Cause = toolnet.Cause
-	// Position is [toolnet.Position].
+	// A Position is a position in a user's file.
 	Position = toolnet.Position
-	// Call is [toolnet.Call].
+	// A Call is a tool call that a policy decides on.
 	Call = toolnet.Call
-	// Ignored is [toolnet.Ignored].
+	// Ignored is a tool argument that does not change a call's effect.
 	Ignored = toolnet.Ignored
-	// Name is [toolnet.Name].
+	// A Name is a name of a call.
 	Name = toolnet.Name
-	// KeyValue is [toolnet.KeyValue].
+	// A KeyValue is the value of a key field.
 	KeyValue = toolnet.KeyValue
-	// Firing is [toolnet.Firing].
+	// A Firing describes the firing of a transition to a validator or hook.
 	Firing = toolnet.Firing
-	// Meta is [toolnet.Meta].
+	// Meta holds a net's metadata, which its hooks keep between calls.
 	Meta = toolnet.Meta
-	// Marking is [toolnet.Marking].
+	// A Marking lists the number of tokens in each place.
 	Marking = toolnet.Marking
-	// Tokens is [toolnet.Tokens].
+	// Tokens is a place's entry in a [Marking].
 	Tokens = toolnet.Tokens
-	// Outcome is the way a call ended: [Unknown], [Success] or [Failure].
+	// An Outcome describes how a call ended: [Unknown], [Success] or [Failure].
 	Outcome = toolnet.Outcome
-	// NetError is [toolnet.NetError].
+	// A NetError is an error in a net or in one of the policy's maps.
 	NetError = toolnet.NetError
-	// ErrorList is [toolnet.ErrorList].
+	// An ErrorList contains all errors found, in net order.
 	ErrorList = toolnet.ErrorList
 )
 
@@ -78,7 +78,7 @@ type (
 	Flight = netstate.Flight
 	// ShadowData is the additional state of a net in shadow mode.
 	ShadowData = netstate.ShadowData
-	// Clock is the time of a net with transitions that have [Transition.Every].
+	// A Clock holds the times of a net with transitions that have [Transition.Every].
 	Clock = netstate.Clock
 	// Spent is the amount that the calls of a net with a [Sum] have spent.
 	Spent = netstate.Spent
@@ -117,5 +117,5 @@ const (
 	Failure = toolnet.Failure
 )
 
-// Tools is [toolnet.Tools].
+// Tools returns plain entries for the list of tools of a [Transition].
 func Tools(names ...string) []Tool { return toolnet.Tools(names...) }

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// usage returns the limit's usage at time t, without the tokens held by calls in flight.
+// usage returns the limit's usage at time t, excluding the tokens held by calls in flight.
 func (n *net) usage(d *NetData, t time.Time) *big.Rat {
 	used := new(big.Rat)
 	if n.Sum == nil {
@@ -25,9 +25,9 @@ func (n *net) usage(d *NetData, t time.Time) *big.Rat {
 // paidOff reports whether the clock has paid off the debt at time t.
 func paidOff(debt *Debt, t time.Time) bool { return !debt.Until.IsZero() && !t.Before(debt.Until) }
 
-// charge returns the state d at time t with the given usage, in addition to the tokens that d's
-// calls in flight hold. If the usage exceeds the maximum, nothing is left. Clock refunds start at t
-// or, if t is zero, at the next known time.
+// charge returns d at time t with the usage set to used, in addition to the tokens held by d's
+// calls in flight. If the sum exceeds the maximum, nothing is left. Clock refunds start at t or, if
+// t is zero, at the next known time.
 func (n *net) charge(d *NetData, used *big.Rat, t time.Time) *NetData {
 	c := *d
 	c.Stuck, c.Marking, c.Spent, c.Clock = false, n.start, nil, nil

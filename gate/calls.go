@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Decide decides on c in the current state. It returns an [Allow] and a ticket, a [Refusal], or an
+// Decide decides on c in the current state. It returns an [Allow] with a ticket, a [Refusal], or an
 // [Ask]. It never waits. After an Ask has been answered, call Decide again and pass the grant.
 //
-// A grant is valid for one admission of the call in question. The arguments of c must not change
-// while the call is open.
+// A grant can be used only once, and only for the call that it was issued for. The caller must not
+// modify the arguments of c while the call is open.
 func (s *Session) Decide(c Call, g *Grant) (d Decision) {
 	prepared := s.spare.Swap(nil)
 	if prepared == nil {
@@ -38,26 +38,27 @@ func (s *Session) notify(c Call, d Decision) {
 	}
 }
 
-// Withdraw ends the wait for an answer to the question a. The call will not be decided again.
+// Withdraw withdraws the question a. The call no longer waits for an answer and will not be decided
+// again.
 func (s *Session) Withdraw(a *Ask) {
 	s.update(func(*State) *Delta { return a.Withdraw() })
 }
 
-// Withdraw returns the change to the state that removes the question a. The call will not be
+// Withdraw returns the change that removes the question a from the state. The call will not be
 // decided again.
 func (a *Ask) Withdraw() *Delta { return &Delta{Answered: a.Number} }
 
-// Settle is [Ticket.Settle] for a call identified by its number.
+// Settle is like [Ticket.Settle], but identifies the call by its number.
 func (s *Session) Settle(number uint64, o Outcome) (changed bool) {
 	return s.SettleAt(number, o, time.Time{})
 }
 
-// SettleAt is [Ticket.SettleAt] for a call identified by its number.
+// SettleAt is like [Ticket.SettleAt], but identifies the call by its number.
 func (s *Session) SettleAt(number uint64, o Outcome, t time.Time) (changed bool) {
 	return s.End(number, End{Outcome: o, Time: t})
 }
 
-// End is [Ticket.End] for a call identified by its number.
+// End is like [Ticket.End], but identifies the call by its number.
 func (s *Session) End(number uint64, e End) (changed bool) {
 	prepared := s.policy.PrepareEnd(e)
 	s.update(func(state *State) *Delta {
@@ -69,13 +70,13 @@ func (s *Session) End(number uint64, e End) (changed bool) {
 }
 
 // Settle reports the outcome of the call to the nets. Only the first Success or Failure counts;
-// after Unknown, the call stays open and can still be settled. Settle returns whether it changed
-// anything.
+// after Unknown, the call stays open and can still be settled. The result reports whether anything
+// changed.
 func (t *Ticket) Settle(o Outcome) bool { return t.session.Settle(t.Number, o) }
 
 // SettleAt is like Settle, but also reports when the call ended. Nets that have a clock and wait
-// for outcomes need this time. If the time is unknown, a clock restarts when the outcome changes
-// its tokens, so that it ticks late rather than early.
+// for outcomes need this time. If it is unknown, the clocks whose tokens the outcome changes
+// restart, so that they tick late rather than early.
 func (t *Ticket) SettleAt(o Outcome, ended time.Time) bool {
 	return t.session.SettleAt(t.Number, o, ended)
 }
@@ -86,7 +87,7 @@ func (t *Ticket) End(e End) bool { return t.session.End(t.Number, e) }
 // Close settles the call as [Unknown] unless it is already settled.
 func (t *Ticket) Close() { t.Settle(Unknown) }
 
-// Classify is [Policy.Classify] in the current state.
+// Classify is like [Policy.Classify] for the current state.
 func (s *Session) Classify(c Call) (vs []Verdict) {
 	return read(s, func(state *State) []Verdict { return s.policy.Classify(state, c) })
 }
@@ -99,7 +100,7 @@ func (s *Session) Open() (open []Holder) { return read(s, (*State).Open) }
 //
 // The call is approved only if ask returns true without an error and ctx is not done by then. This
 // counts as one person's approval: a call that needs several is refused; see [ConfirmN]. If ask is
-// nil, calls that require approval are refused. No lock is held during ask.
+// nil, calls that require approval are refused. No lock is held while ask runs.
 func Confirm(ctx context.Context, s *Session, c Call, ask func(context.Context, *Ask) (bool, error)) Decision {
 	if ask == nil {
 		return ConfirmN(ctx, s, c, nil)
@@ -113,16 +114,15 @@ func Confirm(ctx context.Context, s *Session, c Call, ask func(context.Context, 
 	})
 }
 
-// ConfirmN is like [Confirm], but ask returns how many different people approve. The call passes if
-// there are at least [Ask.Approvals] of them. ask must ensure that they are different and that each
-// counts only once.
+// ConfirmN is like [Confirm], but ask returns the number of people who approve the call, which must
+// be at least [Ask.Approvals]. ask must count each person only once.
 func ConfirmN(ctx context.Context, s *Session, c Call, ask func(context.Context, *Ask) (int, error)) Decision {
 	d := s.Decide(c, nil)
 	a, ok := d.(*Ask)
 	if !ok {
 		return d
 	}
-	defer s.Withdraw(a) // also reached if ask panics; has no effect after an admission
+	defer s.Withdraw(a) // runs even if ask panics; has no effect once the call is admitted
 	if ask != nil {
 		if n, err := ask(ctx, a); err == nil && n >= a.Approvals() && ctx.Err() == nil {
 			return s.Decide(c, a.Grant())

@@ -36,8 +36,8 @@ func (j *judgement) classify(s *State) {
 	}
 }
 
-// evaluate adds the verdict for the subject s. In the acting world, it postpones a net in shadow
-// mode until the other nets have agreed.
+// evaluate evaluates the subject s and adds the verdict to the findings. In the acting world, a net
+// in shadow mode is postponed until the other nets have agreed.
 func (j *judgement) evaluate(s subject) {
 	n := s.net
 	if n.Shadow && j.world == acting {
@@ -105,8 +105,8 @@ func (j *judgement) now(n *net, key string, data, base *NetData) *NetData {
 	return moved
 }
 
-// verdicts returns the verdicts for callers of the package, one per net, merged with those of the
-// nets in shadow mode.
+// verdicts returns one [Verdict] for each net that does not abstain, including the nets in shadow
+// mode.
 func (fs findings) verdicts(shadow findings) []Verdict {
 	all := fs
 	if len(shadow) > 0 {
@@ -132,7 +132,7 @@ func (fs findings) verdicts(shadow findings) []Verdict {
 	return vs
 }
 
-// classifyKeyed evaluates n for each value in the call.
+// classifyKeyed evaluates n for each key value in the call.
 func (j *judgement) classifyKeyed(n *net, base *NetData) {
 	base = j.now(n, "", base, base)
 	if j.keyed == nil {
@@ -194,7 +194,7 @@ func (j *judgement) evaluateShadow(w world) *judgement {
 func (f *finding) choose(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.listing.Spared(f.labels)
-	observes, forbids := false, false // whether an observer was chosen, and whether a transition that is not an observer was chosen
+	observes, forbids := false, false // whether an observer and whether another transition was chosen
 	for i := range f.labels {
 		lists, free := f.net.listing.Lookup(&f.labels[i], spared)
 		if free {
@@ -249,7 +249,7 @@ type scratch struct {
 	own     bool
 }
 
-// take removes the tokens that t consumes when it fires. It reports whether t was enabled before.
+// take removes the tokens that t consumes. It reports whether t was enabled.
 func (s *scratch) take(t int) bool {
 	if !s.net.net.Transitions[t].Enabled(s.marking) {
 		return false
@@ -272,9 +272,9 @@ func (s *scratch) take(t int) bool {
 	return true
 }
 
-// judgeWatches removes from the choices the observers whose key is in the result, because the
-// default state has the watches for these observers. It also records which of these observers were
-// not chosen. Their watches do not count for this value.
+// judgeWatches removes the observers whose key is in the result from the choices, because the
+// default state holds their watches. The watches of observers that were not chosen do not count for
+// this value; judgeWatches records them as missed.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {
@@ -287,7 +287,7 @@ func (f *finding) judgeWatches() {
 	}
 }
 
-// judgeBase evaluates the part of the call that does not concern any value of the key.
+// judgeBase evaluates the part of the call that is independent of the key's values.
 func (f *finding) judgeBase() {
 	switch {
 	case f.plan.missing != nil:

@@ -27,9 +27,8 @@ func (p *Policy) Tick(s *State, t time.Time) *Delta {
 	return d
 }
 
-// advanced returns n's state at time t. This is d, advanced as far as n's clock allows, or d itself
-// if the clock changes nothing. The clock of an inactive net does not run. If n has a key, base is
-// n's default state.
+// advanced returns d with n's clock advanced to time t, or d itself if the clock changes nothing.
+// The clock of an inactive net does not run. If n has a key, base is n's default state.
 func (n *net) advanced(d, base *NetData, t time.Time) *NetData {
 	if !n.moving || t.IsZero() || !d.Active {
 		return d
@@ -60,8 +59,8 @@ func watchesOf(d *NetData) []Flight {
 	return d.Watches
 }
 
-// tick advances n to time t, or to n's latest known time if that is later. over lists the watches
-// in the default state. Such a watch can lapse only after its call was admitted. large means that d
+// tick advances d to time t, or to its latest known time if that is later. over lists the watches
+// in the default state, which can lapse only after their call was admitted. large reports whether d
 // is the default state of a net with a key.
 func (n *net) tick(d *NetData, over []Flight, large bool, t time.Time) *NetData {
 	d = n.refunded(d, t)
@@ -118,8 +117,8 @@ func (n *net) nextTick(d *NetData) (k int, due time.Time) {
 	return k, due
 }
 
-// waitFor returns how long after t the clock enables one of the given transitions. It simulates
-// only a limited number of ticks.
+// waitFor returns how long after t the clock will enable one of the transitions in lists. It gives
+// up after a limited number of ticks.
 func (n *net) waitFor(d *NetData, t time.Time, lists []int) (time.Duration, bool) {
 	if len(n.timed) == 0 || t.IsZero() || n.candidate(lists, d, false) >= 0 {
 		return 0, false
@@ -137,10 +136,10 @@ func (n *net) waitFor(d *NetData, t time.Time, lists []int) (time.Duration, bool
 	return 0, false
 }
 
-// A clockMove is a [move] that the clock makes.
+// A clockMove is a [move] made by the clock.
 type clockMove struct {
 	move
-	seen map[string]time.Time // time of each earlier configuration; see [clockMove.skipCycles]
+	seen map[string]time.Time // when each configuration was first seen; see [clockMove.skipCycles]
 }
 
 func newClockMove(n *net, d *NetData, t time.Time) *clockMove {
@@ -192,9 +191,9 @@ func (w *clockMove) fire(k int, due, t time.Time) {
 	w.restartClocks(due)
 }
 
-// skipCycles skips whole cycles of a net whose marking the clock changes periodically. If the
-// marking and the time until each tick equal those at an earlier time, skipCycles advances the
-// clock by a multiple of the period.
+// skipCycles skips whole cycles of a net whose marking changes periodically. If the marking and the
+// time until each tick are the same as at an earlier time, it advances the clock by a multiple of
+// the period.
 func (w *clockMove) skipCycles(now, t time.Time) {
 	key := petri.Marking(w.data.Marking).AppendKey(nil)
 	for _, since := range w.data.Clock.Since {

@@ -68,8 +68,8 @@ func (j *judgement) recordWaiting(d *Delta, open *OpenCall) {
 	}
 }
 
-// refusalDelta returns the delta for a refusal. It contains the clock changes and the removal of
-// the waiting call a, which may be nil.
+// refusalDelta returns the delta for a refusal: the clock changes and, unless a is nil, the removal
+// of the waiting call a.
 func (j *judgement) refusalDelta(a *OpenAsk) *Delta {
 	if a == nil && len(j.ticked) == 0 {
 		return nil

@@ -11,7 +11,7 @@ func (q *Prepared) Verdicts() []Verdict { return q.judgement.findings.verdicts(n
 
 // Decide decides on c in state s. It returns an [Allow], a [Refusal] or an [Ask], and the resulting
 // change to the state. It does not modify s. The caller must apply the delta to this very state, or
-// decide again. The Allow's ticket is not tied to a session; settle the ticket by its number with
+// decide again. The Allow's ticket is not tied to a session; settle the call by its number with
 // [Policy.Settle].
 //
 // Decide calls the nets' hooks; see [Net.Validate].

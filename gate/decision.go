@@ -13,18 +13,18 @@ type Decision interface{ decision() }
 type Refusal struct {
 	Kind   Kind
 	Names  []Name
-	Blocks []Block // the nets that block or ask, in policy order
+	Blocks []Block // the nets that refuse the call or require approval, in policy order
 	Text   string  // the reason in one sentence
 
-	// Retry is the time from the call until the call becomes possible merely because of the clock.
-	// It is 0 if the clock never makes the call possible, or does so only in the distant future.
+	// Retry is how long after the call the clock alone makes it possible. It is 0 if the clock
+	// never does so, or only in the distant future.
 	Retry time.Duration
 }
 
-// Ask is a question. The call passes if at least [Ask.Approvals] different people approve all its
-// steps.
+// An Ask requests approval of a call. The call passes if at least [Ask.Approvals] different people
+// approve all its steps.
 type Ask struct {
-	Number uint64 // number that was assigned to the waiting call
+	Number uint64 // number assigned to the waiting call
 	Call   Call
 	Names  []Name
 	Steps  []Step
@@ -34,18 +34,19 @@ type Ask struct {
 type Step struct {
 	Net, Transition string
 	Name            string // the call's name
-	Via             string // channel through which the question must be asked; empty: any
+	Via             string // channel for asking the question; empty means any
 	Approvals       int    // number of different people who must approve; 0 means one
 	Rule            Position
 	Reason          string
-	Key             []KeyValue // for a net with a key: the value that the step is for
-	Doubt           *Doubt     // why it is uncertain whether the call has the name in Name; nil: the name is certain
+	Key             []KeyValue // for a net with a key, the value that the step is for
+	Doubt           *Doubt     // why the call might not have this name; nil if the name is certain
 }
 
-// persons returns how many different people must approve the step.
+// persons returns the number of different people who must approve the step.
 func (s *Step) persons() int { return max(s.Approvals, 1) }
 
-// Approvals returns how many different people must approve the call: the maximum over its steps.
+// Approvals returns the number of different people who must approve the call: the maximum over its
+// steps.
 func (a *Ask) Approvals() int {
 	n := 1
 	for i := range a.Steps {
@@ -54,18 +55,19 @@ func (a *Ask) Approvals() int {
 	return n
 }
 
-// A Grant states that as many people as required have approved the given steps. It does not
-// identify them. Its creator must have collected approvals from [Ask.Approvals] different people.
+// A Grant certifies that the required number of people have approved the steps. It does not
+// identify these people. Its creator must have collected approvals from [Ask.Approvals] different
+// people.
 type Grant struct {
 	Number uint64 // number of the [Ask] that the grant answers
 	Steps  []Step
 }
 
-// Grant returns the approval of all steps of the question. The caller must have collected approvals
-// from [Ask.Approvals] different people.
+// Grant returns a grant for all steps of a. The caller must have collected approvals from
+// [Ask.Approvals] different people.
 func (a *Ask) Grant() *Grant { return &Grant{Number: a.Number, Steps: a.Steps} }
 
-// Kind tells which phase of the decision refused the call.
+// A Kind identifies the phase of the decision that refused the call.
 type Kind string
 
 const (
@@ -82,15 +84,15 @@ type Block struct {
 	Net    string
 	Cause  Cause
 	Rule   Position
-	Reason string        // the reason why the net blocks the call, as a sentence
-	Words  string        // the quoted part of the arguments, as it appears in Reason; may be empty
+	Reason string        // why the net blocks the call, as a sentence
+	Words  string        // quoted part of the arguments, as in Reason; may be empty
 	Name   string        // the call's name
-	Holds  []Holder      // some of the calls in flight: those that hold the missing tokens or spoil the evidence, and one that would produce the tokens
+	Holds  []Holder      // some of the calls in flight that hold or would produce the missing tokens, or that spoil the evidence
 	Retry  time.Duration // like [Refusal].Retry, but for this net alone
-	Key    []KeyValue    // for a net with a key: the value that is blocked; nil: the call has no value
+	Key    []KeyValue    // for a net with a key, the blocked value; nil if the call has no value
 	More   int           // number of further blocked values
-	Doubt  *Doubt        // why it is uncertain whether the call has the name in Name; nil: the name is certain
-	Near   []Near        // calls that had a name awaited by the net, but did not count as evidence when they succeeded
+	Doubt  *Doubt        // why the call might not have this name; nil if the name is certain
+	Near   []Near        // calls that had a name awaited by the net but whose success did not count as evidence
 }
 
 // A Near is a call that certainly had a name, but whose success did not count as evidence for it.
@@ -119,12 +121,12 @@ func (n *Near) Sentence() string {
 type Holder struct {
 	Number  uint64
 	ID      string // ID of the call; empty for another session's call
-	Tool    string // for a call in another session: its name in the net
+	Tool    string // for another session's call, its name in the net
 	Since   time.Time
-	Other   bool   // the call belongs to another session
-	Unknown bool   // the outcome was reported as unknown; an operator can supply it
+	Other   bool   // whether the call belongs to another session
+	Unknown bool   // whether the outcome was reported as unknown; an operator can supply it
 	More    uint64 // number of further calls with an unknown outcome that this call represents; see [OpenCall.More]
-	Brings  bool   // the call holds no tokens; its success would produce the missing tokens
+	Brings  bool   // whether the call holds no tokens but would produce the missing ones if it succeeds
 
 	// Voids lists the calls whose evidence this call spoils while it is in flight, such as "test or
 	// lint". It is empty if the call spoils no evidence.
@@ -135,15 +137,15 @@ type Holder struct {
 type Verdict struct {
 	Net        string
 	Kind       VerdictKind
-	Transition string // for the verdict Gated: the first chosen transition
+	Transition string // first chosen transition, if Kind is Gated
 	Manual     bool
 	Rule       Position
-	Shadow     bool       // the net is in shadow mode and has no effect
-	Key        []KeyValue // for a net with a key: the first value with this verdict
+	Shadow     bool       // whether the net is in shadow mode and has no effect
+	Key        []KeyValue // for a net with a key, the first value with this verdict
 }
 
-// VerdictKind is ordered by strength. A net's verdict is the strongest verdict over all names of
-// the call.
+// A VerdictKind is a kind of verdict. The kinds are ordered by strength: a net's verdict is the
+// strongest over all names of the call.
 type VerdictKind uint8
 
 const (
@@ -151,21 +153,21 @@ const (
 	Free
 	Gated
 	Blocked
-	Yields // an advisory net would block but currently yields; see [Net.Advisory]
+	Yields // an advisory net would block, but yields at present; see [Net.Advisory]
 )
 
 func (*Refusal) decision() {}
 
 func (*Ask) decision() {}
 
-// WouldCount counts the calls that passed, but that would have been refused or would have required
-// approval if no net were in shadow mode.
+// WouldCount counts the calls that passed but would have been refused, or would have required
+// approval, if no net were in shadow mode.
 type WouldCount struct {
 	Refused int
-	Asked   int // a person would have been asked
+	Asked   int // calls that a person would have been asked about
 }
 
-// add counts an answer.
+// add counts a call that would have been refused with kind k.
 func (c *WouldCount) add(k Kind) {
 	if k == KindApproval {
 		c.Asked++
@@ -180,16 +182,16 @@ type Allow struct {
 	Names  []Name
 	Nets   []Verdict // verdicts of the nets that do not abstain
 
-	// Would is the refusal that the nets in shadow mode would have caused. Its kind is KindApproval
-	// if they would have asked a person. It is nil if they would have let the call pass.
+	// Would is the refusal that the nets in shadow mode would have caused, or nil if they would
+	// have let the call pass. Its kind is KindApproval if they would have asked a person.
 	Would *Refusal
 }
 
 func (*Allow) decision() {}
 
-// A Ticket represents the duty to settle an admitted call.
+// A Ticket represents an admitted call, which the caller must settle.
 type Ticket struct {
 	Number  uint64
-	Awaited bool // some net waits for the outcome
+	Awaited bool // whether any net waits for the outcome
 	session *Session
 }

@@ -4,7 +4,7 @@
 // and puts tokens into its output places, and can fire only if the input tokens are there. A
 // transition that lists a tool gates it: the tool can be called when the transition can fire, and
 // the call makes the transition fire. So a net can express which calls must come first, how often a
-// call may happen, and which calls exclude each other, and everything that it can ever allow is
+// call may happen and which calls exclude each other; and everything that it can ever allow is
 // known before it is used.
 //
 //	policy, err := gate.NewPolicy([]gate.Net{{
@@ -34,18 +34,18 @@
 // A deferred transition takes its tokens when the call is admitted and produces tokens when the
 // call succeeds; in between, the tokens are in flight and unavailable to other calls. An observing
 // transition follows the calls to a tool but never forbids them. If it has [Transition.Evidence],
-// it counts successes for later calls, and does not let a call pass that the net gates. A
-// transition with [Transition.Spoils] invalidates evidence: a test that runs concurrently with an
-// edit proves nothing, however either of them ends. A net can also restrict things that tokens
-// cannot count: the sum of an argument ([Net.Sum]), equal calls in a row ([Net.Row]), and all calls
-// that are not on a list while a place is marked ([Net.Phases]).
+// it counts successes for later calls, but does not allow a call that the net gates. A transition
+// with [Transition.Spoils] invalidates evidence: a test that runs concurrently with an edit proves
+// nothing, however either of them ends. A net can also impose restrictions that tokens cannot
+// express: on the sum of an argument ([Net.Sum]), on equal calls in a row ([Net.Row]), and on all
+// calls that are not on a list while a place is marked ([Net.Phases]).
 //
 // A net with a key ([Net.Key]) has a separate marking for each value of its fields, so that a
 // backup of one file does not unlock another file. A call is checked for each of its values, and
 // all of them must permit it; [Field.Result] reads the values from the call's result; see [End].
 //
-// A transition with [Transition.Every] fires by the clock, which is the time of the calls: a net is
-// advanced when it is evaluated, so no timers run in between. [Net.Scope] determines which calls a
+// A transition with [Transition.Every] fires by the clock. A net is advanced to the time of the call
+// when it is evaluated, so no timers run in between. [Net.Scope] determines which calls a
 // net counts: sessions created with the same [Shared] share its state. A net in shadow mode
 // ([Net.Shadow]) records its decisions and has no effect, and [Session.Advertise] selects
 // the tools of [Session.Offer] that are worth showing to a client.

@@ -12,13 +12,13 @@ type ending struct {
 	call    *OpenCall
 	flight  Flight
 	outcome Outcome
-	over    bool // the call is closed
+	over    bool // whether the call is closed
 	time    time.Time
 	result  []byte
 
-	// For a single key value.
+	// Set only for a single key value.
 	base  *NetData // default state
-	keys  uint64   // those of the net's keys that have the value in the result, as a set
+	keys  uint64   // bit set of the net's keys that have this value in the result
 	named []KeyValue
 }
 
@@ -96,7 +96,7 @@ func (m *move) succeed(e *ending, done []Flight) {
 	}
 }
 
-// credit fires the transition of the watch w of the call, if the transition is enabled.
+// credit fires the transition of w, one of the call's watches, if the transition is enabled.
 func (m *move) credit(e *ending, w Flight) {
 	t := &m.net.net.Transitions[w.Transition]
 	if !t.Enabled(m.data.Marking) {
@@ -142,7 +142,7 @@ func (m *move) callOnSuccess(e *ending, f Flight) {
 	m.data.Meta = meta
 }
 
-// matchingWatches returns the call's watches whose key has the value in the result.
+// matchingWatches returns the call's watches whose key has the current value in the result.
 func (e *ending) matchingWatches(n *net) []Flight {
 	if e.keys == 0 || e.outcome != Success {
 		return nil

@@ -16,22 +16,22 @@ type finding struct {
 	subject
 	labels    []naming.Label // names that the net gives to the call
 	choices   []choice       // transitions chosen for the call's names; empty if the net blocks
-	special   *special       // nil: no special parts
+	special   *special       // nil if the finding has no special parts
 	label     int32          // index of the first blocked label
-	kind      VerdictKind    // verdict; Abstain only if the call changes the net nevertheless
-	manual    bool           // a chosen transition requires approval
-	restarts  bool           // data is the initial state, because the call ends a row
-	doubtful  bool           // the call is blocked because its name is weak
-	broken    bool           // the net's function Mapper has failed
-	addsValue bool           // the finding concerns a value that has no entry in the state
+	kind      VerdictKind    // verdict of the net; Abstain only if the call changes the net nevertheless
+	manual    bool           // whether a chosen transition requires approval
+	restarts  bool           // whether data is the initial state because the call ends a row
+	doubtful  bool           // whether the call is blocked because its name is weak
+	broken    bool           // whether the net's Mapper has failed
+	addsValue bool           // whether the value has no entry in the state yet
 }
 
 // findings are the verdicts on a call, in policy order.
 type findings []finding
 
 // subject is a net that applies to a call, and its state when the call is made. A net with a key
-// has a subject for each value in the call, and a subject without a value for everything that
-// concerns no value.
+// has a subject for each value in the call, and one without a value for everything that is
+// independent of the values.
 type subject struct {
 	net  *net
 	data *NetData
@@ -39,7 +39,7 @@ type subject struct {
 	// Set only for a net with a key, if the call's values are known.
 	base  *NetData        // default state
 	plan  *plan           // the call's plan
-	value *keyvalue.Value // nil: the subject is the part of the call that concerns no value
+	value *keyvalue.Value // nil for the part of the call that concerns no value
 }
 
 // special holds the parts of a finding that only a few nets have.
@@ -49,7 +49,7 @@ type special struct {
 	retry  time.Duration
 	phase  *Phase   // the phase that blocks the call
 	amount *big.Rat // amount that the call adds to the net's sum
-	missed uint64   // bit set of the plan's watches that do not count for the value
+	missed uint64   // bit set of the plan's watches that do not count for this value
 }
 
 // chosen reports whether t was chosen for an earlier name.
@@ -84,20 +84,20 @@ func (f *finding) block(label int) {
 	}
 }
 
-// blockDoubtful blocks a weak name that would advance the net.
+// blockDoubtful blocks the call because a weak name would advance the net.
 func (f *finding) blockDoubtful(label int) {
 	f.doubtful = f.doubtful || f.kind != Blocked
 	f.block(label)
 }
 
-// blockFor blocks the call for a reason other than the marking.
+// blockFor blocks the call for the given reason, which is not the marking.
 func (f *finding) blockFor(reason string, retry time.Duration) {
 	f.kind, f.label, f.choices = Blocked, 0, f.choices[:0]
 	s := f.makeSpecial()
 	s.reason, s.retry = reason, retry
 }
 
-// makeSpecial returns the finding's special part, and creates it if necessary.
+// makeSpecial returns the finding's special part, creating it if necessary.
 func (f *finding) makeSpecial() *special {
 	if f.special == nil {
 		f.special = &special{}
@@ -113,7 +113,7 @@ func (f *finding) spoils() []choice {
 	return f.special.spoils
 }
 
-// objection returns the reason for blocking, other than the marking, or "".
+// objection returns the reason for blocking if it is not the marking, or "".
 func (f *finding) objection() string {
 	if f.special == nil {
 		return ""
@@ -121,8 +121,8 @@ func (f *finding) objection() string {
 	return f.special.reason
 }
 
-// copyState returns a copy of the subject's state for changes. If the value has no state yet, the
-// copy derives from the default state.
+// copyState returns a copy of the subject's state that may be modified. If the value has no state
+// yet, the copy is derived from the default state.
 func (s *subject) copyState() NetData {
 	if s.value == nil || s.data != s.base {
 		return *s.data
@@ -139,7 +139,7 @@ func (s subject) enforced() subject {
 	return s
 }
 
-// keyValues returns the finding's value by field.
+// keyValues returns the finding's value, field by field.
 func (f *finding) keyValues() []KeyValue {
 	if f.value == nil {
 		return nil
@@ -147,7 +147,7 @@ func (f *finding) keyValues() []KeyValue {
 	return f.value.Named
 }
 
-// withValue returns the transitions whose key has the finding's value.
+// withValue returns the transitions in lists that apply to the finding's value.
 func (f *finding) withValue(lists []int) []int {
 	if f.value != nil && f.plan.KeysOf(f.value) == f.net.allKeys() {
 		return lists
@@ -164,7 +164,7 @@ func (f *finding) appliesTo(t int) bool {
 	return f.plan.KeysOf(f.value)&(1<<f.net.keyOf[t]) != 0 || slices.Contains(f.net.results, t)
 }
 
-// lacks reports whether the net blocks because the call has no value.
+// lacks reports whether the net blocks because the call lacks a key value.
 func (f *finding) lacks() bool { return f.value == nil && f.plan != nil && f.plan.missing != nil }
 
 func (f *finding) verdict() Verdict {

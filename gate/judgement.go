@@ -9,9 +9,9 @@ import (
 )
 
 // A Prepared is a call and its names. The names do not depend on the state, so they can be computed
-// before a state is locked. A Prepared must not be used by several goroutines at once.
+// before a state is locked. A Prepared is not safe for concurrent use.
 type Prepared struct {
-	// Offered lists the callable tools. If it is not nil, it replaces [State.Tools]; see
+	// Offered lists the tools that can be called. If not nil, it overrides [State.Tools]; see
 	// [Session.Offer].
 	Offered []Call
 
@@ -25,8 +25,8 @@ func (p *Policy) Prepare(c Call) *Prepared {
 	return &q.Prepared
 }
 
-// Reset reuses q for call c under policy p; see [Policy.Prepare]. The call must not change while q
-// is in use.
+// Reset prepares q for the call c under policy p, reusing its memory; see [Policy.Prepare]. The
+// caller must not modify c while q is in use.
 func (q *Prepared) Reset(p *Policy, c *Call) {
 	q.clear()
 	q.judgement.name(p, c)
@@ -81,7 +81,7 @@ type namedCall struct {
 	call        *Call
 	tools       []naming.Label // physical names of the call
 	labels      []naming.Label // labels given by the policy, physical names first
-	withoutMaps bool           // the labels do not include names from maps
+	withoutMaps bool           // whether names from maps are left out of labels
 }
 
 // judgement collects the verdicts on a call in a given state. [judgement.name] must be called
@@ -91,24 +91,24 @@ type judgement struct {
 	state *State
 	set   listing.Set // nets that might apply to the call
 
-	keyed *keyedCall // nil: no net with a key applies, or the arguments are unknown
+	keyed *keyedCall // nil if no net with a key applies or the arguments are unknown
 	spare *keyedCall // cleared plans whose memory is reused for keyed
 
 	findings findings // findings in policy order, except those of nets that abstain and do not change
 	room     []choice // empty slice with capacity for the choices of the next net
 	blocked  bool
 	manual   bool
-	known    bool       // an active net gates a certain name of the call, or has such a name among its free tools
-	replayed bool       // the call was made regardless of the verdicts
-	offered  []Call     // callable tools; nil: the tools in the state
-	world    world      // the world that is evaluated; the zero value is acting
-	row      string     // fingerprint of the call (see [argument.Fingerprint]); empty: no net counts equal calls in a row
+	known    bool       // whether an active net gates, or lists as free, a name that the call certainly has
+	replayed bool       // whether the call was made regardless of the verdicts
+	offered  []Call     // tools that can be called; nil means those in the state
+	world    world      // the world to evaluate; the zero value is acting
+	row      string     // fingerprint of the call (see [argument.Fingerprint]); empty if no net counts equal calls in a row
 	ticked   []NetDelta // clock changes in the evaluated nets
 	shadows  []subject  // nets in shadow mode that apply to the call
 
-	// Preallocated space for the usual case, so that a decision needs few allocations.
 	waived []naming.Label // uncertain names about which a person is asked
 
+	// Preallocated space for the usual case, so that a decision needs few allocations.
 	toolRoom    [3]naming.Label
 	labelRoom   [4]naming.Label
 	findingRoom [5]finding
@@ -117,13 +117,13 @@ type judgement struct {
 	setRoom     [4]uint64
 }
 
-// world selects the nets that a judgement evaluates, and the state that it uses.
+// A world selects the nets that a judgement evaluates and the state that it uses.
 type world uint8
 
 const (
 	acting   world = iota // selects the nets that enforce
-	enforced              // selects the nets in shadow mode, in the state after blocking
-	actual                // selects the nets in shadow mode, in the state after all calls made, where possible
+	enforced              // selects the nets in shadow mode, in their state as if they had blocked calls
+	actual                // selects the nets in shadow mode, in their state after all calls made, as far as possible
 )
 
 // names returns the names that the policy and the evaluated nets give to the call.

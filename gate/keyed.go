@@ -13,8 +13,8 @@ import (
 // netKeys holds the keys of a policy's nets.
 type netKeys struct {
 	keys    keyvalue.Set
-	keyed   listing.Set // nets with a key; nil: none
-	results bool        // some net reads call results
+	keyed   listing.Set // nets with a key; nil if no net has a key
+	results bool        // whether any net reads call results
 }
 
 // newNetKeys numbers the fields and keys of the nets.
@@ -62,13 +62,13 @@ type plan struct {
 	keyvalue.Union
 	net     *net
 	labels  []naming.Label
-	ok      bool          // the net's mapper did not fail
+	ok      bool          // whether the net's mapper succeeded
 	watches []choice      // chosen observers whose key is in the result
 	spoils  []choice      // spoiling transitions without a value in the call; they spoil the evidence for all values
-	missing *missingValue // a value that a gating transition needs but that the call lacks; nil: no value is missing
+	missing *missingValue // first value that a gating transition needs and the call lacks; nil if no value is missing
 }
 
-// missingValue describes a value that the call lacks for a gating transition.
+// missingValue describes a value that a gating transition needs and the call lacks.
 type missingValue struct {
 	label   int
 	reading *keyvalue.Reading

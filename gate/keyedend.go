@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// settleKeyed adds to d the changes that the end of a call causes in a net with a key. Such changes
-// concern each value that waits for the call, and each value in the result.
+// settleKeyed adds to d the changes that the end of a call causes in a net with a key. They affect
+// the values that wait for the call and the values in the result.
 func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	base := n.advanced(s.Nets[n.index], s.Nets[n.index], e.time)
 	after := netstate.Unwatched(base, &e.flight, e.over)
@@ -40,8 +40,8 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 
 // endedValues returns the values that wait for the call to end, followed by the values in the
 // result that the call's watches refer to. If the policy does not allow storing all values of the
-// result, endedValues returns none of them, so the call does not count as evidence. Before that, it
-// tries to remove values whose state equals the new default state, which is after.
+// result, endedValues returns none of them, so the call does not count as evidence. First, however,
+// it tries to make room by removing values whose state equals after, the new default state.
 func (q PreparedEnd) endedValues(n *net, e *ending, after *NetData) (values []keyvalue.Value, idle []NetDelta) {
 	for k, i := range e.call.Nets {
 		if i == n.index && len(e.call.Keys) > 0 && e.call.Keys[k] != "" {

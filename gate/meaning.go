@@ -4,21 +4,21 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// A Meaning holds the transitions of a net for a call's names, independently of the marking.
+// A Meaning lists a net's transitions for the names of a call, regardless of the marking.
 type Meaning struct {
 	Net  int // index of the net in the policy
 	Asks []Asked
 }
 
-// Asked holds the transitions for a single name.
+// Asked lists the transitions for a single name.
 type Asked struct {
 	Transitions []int // transitions that list the name and do not exempt the call, in declaration order
 	Free        bool
-	Weak        bool // the name is not evidence for the net
+	Weak        bool // whether the net does not accept the name as evidence
 }
 
-// Meaning returns the meaning of c for each net that lists one of its names, in policy order and
-// including inactive nets. It is intended for planning; [Session.Decide] makes decisions.
+// Meaning returns the meaning of c for each net that lists one of its names, in policy order. It
+// includes inactive nets. It is intended for planning; use [Session.Decide] to make decisions.
 func (p *Policy) Meaning(c Call) []Meaning {
 	j := &p.Prepare(c).judgement
 	var all []Meaning
@@ -49,10 +49,10 @@ func (n *net) asks(ls []naming.Label) []Asked {
 	return asks
 }
 
-// Why reports whether the policy's maps give the name to c. It also explains why this is doubtful,
+// Why reports whether the policy's maps give the name to c. It also explains why that is uncertain,
 // or why c's success would not be evidence for the name. An empty doubt means that the name is
 // certain or that no map gives it. If the result is [NotFound], a nonempty doubt means that the
-// call contains part of a map's pattern, and the doubt describes the missing part.
+// call contains part of a map's pattern, and describes the missing part.
 func (p *Policy) Why(c Call, name string) (Doubt, Found) {
 	j := &p.Prepare(c).judgement
 	return p.names.Why(j.call, j.tools, name)

@@ -13,14 +13,14 @@ import (
 type move struct {
 	net  *net
 	data *NetData
-	own  bool // the marking has been copied, too
+	own  bool // whether the marking has been copied, too
 
-	// For a net with a key.
+	// Set only for a net with a key.
 	baseWatches []Flight // watches in the default state, which can lapse
-	isBase      bool     // the move changes the default state, not the state for one value
+	isBase      bool     // whether the move changes the default state rather than the state for a single value
 }
 
-// newMove starts a move on a copy of old, which it stores in room.
+// newMove returns a move on a copy of old, which is stored in room.
 func newMove(n *net, old, room *NetData) move {
 	*room = *old
 	return move{net: n, data: room}
@@ -85,8 +85,8 @@ func (m *move) addLapsed(w Flight) {
 	}
 }
 
-// paysDebt reports whether the tokens that the transition returns to the budget pay off a debt
-// instead. If they do, it reduces the debt.
+// paysDebt reports whether the tokens that the transition would return to the budget pay off a debt
+// instead. If so, it reduces the debt.
 func (m *move) paysDebt(transition int) bool {
 	debt := m.data.Debt()
 	if debt == nil || m.net.budget == nil || m.net.Sum != nil {

@@ -38,9 +38,9 @@ func (j *judgement) nearTo(n *net, name string) []Near {
 	return near
 }
 
-// near adds to d those names of the call that nets await as evidence. A name has a reason if the
-// call's success will not count. It has no reason if the success will count, which removes an
-// earlier near miss.
+// near records in d the names of the call that nets await as evidence. An entry has a reason if the
+// call's success will not count as evidence. An entry without a reason removes an earlier near
+// miss.
 func (j *judgement) near(d *Delta) {
 	for i := range j.labels {
 		l := &j.labels[i]
@@ -69,7 +69,8 @@ func (j *judgement) near(d *Delta) {
 	}
 }
 
-// spoiledBy lists the call's other names that spoil its evidence for the given name, or returns "".
+// spoiledBy lists, as text, the call's other names that spoil its evidence for the given name. The
+// list may be empty.
 func (fs findings) spoiledBy(name string) string {
 	var by []string
 	for i := range fs {

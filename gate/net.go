@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// definition is a net, and its reason, as the net's author gave them except for its name.
+// definition is a net as its author wrote it, except that its name may have been made unique.
 type definition struct {
 	Net               // private copy of the net
 	reasoned []string // the reason, split at each {key}
@@ -25,34 +25,34 @@ type net struct {
 
 	net             petri.Net // the net's transitions, in the order of Net.Transitions
 	lasting         [][]petri.Arc
-	progress        []bool // transitions that a weak name cannot fire
+	progress        []bool // for each transition, whether weak names cannot fire it
 	structural      []int  // transitions without tools, except timed ones
 	timed           []int  // transitions that fire by the clock
-	independent     bool   // timed transitions tick independently of each other
+	independent     bool   // whether the timed transitions tick independently of each other
 	initial         petri.Marking
-	start           petri.Marking // initial marking, at rest
-	on, off         *NetData      // initial states of the active net and of the inactive net
+	start           petri.Marking // initial marking, after structural transitions have fired
+	on, off         *NetData      // initial states of the active and of the inactive net
 	listing         listing.Listing
-	own             naming.Own // names given by the net itself if it has no Labels; always contains the net's patterns
-	manual          bool       // some transition requires approval
-	moving          bool       // time alone changes the net
-	spoils          bool       // some transition spoils evidence
-	hasEvidence     bool       // some transition has Evidence
+	own             naming.Own // names given by the net itself if it has no Labels; always includes the net's patterns
+	manual          bool       // whether any transition requires approval
+	moving          bool       // whether time alone changes the net
+	spoils          bool       // whether any transition spoils evidence
+	hasEvidence     bool       // whether any transition has Evidence
 	awaits          []string   // names of calls whose success the net awaits
 	spoiledEvidence []string   // like awaits, but set only if some transition spoils evidence
 
 	budget *budget // nil unless the net is a limit from rules
 
-	keys    []int        // distinct numbers that the net's keys have in the policy; empty: the net has no key
-	keyOf   []int        // for each transition, index into keys; -1: no key
+	keys    []int        // numbers of the net's distinct keys within the policy; empty if the net has no key
+	keyOf   []int        // for each transition, its index into keys; -1 means no key
 	written keyvalue.Key // the key with the field names for display
 	results []int        // transitions whose key is in the result
-	mixed   bool         // some of the keys that read the result also read the arguments
+	mixed   bool         // whether any key that reads the result also reads the arguments
 }
 
 // A budget is the quantity that a limit from rules restricts: the tokens in a place, or a sum.
 type budget struct {
-	place int // -1: the budget is a sum
+	place int // -1 if the budget is a sum
 	spend int // transition that uses up the budget
 }
 
@@ -77,7 +77,7 @@ func (n *net) initialState(active bool) *NetData {
 	return n.off
 }
 
-// withInFlight returns the marking with the tokens in flight put back into their places.
+// withInFlight returns d's marking with the tokens in flight put back into their places.
 func (n *net) withInFlight(d *NetData) petri.Marking {
 	m := append(petri.Marking(nil), d.Marking...)
 	for _, f := range d.Flights {
@@ -88,7 +88,7 @@ func (n *net) withInFlight(d *NetData) petri.Marking {
 
 // advance fires the structural transitions in m until it is at rest. It reports whether m came to
 // rest within [toolnet.MaxRounds]; if not, m is unchanged. The tokens of calls in flight count as
-// present, because a failing call must not have changed the net.
+// present, because a call that fails must leave the net unchanged.
 func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	present := func(m petri.Marking) petri.Marking {
 		return n.withInFlight(&NetData{Marking: m, Flights: flights})
@@ -96,10 +96,10 @@ func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	return n.net.Advance(m, n.structural, toolnet.MaxRounds, present)
 }
 
-// candidate returns the first enabled transition in lists, or -1. Transitions with Evidence are
-// candidates only if observed is true, which means that all transitions are observers: a call is
-// never its own evidence. Spoiling transitions are never candidates, because they fire last, on the
-// remaining tokens.
+// candidate returns the index of the first enabled transition in lists, or -1. Transitions with
+// Evidence are candidates only if observed is true, that is, if all transitions in lists are
+// observers: a call is never its own evidence. Spoiling transitions are never candidates, because
+// they fire last, on the remaining tokens.
 func (n *net) candidate(lists []int, data *NetData, observed bool) int {
 	if data.Stuck {
 		return -1
@@ -112,7 +112,7 @@ func (n *net) candidate(lists []int, data *NetData, observed bool) int {
 	return -1
 }
 
-// allKeys returns the set of all the net's keys.
+// allKeys returns the bit set of all the net's keys.
 func (n *net) allKeys() uint64 { return 1<<len(n.keys) - 1 }
 
 // moved reports whether the net has left its initial state or has calls in flight.

@@ -122,7 +122,7 @@ func (t *netTable) freeName(name string, written map[string]bool) string {
 	return free
 }
 
-// fingerprint returns a fingerprint of everything that determines decisions.
+// fingerprint returns a hash of everything that determines decisions.
 func (p *Policy) fingerprint(maps []Map) string {
 	f := fingerprint.Policy{AskDoubts: p.asks, Maps: maps, Successes: p.successes, Deny: p.deny, Shadow: p.shadow, Ignored: p.ignored.unusual()}
 	if p.keys.Len() > 0 && p.maxValues != defaultKeys {
@@ -138,7 +138,7 @@ func (p *Policy) fingerprint(maps []Map) string {
 	return f.Print()
 }
 
-// readParts collects the parts of those commands whose names nets await.
+// readParts collects the first two words of each command whose name some net awaits.
 func (p *Policy) readParts() {
 	for _, m := range p.Maps() {
 		words := strings.Fields(m.Source)
@@ -148,7 +148,7 @@ func (p *Policy) readParts() {
 	}
 }
 
-// newNaming registers the names and patterns of the nets that use the policy's labels.
+// newNaming returns a naming with the names and patterns of the nets that use the policy's labels.
 func newNaming(maps []Map, nets []*net) *naming.Naming {
 	g := naming.New(maps)
 	for _, n := range nets {

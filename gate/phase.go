@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// applyPhases blocks a call that is not listed by a phase whose place is marked.
+// applyPhases blocks the call if the place of a phase is marked and the phase does not list the
+// call.
 func (f *finding) applyPhases(c *Call) {
 	if f.kind == Blocked {
 		return
@@ -27,13 +28,13 @@ func (f *finding) applyPhases(c *Call) {
 	}
 }
 
-// allows reports whether the phase lists a certain name of the call.
+// allows reports whether the phase lists a name that the call certainly has.
 func allows(ph *Phase, ls []naming.Label) bool {
 	return slices.ContainsFunc(ph.Tools, func(u Tool) bool { return naming.Exempts(&u, ls) })
 }
 
-// inPhase reports whether any phase, marked or not, lists a certain name of the call. If so,
-// "default: deny" does not refuse the call.
+// inPhase reports whether any phase, marked or not, lists a name that the call certainly has. If
+// so, "default: deny" does not refuse the call.
 func (d *definition) inPhase(ls []naming.Label) bool {
 	return slices.ContainsFunc(d.Phases, func(ph Phase) bool { return allows(&ph, ls) })
 }

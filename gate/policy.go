@@ -9,27 +9,27 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// PolicyOptions are options shared by a policy's nets. The zero value is ready to use.
+// PolicyOptions are options that apply to all nets of a policy. The zero value is ready to use.
 type PolicyOptions struct {
-	Deny   bool // the policy has "default: deny", which refuses calls that no active net knows
-	Shadow bool // all nets and the default are in shadow mode
-	Static bool // no net can be switched on or off at run time
+	Deny   bool // refuse calls that no active net knows ("default: deny")
+	Shadow bool // put all nets and the default in shadow mode
+	Static bool // do not allow nets to be switched on or off at run time
 
-	// AskDoubts asks a person about a call that a net blocks only because the call might have a
-	// name; see [Block.Doubt]. If the person approves, the call is decided without that name.
+	// AskDoubts means that a person is asked about a call that a net blocks only because the call
+	// might have a name; see [Block.Doubt]. If the person approves, the call is decided without
+	// that name.
 	AskDoubts bool
 
 	// Labels are labels in addition to those of the nets. They are needed if no net has labels and
 	// a caller asks for call names.
 	Labels []*Labels
 
-	// Keys is the maximum number of values with a separate state in a net with a key. A call that
-	// would add another value is refused. 0 means 10,000.
+	// Keys is the maximum number of key values that a net tracks separately. A call that would add
+	// another value is refused. 0 means 10,000.
 	Keys int
 
 	// Ignored lists arguments that do not belong to a call's identity: nets that count equal calls
-	// in a row do not compare them, and an approval also applies to calls with other values of
-	// them.
+	// in a row do not compare them, and an approval also applies to calls that differ only in them.
 	Ignored []Ignored
 }
 
@@ -40,20 +40,20 @@ const defaultKeys = 10_000
 type Policy struct {
 	netTable
 	deny   bool
-	shadow bool // the whole policy is in shadow mode
-	static bool // the whole policy is static
+	shadow bool // whether the whole policy is in shadow mode
+	static bool // whether the whole policy is static
 	asks   bool // see [PolicyOptions.AskDoubts]
 	print  string
 	parts  []part // parts of the commands that have a name in awaits
 
 	netKeys
-	maxValues int // maximum number of values in one net
-	givenMax  int // PolicyOptions.Keys as the caller gave it
+	maxValues int // maximum number of values per net
+	givenMax  int // PolicyOptions.Keys as given by the caller
 
 	ignored ignoredArguments
 
 	labels    []*Labels      // distinct labels of the nets and the options
-	successes []Condition    // conditions of the labels
+	successes []Condition    // conditions on results, from the labels
 	names     *naming.Naming // computes the names of calls
 	ids       func() []NetID // identities of the nets
 	index     listing.Index  // nets that might apply to a call
@@ -66,8 +66,8 @@ type netTable struct {
 	merged []Merge
 
 	timed    []int           // nets that the clock changes
-	rows     bool            // some net counts equal calls in a row
-	advisory bool            // some net is advisory
+	rows     bool            // whether any net counts equal calls in a row
+	advisory bool            // whether any net is advisory
 	awaits   map[string]bool // names of the calls whose success some net waits for
 }
 
@@ -87,8 +87,8 @@ func (p *Policy) Maps() []Map {
 	return maps
 }
 
-// Options returns the policy's options, including all labels, so that a policy can be built from a
-// subset of its nets.
+// Options returns the policy's options, including all labels. They can be used to build a policy
+// from a subset of its nets.
 func (p *Policy) Options() PolicyOptions {
 	return PolicyOptions{AskDoubts: p.asks, Deny: p.deny, Shadow: p.shadow, Static: p.static, Labels: slices.Clone(p.labels), Keys: p.givenMax, Ignored: slices.Clone(p.ignored.given)}
 }
@@ -110,7 +110,7 @@ type NetInfo struct {
 	Fingerprint string // fingerprint of the net's structure and its maps
 }
 
-// Nets describes the nets, in order.
+// Nets returns descriptions of the nets, in order.
 func (p *Policy) Nets() []NetInfo {
 	infos := make([]NetInfo, len(p.nets))
 	for i, n := range p.nets {
@@ -124,14 +124,14 @@ func (p *Policy) Nets() []NetInfo {
 type NetID struct {
 	Name   string
 	Print  string // fingerprint of the structure and of the maps that supply its names
-	Limit  string // for a limit from rules: fingerprint of the counted calls and callers; otherwise empty
-	Family string // for a limit from rules: fingerprint without the limit's number
+	Limit  string // for a limit from rules, the fingerprint of the counted calls and callers; otherwise empty
+	Family string // for a limit from rules, a fingerprint that does not depend on the limit's number
 }
 
-// A part holds the first two words of a longer command. A call that contains only these words may
-// be an attempt at the command.
+// A part holds the first two words of a longer command. A call that contains both words may be an
+// attempt to run the command.
 type part struct {
-	name         string // name given by the map
+	name         string // name that the map gives to the command
 	first, other []byte // the first two words of the command
 }
 
@@ -159,14 +159,14 @@ func (p *Policy) JudgesResults() bool { return len(p.successes) > 0 }
 // condition. If not, [End.Result] has no effect.
 func (p *Policy) ReadsResults() bool { return p.results || len(p.successes) > 0 }
 
-// Ignored returns those arguments that do not belong to c's identity; see [PolicyOptions.Ignored].
-// It returns nil if all arguments belong to it.
+// Ignored returns the arguments that do not belong to c's identity; see [PolicyOptions.Ignored]. It
+// returns nil if all arguments belong to it.
 func (p *Policy) Ignored(c *Call) []string {
 	return p.ignored.of(c)
 }
 
-// Row returns a fingerprint of the call, which two calls share only if they are equal. It is empty
-// if no net counts equal calls in a row.
+// Row returns a fingerprint that only equal calls share, or "" if no net counts equal calls in a
+// row.
 func (p *Policy) Row(c *Call) string {
 	if !p.rows {
 		return ""

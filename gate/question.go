@@ -32,7 +32,7 @@ func (g *Grant) covers(s Step) bool {
 	})
 }
 
-// steps returns the chosen transitions that require approval.
+// steps returns a step for each chosen transition that requires approval.
 func (j *judgement) steps() []Step {
 	var steps []Step
 	for i := range j.findings {

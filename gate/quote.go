@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxWords is the maximum length of an argument quoted in a sentence.
+// maxWords is the maximum length in bytes of an argument quoted in a sentence.
 const maxWords = 80
 
 // quoteCall puts the tool, and the text that a map has read, before the block's sentence if the

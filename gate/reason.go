@@ -48,8 +48,8 @@ func (f *finding) reason(name string) string {
 	return strings.Join(f.net.reasoned, f.value.Format())
 }
 
-// withReason returns the sentence preceded by the reason that the net's author has written. It
-// omits that reason if it contains {key} and the finding has no value.
+// withReason returns the sentence preceded by the author's reason. It omits that reason if it
+// contains {key} and the finding has no value.
 func (f *finding) withReason(sentence string) string {
 	if f.net.Cause != CauseNet || f.net.Reason == "" || f.value == nil && len(f.net.reasoned) > 1 {
 		return sentence

@@ -38,7 +38,7 @@ func (r *Refusal) sentence(c *Call) string {
 	}
 }
 
-// sentences joins the distinct reasons.
+// sentences joins the distinct reasons of the blocks, followed by their advice.
 func sentences(blocks []Block, now time.Time) string {
 	var room [4]string
 	all := room[:0]
@@ -118,12 +118,13 @@ func (j *judgement) blocks() []Block {
 	return blocks
 }
 
-// block returns a block by this net for the given name of the call.
+// block returns a block of the call under the given name, for the given reason.
 func (d *definition) block(name, reason string) Block {
 	return Block{Net: d.Name, Cause: d.Cause, Rule: d.Rule, Name: name, Reason: d.because(reason)}
 }
 
-// shownHolders limits how many calls in flight a block lists, because a client can have many.
+// shownHolders is the maximum number of calls in flight listed in a block, because a client can
+// have many.
 const shownHolders = 8
 
 // block fills b with the reason why the finding's net blocks the call.
@@ -223,7 +224,7 @@ func doubt(l *naming.Label, name string) string {
 	return fmt.Sprintf("Cannot tell whether this is %s: write the command plainly.", name)
 }
 
-// wait adds to b the time until the clock allows the call, if the clock ever allows it.
+// wait adds to b the time until the clock allows the call, if it ever does.
 func (c *namedCall) wait(f *finding, lists []int, b *Block) {
 	if in, ok := f.net.waitFor(f.data, c.call.Time, lists); ok {
 		b.Retry = in
@@ -231,8 +232,8 @@ func (c *namedCall) wait(f *finding, lists []int, b *Block) {
 	}
 }
 
-// retry returns the time until the clock alone makes all blocking nets allow the call. It returns 0
-// if the clock does not do so for one of them.
+// retry returns the time until the clock alone makes all nets in blocks allow the call. It returns
+// 0 if the clock never does so for one of them.
 func retry(blocks []Block) (last time.Duration) {
 	for i := range blocks {
 		if blocks[i].Retry == 0 {
@@ -243,7 +244,7 @@ func retry(blocks []Block) (last time.Duration) {
 	return last
 }
 
-// holders returns the calls in flight that hold tokens which the given transitions lack.
+// holders returns the calls in flight that hold tokens missing from the given transitions' inputs.
 func (f *finding) holders(s *State, lists []int) []Holder {
 	if len(f.data.Flights) == 0 {
 		return nil
@@ -259,7 +260,7 @@ func (f *finding) holders(s *State, lists []int) []Holder {
 }
 
 // awaited returns the first call in flight whose success would produce the tokens that the given
-// transitions lack. A single such call is enough.
+// transitions lack. One such call is enough.
 func (f *finding) awaited(s *State, lists []int) []Holder {
 	ts := f.net.net.Transitions
 	for _, w := range f.data.Watches {
@@ -280,15 +281,15 @@ func (f *finding) holds(flight Flight, lists []int) bool {
 	return slices.ContainsFunc(lists, func(t int) bool { return ts[flight.Transition].TakesMissing(&ts[t], f.data.Marking) })
 }
 
-// Refusal returns the refusal of a call that was not approved because the answer was no, the answer
-// did not arrive, or no person could be asked. The caller must withdraw the question.
+// Refusal returns the refusal of a call that was not approved because the answer was no, no answer
+// arrived, or no person could be asked. The caller must withdraw the question.
 func (a *Ask) Refusal() *Refusal {
 	r := &Refusal{Kind: KindApproval, Names: a.Names, Blocks: blocksOf(a.Steps)}
 	r.Text = r.sentence(&a.Call)
 	return r
 }
 
-// blocksOf returns a block for each net in steps, which states that approval is required.
+// blocksOf returns one block for each net in steps, with its reason for requiring approval.
 func blocksOf(steps []Step) []Block {
 	var blocks []Block
 	for _, s := range steps {
@@ -299,5 +300,5 @@ func blocksOf(steps []Step) []Block {
 	return blocks
 }
 
-// shownValues limits how many values of a net are shown to readers.
+// shownValues is the maximum number of values shown for a net.
 const shownValues = 10

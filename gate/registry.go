@@ -13,14 +13,14 @@ import (
 // deactivated. A shared net is activated for all its sessions. Activate fails if the name is
 // unknown, or if the net is already active or is [Net.Static].
 //
-// It applies to this session; for sessions created later, see [Policy.Switch].
+// To activate a net in later sessions, use [Policy.Switch].
 func (s *Session) Activate(net string) error { return s.toggle(net, true) }
 
 // Deactivate excludes a net from decisions. A shared net is deactivated for all its sessions. The
 // net keeps its state and settles its calls in flight, but its watches end and its clock stops.
 // Deactivate fails if the name is unknown, or if the net is not active or is [Net.Static].
 //
-// It applies to this session; for sessions created later, see [Policy.Switch].
+// To deactivate a net in later sessions, use [Policy.Switch].
 func (s *Session) Deactivate(net string) error { return s.toggle(net, false) }
 
 func (s *Session) toggle(name string, on bool) (err error) {
@@ -46,8 +46,8 @@ func (p *Policy) Toggle(s *State, name string, on bool) (*Delta, error) {
 }
 
 // Switch returns the list of active nets, in policy order, after switching the named net on or off.
-// The list is meant for [SessionOptions].Active and [SharedOptions].Active of later sessions. A nil
-// list means all nets. Switch fails in the same cases as [Session.Activate] and
+// The list is meant for [SessionOptions].Active and [SharedOptions].Active of later sessions. In
+// active, nil means all nets. Switch fails under the same conditions as [Session.Activate] and
 // [Session.Deactivate].
 func (p *Policy) Switch(active []string, name string, on bool) ([]string, error) {
 	n, err := p.dynamic(name)

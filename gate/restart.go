@@ -5,9 +5,9 @@ import (
 )
 
 // Reset returns the change that resets every net of s to its initial state. Calls in flight will
-// settle without effect, but those that spoil evidence continue to do so until they end. The
-// following remain unchanged: which nets are active, calls that wait for a person, and nets that
-// are shared with other sessions; see [State.Owners].
+// settle without effect, but those that spoil evidence continue to do so until they end. Reset does
+// not affect which nets are active, calls that wait for a person, or nets that are shared with
+// other sessions; see [State.Owners].
 func (p *Policy) Reset(s *State) *Delta {
 	d := &Delta{}
 	for i, n := range p.nets {
@@ -31,7 +31,8 @@ func (n *net) restarted(d *NetData) *NetData {
 	return r
 }
 
-// restartedValues returns the states for the values whose evidence a call in flight spoils.
+// restartedValues returns the initial states for the values whose evidence a call in flight still
+// spoils.
 func restartedValues(base *NetData, old *Values) *Values {
 	values := &Values{}
 	for key, d := range old.All() {

@@ -9,7 +9,7 @@ import (
 // A Session holds a policy's state for a single conversation. It is safe for concurrent use.
 type Session struct {
 	policy     *Policy              // immutable
-	shared     []*Shared            // the shared states, in lock order; immutable
+	shared     []*Shared            // shared states, in lock order; immutable
 	onDecision func(Call, Decision) // called with each decision; immutable
 
 	spare atomic.Pointer[preparedCall] // cleared memory for the next decision; nil while a decision uses it
@@ -20,20 +20,20 @@ type Session struct {
 
 // SessionOptions configure a session. The zero value is ready to use.
 type SessionOptions struct {
-	Active []string // nets that are active at first; nil: all; unknown names are ignored
+	Active []string // initially active nets; nil means all; unknown names are ignored
 
-	// Time is when the session and its clocks start. If Time is zero, the clock of a net starts
-	// with the first call that the net applies to.
+	// Time is when the session and its clocks start. If zero, the clock of a net starts with the
+	// first call that the net applies to.
 	Time time.Time
 
-	// Principal and Global hold the state of the nets with these scopes; see [NewShared]. If one of
-	// them is nil, the session has its own state for the nets with that scope.
+	// Principal and Global hold the state of the nets with these scopes; see [NewShared]. If either
+	// is nil, the session has its own state for the nets with that scope.
 	Principal, Global *Shared
 
 	// OnDecision is called with each decision, including decisions in shadow mode, where
 	// [Allow].Would contains the alternative. It is called after the decision and before Decide
-	// returns, without holding a lock. It must not settle the ticket of an Allow; that is the
-	// caller's duty.
+	// returns, without holding a lock. It must not settle the ticket of an Allow; that is up to the
+	// caller of Decide.
 	OnDecision func(Call, Decision)
 }
 
@@ -59,15 +59,15 @@ func (s *Session) addShared(scope Scope, h *Shared) {
 	}
 }
 
-// update calls f with the state while it holds the lock, and applies the delta that f returns. All
-// reads and writes of the state go through update. f must not block.
+// update calls f with the state and applies the delta that f returns, holding the lock throughout.
+// All reads and writes of the state go through update. f must not block.
 func (s *Session) update(f func(*State) *Delta) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	updateShared(s.shared, s.state, f)
 }
 
-// read returns the result that f has for the state. It holds the lock while f runs.
+// read calls f with the state while holding the lock, and returns the result.
 func read[T any](s *Session, f func(*State) T) (got T) {
 	s.update(func(state *State) *Delta {
 		got = f(state)
@@ -82,7 +82,8 @@ func (s *Session) Tick(now time.Time) {
 	s.update(func(state *State) *Delta { return s.policy.Tick(state, now) })
 }
 
-// Reset is [Policy.Reset] for the session; for its shared nets, see [Shared.Reset].
+// Reset resets the session's own nets, as described for [Policy.Reset]. For shared nets, use
+// [Shared.Reset].
 func (s *Session) Reset() {
 	s.update(s.policy.Reset)
 }

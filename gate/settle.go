@@ -27,17 +27,17 @@ type End struct {
 	// Broken is the condition that made [Policy.Judged] turn a success into a failure, or nil.
 	Broken *Condition
 
-	// All means that an operator has found out that all calls represented by this call have ended
-	// in the same way. See [OpenCall.More].
+	// All means that all calls represented by this call have ended in the same way, as determined
+	// by an operator. See [OpenCall.More].
 	All bool
 }
 
-// A PreparedEnd is an end whose result has been parsed for the policy's nets before a state is
-// locked. It must not be used by several goroutines at once.
+// A PreparedEnd is an [End] whose result has already been parsed, so that this is not done while a
+// state is locked. It is not safe for concurrent use.
 type PreparedEnd struct {
 	policy  *Policy
 	end     End
-	carrier *keyvalue.CallReader // nil: no key reads the result
+	carrier *keyvalue.CallReader // nil if no key reads the result
 }
 
 // PrepareEnd parses the result of a call that has ended.
@@ -72,7 +72,8 @@ func (p *Policy) Judged(c *Call, e End) (judged End, broken *Condition) {
 	return e, nil
 }
 
-// holds evaluates a condition. A panicking judge counts as a violation.
+// holds reports whether the condition holds for the call. It returns false if the condition's judge
+// panics.
 func holds(s *Condition, c *Call, e *End) (ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -146,12 +147,12 @@ func (p *Policy) End(s *State, number uint64, e End) *Delta {
 	return p.PrepareEnd(e).Settle(s, number)
 }
 
-// Settle is [Policy.End] with only an outcome.
+// Settle is like [Policy.End], given only an outcome.
 func (p *Policy) Settle(s *State, number uint64, o Outcome) *Delta {
 	return p.End(s, number, End{Outcome: o})
 }
 
-// SettleAt is [Policy.End] without a result.
+// SettleAt is like [Policy.End], but without a result.
 func (p *Policy) SettleAt(s *State, number uint64, o Outcome, t time.Time) *Delta {
 	return p.End(s, number, End{Outcome: o, Time: t})
 }

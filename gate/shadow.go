@@ -57,8 +57,8 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	d.set(s.net.index, key, &data)
 }
 
-// moveEnforced performs the moves in the world where the nets in shadow mode block. It performs no
-// move if one of these nets does not agree.
+// moveEnforced performs the moves in the world where the nets in shadow mode block. If one of these
+// nets objects, it performs no moves and returns the refusal.
 func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 	j.yield()
 	if r := j.refusal(nil); r != nil {
@@ -90,7 +90,7 @@ func (j *judgement) moveActual(d *Delta, number uint64) {
 	j.dropNewValues(d, j.overfull(d))
 }
 
-// withAnswer returns a copy of s whose counts include the net's answer.
+// withAnswer returns a copy of s that also counts the answer of the named net.
 func withAnswer(s *ShadowData, net string, r *Refusal) *ShadowData {
 	c := *s
 	switch {
@@ -113,9 +113,9 @@ type ShadowReport struct {
 type ShadowState struct {
 	Name     string
 	Active   bool
-	Enforced Marking // marking if the nets in shadow mode had blocked, with all approvals granted
-	Actual   Marking // marking after all calls made, where possible
-	Parted   bool    // the two markings differ
+	Enforced Marking // marking as if the nets in shadow mode had blocked and all approvals had been granted
+	Actual   Marking // marking after all calls made, as far as possible
+	Parted   bool    // whether the two markings differ
 	Refused  int     // number of calls that the net would have refused
 	Asked    int     // number of calls that the net would have asked a person about
 }

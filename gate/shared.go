@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Shared holds the state of all nets with a given scope, for all sessions that are created with
-// this Shared. These are the sessions of a principal, or all sessions. It is safe for concurrent
-// use.
+// Shared holds the state of all nets with a given scope, on behalf of all sessions created with it:
+// the sessions of a principal, or all sessions. It is safe for concurrent use.
 //
 // A decision locks its session, then its principal's Shared, then the global Shared. It skips a
 // Shared without nets. A decision is thus atomic over all nets, whatever their scope.
@@ -23,7 +22,7 @@ type Shared struct {
 
 // SharedOptions configure a [Shared]. The zero value is ready to use.
 type SharedOptions struct {
-	Active []string  // see [SessionOptions]; the list that a session has does not affect these nets
+	Active []string  // see [SessionOptions]; a session's own list does not affect these nets
 	Time   time.Time // see [SessionOptions]
 }
 
@@ -48,8 +47,8 @@ func (h *Shared) newOwner() uint64 {
 	return h.owner
 }
 
-// updateShared calls f with a session state that includes the shared nets, while it holds their
-// locks, and applies the delta that f returns.
+// updateShared calls f with a session state that includes the shared nets and applies the delta
+// that f returns, holding the locks of the shared nets throughout.
 func updateShared(shared []*Shared, s *State, f func(*State) *Delta) {
 	if len(shared) == 0 {
 		s.Apply(f(s))

@@ -37,7 +37,7 @@ func (f *finding) concerns(t int) bool {
 	return f.plan == nil || f.appliesTo(t) || slices.ContainsFunc(f.plan.spoils, all)
 }
 
-// spoiled reports whether t waits for the call to succeed although the success will not be
+// spoiled reports whether t waits for the call to succeed although its success will not count as
 // evidence, because this call or a call in flight spoils the evidence.
 func (f *finding) spoiled(t int) bool {
 	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers())+len(f.spoils()) > 0 || f.base != nil && len(f.base.Spoilers()) > 0)

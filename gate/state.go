@@ -19,18 +19,18 @@ type State struct {
 	Spent []uint64             // numbers of used grants
 	Last  uint64               // last number assigned to a call
 
-	Tools []Call // callable tools; nil: unknown; see [Session.Offer]
+	Tools []Call // tools that can be called; nil if unknown; see [Session.Offer]
 
-	Near []Near // for each name, the last call whose success was not evidence; not stored with the session
+	Near []Near // for each name, the last call whose success did not count as evidence; not stored with the session
 
-	Would WouldCount // answers that the nets in shadow mode would have given
+	Would WouldCount // how often the nets in shadow mode would have changed the answer
 
-	// Owners distinguishes the session's own flights from those of other sessions, by net scope. 0
-	// means that the nets are not shared.
+	// Owners holds, by net scope, the number that identifies the session's own flights among those
+	// of other sessions. 0 means that the nets are not shared.
 	Owners [3]uint64
 
 	policy *Policy
-	ids    map[string]int // number of entries in Calls and Asks by ID
+	ids    map[string]int // number of entries in Calls and Asks, by call ID
 }
 
 // Policy returns the policy that created the state, or that adopted it with [Policy.Adopt].
@@ -50,14 +50,14 @@ func (s *State) Open() []Holder {
 type OpenCall struct {
 	Number uint64
 	Call   Call  // without arguments, unless a hook needs them
-	Nets   []int // nets with a flight or a watch of the call, or with evidence that the call spoils
+	Nets   []int // indexes of the nets with a flight or watch of the call, or with evidence that the call spoils
 
-	// Keys holds the key value, as in [NetDelta], for each element of Nets. A net with a key occurs
-	// there once for each waiting value, and with an empty value for its default state. Nil means
-	// that all are empty.
+	// Keys holds, for each element of Nets, the key value as in [NetDelta]. A net with a key is
+	// listed once for each waiting value, and with an empty value for its default state. Nil means
+	// that all values are empty.
 	Keys []string
 
-	Unknown bool // the outcome was reported as unknown
+	Unknown bool // whether the outcome was reported as unknown
 
 	// More is the number of further calls with an unknown outcome that this call represents: calls
 	// to the same tool that have nothing in flight and spoil no other evidence. A state keeps only
@@ -80,8 +80,8 @@ type Delta struct {
 	Spent    uint64    // number of a used grant
 	Opened   *OpenCall // a call that was admitted or whose record has changed
 	Closed   uint64    // number of a call that was settled or merged into Opened
-	Would    Kind      // kind of refusal that shadow mode would have caused; empty: none
-	Tools    []Call    // new list of callable tools; nil: unchanged
+	Would    Kind      // kind of refusal that shadow mode would have caused, if any
+	Tools    []Call    // new list of tools that can be called; nil means unchanged
 	Near     []Near    // near misses by name; an entry without a reason removes a near miss
 }
 
@@ -223,7 +223,7 @@ func (s *State) releaseID(id string) {
 	}
 }
 
-// flight returns the call's flight in n, without its transition.
+// flight returns a flight of the call in n, without a transition.
 func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 	return Flight{Owner: s.Owners[n.Scope], Call: number, Since: since}
 }
@@ -258,7 +258,7 @@ func (s *State) storeNear(n *Near) {
 	s.Near = kept[max(0, len(kept)-maxNear):]
 }
 
-// wait records the key value for the net that was last added.
+// wait records the key value for the net most recently added to c.Nets.
 func (c *OpenCall) wait(key string) {
 	for len(c.Keys) < len(c.Nets)-1 {
 		c.Keys = append(c.Keys, "")

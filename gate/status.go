@@ -18,19 +18,19 @@ type NetState struct {
 	Scope    Scope
 	Active   bool
 	Shadow   bool
-	Moved    bool      // the net is not in its initial state, or it waits for a call
-	Static   bool      // the net cannot be switched at run time
-	Marking  Marking   // the marking; it includes the tokens in flight, in the places they came from
-	Enforced Marking   // in shadow mode, the marking if the nets in shadow mode had blocked; otherwise nil
-	Next     time.Time // time of the next clock change, as of the last Tick; zero: never
-	Spent    string    // for a net with a sum: the spent amount, such as "120.50 of 1000 per day"; otherwise empty
+	Moved    bool      // whether the net has left its initial state or waits for a call
+	Static   bool      // whether the net cannot be switched at run time
+	Marking  Marking   // marking, including the tokens in flight, in the places they came from
+	Enforced Marking   // in shadow mode, the marking as if the nets in shadow mode had blocked; otherwise nil
+	Next     time.Time // time of the next clock change, as of the last Tick; zero means never
+	Spent    string    // for a net with a sum, the spent amount, such as "120.50 of 1000 per day"; otherwise empty
 	InFlight []InFlight
 	Spoilers []InFlight // calls that spoil evidence; while such a call is open, no call is evidence for the net
 	Meta     Meta
 
 	// For a net with a key, Marking is the default state. Values lists up to ten values with a
 	// different state, largest difference first; More is the number of further values.
-	Key    string // the fields as written; empty: the net has no key
+	Key    string // the key's fields as written; empty if the net has no key
 	Values []ValueState
 	More   int
 }
@@ -52,11 +52,11 @@ type InFlight struct {
 	Transition string
 	Call       uint64
 	Name       string // the call's name in the net
-	Other      bool   // the call belongs to another session
+	Other      bool   // whether the call belongs to another session
 }
 
 // valuesOf returns the states for the values that differ from the default state, largest difference
-// first, and the number of omitted values.
+// first, and the number of values left out.
 func (s *State) valuesOf(n *net, base *NetData) ([]ValueState, int) {
 	type ranked struct {
 		text     string
@@ -205,7 +205,7 @@ type Enabled struct {
 	Net, Transition string
 	Tools           []Tool
 	Manual          bool
-	Shadow          bool // the net is in shadow mode and forbids nothing
+	Shadow          bool // whether the net is in shadow mode and forbids nothing
 }
 
 // Enabled lists the enabled transitions with tools in the active nets.
@@ -230,8 +230,8 @@ func (n *net) enabled(data *NetData) (list []Enabled) {
 	return list
 }
 
-// canFire reports for each transition whether it is enabled. In a net with a key, a single value
-// suffices.
+// canFire reports for each transition whether it is enabled or, in a net with a key, whether it is
+// enabled for at least one value.
 func (n *net) canFire(data *NetData) []bool {
 	on := make([]bool, len(n.Transitions))
 	for d := range netstate.Distinct(data) {
@@ -243,7 +243,7 @@ func (n *net) canFire(data *NetData) []bool {
 }
 
 // Left returns how many more calls the verdict's transition allows until its tokens are used up,
-// without refunds. ok is false if the net is not a limit, if it counts equal calls in a row, or if
+// ignoring refunds. ok is false if the net is not a limit, if it counts equal calls in a row, or if
 // the verdict does not name a transition.
 func (s *Session) Left(v Verdict) (calls int, ok bool) {
 	s.update(func(state *State) *Delta {
@@ -253,7 +253,7 @@ func (s *Session) Left(v Verdict) (calls int, ok bool) {
 	return calls, ok
 }
 
-// Left is [Session.Left] in state s.
+// Left is like [Session.Left], but for state s.
 func (p *Policy) Left(s *State, v Verdict) (calls int, ok bool) {
 	n := p.byName[v.Net]
 	if n == nil || n.Cause != CauseLimit || n.Row {

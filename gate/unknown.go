@@ -21,7 +21,7 @@ func (s *State) endUnknown(c *OpenCall) *Delta {
 	return &Delta{Opened: &open}
 }
 
-// withOneLess returns the change when one of the calls represented by c ends.
+// withOneLess returns the change made when one of the calls represented by c ends.
 func (c *OpenCall) withOneLess() *Delta {
 	open := *c
 	open.More--

@@ -41,8 +41,8 @@ func (j *judgement) refuseOverfull(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.rejected(j.call.Tool, f.net.overfullReason(j.policy.maxValues))})
 }
 
-// dropNewValues removes from d the new values of the nets in over. The call was made although the
-// nets are full.
+// dropNewValues removes from d the new values of the nets in over. It is used for calls that were
+// made although these nets are full.
 func (j *judgement) dropNewValues(d *Delta, over []*finding) {
 	for _, first := range over {
 		for i := range j.findings {
@@ -65,9 +65,9 @@ func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	return len(idle)
 }
 
-// idle returns the values in base whose states at time t equal the new default state, which is
-// after: values that the clock has reset, or that were stored only for watches that have ended. It
-// leaves out the values that exclude accepts.
+// idle returns changes that remove the values in base whose states at time t equal after, the new
+// default state: values that the clock has reset, or that were stored only for watches that have
+// ended. It leaves out the values that exclude accepts.
 func (n *net) idle(base, after *NetData, t time.Time, exclude func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// yield replaces the verdicts of advisory nets that currently yield.
+// yield changes the verdicts of blocking advisory nets to [Yields] if they currently yield.
 func (j *judgement) yield() {
 	if !j.blocked || !j.policy.advisory || !slices.ContainsFunc(j.findings, func(f finding) bool { return f.kind == Blocked && f.net.Advisory }) {
 		return
@@ -26,7 +26,7 @@ func (j *judgement) yield() {
 	}
 }
 
-// callable returns the callable tools, if they are known.
+// callable returns the tools that can be called, or nil if they are unknown.
 func (j *judgement) callable() []Call {
 	if j.offered != nil {
 		return j.offered
@@ -76,7 +76,7 @@ func (v *adviser) settle() *precedence.Settled {
 	return v.contest.Settle()
 }
 
-// judge evaluates the nets for a single tool.
+// judge evaluates the nets for a call to the tool without arguments.
 func (v *adviser) judge(tool int) {
 	c := v.tools[tool]
 	c.Args, c.Time = nil, v.now

@@ -12,9 +12,9 @@ import (
 type File struct {
 	Name       string
 	Statements []Statement
-	Base       bool // other files narrow this file, so a lower limit in another file is not a mistake
+	Base       bool // whether other files narrow this file, so that a lower limit in another file is not a mistake
 
-	source map[Statement]*scanner // source lines that contain the statements, for excerpts
+	source map[Statement]*scanner // source line of each statement, for excerpts
 	errs   ErrorList
 }
 
@@ -27,11 +27,11 @@ type Statement interface {
 	names() []Name // call names that the statement uses
 }
 
-// A Rule holds the fields that are common to all statements that compile to a net, except [Allow].
+// A Rule holds the fields common to all statements, except [Allow], that compile to a net.
 type Rule struct {
 	Pos     gate.Position
-	Shadow  bool   // the rule is in shadow: it records refusals, but refuses nothing
-	Unless  []Name // calls that certainly have one of these names are exempt
+	Shadow  bool   // record refusals, but refuse nothing
+	Unless  []Name // exempt calls that certainly have one of these names
 	Because string // the author's reason, shown in refusals; may be empty
 }
 
@@ -42,9 +42,9 @@ type Require struct {
 	First  []Name
 	Or     bool
 	Before []Name
-	Once   bool       // a single success is enough for all calls to Before, until a call to Since
-	Since  []Name     // a call to one of these names cancels the success of the required call
-	Key    []KeyField // the rule applies separately to each value of these fields
+	Once   bool       // whether one success is enough for all calls to Before, until a call to Since
+	Since  []Name     // calls that cancel the success of the required call
+	Key    []KeyField // if set, the rule applies separately to each value of these fields
 }
 
 // Approve is "require human-approval before B", or "require 2 human-approvals via CHANNEL before B
@@ -52,20 +52,20 @@ type Require struct {
 type Approve struct {
 	Rule
 	Persons      int    // number of different people who must approve; at least 1
-	Via          string // channel through which these people are asked; empty: any
+	Via          string // channel for asking these people; empty means any
 	Before       []Name
 	After, Until []Name // see [Block]
 }
 
-// Block is "block A", or "block B after A until C", which applies from a call to A until a success
-// of C.
+// Block is "block A" or "block B after A until C". The latter applies from a call to A until a
+// success of C.
 type Block struct {
 	Rule
 	Tools        []Name
-	After, Until []Name // the rule applies from a call of After (empty: from the start) until a success of Until (empty: to the end of the session)
+	After, Until []Name // the rule applies from a call to After until a success of Until; empty means from the start or to the end of the session
 }
 
-// Limit is "limit A, B to N" over a span, for all names together. If Of is set, it limits the sum
+// Limit is "limit A, B to N", over a span, for all names together. If Of is set, it limits the sum
 // of a field instead of the number of calls.
 type Limit struct {
 	Rule
@@ -73,38 +73,38 @@ type Limit struct {
 	Count      int
 	Of         *Field
 	Over       Span
-	PerUser    bool  // the limit is "per user per day"; Over is then a time span
-	Per        *Name // call that refills the budget by one; nil: none
-	Successful bool  // only successful calls to Per refill the budget
+	PerUser    bool  // whether the limit is "per user per day"; Over is then a time span
+	Per        *Name // call that refills the budget by one; may be nil
+	Successful bool  // whether only successful calls to Per refill the budget
 	Key        []KeyField
 }
 
-// Allow is "allow A, B": these calls pass although the policy denies calls by default.
+// Allow is "allow A, B". These calls pass even if the policy denies calls by default.
 type Allow struct {
 	Pos     gate.Position
 	Tools   []Name
-	Because string // the author's reason
+	Because string // the author's reason; may be empty
 }
 
 // Map is "map T, U.F pattern as N", or "map T, U when "CEL" as N".
 type Map struct {
 	Pos     gate.Position
 	Tools   []Name
-	Field   string // a single flat argument key, or a path; empty with When
+	Field   string // flat argument key, or a path; empty if Pattern is of kind [When]
 	Pattern Pattern
 	As      Name
 
-	whole *Map // the statement for several tools that this map was split off from; nil: this map is the whole statement
+	whole *Map // statement that this map was split off from; nil if the map is a whole statement
 }
 
-// Example is "example T, U.F "text" as N", or "not as N": a call to T and U, and a name that the
-// maps must or must not give it.
+// Example is "example T, U.F "text" as N", or "not as N". It states that the maps must, or must
+// not, give the name N to the call to T or U.
 type Example struct {
 	Pos   gate.Position
 	Tools []Name
-	Field string // a single flat argument key; empty: Value holds all arguments
+	Field string // flat argument key; if empty, Value holds all arguments
 	Value string // text in the field or, if Field is empty, a JSON object
-	Not   bool   // the call must not get the name
+	Not   bool   // whether the call must not get the name
 	As    Name
 
 	line  *scanner
@@ -114,10 +114,10 @@ type Example struct {
 // Position returns the start of the statement.
 func (r *Rule) Position() gate.Position { return r.Pos }
 
-// tool returns the tool of a map that applies to only one tool.
+// tool returns the tool of a map that is for a single tool.
 func (s *Map) tool() Name { return s.Tools[0] }
 
-// each splits a map into maps that each apply to a single tool.
+// each splits a map into maps for single tools.
 func (s *Map) each() []*Map {
 	if len(s.Tools) == 1 {
 		return []*Map{s}
@@ -131,7 +131,7 @@ func (s *Map) each() []*Map {
 	return all
 }
 
-// statement returns the whole statement that the map belongs to.
+// statement returns the whole statement that the map is part of.
 func (s *Map) statement() *Map {
 	if s.whole != nil {
 		return s.whole
@@ -163,8 +163,8 @@ func (s *Limit) names() []Name {
 	return append(names, s.Unless...)
 }
 
-// Names returns the call names in f's rules and claims, in order, without the tools and labels of
-// its maps.
+// Names returns the call names in f's rules and claims, in order. It does not include the tools and
+// labels of f's maps.
 func (f *File) Names() []Name {
 	var names []Name
 	for _, s := range f.Statements {
@@ -195,7 +195,7 @@ func (f *File) Labels() []string {
 	return labels
 }
 
-// statementsOf returns the statements that have the given type.
+// statementsOf returns the statements of the given type.
 func statementsOf[T Statement](all []Statement) (ts []T) {
 	for _, s := range all {
 		if t, ok := s.(T); ok {
@@ -205,7 +205,7 @@ func statementsOf[T Statement](all []Statement) (ts []T) {
 	return ts
 }
 
-// Success is "success A, B when "CEL"": a call to A or B has failed if its result does not meet the
+// Success is "success A, B when "CEL"". A call to A or B has failed if its result does not meet the
 // condition.
 type Success struct {
 	Pos       gate.Position
@@ -218,14 +218,14 @@ func (s *Success) Position() gate.Position { return s.Pos }
 
 func (s *Success) names() []Name { return nil }
 
-// certain reports whether the name that the map gives can be evidence of what a call does.
+// certain reports whether the name given by the map can be evidence of what a call does.
 func (s *Map) certain() bool { return s.Pattern.Kind == Runs && !s.many() }
 
-// exempts reports whether the map can give a name with certainty. It can do so for a script, or for
-// an expression that is true without an error.
+// exempts reports whether the map can give a name with certainty: for a script, or for an
+// expression that is true without an error.
 func (s *Map) exempts() bool { return s.certain() || s.Pattern.Kind == When }
 
-// many reports whether the map reads several values. If it does, none of the values is evidence.
+// many reports whether the map reads several values. If it does, they are not evidence.
 func (s *Map) many() bool {
 	if !isPath(s.Field) {
 		return false

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// check finds errors and warnings that concern well-formed statements on several lines.
+// check finds errors and warnings in well-formed statements, including conflicts between
+// statements.
 func (c *compiler) check() {
 	for _, s := range c.statements {
 		c.checkNames(s)

@@ -11,11 +11,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A labelSource identifies the maps that give a label to a tool.
+// A labelSource identifies the maps that give a tool a label.
 type labelSource struct{ tool, as string }
 
-// checkExamples lets the gate compute the names of each example's call, and compares these names
-// with the example.
+// checkExamples has the gate compute the names of each example's call and compares them with the
+// example.
 func (c *compiler) checkExamples() {
 	byLabel := make(map[string][]gate.Map)
 	for _, m := range c.out.Labels.Maps {
@@ -46,8 +46,7 @@ func (c *compiler) checkExamples() {
 	}
 }
 
-// isEvidence reports whether a rule requires a call with the given name, or such a call refills a
-// limit.
+// isEvidence reports whether a call with the given name is required by a rule or refills a limit.
 func isEvidence(nets []gate.Net, name string) bool {
 	for _, n := range nets {
 		for _, t := range n.Transitions {
@@ -59,8 +58,8 @@ func isEvidence(nets []gate.Net, name string) bool {
 	return false
 }
 
-// noEvidenceReason explains why the call's success would not count for the call's name. It returns
-// nil if the success would count, or if the name is uncertain.
+// noEvidenceReason explains why the call's success would not count as evidence for the name. It
+// returns nil if the success would count, or if the name is uncertain.
 func (e *Example) noEvidenceReason(tool Name, p *gate.Policy) *gate.Doubt {
 	why, found := p.Why(gate.Call{Tool: tool.Text, Args: e.args()}, e.As.Text)
 	if found != gate.Surely || why.What == "" {
@@ -85,7 +84,8 @@ func (c *compiler) nearLabel(e *Example, tool Name) string {
 	return text.Suggest(e.As.String(), known)
 }
 
-// namingPolicy returns a policy that only names calls. The gate accepts all compiled maps.
+// namingPolicy returns a policy that only computes the names of calls. Its maps are always valid,
+// because they have been compiled.
 func namingPolicy(maps []gate.Map) *gate.Policy {
 	p, _ := gate.NewPolicy([]gate.Net{{Name: "example", Labels: &gate.Labels{Maps: maps}}}, gate.PolicyOptions{})
 	return p
@@ -109,8 +109,7 @@ func (e *Example) args() []byte {
 // shownMaps is the maximum number of maps shown in an error.
 const shownMaps = 3
 
-// failExample reports the maps that matched although they must not match, or those that did not
-// match although they must.
+// failExample reports the maps that must not match but do, or the maps that must match but do not.
 func (c *compiler) failExample(e *Example, tool Name, maps []gate.Map) {
 	var found []string
 	for _, m := range maps {

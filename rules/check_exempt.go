@@ -10,9 +10,9 @@ import (
 // identifier matches the keys that an expression can read as args.KEY.
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
-// expression returns a map that can replace m. The new map's pattern is an expression, so the name
-// that it gives is certain. If m's pattern cannot be converted, expression returns the general form
-// of such a map.
+// expression returns the text of a map that can replace m. It uses an expression, so the name that
+// it gives is certain. If m's pattern cannot be converted, expression returns the general form of
+// such a map.
 func (m *Map) expression() string {
 	pattern := m.Pattern.Text
 	if !identifier.MatchString(m.Field) || strings.Contains(pattern, "'") {
@@ -43,7 +43,7 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	}
 }
 
-// checkCertain checks names that count only if a call certainly has them. It refuses a name that no
+// checkCertain checks names that count only if a call certainly has them. It rejects a name that no
 // call can certainly have.
 func (c *compiler) checkCertain(s Statement, names []Name) {
 	for _, n := range names {
@@ -55,8 +55,8 @@ func (c *compiler) checkCertain(s Statement, names []Name) {
 	}
 }
 
-// checkEvidence warns if text that contains a word counts as evidence of a call. For example, "echo
-// cp" does not copy anything.
+// checkEvidence warns if the mere occurrence of a word counts as evidence of a call. For example,
+// "echo cp" does not copy anything.
 func (c *compiler) checkEvidence(n Name, effect string) {
 	m := c.labels.firstWeak(n)
 	if m == nil {
@@ -75,7 +75,7 @@ func (c *compiler) checkEvidence(n Name, effect string) {
 	}
 }
 
-// doubt explains why the map gives no certain name, and returns a hint.
+// doubt explains why the names given by the map are uncertain, and returns a hint.
 func (m *Map) doubt() (why, hint string) {
 	switch {
 	case m.Pattern.Kind.script() && m.Pattern.Kind != Runs:

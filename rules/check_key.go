@@ -42,8 +42,8 @@ func (r *report) warnField(f Field, code Code, hint, format string, args ...any)
 	r.warnAt(f.Pos, f.line.span(f.at.off, f.at.end), code, hint, format, args...)
 }
 
-// checkBudgets warns about a limit on each value without a limit on all values together. The caller
-// could write the same value in several ways, and each has its own budget. checkBudgets ignores
+// checkBudgets warns about a limit on each value without a limit on all values together, because a
+// caller could write the same value in several ways, each with a budget of its own. It ignores
 // fields given by an expression, which may normalize the value.
 func (c *compiler) checkBudgets(s *Limit) {
 	if len(s.Key) == 0 || slices.ContainsFunc(s.Key, func(k KeyField) bool { return k.Field.Expression }) {
@@ -59,7 +59,7 @@ func (c *compiler) checkBudgets(s *Limit) {
 		"a call that spells %s differently has a limit of its own", f)
 }
 
-// limitsAll reports whether l counts all calls with the given names.
+// limitsAll reports whether l counts all calls with any of the given names.
 func (c *compiler) limitsAll(l *Limit, names []Name) bool {
 	return !slices.ContainsFunc(names, func(n Name) bool {
 		return !slices.ContainsFunc(l.Tools, func(other Name) bool { return c.labels.isOneOf(n, other) })

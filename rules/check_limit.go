@@ -35,10 +35,10 @@ func (c *compiler) checkLimit(s *Limit) {
 	c.checkEvidence(*s.Per, "refills the limit of "+joinNames(s.Tools))
 }
 
-// longPeriods are periods that people write but limits do not support.
+// longPeriods are periods that authors use but limits do not support.
 var longPeriods = []string{"week", "month", "quarter", "year"}
 
-// checkPeriod warns about a refilling call whose name is that of a period.
+// checkPeriod warns about a refilling call with the name of a period.
 func (c *compiler) checkPeriod(s *Limit) {
 	meant := text.Suggest(s.Per.Text, refillWords)
 	switch {
@@ -51,7 +51,7 @@ func (c *compiler) checkPeriod(s *Limit) {
 	}
 }
 
-// checkLimits compares limits with each other and with blocked names.
+// checkLimits compares limits with each other and with the blocked names.
 func (c *compiler) checkLimits() {
 	c.checkContrary()
 	c.checkFailures()
@@ -95,8 +95,8 @@ func (s *Limit) countText() string {
 	return text.Count(s.Count, "call")
 }
 
-// checkFailures warns if failed calls also refill a limit although another rule requires that a
-// refilling call succeeds before the same limited calls.
+// checkFailures warns if failed calls also refill a limit although another rule requires the
+// refilling call to succeed before the same limited calls.
 func (c *compiler) checkFailures() {
 	type pair struct{ first, before string }
 	required := make(map[pair]*Require)
@@ -120,7 +120,7 @@ func (c *compiler) checkFailures() {
 	}
 }
 
-// countsAll reports whether the limit counts all of its calls, and no call refills it.
+// countsAll reports whether the limit counts all its calls and is not refilled by calls.
 func (s *Limit) countsAll() bool {
 	return s.Per == nil && s.Of == nil && len(s.Key) == 0 && spans[s.Over].word != ""
 }
@@ -128,11 +128,11 @@ func (s *Limit) countsAll() bool {
 // strongerRules holds the rules that can make a limit redundant, by name.
 type strongerRules struct {
 	blocks map[string]*Block
-	limits map[string][]*Limit // the lowest limit for each span
+	limits map[string][]*Limit // lowest limit for each span
 }
 
-// strongerRules collects the rules that have no exemptions. It lists a rule for a pattern under
-// every limited name that the pattern matches.
+// strongerRules collects the rules without exemptions. It lists a rule for a pattern under every
+// limited name that the pattern matches.
 func (c *compiler) strongerRules() strongerRules {
 	over := strongerRules{make(map[string]*Block), make(map[string][]*Limit)}
 	var limited []string
@@ -169,7 +169,7 @@ func (c *compiler) strongerRules() strongerRules {
 	return over
 }
 
-// block keeps the first rule that blocks a name, but prefers an enforced rule to a rule in shadow.
+// block keeps the first rule that blocks a name, but prefers an enforced rule to one in shadow.
 func (o *strongerRules) block(key string, s *Block) {
 	if earlier := o.blocks[key]; earlier == nil || earlier.Shadow && !s.Shadow {
 		o.blocks[key] = s
@@ -188,8 +188,8 @@ func (o *strongerRules) limit(key string, s *Limit) {
 	o.limits[key] = append(o.limits[key], s)
 }
 
-// checkIdle warns about a limit that is never reached because of other rules. It ignores limits on
-// several tools.
+// checkIdle warns about a limit that can never be reached because of other rules. It ignores limits
+// on several tools.
 func (c *compiler) checkIdle(s *Limit, over strongerRules) {
 	if len(s.Tools) > 1 {
 		return
@@ -208,8 +208,8 @@ func (c *compiler) checkIdle(s *Limit, over strongerRules) {
 	}
 }
 
-// enclosing returns the literal names that every call to n has, which are n itself and, for an
-// action, its tool. A name that maps give to one tool may also be the name of another tool.
+// enclosing returns the literal names that every call to n has: n itself and, for an action, its
+// tool. Names given by maps are not included, because other tools may have the same name.
 func (n Name) enclosing() []string {
 	keys := []string{n.String()}
 	if n.Quoted || n.Glob() {
@@ -221,9 +221,9 @@ func (n Name) enclosing() []string {
 	return keys
 }
 
-// implies reports whether the limit s, which no call refills, refuses every call that the limit
-// other refuses. This is so if the budget of s is not larger, if s counts over at least the same
-// sessions, and if s does not refill faster.
+// implies reports whether s refuses every call that the limit other refuses. s must not be refilled
+// by calls. The result is true if the budget of s is not larger, s counts over at least the same
+// sessions, and s does not refill faster.
 func (s *Limit) implies(other *Limit) bool {
 	switch {
 	case s.Shadow && !other.Shadow || s.Count > other.Count:

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// checkMaps checks each map and compares it with the other maps of the same field.
+// checkMaps checks each map and compares it with the other maps for the same field.
 func (c *compiler) checkMaps() {
 	used := c.usedLabels()
 	scripts := c.scripts()
@@ -47,10 +47,10 @@ func (c *compiler) usedLabels() map[string]bool {
 	return used
 }
 
-// scripts holds the fields that maps read as shell scripts, and the first map for each field.
+// scripts contains the fields that maps read as shell scripts, with the first map for each field.
 type scripts map[string]*Map
 
-// of returns the first map that reads m's field as a script for one of m's tools, or nil.
+// of returns the first map that reads m's field as a script for any of m's tools, or nil.
 func (s scripts) of(m *Map) *Map {
 	for _, one := range m.each() {
 		if script := s[one.target()]; script != nil {
@@ -70,7 +70,7 @@ func (c *compiler) scripts() scripts {
 	return first
 }
 
-// target returns the tool and field of a map for a single tool, as a key.
+// target returns a key that identifies the tool and field of a map for a single tool.
 func (m *Map) target() string { return m.tool().Text + "\x00" + m.Field }
 
 // checkWord checks a word that a map looks for in text. script is a map that reads the same field
@@ -86,13 +86,14 @@ func (m *Map) checkWord(r *report, script *Map) {
 	}
 }
 
-// keywordForms maps each pattern keyword, and "exactly", to the form of what follows the keyword.
+// keywordForms maps each pattern keyword, and "exactly", to the form of a pattern with that
+// keyword.
 var keywordForms = map[string]string{
 	"runs": "runs COMMAND", "reads": "reads FILES", "writes": "writes FILES", "exactly": "runs exactly COMMAND", "when": `map TOOL when "EXPRESSION" as NAME`,
 }
 
-// checkKeyword warns about a pattern keyword that nothing follows, because the map then looks for
-// the keyword as a word.
+// checkKeyword warns about a pattern keyword on its own, because the map then looks for the keyword
+// as a word. It reports whether the pattern is a keyword.
 func (m *Map) checkKeyword(r *report) bool {
 	p := m.Pattern
 	form, ok := keywordForms[p.Text]
@@ -102,16 +103,16 @@ func (m *Map) checkKeyword(r *report) bool {
 	return ok
 }
 
-// checkExactly warns about an "exactly" that nothing follows, because the map then looks for a
-// program with that name.
+// checkExactly warns about "exactly" on its own, because the map then looks for a program with that
+// name.
 func (m *Map) checkExactly(r *report) {
 	if p := m.Pattern; p.Text == "exactly" && !p.Exactly {
 		r.warnPattern(m, KeywordAsWord, "write: runs exactly COMMAND", "the map looks for a program called exactly")
 	}
 }
 
-// checkProgram refuses a program name that contains a space. Such a name is a whole command in a
-// single pair of quotes.
+// checkProgram rejects a program name that contains a space, because it is probably a whole command
+// in one pair of quotes.
 func (m *Map) checkProgram(r *report) {
 	if program := m.Pattern.Words[0]; strings.ContainsAny(program, " \t") && !strings.ContainsAny(program, `/\`) {
 		p := m.Pattern

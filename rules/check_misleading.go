@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// checkMisleading finds call names that look like keywords and make the statement misleading.
+// checkMisleading finds call names that look like keywords and thus make a statement misleading.
 func (c *compiler) checkMisleading(s Statement) {
 	switch s := s.(type) {
 	case *Block:
@@ -23,8 +23,8 @@ func (c *compiler) checkMisleading(s Statement) {
 	}
 }
 
-// checkPeople refuses a human approval as the call that ends a rule, and warns about calls whose
-// names are similar. write is the statement that asks a person.
+// checkPeople rejects a human approval as the call that ends a rule, and warns about calls with
+// similar names. write is a statement that asks a person.
 func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 	for _, n := range until {
 		help := "write: " + write + "; quote the name of a tool"
@@ -41,11 +41,11 @@ func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 // clock matches times of day.
 var clock = regexp.MustCompile(`^[0-9]{1,2}(:[0-9]{2})?(am|pm|h)?$`)
 
-// times are words for times that people write where a call is expected.
+// times are words for times that authors write where a call is expected.
 var times = []string{"midnight", "noon", "midday", "morning", "evening", "night", "hours", "weekend", "weekends", "today", "tomorrow",
 	"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
-// checkTimes warns about times of day written as the calls between which a rule applies.
+// checkTimes warns about times of day used as the calls between which a rule applies.
 func (c *compiler) checkTimes(lists ...[]Name) {
 	for _, n := range slices.Concat(lists...) {
 		if word := strings.ToLower(n.Text); !n.Quoted && c.labels.maps[n.Text] == nil && (slices.Contains(times, word) || clock.MatchString(word)) {
@@ -54,14 +54,14 @@ func (c *compiler) checkTimes(lists ...[]Name) {
 	}
 }
 
-// fields are common field names that people write after "per" to count each value separately.
+// fields are common field names that authors write after "per" to count each value separately.
 var fields = []string{"channel", "channel_id", "path", "file", "filename", "folder", "directory", "repo", "repository", "branch", "project",
 	"customer", "customer_id", "account", "recipient", "url", "host", "domain", "env", "environment", "table", "database", "tenant", "team", "group", "org", "organization", "user_id", "id"}
 
-// users are words for the user that people write after "per".
+// users are words for the user that authors write after "per".
 var users = []string{"client", "agent", "principal", "person", "caller", "member"}
 
-// checkEach warns about a refilling call whose name is that of a field or a word for the user.
+// checkEach warns about a refilling call that is named like a field or like the user.
 func (c *compiler) checkEach(s *Limit) {
 	n := s.Per
 	if n == nil || n.Quoted || len(s.Key) > 0 || c.labels.maps[n.Text] != nil {

@@ -1,6 +1,6 @@
 package rules
 
-// checkParts warns about a list element that another statement already states.
+// checkParts warns about a list element that repeats another statement.
 func (c *compiler) checkParts() {
 	first := make(map[string]Statement)
 	for _, s := range c.statements {
@@ -15,15 +15,15 @@ func (c *compiler) checkParts() {
 	}
 }
 
-// A part is what a statement with lists states about one combination of names. name is the last of
-// these names.
+// A part is the portion of a statement with lists that concerns one combination of names. name is
+// the last of these names.
 type part struct {
 	statement Statement
 	name      Name
 }
 
-// partsOf splits a statement with lists into its parts, which do not include the author's reason. A
-// limit has no parts, because it counts all its calls together.
+// partsOf splits a statement with lists into its parts, without the author's reason. A limit has no
+// parts, because it counts all its calls together.
 func partsOf(s Statement) (parts []part) {
 	switch s := s.(type) {
 	case *Require:

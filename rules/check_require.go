@@ -34,7 +34,7 @@ func (c *compiler) checkRequire(s *Require) {
 
 // checkPairs compares a waiting call with the calls that it waits for.
 func (c *compiler) checkPairs(s *Require, before Name) {
-	var own []Name // the names of calls that also always have the name before, and so must wait themselves
+	var own []Name // required calls that are always also calls of before, and so must wait themselves
 	for _, first := range s.First {
 		// An exempt call passes, and its success counts as well.
 		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.labels.isOneOf(first, before))
@@ -51,8 +51,8 @@ func (c *compiler) checkPairs(s *Require, before Name) {
 	}
 }
 
-// warnLocked warns that a call can never pass because every call that would unlock it must itself
-// wait.
+// warnLocked warns that a call can never pass, because every call that would unlock it must wait
+// itself.
 func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 	switch names := text.Join(nameTexts(own), "or"); {
 	case len(own) == 1 && own[0].same(before):
@@ -82,7 +82,7 @@ func (c *compiler) checkUntil(after, until []Name) {
 	}
 }
 
-// checkLocked warns if a rule blocks the very call that would end the rule.
+// checkLocked warns if a rule blocks the very call that is meant to end it.
 func (c *compiler) checkLocked(blocked, until []Name) {
 	for _, n := range until {
 		for _, b := range blocked {

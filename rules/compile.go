@@ -9,18 +9,18 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// Options are the options for scripts in maps.
+// Options control how maps treat scripts.
 type Options struct {
-	Strict bool // treat a script that is not fully understood as able to run any command
-	Pass   bool // do not give a name to a script if it is uncertain whether the script runs the command
+	Strict bool // assume that a script that is not fully understood can run any command
+	Pass   bool // give a script no name if it is uncertain whether the script runs the command
 }
 
 // Compile compiles files with default options; see [Options.Compile].
 func Compile(files ...*File) (*Compiled, error) { return Options{}.Compile(files...) }
 
-// Compile compiles files that apply together, in the given order. Its error is an [ErrorList] with
-// all errors in the files, including those from [Parse]. The Compiled then contains the warnings
-// and everything that could be compiled, and must not be enforced.
+// Compile compiles files that apply together, in the given order. If there are errors, including
+// those found by [Parse], it returns all of them as an [ErrorList]. The Compiled then contains the
+// warnings and everything that could be compiled, and must not be enforced.
 func (o Options) Compile(files ...*File) (*Compiled, error) {
 	c := newCompiler(files)
 	c.readers.options = shell.Options{Strict: o.Strict, Pass: o.Pass}
@@ -49,8 +49,8 @@ func Load(fsys fs.FS, paths ...string) (*Compiled, error) {
 	return Compile(files...)
 }
 
-// Verification returns the number of reachable states of each net, counted from its initial
-// marking. The numbers follow from the shapes of the nets, without exploration.
+// Verification returns the number of reachable states of each net. The numbers follow from the
+// shapes of the nets; the states are not explored.
 func (c *Compiled) Verification() []Verification { return slices.Clone(c.verified) }
 
 // add compiles a statement.
@@ -95,8 +95,8 @@ func afterStates(after, until []Name, always Verification) Verification {
 	return Verification{States: 3}
 }
 
-// net appends a net. Different statements can lead to the same net name, such as "require
-// a-before-b before c" and "require a before b-before-c". The later nets get a number.
+// net appends a net. Different statements may have the same net name, such as "require a-before-b
+// before c" and "require a before b-before-c". The later nets are numbered.
 func (c *compiler) net(n gate.Net, v Verification) {
 	c.netNames[n.Name]++
 	if k := c.netNames[n.Name]; k > 1 {

@@ -9,7 +9,7 @@ import (
 )
 
 // gateMaps converts m to gate maps, one for each tool and each file pattern. It returns no maps if
-// m was refused.
+// m is rejected.
 func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	out := []gate.Map{{Field: m.Field, As: m.As.Text, Source: m.Pattern.String(), Rule: m.Pos}}
 	var bad *Error
@@ -36,8 +36,8 @@ func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	return all
 }
 
-// keys converts a key to gate fields. The fields of the calls that earn a success come first (see
-// [KeyField]), followed by those of the calls that the rule restricts.
+// keys converts a key to gate fields: those of the calls that earn a success (see [KeyField]), and
+// those of the calls that the rule restricts.
 func (c *compiler) keys(s Statement, key []KeyField) (earn, restricted []gate.Field) {
 	for _, k := range key {
 		earn = append(earn, c.field(s, k.Other))
@@ -90,7 +90,7 @@ func (s *Success) compile(c *compiler) {
 	}
 }
 
-// fieldOfResult matches an expression that is only a field of the result, without a comparison.
+// fieldOfResult matches an expression that is merely a field of the result, without a comparison.
 var fieldOfResult = regexp.MustCompile(`^result(\.\w+|\[[\w']+\])+$`)
 
 // warnUntyped warns about a condition without a comparison, which never holds for a number or a

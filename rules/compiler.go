@@ -12,7 +12,7 @@ import (
 type compiler struct {
 	report
 	statements []Statement // statements in all files, without duplicates
-	maps       []*Map      // the maps in the statements, split so that each is for a single tool
+	maps       []*Map      // maps in the statements, split by tool
 	labels     *labels     // labels that the maps give
 	netNames   map[string]int
 	readers    readers
@@ -24,7 +24,7 @@ type report struct {
 	files    []*File
 	fileOf   map[Statement]*File
 	failed   map[Statement]*Error // errors found while compiling, by statement
-	warnings []Warning            // warnings in the order of their discovery
+	warnings []Warning            // warnings, in the order they were found
 }
 
 func newCompiler(files []*File) *compiler {
@@ -54,21 +54,21 @@ func newCompiler(files []*File) *compiler {
 }
 
 // Compiled is the result of [Compile]. Each net contains the labels of the maps, so the nets alone
-// make up the complete policy for [gate.NewPolicy].
+// form the complete policy for [gate.NewPolicy].
 type Compiled struct {
 	Nets     []gate.Net   // nets, in statement order
-	Labels   *gate.Labels // the nets' labels; if there are maps but no rules, they are only here
+	Labels   *gate.Labels // labels of the nets; set even if there are maps but no rules
 	Claims   []*Prove     // claims about the policy that contains the nets
 	Warnings []Warning    // warnings in file and line order
 
-	verified []Verification // the verifications of Nets, in the same order
+	verified []Verification // verification of each net, in the same order
 }
 
 // A Verification counts a net's reachable states.
 type Verification struct {
 	Name      string
 	States    int
-	Deadlocks int      // number of states where no transition is enabled, for example because a limit is used up
+	Deadlocks int      // number of states without an enabled transition, for example because a limit is used up
 	Dead      []string // transitions that never fire, for example the one for a blocked call
 }
 
@@ -87,20 +87,20 @@ func (r *report) warnAt(pos gate.Position, at span, code Code, hint, format stri
 	r.warnings = append(r.warnings, Warning{Pos: pos, Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: at})
 }
 
-// failName refuses a statement because of a name in it.
+// failName rejects a statement because of a name in it.
 func (r *report) failName(s Statement, n Name, code Code, hint, format string, args ...any) {
 	r.fail(s, &Error{Pos: n.Pos, Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: n.span})
 }
 
-// fail refuses a statement. Only the first error counts.
+// fail rejects a statement. Only the first error counts.
 func (r *report) fail(s Statement, e *Error) {
 	if r.failed[s] == nil {
 		r.failed[s] = e
 	}
 }
 
-// errors returns all errors in the files, in order. There is at most one per line, because a line
-// with a syntax error is not compiled.
+// errors returns all errors in the files, in order. There is at most one error per line, because a
+// line with a syntax error is not compiled.
 func (r *report) errors() ErrorList {
 	var all ErrorList
 	for _, f := range r.files {

@@ -18,8 +18,8 @@
 //	prove never deploy before test             # a claim about the whole policy
 //
 // [Parse] parses a file and reports all errors with their positions, [Compile] compiles the files of
-// a policy to nets, and [Load] does both. The nets contain the labels that the maps give, so they
-// are the only input for the gate:
+// a policy to nets, and [Load] does both. The nets contain the labels given by the maps, so the gate
+// needs nothing else:
 //
 //	compiled, err := rules.Load(os.DirFS("."), "safety.rules")
 //	...

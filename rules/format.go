@@ -9,13 +9,14 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Format returns a rules file in canonical form: statements as printed by their String methods,
-// consecutive blank lines merged into one, and comments after neighboring statements aligned in a
-// column. It keeps all comments, the order of the lines, and the meaning of the file. If the file
-// has errors, Format returns no text and an [ErrorList] whose positions have no file name.
+// Format returns a rules file in canonical form. Statements are printed by their String methods,
+// consecutive blank lines are merged into one, and comments after neighboring statements are
+// aligned in a column. Format keeps all comments, the order of the lines, and the meaning of the
+// file. If the file has errors, Format returns no text and an [ErrorList] whose positions have no
+// file name.
 func Format(src []byte) ([]byte, error) {
 	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', tabwriter.StripEscape) // \xff keeps text from being split into cells
+	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', tabwriter.StripEscape) // \xff keeps tabwriter from splitting text into cells
 	var errs ErrorList
 	gap, written := false, false
 	place := func(line, column int) gate.Position { return gate.Position{Line: line, Column: column} }

@@ -8,19 +8,19 @@ import (
 )
 
 // A KeyField is a pair of fields in a key. The value of Field in a call that the rule restricts
-// must equal the value of Other in a call that earns a success or refill. The calls that earn are
-// those in First of a [Require] and in Per of a [Limit].
+// must equal the value of Other in a call that earns a success or a refill, that is, a call in
+// First of a [Require] or Per of a [Limit].
 type KeyField struct {
-	Field Field // the field in calls that the rule restricts
-	Other Field // the field in calls that earn; equal to Field unless the statement names two fields with "as"
+	Field Field // field of the calls that the rule restricts
+	Other Field // field of the calls that earn; equal to Field unless the statement names two fields with "as"
 }
 
 // A Field is a part of a call: an argument with a flat key, a path, or a CEL expression.
 type Field struct {
 	Pos        gate.Position
 	Text       string // the field without quotes and without "result."
-	Expression bool   // the field is an expression in quotes
-	Result     bool   // the path refers to the call's result
+	Expression bool   // whether the field is an expression in quotes
+	Result     bool   // whether the path refers to the call's result
 
 	line *scanner
 	at   token // position of the field in the line
@@ -55,12 +55,12 @@ func keyNetForm(key []KeyField, first bool) string {
 	return strings.Join(texts, "-and-")
 }
 
-// same reports whether two fields are written in the same way.
+// same reports whether f and g are written in the same way.
 func (f Field) same(g Field) bool { return f.String() == g.String() }
 
-// pair returns the field as written in statements. If the key names two fields, the field of the
-// earlier call comes first, except that a result field comes last. If first is true, the calls that
-// earn are the earlier ones.
+// pair formats the fields as in statements. If there are two, the field of the earlier call comes
+// first, but a result field comes last. first reports whether the calls that earn are the earlier
+// ones.
 func (k KeyField) pair(first bool) string {
 	switch {
 	case k.Field.same(k.Other):
@@ -80,7 +80,7 @@ func pairs(key []KeyField, first bool, separator string) string {
 	return strings.Join(texts, separator)
 }
 
-// twoFields reports whether a key names two different fields.
+// twoFields reports whether the key has a pair of different fields.
 func twoFields(key []KeyField) bool {
 	return slices.ContainsFunc(key, func(k KeyField) bool { return !k.Field.same(k.Other) })
 }

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// labels indexes the names that maps give, so that a rule or map need not be compared with all
-// other maps.
+// labels indexes the names given by maps, so that a rule or map need not be compared with all other
+// maps.
 type labels struct {
-	maps  map[string][]*Map // maps by the name that they give
-	weak  map[string]*Map   // for each name, the first map that gives it without certainty
+	maps  map[string][]*Map // maps, by the name they give
+	weak  map[string]*Map   // by name, the first map that gives it without certainty
 	order map[*Map]int
 	words vocabulary
 }
@@ -32,8 +32,8 @@ func newLabels(maps []*Map) *labels {
 	return l
 }
 
-// firstWeak returns the first map, in file order, that gives a name matched by n but does not give
-// it with certainty.
+// firstWeak returns the first map, in file order, that gives a name matched by n without certainty,
+// or nil.
 func (l *labels) firstWeak(n Name) *Map {
 	var first *Map
 	l.words.matching(n, func(label string) {
@@ -44,8 +44,8 @@ func (l *labels) firstWeak(n Name) *Map {
 	return first
 }
 
-// A vocabulary is a sorted set of names. To find the names that a pattern matches, it uses the
-// pattern's prefix.
+// A vocabulary is a sorted set of names. It finds the names that match a pattern by the pattern's
+// literal prefix.
 type vocabulary []string
 
 func newVocabulary(texts []string) vocabulary {

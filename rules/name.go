@@ -17,7 +17,7 @@ import (
 type Name struct {
 	Pos    gate.Position
 	Text   string // the name without quotes
-	Quoted bool   // the name is literal: not a glob, an action or a keyword
+	Quoted bool   // whether the name is literal: not a glob, an action or a keyword
 
 	span span
 }
@@ -36,10 +36,10 @@ func (n Name) Matches(name string) bool {
 	return n.Text == name
 }
 
-// same reports whether two names are written in the same way.
+// same reports whether n and other are written in the same way.
 func (n Name) same(m Name) bool { return n.Text == m.Text && n.Quoted == m.Quoted }
 
-// String returns the name as written in statements. It is in quotes if it was written in quotes.
+// String returns the name as written in statements, in quotes if it was quoted.
 func (n Name) String() string {
 	if !n.Quoted {
 		return n.Text
@@ -47,8 +47,8 @@ func (n Name) String() string {
 	return quote(n.Text)
 }
 
-// netForm returns the name for use in the names of nets and transitions: without quotes if it is
-// valid without them.
+// netForm returns the name as used in the names of nets and transitions: without quotes if
+// possible.
 func (n Name) netForm() string {
 	for _, r := range n.Text {
 		if isSeparator(r) || !unicode.IsPrint(r) || r == '"' || r == '#' {
@@ -88,9 +88,8 @@ func nameTexts(names []Name) []string {
 // maxListed is the maximum number of names listed in a net name.
 const maxListed = 2
 
-// joinNetForms joins names for use in the names of nets and transitions. For a long list, it uses
-// the first name, the number of the other names, and a hash, so that different lists have different
-// names.
+// joinNetForms joins names for the name of a net or transition. For a long list, it uses the first
+// name, the number of other names and a hash, so that different lists have different names.
 func joinNetForms(names []Name, word string) string {
 	texts := make([]string, len(names))
 	for i, n := range names {
@@ -105,9 +104,8 @@ func joinNetForms(names []Name, word string) string {
 	return fmt.Sprintf("%s-%s-%d-more-%04x", texts[0], word, len(names)-1, sum.Sum32()&0xffff)
 }
 
-// shortList joins names for a sentence in a refusal. If there are more than three names, it lists
-// two of them and the number of the others, because the refusal refers to the rule's line, which
-// lists all names.
+// shortList joins names for a sentence in a refusal. It shortens a list of more than three names to
+// two and the number of the rest; the refusal refers to the rule's line, which lists all names.
 func shortList(names []Name, last string) string {
 	texts := nameTexts(names)
 	if len(texts) > 3 {
@@ -127,7 +125,7 @@ func calls(names []Name) []gate.Tool {
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// reserved are bare words that a statement may read as something other than a call name.
+// reserved contains bare words that a statement may read as something other than a call name.
 var reserved = []string{
 	"or", "before", "once", "since", "for", "with", "unless", "human-approval", "human-approvals", "via", "after", "until", "to", "per", "at", "in",
 	"of", "as", "because", "session", "user", "successful", "not", "without", "while", "runs", "when",

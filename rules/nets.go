@@ -11,16 +11,16 @@ import (
 
 // Names of the places in rule nets.
 const (
-	idle    = "idle"    // initial place, before the start transition
+	idle    = "idle"    // initially marked, until the start transition fires
 	ready   = "ready"   // the rule is in force
 	gated   = "gate"    // the required call has succeeded
-	locked  = "locked"  // a place that is never marked
+	locked  = "locked"  // never marked
 	tainted = "tainted" // the call that activates the rule has been made
 	budget  = "budget"  // one token for each remaining call
 	spent   = "spent"   // one token for each used call that may be given back
 )
 
-// ruleNet returns a net with the fields common to all rules.
+// ruleNet returns a net with the parts common to all rules.
 func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.Transition) gate.Net {
 	start := gate.Transition{Name: "start", Inputs: []string{idle}, Outputs: []string{ready}}
 	return gate.Net{
@@ -35,11 +35,11 @@ func ruleNet(name string, r Rule, cause gate.Cause, places []string, ts ...gate.
 	}
 }
 
-// maxPairs limits the number of nets for a statement.
+// maxPairs is the maximum number of nets for a statement.
 const maxPairs = 256
 
-// requireNets returns a net for each pair of calls, or for each call that waits for one of several
-// calls. It returns no nets if there would be too many.
+// requireNets returns a net for each pair of calls or, if one of several calls is enough, for each
+// waiting call. It returns no nets if there would be too many.
 func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 	if s.pairs() > maxPairs {
 		return nil
@@ -56,7 +56,7 @@ func (c *compiler) requireNets(s *Require) (nets []gate.Net) {
 	return nets
 }
 
-// pairs returns the number of nets for a statement with two lists, or 0 if one list has a single
+// pairs returns the number of nets for a statement with two lists, or 0 if either list has a single
 // name.
 func (s *Require) pairs() int {
 	if s.Or || len(s.First) < 2 || len(s.Before) < 2 {
@@ -95,8 +95,8 @@ func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 	return n
 }
 
-// waitingCall returns the waiting call, as a gate tool, and the exempt calls. For example, in
-// "require backup before *", the pattern must not lock backup itself.
+// waitingCall returns the waiting call as a gate tool, and the calls that need not wait. For
+// example, in "require backup before *", the pattern must not lock backup itself.
 func (s *Require) waitingCall(before Name) (tool gate.Tool, spared []gate.Tool) {
 	tool, spared = before.Call(), calls(s.Unless)
 	if tool.Kind != gate.Glob {
@@ -115,7 +115,7 @@ func (s *Require) waitingCall(before Name) (tool gate.Tool, spared []gate.Tool) 
 }
 
 // reason returns the sentence for refusals. The gate replaces {key} with the key's values. "A
-// successful call to" reads well before any name, be it a noun, a plural or a verb.
+// successful call to" reads well before any name, whether a noun, a plural or a verb.
 func (s *Require) reason(first []Name, before Name) string {
 	call, one := "a successful call to "+text.Join(nameTexts(first), "or"), len(s.Key) > 0 && !twoFields(s.Key)
 	end := " first."
@@ -136,7 +136,7 @@ func (s *Require) reason(first []Name, before Name) string {
 	return fmt.Sprintf("%s with %s {key} requires %s with %s {key}%s", before, s.fields(restricted), call, s.fields(earning), end)
 }
 
-// fields joins the fields on one side of the key.
+// fields lists the fields on one side of the key.
 func (s *Require) fields(of func(KeyField) Field) string {
 	texts := make([]string, len(s.Key))
 	for i, k := range s.Key {
@@ -203,7 +203,7 @@ func taint(after, until []Name) []gate.Transition {
 	return ts
 }
 
-// untilExcluded returns those names in until that a pattern in the same rule must not lock.
+// untilExcluded returns the names in until that a pattern in the same rule must not lock.
 func untilExcluded(n Name, until []Name) []gate.Tool {
 	if !n.Glob() {
 		return nil
@@ -211,7 +211,7 @@ func untilExcluded(n Name, until []Name) []gate.Tool {
 	return excluded(until)
 }
 
-// excluded returns the names as calls that a pattern excludes.
+// excluded converts names to the exemptions of a pattern.
 func excluded(names []Name) []gate.Tool {
 	tools := calls(names)
 	for i := range tools {

@@ -81,7 +81,7 @@ func (s *Limit) reason() string {
 		return fmt.Sprintf("%s would exceed the limit of %d of %s %s%s.", tools, s.Count, s.Of, s.span(), of)
 	case s.Over == InARow:
 		if of = " of " + s.Tools[0].String(); len(s.Tools) > 1 || s.Tools[0].String() == "*" {
-			of = "" // the caller knows which call it has made
+			of = "" // omit the name, because the caller knows which call it has made
 		}
 		return fmt.Sprintf("The same call%s was made %s in a row: repeating it changes nothing.", of, text.Count(s.Count, "time"))
 	}
@@ -99,9 +99,9 @@ func (s *Limit) window() time.Duration {
 	return s.Over.Window()
 }
 
-// every returns the time until one call is refilled, or 0 for a limit without a time span. The time
-// is rounded up. After a burst that uses the whole budget, the next span therefore does not give
-// back more calls than the limit allows.
+// every returns the time between refills of a call, or 0 for a limit without a time span. It is
+// rounded up, so that after a burst that uses the whole budget, the next span does not give back
+// more calls than the limit allows.
 func (s *Limit) every() time.Duration {
 	n := time.Duration(s.Count)
 	return (s.window() + n - 1) / n
@@ -110,7 +110,7 @@ func (s *Limit) every() time.Duration {
 // refills reports whether calls or time refill the budget.
 func (s *Limit) refills() bool { return s.Per != nil || s.window() > 0 }
 
-// refill returns the transition that refills a call. key is the key of the refilling calls.
+// refill returns the transition that refills one call. key is the key of the refilling calls.
 func (s *Limit) refill(key []gate.Field) gate.Transition {
 	t := gate.Transition{Name: "refill", Inputs: []string{ready, spent}, Outputs: []string{ready, budget}, Every: s.every()}
 	if s.Per != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Parse parses a rules file. file is the file's name in positions. The returned File contains all
-// valid statements. The list contains all errors, at most one per line; it is empty if there are no
-// errors.
+// Parse parses a rules file. file is the name of the file for positions. The returned File contains
+// all valid statements, and the list contains all errors, at most one per line. The list is empty
+// if there are no errors.
 func Parse(file string, src []byte) (*File, ErrorList) {
 	return ParseAt(src, func(line, column int) gate.Position {
 		return gate.Position{File: file, Line: line, Column: column}
@@ -99,7 +99,7 @@ func (p *parser) unknownStatement(t token) {
 	p.line.fail(UnknownKeyword, t, hint, "unknown statement %q", p.line.text[t.off:t.end])
 }
 
-// hintForKeyword returns a hint for a keyword from another rule language.
+// hintForKeyword returns a hint for a keyword of another rule language.
 func hintForKeyword(word string) string {
 	switch word {
 	case "deny", "forbid", "disallow", "reject", "refuse", "prohibit", "ban", "never":

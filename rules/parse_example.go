@@ -58,7 +58,7 @@ func (p *parser) value(object bool) token {
 	return token{}
 }
 
-// object parses the call's arguments, as strictly as the proxy does.
+// object parses the call's arguments, with the same strictness as the proxy.
 func (p *parser) object(start int) token {
 	d := json.NewDecoder(strings.NewReader(p.line.text[start:]))
 	var raw json.RawMessage

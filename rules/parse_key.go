@@ -5,11 +5,11 @@ import "strings"
 // A keyParser parses fields, both in keys and elsewhere.
 type keyParser struct{ *parser }
 
-// A side describes which fields a key may have in addition to the fields of the restricted calls.
+// A side describes the calls of a rule that can have fields in a key besides the restricted calls.
 type side struct {
-	other  bool // the rule has calls that earn a success or refill
-	first  bool // the field of the calls that earn is written first
-	result bool // calls earn by succeeding, so they have a result
+	other  bool // whether the rule has calls that earn a success or a refill
+	first  bool // whether the field of the calls that earn is written first
+	result bool // whether calls earn by succeeding, so that they have a result
 }
 
 // key parses an optional key.
@@ -38,7 +38,7 @@ func (p keyParser) key(of side) []KeyField {
 	return key
 }
 
-// keyField parses a field in a key, or two fields with "as" between them.
+// keyField parses a field in a key, or two fields joined by "as".
 func (p keyParser) keyField(of side) KeyField {
 	f := p.field(sameForm)
 	k := KeyField{Field: f, Other: f}
@@ -57,7 +57,7 @@ func (p keyParser) keyField(of side) KeyField {
 	return p.checked(k, of)
 }
 
-// checked refuses a result field for calls that have no result.
+// checked rejects a result field for calls that have no result.
 func (p keyParser) checked(k KeyField, of side) KeyField {
 	switch {
 	case k.Field.Result:
@@ -68,7 +68,7 @@ func (p keyParser) checked(k KeyField, of side) KeyField {
 	return k
 }
 
-// field parses a field. A comma ends it, except in quotes.
+// field parses a field. Outside quotes, a comma ends it.
 func (p keyParser) field(form string) Field {
 	if p.line.err != nil {
 		return Field{}
@@ -97,7 +97,7 @@ func (p keyParser) field(form string) Field {
 	return f
 }
 
-// checkField refuses text that is neither a key nor a path.
+// checkField rejects text that is neither a key nor a path.
 func (p keyParser) checkField(t token, ofResult bool) {
 	head, rest, dotted := strings.Cut(t.text, ".")
 	switch {
@@ -116,7 +116,7 @@ func (p keyParser) checkField(t token, ofResult bool) {
 	}
 }
 
-// fieldStop returns the end of the bare field at start.
+// fieldStop returns the end of the bare field that begins at start.
 func (p keyParser) fieldStop(start int) int {
 	text, from := p.line.text, start
 	if strings.HasPrefix(text[start:], resultPrefix) {

@@ -45,14 +45,14 @@ func (p ruleParser) limit(r Rule) Statement {
 	return l
 }
 
-// sumHint refuses a sum over calls under way or in a row.
+// sumHint rejects a sum over calls under way or in a row.
 func (p ruleParser) sumHint() {
 	if t := p.line.peek(); t.is("at") || t.is("in") {
 		p.line.fail(Unexpected, t, "a sum needs a span; write: limit A to 1000 of amount per session", `expected "per", not %q`, t.text)
 	}
 }
 
-// secondSpan refuses a second span in the same limit.
+// secondSpan rejects a second span in the same limit.
 func (p ruleParser) secondSpan() {
 	if t := p.line.peek(); t.is("per") || t.is("at") || t.is("in") {
 		p.line.fail(Trailing, t, "write two limits: limit A to 1 at once, limit A to 3 per session", "unexpected %q after the span of the limit", t.text)
@@ -67,7 +67,7 @@ func (l *Limit) later() []string {
 	return []string{"for", "with"}
 }
 
-// spanHint refuses words that people write instead of "per", "of", "at once" and "in a row".
+// spanHint rejects words that authors write instead of "per", "of", "at once" and "in a row".
 func (p ruleParser) spanHint(t token) {
 	hint := ""
 	switch t.text {
@@ -123,7 +123,7 @@ func (p ruleParser) per(l *Limit) {
 	}
 }
 
-// spanOnly parses a span of sessions or time. A sum cannot have any other span.
+// spanOnly parses a span of sessions or time. A sum can have no other span.
 func (p ruleParser) spanOnly(l *Limit) {
 	t := p.line.next()
 	switch {
@@ -134,7 +134,7 @@ func (p ruleParser) spanOnly(l *Limit) {
 	}
 }
 
-// span parses a span that begins with t, and reports whether t begins a span.
+// span parses the span that begins with t, and reports whether t begins a span.
 func (p ruleParser) span(l *Limit, t token) bool {
 	over, ok := spanOf(t.text)
 	switch {

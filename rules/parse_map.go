@@ -22,9 +22,9 @@ func (p *parser) mapping(at token) Statement {
 	return m
 }
 
-// target parses the target of a map or example, which consists of tools separated by commas, and an
-// argument field. The first dot outside quotes separates the field. The field is empty if an
-// expression or an argument object follows the tools.
+// target parses the target of a map or example: tools separated by commas, and an argument field.
+// The first dot outside quotes begins the field. The field is empty if an expression or an argument
+// object follows the tools.
 func (p *parser) target(form string) (tools []Name, field string) {
 	for {
 		tool, end := p.targetTool(form)
@@ -50,7 +50,7 @@ func (p *parser) oneOfTools(tool *token) bool {
 	return !strings.HasPrefix(p.line.text[p.line.off:], ".") && p.comma()
 }
 
-// targetField parses the field after the tool. The target ends at end.
+// targetField parses the field after the tool, whose name ends at end.
 func (p *parser) targetField(tool token, end int) string {
 	whole := token{off: tool.off, end: p.fieldEnd(end)}
 	p.line.off = whole.end
@@ -73,8 +73,8 @@ func (p *parser) targetField(tool token, end int) string {
 	return field
 }
 
-// anotherTool reports whether a comma and another tool follow. A comma without a tool may be the
-// word that a map looks for.
+// anotherTool reports whether a comma and another tool follow. Without a tool after it, the comma
+// may be the word that a map looks for.
 func (p *parser) anotherTool() bool {
 	rest, comma := strings.CutPrefix(p.line.text[p.line.skip(p.line.off):], ",")
 	word, _, _ := strings.Cut(strings.TrimLeftFunc(rest, isSeparator), " ")
@@ -86,7 +86,7 @@ func (p *parser) wholeCall() bool {
 	return strings.HasPrefix(p.line.text[p.line.skip(p.line.off):], "{") || p.line.peek().is("when")
 }
 
-// targetTool parses a map's tool, and returns its end.
+// targetTool parses a tool of a map's target, and returns its end.
 func (p *parser) targetTool(form string) (token, int) {
 	start := p.line.skip(p.line.off)
 	switch {
@@ -108,7 +108,7 @@ func (p *parser) targetTool(form string) (token, int) {
 	return t, end
 }
 
-// fieldEnd returns the end of the field whose dot is at the offset off. In a path, quoted keys may
+// fieldEnd returns the end of the field that begins with the dot at off. In a path, quoted keys may
 // contain separators.
 func (p *parser) fieldEnd(off int) int {
 	if !isPath(strings.TrimPrefix(p.line.text[off:], ".")) {

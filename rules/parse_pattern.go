@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A patternParser parses what a map or condition looks for.
+// A patternParser parses the pattern of a map or condition.
 type patternParser struct{ *parser }
 
 // pattern parses a map's pattern.
@@ -58,12 +58,12 @@ func (p patternParser) word() Pattern {
 	return found
 }
 
-// otherForms maps words that people write to the corresponding pattern keywords.
+// otherForms maps words that authors write to the corresponding pattern keywords.
 var otherForms = map[string]string{
 	"run": "runs", "running": "runs", "execute": "runs", "executes": "runs", "exec": "runs", "starts": "runs", "read": "reads", "write": "writes",
 }
 
-// likeKeyword refuses a word that looks like a pattern keyword and that other words follow.
+// likeKeyword rejects a word that resembles a pattern keyword and is followed by other words.
 func (p patternParser) likeKeyword(t token) {
 	word := strings.ToLower(t.text)
 	hint := text.Suggest(word, patternWords[Runs:])
@@ -80,8 +80,7 @@ func (p patternParser) patternAt(from, to int) Pattern {
 	return Pattern{Pos: p.line.position(from), line: p.line, written: token{off: from, end: to}}
 }
 
-// runs parses the command after runs. The word "exactly" is the command's program only if "as"
-// follows it.
+// runs parses the command after runs. "exactly" is the command's program only if "as" follows.
 func (p patternParser) runs(at token) Pattern {
 	start := p.line.off
 	exactly := p.line.next().is("exactly") && !p.line.peek().is("as")
@@ -117,8 +116,8 @@ func (p patternParser) words(kind PatternKind, at token, missing, form string) P
 	return found
 }
 
-// otherList refuses the notation that permission lists of agents use, and suggests the words for a
-// map. before holds the preceding words. A quoted word may end in :*.
+// otherList rejects the notation of agents' permission lists, and suggests the words for a map.
+// before holds the preceding words. A quoted word may end in :*.
 func (p patternParser) otherList(before []string, t token) {
 	list, hint := ruleOfAgent.FindStringSubmatch(p.line.text[t.off:]), ""
 	switch {
@@ -136,7 +135,7 @@ func (p patternParser) otherList(before []string, t token) {
 // ruleOfAgent matches a command rule in an agent's permission list, such as Bash(git push:*).
 var ruleOfAgent = regexp.MustCompile(`^"?[A-Za-z_]+\(([^()]*)\)"?`)
 
-// operator refuses a script where a command is expected.
+// operator rejects a script where a command is expected.
 func (p patternParser) operator(t token) {
 	if t.kind == bare && slices.Contains(operators, t.text) {
 		p.line.fail(BadCommand, t, "write a map for each command; quote an argument", "a map looks for one command; %q joins several", t.text)
@@ -171,7 +170,7 @@ func (p patternParser) whenOf(form string) Pattern {
 
 // slash parses a pattern that begins with a slash: a regex if there is a closing slash, otherwise a
 // word such as /etc. A later slash, in a name or a comment, may look like the closing slash. If
-// both readings are valid, slash refuses the line.
+// both readings are valid, slash rejects the line.
 func (p patternParser) slash(start int) Pattern {
 	wordEnd := p.line.wordEnd(start)
 	closing := p.closing(start)

@@ -64,7 +64,7 @@ func (p ruleParser) first() (names []Name, or bool) {
 	return names, or
 }
 
-// before parses the keyword between the two sides of a requirement.
+// before parses the keyword that separates the two sides of a requirement.
 func (p ruleParser) before() {
 	switch t := p.line.peek(); t.text {
 	case "and":
@@ -75,8 +75,8 @@ func (p ruleParser) before() {
 	p.keyword("before", requireForm)
 }
 
-// approvals parses "human-approval" and an optional number of people before it. It returns nil if
-// the words are a call.
+// approvals parses "human-approval", optionally preceded by the number of people. It returns nil if
+// the words are a call instead.
 func (p ruleParser) approvals() *Approve {
 	t := p.listItem()
 	next := p.line.peek()

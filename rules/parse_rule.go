@@ -25,7 +25,7 @@ func (p ruleParser) allow(at token) Statement {
 	return a
 }
 
-// after parses the optional calls that activate and deactivate a rule.
+// after parses the calls that activate and deactivate a rule, if any.
 func (p ruleParser) after() (after, until []Name) {
 	if !p.optional("after") {
 		return nil, nil
@@ -45,7 +45,7 @@ func (p ruleParser) afterWords(after []Name) []string {
 	return []string{"until"}
 }
 
-// ending parses the exemptions, the author's reason, and the end of a rule. form shows the rule's
+// ending parses the end of a rule: its exemptions and the author's reason. form shows the rule's
 // clauses. earlier lists the keywords that could have preceded the ending.
 func (p ruleParser) ending(r Rule, form string, earlier ...string) Rule {
 	if p.optional("unless") {

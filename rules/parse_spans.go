@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// numberedSpan parses a number and a unit, such as 10m. word is empty if the unit is not attached
-// to the number.
+// numberedSpan parses a number with an optional unit, such as 10m. word is the unit, or empty if it
+// is not attached to the number.
 func numberedSpan(text string) (n int, word string, ok bool) {
 	word = strings.TrimLeft(text, "0123456789")
 	n, err := strconv.Atoi(strings.TrimSuffix(text, word))
@@ -24,7 +24,7 @@ func isTimeSpan(word string) bool {
 	return ok
 }
 
-// spansHint suggests limits per single span instead of a limit per n spans with the given word.
+// spansHint suggests a limit per single span to replace a limit per n spans with the given word.
 func (p ruleParser) spansHint(l *Limit, n int, word string) string {
 	one := "use " + text.Join(TimeSpans(), "or")
 	write := func(count int, span string) string {

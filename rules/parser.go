@@ -14,7 +14,7 @@ import (
 // A parser parses the statement in a line.
 type parser struct {
 	line *scanner
-	seen map[string]bool // names or fields in the current list, if the list has several
+	seen map[string]bool // names or fields already in the current list; nil until the list has two
 }
 
 // name parses a single name.
@@ -41,7 +41,7 @@ func (p *parser) names(noun, form string) []Name {
 
 // list parses the names in a rule, without duplicates. missing is the message if there are no
 // names. A comma ends a bare name only at the end of a word: "a, b" is two names, but "a,b" is a
-// single name, for compatibility with files that predate lists.
+// single name, for compatibility with files written before lists existed.
 func (p *parser) list(missing, noun, form string) []Name {
 	return p.listOf(p.nameInList, missing, noun, form)
 }
@@ -62,7 +62,7 @@ func (p *parser) listOf(read func() token, missing, noun, form string) []Name {
 	}
 }
 
-// appendName appends a name, which must not be a duplicate.
+// appendName appends a name. It rejects a duplicate.
 func (p *parser) appendName(names []Name, t token, noun, form string) []Name {
 	n := p.nameFrom(t)
 	switch len(names) {
@@ -77,7 +77,7 @@ func (p *parser) appendName(names []Name, t token, noun, form string) []Name {
 	return append(names, n)
 }
 
-// isRepeated reports whether the current list already contains the text.
+// isRepeated reports whether the current list already contains the text, and adds it.
 func (p *parser) isRepeated(text string) bool {
 	again := p.seen[text]
 	if p.seen != nil {
@@ -104,7 +104,7 @@ func (p *parser) nameInList() token {
 	})
 }
 
-// upTo parses a name in a list. stop returns the end of the bare name that begins at start.
+// upTo parses a name in a list. stop returns the end of a bare name that begins at start.
 func (p *parser) upTo(stop func(start int) int) token {
 	start := p.line.skip(p.line.off)
 	if strings.HasPrefix(p.line.text[start:], `"`) {
@@ -164,7 +164,7 @@ func (p *parser) optional(word string) bool {
 	return true
 }
 
-// end refuses anything that follows a statement. optional lists the keywords that the author might
+// end rejects anything that follows a statement. optional lists the keywords that the author might
 // have meant.
 func (p *parser) end(optional ...string) { p.endOf("", optional...) }
 
@@ -184,7 +184,7 @@ func (p *parser) endOf(form string, optional ...string) {
 // clauses are the keywords that begin a clause of a rule.
 var clauses = []string{"once", "since", "after", "until", "with", "for", "unless", "via", "because"}
 
-// clauseHint returns a hint for a keyword from another clause, or for a word that people write
+// clauseHint returns a hint for a keyword from another clause, or for a word that authors write
 // instead of a clause.
 func clauseHint(word, form string) string {
 	if form == "" {
@@ -219,7 +219,7 @@ func (p *parser) wrongCase(t token, keyword string) {
 	p.line.fail(WrongCase, t, hint, "the keyword %q is written %q", keyword, t.text)
 }
 
-// count parses a number of calls in plain decimal digits.
+// count parses a number of calls, written in plain decimal digits.
 func (p *parser) count(form string) int {
 	t := p.line.next()
 	if t.kind == atEnd {

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Limits on regexes, so that every file is cheap to load and to match.
+// Limits on regexes, so that every file can be loaded and matched cheaply.
 const (
 	maxRegexLength = 1000  // maximum length in bytes
 	maxRegexSteps  = 20000 // maximum number of instructions in the compiled program
@@ -24,12 +24,12 @@ type Pattern struct {
 	Kind    PatternKind
 	Text    string   // the pattern as written, without slashes, quotes and keywords
 	Words   []string // the words of the command for Runs; the file globs for Reads and Writes
-	Exactly bool     // Runs does not allow further arguments
-	Fold    bool     // the regex ignores case
+	Exactly bool     // whether Runs does not allow further arguments
+	Fold    bool     // whether the regex ignores case
 
 	line     *scanner
-	written  token // the pattern's position in the line, including the keyword
-	argument token // the position of the argument to Runs or When
+	written  token // position of the pattern in the line, including the keyword
+	argument token // position of the argument to Runs or When
 	match    func(string) bool
 }
 
@@ -37,12 +37,12 @@ type Pattern struct {
 type PatternKind uint8
 
 const (
-	Word   PatternKind = iota // a whole word in a field
-	Regex                     // a regular expression in a field
-	Runs                      // a command that a field, read as a shell script, would run
-	When                      // a CEL expression about the call
-	Reads                     // files that a field, read as a shell script, would read
-	Writes                    // files that a field, read as a shell script, would write
+	Word   PatternKind = iota // whole word in a field
+	Regex                     // regular expression in a field
+	Runs                      // command run by the script in a field
+	When                      // CEL expression about the call
+	Reads                     // files read by the script in a field
+	Writes                    // files written by the script in a field
 )
 
 // patternWords are the pattern keywords, by kind.
@@ -51,7 +51,7 @@ var patternWords = [...]string{Runs: "runs", When: "when", Reads: "reads", Write
 // script reports whether the pattern reads a field as a shell script.
 func (k PatternKind) script() bool { return k == Runs || k == Reads || k == Writes }
 
-// command returns the command's words, without * if it is the last word.
+// command returns the command's words, without a trailing *.
 func (p Pattern) command() []string {
 	if last := len(p.Words) - 1; last > 0 && p.Words[last] == "*" {
 		return p.Words[:last]
@@ -99,7 +99,7 @@ func MatchRegex(expr string) (func(string) bool, error) {
 	return compileRegex(expr, false)
 }
 
-// requiredLiteral returns the longest literal that is in every match of re, as far as the syntax
+// requiredLiteral returns the longest literal that every match of re contains, as far as the syntax
 // tree shows.
 func requiredLiteral(re *syntax.Regexp) string {
 	switch {
@@ -122,8 +122,8 @@ var (
 	errLargeRegex = errors.New("the regex is too large")
 )
 
-// compileRegex returns a matching function that first searches for a literal string that occurs in
-// every match. Most calls do not match any map, and searching for a literal string is cheap.
+// compileRegex returns a matching function that first searches for a literal string contained in
+// every match. That search is cheap, and most calls do not match any map.
 func compileRegex(expr string, fold bool) (func(string) bool, error) {
 	if expr == "" {
 		return nil, errEmptyRegex

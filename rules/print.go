@@ -71,7 +71,7 @@ func (s *Limit) span() string {
 	return s.Over.String()
 }
 
-// afterOf formats the calls that activate and deactivate a rule.
+// afterOf formats the clauses that activate and deactivate a rule.
 func afterOf(after, until []Name) string {
 	text := ""
 	if len(after) > 0 {
@@ -94,7 +94,7 @@ func (r *Rule) withClauses(text string) string {
 	return text + becauseOf(r.Because)
 }
 
-// becauseOf returns the clause that contains the author's reason.
+// becauseOf formats the clause with the author's reason.
 func becauseOf(reason string) string {
 	if reason == "" {
 		return ""

@@ -15,30 +15,30 @@ import (
 type Prove struct {
 	Pos    gate.Position
 	Claim  Claim
-	Tools  []Name // calls that the claim concerns
+	Tools  []Name // calls that the claim is about
 	Others []Name // for NeverBefore, NeverAfter and NeverWhile, the other calls; for AtMost, the calls that restart the count, instead of Over
-	Until  []Name // NeverAfter: calls whose success ends the claim; nil: none
-	Once   bool   // NeverBefore: a single success is enough for all calls
+	Until  []Name // for NeverAfter, calls whose success ends the claim; may be nil
+	Once   bool   // for NeverBefore, whether one success is enough for all calls
 
-	Key []KeyField // NeverBefore, AtMost: the claim holds separately for each value of these fields
+	Key []KeyField // for NeverBefore and AtMost, the claim must hold separately for each value of these fields
 
-	Approval *Approval // NeverWithoutApproval: the approval; NeverAfter, Only: only calls without this approval count; nil: all calls count
+	Approval *Approval // for NeverWithoutApproval, the approval; for NeverAfter and Only, the approval that exempts calls, or nil
 
-	Count      int  // AtMost: maximum number of calls
-	Over       Span // AtMost: span over which calls are counted
-	User       bool // AtMost: Over is a time span and counts per user
-	Successful bool // AtMost: only successes of Others restart the count
+	Count      int  // for AtMost, maximum number of calls
+	Over       Span // for AtMost, span over which calls are counted
+	User       bool // for AtMost, whether Over is a time span that counts per user
+	Successful bool // for AtMost, whether only successes of Others restart the count
 
-	OwnBudget bool   // AlwaysPossible: limits on the name itself are ignored
-	File      Name   // NarrowerThan: file of the other policy
-	Net       Name   // Conserved, DeadlockFree, NoTerminalStates: name of the net
-	Places    []Name // Exclusive: two or more places
+	OwnBudget bool   // for AlwaysPossible, whether limits on the name itself are ignored
+	File      Name   // for NarrowerThan, the file of the other policy
+	Net       Name   // for Conserved, DeadlockFree and NoTerminalStates, the name of the net
+	Places    []Name // for Exclusive, two or more places
 }
 
-// An Approval is a person's approval of a call.
+// An Approval describes the approval that a claim is about.
 type Approval struct {
 	Count int    // number of people; at least 1
-	Via   string // channel through which these people are asked; empty: any
+	Via   string // channel for asking these people; empty means any
 }
 
 // A Claim is the kind of a [Prove].
@@ -90,8 +90,8 @@ func (s *Prove) allNames() []Name {
 	return s.names()
 }
 
-// Each returns claims about a single name or pair of names, which together are equivalent to s. The
-// calls of AtMost and Only stay together.
+// Each splits s into claims about a single name or pair of names that are together equivalent to s.
+// The calls of AtMost and Only stay together.
 func (s *Prove) Each() []*Prove {
 	var out []*Prove
 	tools := [][]Name{s.Tools}
@@ -160,7 +160,7 @@ func (s *Prove) never() string {
 	return b.String()
 }
 
-// withoutClause returns the words that restrict a claim to calls without the approval.
+// withoutClause returns the words that restrict a claim to calls without an approval.
 func (a *Approval) withoutClause() string {
 	if a == nil {
 		return ""

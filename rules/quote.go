@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// quote formats a JSON string. It also escapes invisible characters and characters that a rules
-// file must not contain.
+// quote formats s as a JSON string. It also escapes invisible characters and characters that a
+// rules file must not contain.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -35,7 +35,7 @@ func isInvisible(r rune) bool {
 		r == '\u2800' // the blank pattern in Braille
 }
 
-// invisible returns the first invisible character in a string.
+// invisible returns the first invisible character in a string, if any.
 func invisible(s string) (rune, bool) {
 	for _, r := range s {
 		if isInvisible(r) {
@@ -58,6 +58,5 @@ func joinWords(words []string) string {
 	return strings.Join(texts, " ")
 }
 
-// operators are words that have a meaning for shells. They are therefore never arguments of a
-// program.
+// operators are words with a meaning for shells, which are therefore never arguments of a program.
 var operators = []string{"&&", "||", "|", "|&", ";", "&", ">", ">>", "<", "2>", "2>&1", "&>"}

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// readers holds the script reader and the expression reader of a compilation. Each reader is
-// created when a statement first needs it.
+// readers holds the script reader and the expression readers of a compilation. Each reader is
+// created when it is first needed.
 type readers struct {
 	options shell.Options
 	scripts *shell.Reader
@@ -36,7 +36,7 @@ func (r *readers) runs(out *gate.Map, p Pattern) *Error {
 	return nil
 }
 
-// files compiles a map that looks for files in a script. The result has one map for each pattern.
+// files compiles a map that looks for files in a script. It returns one map for each pattern.
 func (r *readers) files(out gate.Map, p Pattern) (all []gate.Map, bad *Error) {
 	access := map[PatternKind]shell.Access{Reads: shell.Reads, Writes: shell.Writes}[p.Kind]
 	for _, glob := range p.Words {

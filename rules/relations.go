@@ -10,8 +10,8 @@ func (l *labels) isOneOf(n, other Name) bool {
 	return n.same(other) || l.covers(other, n) || other.Glob() && !n.Glob() && other.Matches(n.Text)
 }
 
-// covers reports whether every call to b is also a call to a. This is so if the names are equal, if
-// b is an action of the tool a, or if b is a label that only calls to a get.
+// covers reports whether every call to b is also a call to a: the names are equal, b is an action
+// of the tool a, or b is a label that only calls to a get.
 func (l *labels) covers(a, b Name) bool {
 	if a.Glob() || b.Glob() {
 		return false
@@ -31,15 +31,15 @@ func (l *labels) covers(a, b Name) bool {
 	return len(maps) > 0
 }
 
-// alsoLabels reports whether another map gives the label to all calls that m matches.
+// alsoLabels reports whether another map gives the label to all calls matched by m.
 func (l *labels) alsoLabels(m *Map, label string) bool {
 	return slices.ContainsFunc(l.maps[label], func(other *Map) bool {
 		return other.tool().Text == m.tool().Text && other.Field == m.Field && other.Pattern.includes(m.Pattern)
 	})
 }
 
-// includes reports whether p matches whenever q does. This is so if both are equal, or if q is the
-// same command as p with more words.
+// includes reports whether p matches whenever q does: they are equal, or q is the same command as p
+// with more words.
 func (p Pattern) includes(q Pattern) bool {
 	if p.Kind != Runs || q.Kind != Runs {
 		return p.String() == q.String()
@@ -57,7 +57,7 @@ func (p Pattern) includes(q Pattern) bool {
 	return found == len(words)
 }
 
-// onlyAs reports whether maps give the name, and only to calls to b.
+// onlyAs reports whether maps give the name, and give it only to calls to b.
 func (l *labels) onlyAs(n, b Name) bool {
 	other := func(m *Map) bool {
 		if m.tool().Glob() {

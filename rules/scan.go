@@ -13,12 +13,12 @@ import (
 )
 
 // A scanner reads a line from left to right. After the first failure, all its methods return zero
-// values. Therefore callers need no check after each word, and a line has at most one error.
+// values. Callers therefore need not check after each word, and a line has at most one error.
 type scanner struct {
 	place  func(line, column int) gate.Position
 	number int
 	text   string
-	off    int // byte offset that the scanner has reached
+	off    int // current position, as a byte offset
 	marks  []mark
 
 	err *Error
@@ -27,8 +27,8 @@ type scanner struct {
 // A mark is the number of runes before an offset in a line.
 type mark struct{ off, runes int }
 
-// markEvery is the distance between marks in bytes. Because of the marks, computing a position
-// takes constant time.
+// markEvery is the distance between marks in bytes. With marks, a position can be computed in
+// constant time.
 const markEvery = 1 << 8
 
 // A token is a word in a line.
@@ -50,7 +50,7 @@ const (
 // is reports whether t is the given bare word.
 func (t token) is(word string) bool { return t.kind == bare && t.text == word }
 
-// isCase reports whether t is the given bare word, but in another letter case.
+// isCase reports whether t is the given bare word, but in a different letter case.
 func (t token) isCase(word string) bool {
 	return t.kind == bare && t.text != word && strings.EqualFold(t.text, word)
 }
@@ -64,7 +64,7 @@ func isSeparator(r rune) bool {
 	return unicode.In(r, unicode.Zs, unicode.Zl, unicode.Zp)
 }
 
-// check refuses a line that is not valid text.
+// check rejects a line that is not valid text.
 func (s *scanner) check() {
 	for i, r := range s.text {
 		if r == utf8.RuneError && !strings.HasPrefix(s.text[i:], "\uFFFD") {
@@ -113,8 +113,8 @@ func (s *scanner) skip(off int) int {
 	return off
 }
 
-// contentEnd returns the offset where a word that is missing at off is reported. This is one
-// separator after the last word.
+// contentEnd returns the offset for reporting that a word is missing at off: one separator after
+// the last word.
 func (s *scanner) contentEnd(off int) int {
 	end := len(strings.TrimRightFunc(s.text[:off], isSeparator))
 	if end < off {
@@ -181,8 +181,8 @@ func stringEnd(text string, start int) int {
 	return -1
 }
 
-// stringOffset converts an offset in a decoded string to an offset in the line, where the valid
-// JSON string begins at start.
+// stringOffset converts an offset in a decoded string to an offset in the line. The JSON string
+// begins at start and must be valid.
 func stringOffset(line string, start, offset int) int {
 	at := start + 1
 	for n := 0; n < offset && line[at] != '"'; {
@@ -205,13 +205,13 @@ func escapedRune(s string) (r rune, size int) {
 		n, _ := strconv.ParseUint(s[2:6], 16, 16)
 		return rune(n)
 	}
-	if r = code(s); utf16.IsSurrogate(r) { // in a valid string, the other half follows
+	if r = code(s); utf16.IsSurrogate(r) { // in a valid string, the other half of the pair follows
 		return utf16.DecodeRune(r, code(s[6:])), 12
 	}
 	return r, 6
 }
 
-// separated refuses quoted text that touches the next word. what describes the text in messages.
+// separated rejects quoted text that touches the next word. what describes the text in messages.
 func (s *scanner) separated(t token, what string) token {
 	if s.err != nil {
 		return token{}

@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// A Span is the period, or the set of calls, over which a limit counts, unless calls refill the
-// limit.
+// A Span is the period, or the set of calls, over which a limit counts, unless it is refilled by
+// calls.
 type Span uint8
 
-// The values of Span. Each has a row in the table spans.
+// Values of Span. Each has a row in the table spans.
 const (
-	Session Span = iota // the calls in one session
-	User                // the calls in all sessions of a principal
-	Second              // time spans: the budget is refilled over time
+	Session Span = iota // calls in one session
+	User                // calls in all sessions of a principal
+	Second              // time spans, which refill the budget over time
 	Minute
 	Hour
 	Day
-	AtOnce // the calls under way
+	AtOnce // calls under way
 	InARow // equal calls in a row
 )
 
-// A spanRow is a row in the table of spans.
+// A spanRow describes a span.
 type spanRow struct {
-	word   string        // keyword after "per"; empty: phrase is used instead
-	short  []string      // abbreviations that people write
-	phrase string        // notation in a rule that replaces "per" and the keyword
+	word   string        // keyword after "per"; if empty, phrase is used instead
+	short  []string      // abbreviations that authors write
+	phrase string        // notation that replaces "per" and the keyword
 	window time.Duration // length of a time span
 }
 

@@ -1,6 +1,6 @@
-// Package policy builds a [gate.Policy] from a configuration, for programs that decide calls
-// themselves: from its rules, its nets in YAML with their expressions (validate, remember, when),
-// its default and its mode.
+// Package policy builds a [gate.Policy] from a configuration, for programs that decide on calls
+// themselves. The policy consists of the configuration's rules, its nets in YAML with their
+// expressions (validate, remember, when), its default and its mode.
 //
 //	c, err := config.Load(config.Options{Path: "petrigate.yaml"})
 //	...
@@ -13,7 +13,7 @@
 //	...
 //	}
 //
-// [Policy.Verify] proves the claims of the configuration (prove) and determines which calls are
-// possible, and [Policy.Remedy] finds the calls that make a refused call possible, like the program
-// petrigate.
+// Like the program petrigate, [Policy.Verify] proves the claims of the configuration (prove) and
+// determines which calls are possible, and [Policy.Remedy] finds the calls that make a refused call
+// possible.
 package policy

@@ -14,23 +14,23 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Options extend a configuration's policy. The zero value is ready to use.
+// Options extend the policy of a configuration. The zero value is ready to use.
 type Options struct {
-	Nets  []gate.Net // additional nets that are written in Go
-	Tools []string   // all tools that exist; nil: the tools are unknown
+	Nets  []gate.Net // additional nets, written in Go
+	Tools []string   // all tools that exist; nil if unknown
 
-	// Schemas holds the JSON Schemas of tools' arguments, by tool name. A call that has an argument
+	// Schemas holds the JSON Schemas of tools' arguments, by tool name. A call with an argument
 	// that its tool does not accept does not show that anything is possible. A tool without a
 	// schema accepts all arguments.
 	Schemas map[string]json.RawMessage
 }
 
-// A Policy is a [gate.Policy] that also has the additional content of its configuration. It is safe
-// for concurrent use.
+// A Policy is a [gate.Policy] together with everything else that its configuration contains. It is
+// safe for concurrent use.
 type Policy struct {
 	*gate.Policy
-	Active   []string  // nets that are active at the start of a session; nil: all
-	Warnings []Problem // warnings about the configuration, which do not prevent its use
+	Active   []string  // nets active at the start of a session; nil means all
+	Warnings []Problem // warnings about the configuration; they do not prevent its use
 
 	source  policy.Source
 	options Options
@@ -70,7 +70,7 @@ func New(c *config.Config, o Options) (*Policy, error) {
 	return p, nil
 }
 
-// with returns a policy that consists of the given nets and of the nets written in Go.
+// with returns a policy that consists of the given nets and the nets written in Go.
 func (p *Policy) with(infos []gate.NetInfo, o gate.PolicyOptions) (*gate.Policy, error) {
 	var nets []gate.Net
 	for _, info := range infos {
@@ -84,7 +84,7 @@ func (p *Policy) inGo(name string) bool {
 	return slices.ContainsFunc(p.options.Nets, func(n gate.Net) bool { return n.Name == name })
 }
 
-// tools returns the known tools in the form that package verify uses.
+// tools returns the known tools in the form used by package verify.
 func (p *Policy) tools() []verify.Tool {
 	var tools []verify.Tool
 	for _, name := range p.options.Tools {
@@ -102,17 +102,16 @@ func parsed(schemas map[string]json.RawMessage) map[string][]policy.Schema {
 	return out
 }
 
-// lacks returns a function that returns the argument that a field reads although the tool does not
-// accept it.
+// lacks returns a function that returns the argument read by a field but not accepted by the tool,
+// if any.
 func (p *Policy) lacks() func(tool string, f gate.Field) string {
 	return check.ToolSet{Schemas: p.source.Schemas}.Lacks()
 }
 
-// NewSession returns a session for a principal. The configuration's active nets are active in the
-// session. Unless o specifies the state, it is shared: all sessions of the policy share the state
-// of nets with global scope, and all sessions of the same principal share the state of nets with
-// principal scope. If principal is empty, the session does not share the state of nets with
-// principal scope with any other session.
+// NewSession returns a session for a principal, with the configuration's active nets. Unless o
+// specifies the state, nets with global scope share their state among all sessions of the policy,
+// and nets with principal scope among all sessions of the same principal. If principal is empty,
+// the session has its own state for nets with principal scope.
 func (p *Policy) NewSession(principal string, o gate.SessionOptions) *gate.Session {
 	if o.Active == nil {
 		o.Active = p.Active
@@ -137,7 +136,7 @@ func (p *Policy) NewSession(principal string, o gate.SessionOptions) *gate.Sessi
 
 // A Problem is an error or a warning about rules or nets.
 type Problem struct {
-	Code rules.Code // code of the problem; docs/codes.md explains all codes
+	Code rules.Code // code of the problem; see docs/codes.md
 	Pos  gate.Position
 	Net  string // name of the hand-written net; may be empty
 	Msg  string
@@ -145,16 +144,16 @@ type Problem struct {
 	text string
 }
 
-// Error returns the problem as a single line: file:line:column: message (hint).
+// Error returns the problem on a single line: file:line:column: message (hint).
 func (p Problem) Error() string { return p.text }
 
-// Problems holds the errors that prevent a policy from being built, or warnings.
+// Problems contains the errors that prevent a policy from being built, or warnings.
 type Problems []Problem
 
-// Error returns the problems as text, with one problem per line.
+// Error returns the problems, one per line.
 func (ps Problems) Error() string { return diag.Lines(ps) }
 
-// Unwrap returns the individual problems, so that errors.As can find them.
+// Unwrap returns the individual problems, for errors.As.
 func (ps Problems) Unwrap() []error { return diag.Errors(ps) }
 
 func problems(found diag.List) Problems {

@@ -14,10 +14,10 @@ import (
 
 // VerifyOptions limit the effort of [Policy.Verify]. The zero value is ready to use.
 type VerifyOptions struct {
-	States int // maximum number of states per search; less than 1: 50,000
+	States int // maximum number of states per search; less than 1 means 50,000
 }
 
-// Result is the result of trying to prove a claim.
+// A Result is the outcome of an attempt to prove a claim.
 type Result string
 
 const (
@@ -26,27 +26,27 @@ const (
 	Unknown Result = "unknown"
 )
 
-// A Report holds the findings about a policy before any call is made. It assumes that the policy's
-// active nets are enforced, and it covers a single session.
+// A Report holds the findings about a policy before any call is made. It covers a single session
+// and assumes that the policy's active nets are enforced.
 type Report struct {
-	Proofs    []Proof  // the configuration's claims, in order
+	Proofs    []Proof  // claims of the configuration, in order
 	Names     []Name   // names that the nets list
-	Groups    []Group  // groups of nets; the nets in a group share calls
+	Groups    []Group  // groups of nets that share calls
 	Redundant []Net    // nets that never change a verdict
-	Gaps      []string // reasons why some kinds of calls are unknown; nothing is proved about the affected calls
+	Gaps      []string // why some kinds of calls are unknown; nothing is proved about them
 
-	Open []Question // open questions, except for the Unknown and Unsure results in this report
+	Open []Question // open questions other than the Unknown and Unsure results in this report
 }
 
-// A Question is a question that the report leaves open.
+// A Question is a question that a report leaves open.
 type Question struct {
 	Topic Topic
 	Tools []gate.Tool // tools that the question is about
 	Nets  []Net       // nets that the question is about
-	Why   string      // the reason why the question is open: a limit that was reached or a feature that is not considered
+	Why   string      // why the question is open: a limit that was reached, or a feature that is not considered
 }
 
-// Topic is the subject of a [Question].
+// A Topic is the subject of a [Question].
 type Topic string
 
 const (
@@ -62,37 +62,37 @@ type Group struct {
 	DeadlockFree Result // if Refuted, Trace leads to a state where none of the group's calls can ever be admitted again
 	Trace        []Step
 	Because      []Net  // nets that together forbid all calls after Trace
-	Why          string // if Unknown, the reason
+	Why          string // if Unknown, why
 }
 
-// A Net is the name and the position of a net.
+// A Net identifies a net by name and position.
 type Net struct {
 	Name string
 	Rule gate.Position
 }
 
-// A Proof is the result for a claim.
+// A Proof is the result of trying to prove a claim.
 type Proof struct {
-	Claim  string // the claim, written as a line of rules
+	Claim  string // claim as a line of rules
 	Rule   gate.Position
 	Result Result
 
-	Counterexample []Step // if Refuted, a shortest run that violates the claim; empty if no run can show the violation
+	Counterexample []Step // if Refuted, a shortest run that violates the claim; empty if no run can show this
 	Witness        []Step // for "reachable", if Proved, a run that leads to the call
-	Because        []Net  // nets that cause the result; if Refuted, none of these nets can be omitted
-	Why            string // if Unknown, the reason
+	Because        []Net  // nets that cause the result; if Refuted, a minimal set of them
+	Why            string // if Unknown, why
 }
 
-// A Name holds the findings about the calls that have a certain name.
+// A Name holds the findings about calls with a given name.
 type Name struct {
 	Tool     gate.Tool
 	Callable Callable
-	Shortest []Step // a shortest run that ends with such a call
-	Because  []Net  // if Never, nets that forbid all such calls; none of these nets can be omitted
-	Why      string // if the result is unknown, the reason
+	Shortest []Step // shortest run that ends with such a call
+	Because  []Net  // if Never, a minimal set of nets that forbids all such calls
+	Why      string // if the result is unknown, why
 }
 
-// Callable describes whether a name can be called.
+// Callable describes whether calls with a name are possible.
 type Callable string
 
 const (
@@ -102,23 +102,23 @@ const (
 	Never        Callable = "never"
 )
 
-// A Step is a step of a run: the beginning or end of a call, or the passage of time.
+// A Step is part of a run: the beginning or end of a call, or the passage of time.
 type Step struct {
-	Call    int           // call number in the run, starting at 1
-	Tool    string        // tool of the call, if the call begins
-	Args    string        // arguments in JSON, if the call begins; empty: {}
-	Result  string        // result, in JSON, that the call must return on success; empty: any
-	Name    string        // human-readable name: the last label or, without labels, the tool
-	Weak    bool          // the success of the call does not count as evidence for Name
-	Wait    time.Duration // if greater than 0, the step is not a call: this amount of time passes
-	Ends    bool          // the call ends
+	Call    int           // number of the call in the run, starting at 1
+	Tool    string        // tool, if a call begins
+	Args    string        // arguments as JSON, if a call begins; empty means {}
+	Result  string        // result, as JSON, that the call must return on success; empty means any
+	Name    string        // name for people: the last label or, without labels, the tool
+	Weak    bool          // whether the call's success does not count as evidence for Name
+	Wait    time.Duration // if positive, no call begins or ends, but this much time passes
+	Ends    bool          // whether the call ends
 	Outcome gate.Outcome  // outcome, if the call ends
-	Times   int           // if greater than 1, the step stands for this number of consecutive successful calls
+	Times   int           // if greater than 1, the number of consecutive successful calls that the step stands for
 }
 
 // Verify proves the configuration's claims and determines which calls are possible. Once ctx is
 // done, the remaining results are unknown. Verify does not consider validators, arguments or time,
-// so a call that it reports as possible may still be refused because of them.
+// so a call reported as possible may still be refused because of them.
 func (p *Policy) Verify(ctx context.Context, o VerifyOptions) (*Report, error) {
 	active, idle, err := p.enforcing()
 	if err != nil {
@@ -162,8 +162,8 @@ func (p *Policy) Verify(ctx context.Context, o VerifyOptions) (*Report, error) {
 	return r, nil
 }
 
-// enforcing returns a policy that enforces the active nets, even if the original policy is in
-// shadow mode. It also returns the names of the inactive nets.
+// enforcing returns a policy that enforces the active nets, even if p is in shadow mode. It also
+// returns the names of the inactive nets.
 func (p *Policy) enforcing() (active *gate.Policy, idle []string, err error) {
 	whole := p.Policy
 	if p.source.Mode == "shadow" { // verify the policy as it will behave once it is enforced
@@ -223,15 +223,15 @@ func nets(found []verify.Net) []Net {
 
 // A Remedy describes the calls that make a refused call possible.
 type Remedy struct {
-	Found bool   // after Steps, the refused call is admitted; each step succeeds before the next begins
-	None  bool   // no calls in this session would make the refused call possible
-	Steps []Step // the calls to make; the refused call is not included
-	Asks  []int  // indexes of the steps that require approval; len(Steps) stands for the refused call
-	Text  string // a sentence for the client whose call was refused; empty if no remedy is known
+	Found bool   // whether the refused call is admitted after Steps, if each step succeeds before the next begins
+	None  bool   // whether no calls in this session could make the refused call possible
+	Steps []Step // calls to make, not including the refused call
+	Asks  []int  // indexes of the steps that require approval; len(Steps) means the refused call
+	Text  string // sentence for the client whose call was refused; empty if no remedy is known
 }
 
-// Remedy returns the shortest sequence of calls that makes call c possible. The refusal r is the
-// refusal of c in the current state of session s. Remedy does not modify s.
+// Remedy returns the shortest sequence of calls that makes the call c possible. r is the refusal of
+// c in the current state of session s. Remedy does not modify s.
 func (p *Policy) Remedy(s *gate.Session, c gate.Call, r *gate.Refusal) Remedy {
 	found := p.guide.Remedy(s.Snapshot(), c, r)
 	return Remedy{Found: found.Found, None: found.None, Steps: steps(found.Steps), Asks: slices.Sorted(maps.Keys(found.Asks)), Text: found.Sentence(c.Tool)}

@@ -4,13 +4,13 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// An Index finds the nets in a policy that might apply to a call, so that all other nets cost
-// nothing.
+// An Index finds the nets in a policy that might apply to a call, so that the other nets need not
+// be evaluated.
 type Index struct {
-	byName map[string][]int // nets that list a name or map its tool
+	byName map[string][]int // nets that list the name, or that map a tool with this name
 	byGlob [][]int          // nets by pattern number
 	always []int            // nets that might apply to every call
-	words  int              // size of a set of nets, in words of 64 bits
+	words  int              // size of a [Set] in 64-bit words
 }
 
 // NewIndex returns an empty index for the given numbers of nets and patterns.
@@ -38,7 +38,7 @@ func (x *Index) Add(net int, l *Listing, tools []string) {
 func (x *Index) name(net int, name string) { x.byName[name] = append(x.byName[name], net) }
 
 // Find returns the nets that might apply to a call with the given names. It builds the set in room,
-// which must be empty, if room is large enough.
+// which must be all zero, if room is large enough.
 func (x *Index) Find(names []naming.Label, room Set) Set {
 	if x.words > len(room) {
 		room = make(Set, x.words)

@@ -17,15 +17,15 @@ type Listing struct {
 	names       []namedEntry     // the entries for names, in order of first use
 	patterns    []naming.Pattern // the patterns in order of first use
 	globs       []globEntry      // the entries for patterns, one for each pattern
-	hasUnless   bool             // some transition has an Unless list
-	hasSpared   bool             // some Unless list has a tool with Spared set
+	hasUnless   bool             // whether any transition has an Unless list
+	hasSpared   bool             // whether any Unless list has a tool with Spared set
 }
 
 // nameEntry holds a net's transitions for a name.
 type nameEntry struct {
 	free  bool
-	plain []int // transitions that list the name, including as tool.action
-	exact []int // transitions that list the name, either as a plain or as a literal one
+	plain []int // transitions that list the name, which may be a tool.action
+	exact []int // transitions that list the name, either plain or as a literal
 }
 
 // namedEntry is an entry and its name.
@@ -34,9 +34,9 @@ type namedEntry struct {
 	*nameEntry
 }
 
-// globEntry holds a net's transitions for the names that a pattern matches.
+// globEntry holds a net's transitions for names that match a pattern.
 type globEntry struct {
-	number      int // the pattern's number: its number in the policy (see [Listing.Register]), or before Register, its number in the net
+	number      int // number of the pattern in the policy or, before [Listing.Register], in the net
 	transitions []int
 }
 
@@ -57,7 +57,7 @@ func New(n *toolnet.Net) Listing {
 	return l
 }
 
-// makeEntry returns the entry for a name, and creates it if necessary.
+// makeEntry returns the entry for a name, creating it if necessary.
 func (l *Listing) makeEntry(name string) *nameEntry {
 	r := l.entries[name]
 	if r == nil {
@@ -84,7 +84,7 @@ func (l *Listing) list(transition int, tool toolnet.Tool) {
 	}
 }
 
-// glob returns the entry for a pattern, and creates it if necessary.
+// glob returns the entry for a pattern, creating it if necessary.
 func (l *Listing) glob(tool toolnet.Tool) *globEntry {
 	p := naming.NewPattern(tool)
 	p.Literal = l.literal(tool.Except)
@@ -96,8 +96,8 @@ func (l *Listing) glob(tool toolnet.Tool) *globEntry {
 	return &l.globs[i]
 }
 
-// literal reports whether the net lists name only as a Literal, so that an action with this name
-// does not count.
+// literal reports whether the net lists the name only as a Literal, so that an action with this
+// name does not count.
 func (l *Listing) literal(name string) bool {
 	literal := false
 	for i := range l.transitions {
@@ -114,8 +114,8 @@ func (l *Listing) literal(name string) bool {
 // Patterns returns the patterns in order of first use.
 func (l *Listing) Patterns() []naming.Pattern { return l.patterns }
 
-// Register registers the net's names and patterns with g, so that g gives them to calls, and adopts
-// g's pattern numbers.
+// Register registers the net's names and patterns with g, so that g gives them to calls, and takes
+// over g's pattern numbers.
 func (l *Listing) Register(g *naming.Naming) {
 	for i := range l.names {
 		g.Name(l.names[i].name)
@@ -128,11 +128,11 @@ func (l *Listing) Register(g *naming.Naming) {
 	}
 }
 
-// fewEntries is the maximum number of entries to search one by one. For more entries, a map is
+// fewEntries is the maximum number of entries for a linear search. For more entries, a map is
 // faster.
 const fewEntries = 8
 
-// Lookup returns the transitions for a name in declaration order, without the spared ones. free
+// Lookup returns the transitions for a name in declaration order, except the spared ones. free
 // reports whether the net always allows the name.
 func (l *Listing) Lookup(name *naming.Label, spared []int) (transitions []int, free bool) {
 	var r *nameEntry
@@ -174,9 +174,9 @@ func (l *Listing) numbered(name *naming.Label) int {
 	return -1
 }
 
-// Knows reports whether the net gates or frees a certain name of the call. If so, "default: deny"
-// does not refuse the call. A transition that only observes, to count a call as evidence for
-// another call or to refill a budget, is not enough.
+// Knows reports whether the net gates, or lists as free, a name that the call certainly has. If so,
+// "default: deny" does not refuse the call. A transition that merely observes, to count evidence or
+// to refill a budget, is not enough.
 func (l *Listing) Knows(names []naming.Label) bool {
 	out := l.leftOut(names)
 	for i := range names {
@@ -222,7 +222,8 @@ func (l *Listing) Evidence() (names []string) {
 	return names
 }
 
-// Except returns the name that exempts a call from the pattern behind the given label, or "".
+// Except returns the name that exempts a call from the pattern behind the given label, or "" if the
+// pattern has no exception.
 func (l *Listing) Except(name *naming.Label) string {
 	if i := l.numbered(name); i >= 0 {
 		return l.patterns[i].Except
@@ -230,7 +231,7 @@ func (l *Listing) Except(name *naming.Label) string {
 	return ""
 }
 
-// Spared returns the transitions whose Unless certainly exempts a call with the given names.
+// Spared returns the transitions with an Unless that certainly exempts a call with the given names.
 func (l *Listing) Spared(names []naming.Label) (spared []int) {
 	if !l.hasUnless {
 		return nil
@@ -243,8 +244,7 @@ func (l *Listing) Spared(names []naming.Label) (spared []int) {
 	return spared
 }
 
-// Delete returns the transitions without those that the function out selects. It does not modify
-// transitions.
+// Delete returns transitions without those that out selects. It does not modify transitions.
 func Delete(transitions []int, out func(t int) bool) []int {
 	if !slices.ContainsFunc(transitions, out) {
 		return transitions

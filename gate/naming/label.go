@@ -10,11 +10,11 @@ import (
 // A Label is a call name and its sources.
 type Label struct {
 	Text    string
-	Glob    int32 // one more than the pattern number if Text is a pattern, otherwise 0
+	Glob    int32 // for a pattern, its number plus one; otherwise 0
 	From    Source
 	Certain bool
 	Weak    bool
-	Near    bool // a map certainly matches, but the success of the call would not be evidence
+	Near    bool // whether a map certainly matches but the call's success would not be evidence
 }
 
 // Source is a set of reasons why a call has a name.
@@ -27,8 +27,8 @@ const (
 	FromGlob
 )
 
-// Add adds l to ls. If ls already contains the name, Add merges the entries in place: the name is
-// certain if any of its sources is, and weak only if all of them are.
+// Add adds l to ls. If ls already contains the name, Add merges the two labels in place: the result
+// is certain if either label is, and weak only if both are.
 func Add(ls []Label, l Label) []Label {
 	for i := range ls {
 		if k := &ls[i]; k.Text == l.Text && k.Glob == l.Glob {
@@ -41,7 +41,7 @@ func Add(ls []Label, l Label) []Label {
 	return append(ls, l)
 }
 
-// Merge adds all labels in more to ls; see [Add].
+// Merge adds all labels in more to ls, as described for [Add].
 func Merge(ls, more []Label) []Label {
 	for _, l := range more {
 		ls = Add(ls, l)
@@ -49,7 +49,7 @@ func Merge(ls, more []Label) []Label {
 	return ls
 }
 
-// Names converts labels to names for the gate's callers. Variants of a pattern become a single
+// Names converts labels to names for callers of the gate. Variants of a pattern become a single
 // name.
 func Names(ls []Label) []toolnet.Name {
 	out := make([]toolnet.Name, 0, len(ls))
@@ -67,13 +67,13 @@ func Names(ls []Label) []toolnet.Name {
 // A Pattern is a glob over call names.
 type Pattern struct {
 	Text    string
-	Except  string // name excluded from the pattern: a call that certainly has this name does not match; empty: no exception
-	Literal bool   // Except is quoted, so an action with this name does not count
-	Actions bool   // the pattern contains a dot and therefore applies to tool.action
+	Except  string // name excluded from the pattern, if any: a call that certainly has it does not match
+	Literal bool   // whether Except is quoted, so that an action with this name does not count
+	Actions bool   // whether the pattern contains a dot and therefore applies to tool.action
 }
 
-// NewPattern returns the pattern for an entry of a rule. It does not set Literal, which depends on
-// the net's other entries.
+// NewPattern returns the pattern for a rule's entry. It does not set Literal, which depends on the
+// net's other entries.
 func NewPattern(t toolnet.Tool) Pattern {
 	return Pattern{Text: t.Name, Except: t.Except, Actions: strings.Contains(t.Name, ".")}
 }
@@ -91,7 +91,7 @@ func (g *Pattern) exempts(l *Label) bool {
 	return g.Except != "" && l.Certain && l.Text == g.Except && !(g.Literal && l.From == FromAction)
 }
 
-// Exempts reports whether u matches a certain name.
+// Exempts reports whether u matches any certain name in ls.
 func Exempts(u *toolnet.Tool, ls []Label) bool {
 	return slices.ContainsFunc(ls, func(l Label) bool { return l.Certain && Matches(u, &l) })
 }
@@ -112,8 +112,8 @@ func Matches(u *toolnet.Tool, l *Label) bool {
 	}
 }
 
-// match returns the label that g gives to a call with the given names. It returns false if g does
-// not match.
+// match returns the label that g gives to a call with the given names, and reports whether g
+// matches.
 func (g *Pattern) match(names []Label) (Label, bool) {
 	l := Label{Text: g.Text, From: FromGlob, Weak: true}
 	found := false

@@ -11,13 +11,13 @@ import (
 type Mapping struct {
 	maps   []toolnet.Map
 	places []place
-	same   [][]int // for each map with a Reader, the patterns that give the same name for the same place
+	same   [][]int // for each map with a Reader, the patterns that give the same name in the same place
 	byTool map[subject][]int
 	texts  map[subject][]place // fields read by readers
 	globs  []string            // distinct patterns over tools
 }
 
-// subject is the thing that a map applies to: a tool, or a pattern over tools.
+// subject is a tool, or a pattern over tools, that a map applies to.
 type subject struct {
 	tool string
 	glob bool
@@ -78,7 +78,7 @@ func (m *Mapping) mapsOf(tool string) []int {
 	return numbers
 }
 
-// fields returns the tool's fields that readers read.
+// fields returns the fields of the tool that readers read.
 func (m *Mapping) fields(tool string) []place {
 	places := m.texts[subject{tool: tool}]
 	for _, p := range m.globs {
@@ -109,7 +109,7 @@ type match struct {
 	number  int
 	weak    bool
 	certain bool
-	near    bool // the name is weak only because the match is not evidence
+	near    bool // whether the name is weak only because the match is not evidence
 }
 
 // names appends the names given by the matching maps, in map order.
@@ -121,7 +121,7 @@ func (m *Mapping) names(c *toolnet.Call, tools, ls []Label) []Label {
 }
 
 // weakenIfSeveralFields makes matches in a field uncertain if the call has another field that
-// readers read. In this case the tool acts on both fields.
+// readers read, because the tool then acts on both fields.
 func (m *Mapping) weakenIfSeveralFields(c *toolnet.Call, fields []field, tools []Label, hits []match) {
 	for i := range hits {
 		h := &hits[i]
@@ -198,7 +198,8 @@ func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok b
 	return h, ok
 }
 
-// why reports whether the maps that give the name match the call, and explains a doubt.
+// why reports whether the maps that give the name match the call. It also explains an uncertain or
+// absent match.
 func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
 	var fields []field
 	var part toolnet.Doubt
@@ -247,8 +248,8 @@ func (m *Mapping) labels(c *toolnet.Call, tools []Label, first bool) []Label {
 	return ls
 }
 
-// canGive reports whether a map for the tool gives a name that u matches. If certain is true, it
-// must also be possible that the name is certain. m may be nil.
+// canGive reports whether a map for the tool can give a name that u matches. If certain is true,
+// only a certain name counts. m may be nil.
 func (m *Mapping) canGive(tool string, u *toolnet.Tool, certain bool) bool {
 	return m != nil && slices.ContainsFunc(m.mapsOf(tool), func(number int) bool {
 		d := &m.maps[number]

@@ -10,14 +10,14 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// Naming computes call labels for a policy.
+// Naming computes the labels of calls for a policy.
 type Naming struct {
-	used           bool            // some net uses the policy's labels; see [Naming.Use]
-	mapping        *Mapping        // nil: no maps
-	bases          map[string]bool // tools that have an action which some rule names
-	dotted         map[string]bool // names of actions
+	used           bool            // whether any net uses the policy's labels; see [Naming.Use]
+	mapping        *Mapping        // nil if the policy has no maps
+	bases          map[string]bool // tools with an action that some rule names
+	dotted         map[string]bool // names of the form tool.action that rules use
 	globs          []Pattern       // patterns in order of first use
-	actionPatterns bool            // some pattern applies to actions
+	actionPatterns bool            // whether any pattern applies to actions
 }
 
 // New returns the naming for a policy with the given maps.
@@ -32,7 +32,7 @@ func New(maps []toolnet.Map) *Naming {
 // Use records that some net uses the policy's labels.
 func (g *Naming) Use() { g.used = true }
 
-// Exempt registers the tools in an Unless list, so that calls get the names that exempt them.
+// Exempt registers the tools of an Unless list, so that calls get the names that exempt them.
 func (g *Naming) Exempt(tools []toolnet.Tool) {
 	for _, u := range tools {
 		switch u.Kind {
@@ -55,8 +55,8 @@ func (g *Naming) Name(name string) {
 }
 
 // Why reports whether the maps that give the name match a call with the given physical names. It
-// also explains why the match is doubtful or is not evidence. If no map matches, the doubt
-// describes what part of the call prevents a match.
+// also explains why the match is uncertain or is not evidence. If no map matches, the doubt
+// describes the part of the call that prevents a match.
 func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	if g.mapping == nil {
 		return toolnet.Doubt{}, toolnet.NotFound
@@ -64,8 +64,8 @@ func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt
 	return g.mapping.why(c, tools, name)
 }
 
-// Number returns the pattern's number. If necessary, it registers the pattern, so that calls get
-// the pattern as a label if it matches one of their names.
+// Number returns the pattern's number, registering the pattern if necessary. Calls with a name that
+// matches a registered pattern get the pattern as a label.
 func (g *Naming) Number(p *Pattern) int {
 	g.actionPatterns = g.actionPatterns || p.Actions
 	g.Name(p.Except)
@@ -77,7 +77,7 @@ func (g *Naming) Number(p *Pattern) int {
 	return i
 }
 
-// Physical appends the call's names that do not depend on its arguments.
+// Physical appends the names of the call that do not depend on its arguments.
 func Physical(c *toolnet.Call, ls []Label) []Label {
 	ls = append(ls, Label{Text: c.Tool, From: FromTool, Certain: !c.Foreign, Weak: c.Foreign})
 	for _, n := range c.Also {
@@ -116,7 +116,7 @@ func (g *Naming) HasActions(tool string) bool { return g.actionPatterns || g.bas
 // Dotted returns the action names that rules use. The result must not be modified.
 func (g *Naming) Dotted() map[string]bool { return g.dotted }
 
-// actions appends the names of the form tool.action. An action that is not a single string may
+// actions appends the names of the form tool.action. If the action is not a single string, it may
 // contain many strings; only those that a rule refers to are added.
 func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	f := jsonpath.Member(c.Args, "action")
@@ -131,7 +131,7 @@ func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	return ls
 }
 
-// Needs reports whether any pattern matches l but none of ls.
+// Needs reports whether some pattern matches l but none of ls.
 func (g *Naming) Needs(l *Label, ls []Label) bool {
 	return slices.ContainsFunc(g.globs, func(p Pattern) bool {
 		_, already := p.match(ls)
@@ -151,8 +151,8 @@ func WithPatterns(ls []Label, globs []Pattern) []Label {
 	return ls
 }
 
-// CanGive reports whether arguments could give a call that has the given physical names a name that
-// u matches. If certain is true, that name must be certain.
+// CanGive reports whether arguments could give a name that u matches to a call with the given
+// physical names. If certain is true, only a certain name counts.
 func (g *Naming) CanGive(tools []Label, u *toolnet.Tool, certain bool) bool {
 	return slices.ContainsFunc(tools, func(tool Label) bool {
 		return g.mapping.canGive(tool.Text, u, certain) || u.Kind != toolnet.Literal &&

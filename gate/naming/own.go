@@ -11,12 +11,12 @@ import (
 // matching patterns.
 type Own struct {
 	Mapper   func(toolnet.Call) []toolnet.Name
-	Maps     *Mapping // nil: the net has no maps
-	First    bool     // only the first matching map counts
+	Maps     *Mapping // nil if the net has no maps
+	First    bool     // use only the first matching map
 	Patterns []Pattern
 }
 
-// Adds reports whether the net can give calls names that the policy does not give.
+// Adds reports whether the net can give calls other names than the policy does.
 func (o *Own) Adds() bool { return o.Mapper != nil || o.Maps != nil }
 
 // Labels returns the names of a call with the given physical names. ok is false if the Go function
@@ -35,7 +35,7 @@ func (o *Own) Labels(c *toolnet.Call, tools []Label) (ls []Label, ok bool) {
 	return WithPatterns(slices.Clip(ls), o.Patterns), true
 }
 
-// Why is [Naming.Why] for the net's own names. It does not consider a Go function.
+// Why is like [Naming.Why], but for the net's own names. It does not consider the Go function.
 func (o *Own) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	if o.Maps == nil {
 		return toolnet.Doubt{}, toolnet.NotFound
@@ -43,7 +43,7 @@ func (o *Own) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, t
 	return o.Maps.why(c, tools, name)
 }
 
-// mapped calls the Go function.
+// mapped returns the labels from the Go function. ok is false if the function panicked.
 func (o *Own) mapped(c *toolnet.Call) (ls []Label, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -56,7 +56,8 @@ func (o *Own) mapped(c *toolnet.Call) (ls []Label, ok bool) {
 	return ls, true
 }
 
-// CanGive is [Naming.CanGive] for the net's own names. It does not consider a Go function.
+// CanGive is like [Naming.CanGive], but for the net's own names. It does not consider the Go
+// function.
 func (o *Own) CanGive(tools []Label, u *toolnet.Tool, certain bool) bool {
 	return slices.ContainsFunc(tools, func(tool Label) bool { return o.Maps.canGive(tool.Text, u, certain) })
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// field holds the strings that maps read at a place in the arguments.
+// field holds the strings that maps read from one place in the arguments.
 type field struct {
 	jsonpath.Texts
 	key      string
@@ -20,8 +20,8 @@ type readings struct {
 	all    []toolnet.Reading
 }
 
-// readOnce returns the field at the given place. It looks the field up in read and, if necessary,
-// reads and adds it.
+// readOnce returns the field at the given place. If read does not contain the field yet, readOnce
+// reads and appends it.
 func readOnce(read []field, args []byte, at place) ([]field, *field) {
 	for i := range read {
 		if read[i].key == at.key {
@@ -42,7 +42,7 @@ func readOnce(read []field, args []byte, at place) ([]field, *field) {
 // match reports whether ok returns true for any of the strings.
 func (f *field) match(ok func(string) bool) bool { return slices.ContainsFunc(f.All(), ok) }
 
-// read returns the reader's readings of the strings, and caches them.
+// read returns the reader's readings of the strings, caching them.
 func (f *field) read(c *toolnet.Call, r toolnet.Reader) []toolnet.Reading {
 	for i := range f.readings {
 		if f.readings[i].reader == r {
@@ -61,8 +61,8 @@ func (f *field) read(c *toolnet.Call, r toolnet.Reader) []toolnet.Reading {
 	return made.all
 }
 
-// Limits on the strings that a reader gets from a field that is not a single string. They bound the
-// work per call. A reader itself limits the work per string.
+// Limits on what a reader gets from a field that is not a single string. They bound the work per
+// call; the reader itself bounds the work per string.
 const (
 	maxTexts     = 1000
 	maxTextBytes = 64 << 10
@@ -77,8 +77,8 @@ func Code(m *toolnet.Map, c *toolnet.Call, text string) (code string, ok bool) {
 	return r.Doubt(m.Pattern).Code, true
 }
 
-// readSafely reads a string. If the reader panics, readSafely returns nil, which counts as a
-// doubtful match.
+// readSafely reads a string. If the reader panics, readSafely returns nil, which counts as an
+// uncertain match.
 func readSafely(r toolnet.Reader, c *toolnet.Call, text string) (reading toolnet.Reading) {
 	defer func() {
 		if recover() != nil {
@@ -90,9 +90,9 @@ func readSafely(r toolnet.Reader, c *toolnet.Call, text string) (reading toolnet
 
 // place is the part of a call that a map reads.
 type place struct {
-	key  string // empty: the whole call
+	key  string // empty means the whole call
 	path jsonpath.Path
-	deep bool // use path instead of key to find the field
+	deep bool // whether path, not key, locates the field
 }
 
 // placeOf returns the part of a call that m reads. m's path must be valid.

@@ -1,6 +1,6 @@
-// Package reading extracts the data that a policy's nets use from calls in addition to names: key
-// values, the amounts of sums, and whether calls are equal. A record that contains this data, even
-// as hashes, suffices to repeat the decision without the arguments.
+// Package reading extracts the data, other than names, that a policy's nets use from calls: key
+// values, the amounts of sums, and whether calls are equal. With a record of this data, even as
+// hashes, a decision can be repeated without the arguments.
 package reading
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// A Reader reads the fields that a set of nets uses, each field once. It is immutable.
+// A Reader reads the fields that a set of nets uses, each of them once. It is immutable.
 type Reader struct {
 	set  keyvalue.Set
 	keys []field         // the fields of keys, indexed by the key's number in the set
@@ -28,9 +28,9 @@ type field struct {
 
 // A Value is a field's value in a call or a result.
 type Value struct {
-	Field  string   // the field as written in the policy
-	Texts  []string // for a key: the values as JSON
-	Amount string   // for a sum: a JSON number
+	Field  string   // field as written in the policy
+	Texts  []string // for a key, the values as JSON
+	Amount string   // for a sum, the amount as a JSON number
 }
 
 // New returns a reader for the fields that the nets use.
@@ -74,13 +74,13 @@ func (r *Reader) Fields() (arguments, results []string) {
 	return arguments, results
 }
 
-// Name returns the field name that the values of f are listed under. It is the name of the first
-// field that reads the same values.
+// Name returns the name that f's values are listed under: the name of the first field that reads
+// the same values.
 func (r *Reader) Name(f toolnet.Field) string {
 	return r.keys[r.set.Number([]toolnet.Field{f})].name
 }
 
-// Rows reports whether some net counts equal calls in a row.
+// Rows reports whether any net counts equal calls in a row.
 func (r *Reader) Rows() bool { return r.rows }
 
 // Call returns the values in a call's arguments. It omits fields without a value.
@@ -97,8 +97,8 @@ func (r *Reader) Call(c *toolnet.Call) []Value {
 	return values
 }
 
-// Result returns the values in a successful call's result. It returns nil for a result that the
-// gate cannot read.
+// Result returns the values in a successful call's result. It returns nil if the gate cannot read
+// the result.
 func (r *Reader) Result(result []byte) []Value {
 	if !keyvalue.Readable(result) {
 		return nil
@@ -125,5 +125,5 @@ func (r *Reader) read(c *keyvalue.CallReader, result bool) (values []Value) {
 	return values
 }
 
-// Format returns a key value in the form that refusals use.
+// Format formats a key value as in refusals.
 func Format(key []toolnet.KeyValue) string { return keyvalue.Format(key) }

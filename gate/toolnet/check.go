@@ -117,7 +117,7 @@ func (c *checker) clock(t *Transition) {
 	}
 }
 
-// Fault returns a description of the error in a map, or "" for a map without an error.
+// Fault describes the error in a map, or returns "" if the map is correct.
 func (m *Map) Fault() string {
 	switch {
 	case m.Tool == "" || m.As == "" || m.Field == "" && m.Reader == nil:

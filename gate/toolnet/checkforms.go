@@ -20,9 +20,8 @@ func (c *checker) spoiler(t *Transition) {
 	}
 }
 
-// unreachable reports those deferred transitions that can hold in flight the tokens that t takes.
-// If the call of such a transition failed, the transition would give the tokens back and thus undo
-// the spoiling.
+// unreachable reports the deferred transitions whose calls can hold the tokens that t takes. If
+// such a call failed, it would give the tokens back and thus undo the spoiling.
 func (c *checker) unreachable(t *Transition) {
 	taken := func(place string) bool {
 		return slices.Contains(t.Inputs, place) && !slices.Contains(t.Outputs, place)

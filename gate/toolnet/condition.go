@@ -1,11 +1,11 @@
 package toolnet
 
-// A Condition decides from the result of a call to Tool whether the call succeeded. If the
-// condition does not hold, the call has failed even if its result reports no error. If several
-// conditions apply to a call, all of them must hold.
+// A Condition on the result of a call to Tool decides whether the call succeeded. If the condition
+// does not hold, the call has failed even if its result reports no error. If several conditions
+// apply to a call, all of them must hold.
 type Condition struct {
-	Tool   string // the call's physical name
-	Glob   bool   // Tool is a pattern over physical names, like a tool of kind [Glob]
+	Tool   string // physical name of the calls
+	Glob   bool   // whether Tool is a pattern over physical names, as with kind [Glob]
 	Source string // the condition as written; part of the fingerprint
 	Rule   Position
 
@@ -15,8 +15,8 @@ type Condition struct {
 
 // A Judge evaluates conditions on call results. It must be safe for concurrent use.
 type Judge interface {
-	// Holds reports whether the condition with the given number certainly holds for a result. The
-	// result is given as a JSON value, which may be nil, and as text.
+	// Holds reports whether the condition with the given number certainly holds for a result, given
+	// as a JSON value, which may be nil, and as text.
 	Holds(c *Call, value []byte, text string, number int) bool
 }
 

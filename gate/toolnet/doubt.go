@@ -5,9 +5,9 @@ import "strings"
 // A Doubt explains why a map cannot decide whether a string matches, or why the call's success
 // would not prove that the matching part was executed.
 type Doubt struct {
-	What   string // a description, such as "a command word that is not literal"
-	Code   string // the relevant part of the string, shortened; empty: the whole string
-	At     int    // 1-based character position of Code in the string; 0: unknown
+	What   string // description, such as "a command word that is not literal"
+	Code   string // relevant part of the string, shortened; empty means the whole string
+	At     int    // 1-based character position of Code in the string; 0 if unknown
 	Advice string // what to write instead; may be empty
 }
 
@@ -19,7 +19,7 @@ func (d Doubt) String() string {
 	return d.What + " in `" + d.Code + "`"
 }
 
-// Way returns the advice as a sentence, or "".
+// Way returns the advice as a sentence, or "" if the doubt has no advice.
 func (d Doubt) Way() string {
 	if d.Advice == "" {
 		return ""

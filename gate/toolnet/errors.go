@@ -8,14 +8,14 @@ import (
 
 // A NetError is an error in a net or in one of the policy's maps.
 type NetError struct {
-	Net        string // empty: the error is in a map
-	Transition string // empty: the error concerns the whole net
+	Net        string // empty if the error is in a map
+	Transition string // empty if the error concerns the whole net
 	Msg        string
 	Hint       string // what to write instead; may be empty
 	Rule       Position
 }
 
-// Error returns the known parts of the position, the net, the transition, the message and the hint.
+// Error returns the position, net, transition, message and hint, omitting unknown parts.
 func (e *NetError) Error() string {
 	p := diag.At(diag.Position(e.Rule), e.Msg, e.Hint)
 	p.Net = e.Net
@@ -25,7 +25,7 @@ func (e *NetError) Error() string {
 	return p.Error()
 }
 
-// ErrorList contains all errors found, in net order.
+// An ErrorList contains all errors found, in net order.
 type ErrorList []*NetError
 
 // Error returns a line for each error.
@@ -49,5 +49,5 @@ type Position struct {
 	Line, Column int
 }
 
-// String returns file:line:column, without the unknown parts.
+// String formats the position as file:line:column, omitting unknown parts.
 func (p Position) String() string { return diag.Position(p).String() }

@@ -8,29 +8,29 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// An Exploration describes the states of a net that are reachable from its initial marking. It
-// includes all transitions, whatever their tools.
+// An Exploration describes the states of a net that are reachable from its initial marking by any
+// transitions, whatever their tools.
 type Exploration struct {
 	States          int
-	Complete        bool // all states were visited; otherwise the other fields are partial
-	Deadlocks       int  // states where no transition is enabled
+	Complete        bool // whether all states were visited; otherwise the other fields are partial
+	Deadlocks       int  // number of states without an enabled transition
 	DeadTransitions []string
 	Bounded         Answer
 	Unbounded       []string // places whose token count is unbounded
-	Pump            []string // transitions that increase the unbounded places when they are repeated after Prefix
+	Pump            []string // transitions that, repeated after Prefix, increase the unbounded places
 	Prefix          []string
 
-	// Trapped is the number of deadlocks where no place of [Net.Terminal] is marked. Trap is a
+	// Trapped is the number of deadlocks where no place in [Net.Terminal] is marked. Trap is a
 	// shortest sequence of transitions into such a deadlock, or nil if unknown.
 	Trapped int
 	Trap    []string
 
-	// Invariants are token sums that never change and that use minimal sets of places. They hold
-	// even if the exploration is incomplete, but there may then be further invariants.
-	Invariants []string // the invariant as an equation, such as "idle + 2 running = 1"
+	// Invariants are weighted sums of tokens that never change, over minimal sets of places. They
+	// hold even if the exploration is incomplete, but there may then be further invariants.
+	Invariants []string // equations, such as "idle + 2 running = 1"
 }
 
-// Answer is yes, no or unknown.
+// An Answer is yes, no or unknown.
 type Answer uint8
 
 const (
@@ -40,8 +40,8 @@ const (
 )
 
 // Explore explores the reachable states of the net, which must be free of errors (see [Net.Check]).
-// It visits at most limit states one by one, or 100,000 if limit is below 1. The values of a large
-// counter do not count towards the limit. The states of an unbounded net are not counted.
+// It visits at most limit states, or 100,000 if limit is less than 1. The values of a large counter
+// do not count towards the limit. The states of an unbounded net are not counted.
 func (n *Net) Explore(limit int) Exploration {
 	net, initial := n.Structure()
 	g := petri.Analyze(&net, initial, n.options(limit))
@@ -87,12 +87,12 @@ func (n *Net) Conserves(weights map[string]int, limit int) Answer {
 // A Reached is a reachable state of a net.
 type Reached struct {
 	Marking Marking
-	Enabled []string // transitions that can fire; empty: a deadlock
+	Enabled []string // transitions that can fire; empty in a deadlock
 }
 
 // States yields each reachable state of the net once, in breadth-first order from the initial
-// marking. It follows all transitions, whatever their tools. For an unbounded net, the sequence is
-// infinite.
+// marking. It considers all transitions, whatever their tools. For an unbounded net, the sequence
+// is infinite.
 func (n *Net) States() iter.Seq[Reached] {
 	return func(yield func(Reached) bool) {
 		net, initial := n.Structure()

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxKeys limits how many transitions of a net have their own keys.
+// maxKeys is the maximum number of a net's transitions that have their own keys.
 const maxKeys = 64
 
 // keys reports errors in the net's keys.
@@ -62,8 +62,8 @@ func (c *checker) key(t *Transition, size int) {
 	}
 }
 
-// results reports pairs of transitions that read the result of the same tool. For values that have
-// no state of their own, it is unknown which of the two would be enabled first.
+// results reports pairs of transitions that read the result of the same tool. For a value without a
+// state of its own, it would be unknown which of the two transitions was enabled first.
 func (c *checker) results() {
 	reads := func(f Field) bool { return f.Result }
 	var before []*Transition
@@ -81,7 +81,7 @@ func (c *checker) results() {
 	}
 }
 
-// meets reports whether both transitions may list the same name.
+// meets reports whether the two transitions might list the same name.
 func (t *Transition) meets(u *Transition) bool {
 	return slices.ContainsFunc(t.Tools, func(a Tool) bool {
 		return slices.ContainsFunc(u.Tools, func(b Tool) bool {
@@ -106,7 +106,7 @@ func (c *checker) fields(transition string, key []Field) {
 	}
 }
 
-// fault returns a description of the error in a field, or "" for a field without an error.
+// fault describes the error in a field, or returns "" if the field is correct.
 func (f *Field) fault() string {
 	switch {
 	case f.Path == "" && f.Reader == nil:

@@ -10,46 +10,46 @@ import (
 type Net struct {
 	Name        string
 	Places      []string
-	Initial     map[string]int // initial marking; absent places have no tokens
+	Initial     map[string]int // initial marking; places not listed have no tokens
 	Terminal    []string       // places where the net may stop
 	Free        []string       // names that this net always allows
-	Transitions []Transition   // transitions in order: the first enabled transition that lists a name gates the name
+	Transitions []Transition   // in order of precedence: the first enabled transition that lists a name gates the name
 
-	// The following fields determine the names that the net gives to a call. The first field that
-	// is set decides. If no field is set, a call has its physical names.
-	Mapper     func(Call) []Name // a Go function that returns arbitrary names
-	Labels     *Labels           // the policy's labels; rules supply their own with every net
+	// The following fields determine the names that the net gives to a call. Only the first field
+	// that is set counts. If no field is set, a call has its physical names.
+	Mapper     func(Call) []Name // Go function that returns arbitrary names
+	Labels     *Labels           // the policy's labels; rules supply them with every net
 	Maps       []Map             // the net's own maps, in addition to the physical names
 	MatchFirst bool              // use only the first matching entry in Maps, or the physical names if no entry matches
 
-	// Validate checks the arguments of a call that Transition gates, after the structural phase and
-	// the approval. An error or a panic rejects the call and restores all metadata. Validate runs
-	// under the session lock and must not block.
+	// Validate checks a call that a transition of the net gates, after the structural phase and the
+	// approval. An error or a panic rejects the call and restores all metadata. Validate runs under
+	// the session lock and must not block.
 	Validate func(Firing) error
 
 	// OnSuccess is called with the admitted call after a deferred transition has produced its
 	// tokens. It may change Meta. It must not block.
 	OnSuccess func(Firing)
 
-	// Identity represents the code of the functions above in the net's fingerprint, which cannot
+	// Identity stands for the code of the functions above in the net's fingerprint, which cannot
 	// include the code itself. It may be their source text or a version. If Identity changes, the
 	// net counts as changed.
 	Identity string
 
-	Cause          Cause    // kind of constraint
-	Because        string   // the author's explanation, which introduces every refusal and question; may be empty
-	Reason         string   // refusal text; empty: a general text
+	Cause          Cause    // kind of constraint that the net imposes
+	Because        string   // author's explanation, which introduces every refusal and question; may be empty
+	Reason         string   // refusal text; empty means a general text
 	Rule           Position // position in the user's source
-	AllowUnbounded bool     // permits an unbounded net, which is otherwise an error
+	AllowUnbounded bool     // allow an unbounded net, which is otherwise an error
 
 	// Key lists call fields. A net with a key has a separate marking for each value of the fields.
 	// A call is checked against the markings of all its values, and fires either in all of them or
-	// in none. Key is the default for transitions without their own key. A net counts as a net with
-	// a key if any of its transitions has one.
+	// in none. Key is the default for transitions without their own key; a net has a key if any of
+	// its transitions does.
 	Key []Field
 
-	// Row makes the net count equal calls in a row. An admitted call whose tool or arguments differ
-	// from those of the previous call first resets the net to its initial marking, even if the net
+	// Row makes the net count equal calls in a row. An admitted call that differs from the previous
+	// call in its tool or arguments first resets the net to its initial marking, even if the net
 	// does not list the call or exempts it. Arguments are compared as JSON values: key order,
 	// escapes and the spelling of numbers do not matter. A refused call changes nothing.
 	Row bool
@@ -58,25 +58,25 @@ type Net struct {
 	Sum *Sum
 
 	// Phases are allowlists by place. While a phase's place is marked, only calls that certainly
-	// have a listed name pass, even calls to free tools. Tokens in flight count in the place they
-	// came from. [PolicyOptions].Deny treats a listed call as known in every marking, like a call
-	// that the net gates.
+	// have a listed name pass, even among calls to free tools. Tokens in flight count in the place
+	// they came from. In every marking, [PolicyOptions].Deny treats a listed call as known, as if
+	// the net gated it.
 	Phases []Phase
 
-	Scope  Scope // determines which calls share the state
-	Shadow bool  // records refusals but never blocks or asks
-	Static bool  // cannot be switched on or off at run time
+	Scope  Scope // which calls share the net's state
+	Shadow bool  // record refusals, but never block or ask
+	Static bool  // do not allow the net to be switched on or off at run time
 
 	// Priority ranks nets that contradict each other.
 	Priority int
 
 	// Advisory makes the net yield to others. It does not block while a net of higher priority is
-	// in recovery. It also does not block if that would leave none of the offered tools (see
-	// [Session.Offer]) that the required nets and the advisory nets of higher priority allow.
-	// Advisory nets of equal priority are ordered by the number of allowed tools, fewest first, and
-	// then by name. All other nets are required: they always block.
+	// in recovery. Nor does it block if that would leave no offered tool (see [Session.Offer]) that
+	// the required nets and the advisory nets of higher priority allow. Advisory nets of equal
+	// priority are ordered by the number of tools they allow, fewest first, and then by name. All
+	// other nets are required: they always block.
 	Advisory bool
-	Recovery map[string]int // token counts of places; the net is in recovery while each place has at least its count; nil: never
+	Recovery map[string]int // the net is in recovery while each place has at least this many tokens; nil means never
 }
 
 // KeyOf returns t's key fields, or nil if the net has no key or t has no tools.
@@ -91,7 +91,7 @@ func (n *Net) KeyOf(t *Transition) []Field {
 	}
 }
 
-// Scope determines which calls share a net's state.
+// A Scope determines which calls share a net's state.
 type Scope uint8
 
 const (
@@ -112,15 +112,15 @@ type Transition struct {
 	Inputs, Outputs []string
 	Tools           []Tool // tools that the transition gates
 
-	Manual    bool   // a person must approve every firing
-	Via       string // channel through which that person is asked; empty: any
+	Manual    bool   // require a person's approval of every firing
+	Via       string // channel for asking that person; empty means any
 	Approvals int    // number of different people who must approve a manual firing; 0 means one
-	Deferred  bool   // the outputs are produced only after a successful result; until then, the tokens are in flight
-	Observe   bool   // the transition follows calls to its tools but never forbids them
-	Release   bool   // the transition gives its tokens back at once if the outcome is unknown
+	Deferred  bool   // produce the outputs only after a successful result; until then, the tokens are in flight
+	Observe   bool   // follow calls to the tools, but never forbid them
+	Release   bool   // give the tokens back at once if the outcome is unknown
 
 	// Evidence makes the success of a deferred observer count only for later calls. The observer
-	// does not let the call itself pass under a name that another transition of the net gates. It
+	// does not admit the call itself under a name that another transition of the net gates. It
 	// counts the success of a gated call if it is still enabled after the gating transition has
 	// fired. Without Evidence, an enabled observer is enough for the name to pass, and a call that
 	// the net gates produces nothing, so that no call can refill its own limit.
@@ -128,7 +128,7 @@ type Transition struct {
 
 	// WeakProgress allows the transition to fire for a weak [Name] even if it puts tokens into
 	// places that it took none from. Without WeakProgress, in a net without Labels, a weak name can
-	// only use up tokens: the net blocks a call that only might be the one that the net waits for.
+	// only use up tokens: the net blocks a call that merely might be the awaited one.
 	WeakProgress bool
 
 	// Spoils makes an observer that is not deferred spoil evidence. When its call is admitted, it
@@ -139,13 +139,13 @@ type Transition struct {
 	// All spoiling transitions that list a name of the call fire, after the chosen transitions and
 	// on the remaining tokens; they are not candidates for the name, and no validator checks them.
 	// Weak and free names spoil, too, and so do calls that another transition of the net gates,
-	// that are evidence for the net itself, or that pass although the net would block them. An
-	// inactive net keeps its tokens, but a call that is in flight when the net becomes active
-	// spoils. In a net with a key, a call without a value spoils all values.
+	// that are evidence for the net itself, or that pass although the net would block them. While
+	// the net is inactive, it keeps its tokens, but a call that is still in flight when the net is
+	// activated spoils evidence. In a net with a key, a call without a value spoils all values.
 	Spoils bool
 
-	// Key lists the key fields for the calls of this transition, if they differ from the net's key
-	// fields. Both lists must have the same number of fields in the same order.
+	// Key lists this transition's key fields, if they differ from the net's. Both lists must have
+	// the same number of fields in the same order.
 	Key []Field
 
 	// Unless exempts calls that certainly have one of these names. The transition ignores all tools
@@ -160,13 +160,13 @@ type Transition struct {
 // A Field is the part of a call that a key or a sum reads. Its value is a JSON string, number or
 // boolean; an array stands for its elements. A field has no value if it is absent, holds anything
 // else, or is ambiguous because another key differs only in letter case. A transition refuses a
-// gated call without a value, and such a call is not evidence.
+// gated call that has no value, and such a call is not evidence.
 type Field struct {
 	Path   string      // argument key, or a path that begins with "$."; see [ParsePath]
-	Reader ValueReader // evaluates an expression; Path is then empty
+	Reader ValueReader // if set, evaluates an expression instead of Path, which is then empty
 	Number int         // index of the expression in Reader
 	Source string      // source text, which is part of the net's identity and appears in messages
-	Result bool        // Path refers to the result of a successful call; allowed only for deferred observers
+	Result bool        // whether Path refers to the result of a successful call; allowed only for deferred observers
 }
 
 // Name returns the field's source text.
@@ -175,19 +175,19 @@ func (f *Field) Name() string { return cmp.Or(f.Source, f.Path) }
 // A ValueReader evaluates expressions over calls. It must be comparable and safe for concurrent
 // use, and must not block.
 type ValueReader interface {
-	// Value evaluates the expression with the given number. It returns a JSON value. ok is false if
-	// the expression has no value or depends on a doubtful field.
+	// Value evaluates the expression with the given number and returns a JSON value. ok is false if
+	// the expression has no value or depends on an ambiguous field.
 	Value(c *Call, number int) ([]byte, bool)
 }
 
 // A Sum limits the sum of a field over the calls that a transition gates. A call with several names
 // counts once. A call is refused unless the field is a single nonnegative number with at most 100
-// digits and an exponent of at most 100. Numbers are exact decimals. The amount of an admitted call
-// is not refunded if the call fails.
+// digits and an exponent of at most 100. The arithmetic is exact. The amount of an admitted call is
+// not refunded if the call fails.
 type Sum struct {
-	Field Field         // the summed field; must be an argument
+	Field Field         // field to add up; must be an argument
 	Most  int           // maximum sum
-	Every time.Duration // time until the whole maximum is available again, at a constant rate; 0: never
+	Every time.Duration // time to refund the whole maximum, at a constant rate; 0 means no refunds
 }
 
 // A Phase is an allowlist that applies while a place is marked.
@@ -201,20 +201,19 @@ type Tool struct {
 	Name string
 	Kind ToolKind
 
-	// Except exempts the calls that certainly have this name from a Glob. For all other calls, the
-	// pattern is not compared with the name. Except has the kind that the net uses for the same
-	// name elsewhere: if the name is listed only as a Literal, an action with this name does not
-	// count.
+	// Except exempts calls that certainly have this name from a Glob. For other calls, the pattern
+	// is not compared with this name. Except has the kind of the same name elsewhere in the net: if
+	// the name is listed only as a Literal, an action with this name does not count.
 	Except string
 
-	// Spared, in an entry of [Transition.Unless], means that the transition does not apply to the
-	// exempted calls at all. [PolicyOptions].Deny then refuses them unless another transition gates
-	// them. A rule about * uses Spared to exclude the calls that it requires first. Spared is not
-	// part of the net's identity.
+	// Spared, in an entry of [Transition.Unless], means that the transition does not even make the
+	// exempted calls known: [PolicyOptions].Deny refuses them unless another transition gates them.
+	// A rule about * uses Spared to exclude the calls that it requires first. Spared is not part of
+	// the net's identity.
 	Spared bool `json:"-"`
 }
 
-// ToolKind determines how a [Tool] name is interpreted.
+// A ToolKind determines how the name of a [Tool] is interpreted.
 type ToolKind uint8
 
 const (
@@ -245,33 +244,33 @@ type Labels struct {
 // A Map gives calls to Tool an additional name if the arguments match. Exactly one of Match and
 // Reader is set.
 type Map struct {
-	Tool    string            // the call's physical name
-	Glob    bool              // Tool is a pattern over physical names, like a tool of kind [Glob]
+	Tool    string            // physical name of the calls
+	Glob    bool              // whether Tool is a pattern over physical names, as with kind [Glob]
 	Field   string            // argument key, taken literally, or a path that begins with "$."; see [ParsePath]
 	Match   func(string) bool // called with each string in the field
 	Reader  Reader            // reads the field, or the whole call if Field is empty
 	Pattern int               // index of the pattern in Reader
 	As      string
-	Source  string // the pattern as written; part of a net's identity
+	Source  string // pattern as written; part of the net's identity
 	Rule    Position
 }
 
-// A Reader parses calls for the maps that share it, so that each string is parsed only once. For
+// A Reader parses calls on behalf of several maps, so that each string is parsed only once. For
 // example, it parses a field as a shell script, or the call as data for an expression. It must be
 // comparable and safe for concurrent use, and must not block.
 type Reader interface {
-	// Read parses a string from the field. For a map without a field, the string is empty.
+	// Read parses a string from the field. If the map has no field, the string is empty.
 	Read(c *Call, text string) Reading
 }
 
 // A Reading is a parsed string. It reports which patterns of its [Reader] match the string.
 type Reading interface {
 	Finds(pattern int) Found
-	Only(patterns []int) bool  // reports whether the string consists entirely of matches of these patterns
-	Evidence(pattern int) bool // reports whether the match is evidence of a call, so that it can unlock a call or refill a limit
-	// Doubt explains [Perhaps], or [Surely] without evidence. For a match with evidence, it returns
-	// the matching part of the string as Code. For [NotFound], it returns the missing part of a
-	// match, or an empty Doubt.
+	Only(patterns []int) bool  // reports whether the string consists entirely of matches of the given patterns
+	Evidence(pattern int) bool // reports whether a match is evidence of a call, so that it can unlock a call or refill a limit
+	// Doubt explains why the result is [Perhaps], or why a [Surely] match is not evidence. For a
+	// match with evidence, it returns the matching part of the string as Code. For [NotFound], it
+	// returns the missing part of a match, or an empty Doubt.
 	Doubt(pattern int) Doubt
 }
 
@@ -284,11 +283,11 @@ const (
 	Perhaps // unknown; the call is restricted as if the string matched
 )
 
-// Cause is the kind of constraint that a net imposes on a tool.
+// A Cause is the kind of constraint that a net imposes on a tool.
 type Cause string
 
 const (
-	CauseNet      Cause = "net" // a net that a person wrote by hand
+	CauseNet      Cause = "net" // net written by hand
 	CauseBlock    Cause = "block"
 	CauseLimit    Cause = "limit"
 	CauseSequence Cause = "sequence"

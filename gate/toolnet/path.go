@@ -12,7 +12,7 @@ type Path struct{ path jsonpath.Path }
 
 // A PathError is a syntax error in a path.
 type PathError struct {
-	Offset int // position of the error in bytes from the start of the path
+	Offset int // byte offset of the error in the path
 	Msg    string
 }
 
@@ -28,5 +28,5 @@ func ParsePath(text string) (Path, error) {
 	return Path{p}, nil
 }
 
-// Many reports whether the path can select several values.
+// Many reports whether the path can select more than one value.
 func (p Path) Many() bool { return p.path.Many() }

@@ -10,7 +10,7 @@ import (
 )
 
 // MaxRounds is the maximum number of rounds for firing the transitions without tools. A net that
-// can still change by itself afterwards does not come to rest.
+// can still change by itself after that does not come to rest.
 const MaxRounds = 10_000
 
 // Structure returns the net as a plain place/transition net with its initial marking. Places and
@@ -38,8 +38,8 @@ func (n *Net) Structure() (petri.Net, petri.Marking) {
 	return net, initial
 }
 
-// Structural returns the transitions that fire by themselves at once: those without tools or a
-// clock.
+// Structural returns the transitions that fire by themselves at once: those without tools and
+// without a clock.
 func (n *Net) Structural() (numbers []int) {
 	for i := range n.Transitions {
 		if t := &n.Transitions[i]; len(t.Tools) == 0 && t.Every == 0 {
@@ -49,13 +49,13 @@ func (n *Net) Structural() (numbers []int) {
 	return numbers
 }
 
-// behavior reports a net that does not come to rest or is unbounded.
+// behavior reports an error if the net does not come to rest or is unbounded.
 func (c *checker) behavior() {
 	n := c.net
 	net, initial := n.Structure()
 	if !net.Advance(slices.Clone(initial), n.Structural(), MaxRounds, slices.Clone[petri.Marking]) {
 		c.report("", fmt.Sprintf("the transitions without tools still fire after %d rounds", MaxRounds), "give one of them a tool")
-		return // the net may be unbounded only because it does not come to rest
+		return // the net might be unbounded only because it does not come to rest
 	}
 	if n.AllowUnbounded || net.NeverGrows() {
 		return
@@ -82,7 +82,7 @@ func (n *Net) placed(places []int) (names []string) {
 	return names
 }
 
-// Clone returns a copy of the net. The copy shares only functions and labels with the net.
+// Clone returns a copy of the net. It shares only functions and labels with the original.
 func (n *Net) Clone() Net {
 	c := *n
 	c.Places, c.Terminal = slices.Clone(n.Places), slices.Clone(n.Terminal)

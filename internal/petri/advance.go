@@ -4,8 +4,7 @@ import "slices"
 
 // Advance fires the structural transitions on m, round by round, until none can fire or a marking
 // repeats. It reports whether this happened within the given number of rounds; if not, m is
-// unchanged. Conflicts between transitions are judged on the marking present(m) instead of m
-// itself.
+// unchanged. Conflicts between transitions are determined in the marking present(m), not in m.
 func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Marking) Marking) bool {
 	start := slices.Clone(m)
 	seen := map[string]bool{string(m.AppendKey(nil)): true}
@@ -23,10 +22,10 @@ func (n *Net) Advance(m Marking, structural []int, rounds int, present func(Mark
 	return true
 }
 
-// round fires, in order, the structural transitions that are enabled in m and not in conflict with
+// round fires, in order, the structural transitions that are enabled in m and do not conflict with
 // another structural transition. It reports whether any fired. A transition enabled by such a
-// firing waits for the next round: its competitors may become enabled only later in this round, and
-// declaration order would then decide between them.
+// firing waits for the next round; otherwise, if its competitors became enabled later in this
+// round, the declaration order would decide between them.
 func (n *Net) round(m Marking, structural []int, present Marking) bool {
 	var room [8]int
 	ready := room[:0]
@@ -37,7 +36,7 @@ func (n *Net) round(m Marking, structural []int, present Marking) bool {
 	}
 	fired := false
 	for _, t := range ready {
-		if tr := &n.Transitions[t]; tr.Enabled(m) { // three transitions may compete although no two of them do
+		if tr := &n.Transitions[t]; tr.Enabled(m) { // three transitions may conflict even if no two of them do
 			tr.Fire(m)
 			fired = true
 		}

@@ -20,8 +20,8 @@ func Analyze(n *Net, initial Marking, o Options) *Analysis {
 	return a
 }
 
-// bound tries to decide whether the net is bounded. It returns the place bounds that are known
-// before a search.
+// bound tries to decide whether the net is bounded. It returns the place bounds known before the
+// search.
 func (a *Analysis) bound(n *Net, initial Marking) []int {
 	bounds := invariantBounds(n.Places, a.Invariants)
 	if !slices.Contains(bounds, -1) || n.NeverGrows() {
@@ -40,7 +40,7 @@ func (a *Analysis) bound(n *Net, initial Marking) []int {
 }
 
 // coverWhole describes an unbounded net by its coverability. If the coverability search cannot be
-// completed, the result lists no dead transitions, and only the unbounded places found so far.
+// completed, no dead transitions are listed, and only the unbounded places found so far.
 func (a *Analysis) coverWhole(n *Net, initial Marking) {
 	c := newCover(n, initial, coverBudget(n, thoroughCover), false)
 	a.Pump, a.Bounded = c.pump, No
@@ -78,7 +78,7 @@ func (a *Analysis) search(n *Net, initial Marking, bounds []int, o *Options) {
 	switch a.Stop {
 	case Finished:
 		a.Live, a.NotLive = s.liveness(o)
-	case StopStates, StopMemory: // there are too many states to find all deadlocks in this way
+	case StopStates, StopMemory: // too many states to find all deadlocks this way
 		d, _ := findDeadlocks(n, initial, bounds, o)
 		a.Deadlocks, a.Trapped = max(a.Deadlocks, d.deadlocks), max(a.Trapped, d.trapped)
 		if a.Trap == nil {
@@ -88,7 +88,7 @@ func (a *Analysis) search(n *Net, initial Marking, bounds []int, o *Options) {
 }
 
 // Conserves reports whether the weighted sum of tokens is the same in every reachable marking.
-// weights has an entry for each place.
+// weights has one entry per place.
 func Conserves(n *Net, initial Marking, weights []int, o Options) Answer {
 	var changing []int // transitions that change the weighted sum
 	for i := range n.Transitions {
@@ -103,17 +103,17 @@ func Conserves(n *Net, initial Marking, weights []int, o Options) Answer {
 	fires := slices.ContainsFunc(changing, func(t int) bool { return !slices.Contains(a.Dead, t) })
 	switch {
 	case a.Stop != Finished && (a.Bounded == No || !fires):
-		return Unknown // it is unknown whether these transitions can ever fire
+		return Unknown // it is unknown whether any of these transitions can fire
 	case fires:
 		return No
 	}
 	return Yes
 }
 
-// findDeadlocks finds all deadlocks, and visits only as many other states as necessary. The order
-// of transitions that share no place is irrelevant. In each state the search therefore fires only a
-// strong stubborn set, which is a set of transitions that no transition outside the set can
-// interfere with. The search proves nothing about the net except which deadlocks it has.
+// findDeadlocks finds all deadlocks while visiting as few other states as possible. The order of
+// transitions that share no place is irrelevant, so in each state, the search fires only a strong
+// stubborn set: a set of transitions that transitions outside the set cannot interfere with. Apart
+// from its deadlocks, the search proves nothing about the net.
 func findDeadlocks(n *Net, initial Marking, bounds []int, o *Options) (*search, Stop) {
 	s := newSearch(n, initial, bounds)
 	s.stubborn, s.known = newStubborn(n), &knownSuccessors{}

@@ -1,18 +1,17 @@
 package petri
 
-// maxCounters limits the number of counters in a net, and thus of ranges in a box.
+// maxCounters is the maximum number of counters in a net, and thus of ranges in a box.
 const maxCounters = 3
 
 // infinite is larger than any token count; as an upper bound it means "unbounded".
 const infinite = 1 << 50
 
-// box is a set of counter values. It is the product of one range for each counter. Unused counters
-// are 0.
+// box is a set of counter values: the product of one range per counter. Unused counters are 0.
 type box struct {
 	lo, hi [maxCounters]int
 }
 
-// step is the effect that a sequence of transitions has on the counters.
+// step is the effect of a sequence of transitions on the counters.
 type step [maxCounters]int
 
 func (b box) empty() bool {
@@ -57,7 +56,7 @@ func (d step) negate() step {
 }
 
 // unit returns the only counter that the step changes. ok is false unless the step changes exactly
-// one counter, and changes it by 1 or -1.
+// one counter, by 1 or -1.
 func (d step) unit() (counter int, ok bool) {
 	for c, n := range d {
 		switch {
@@ -71,7 +70,7 @@ func (d step) unit() (counter int, ok bool) {
 	return counter, ok
 }
 
-// size returns the number of values in b. ok is false if the number is too large.
+// size returns the number of values in b. ok is false if that number is too large.
 func (b box) size() (n int, ok bool) {
 	n = 1
 	for c := range b.lo {
@@ -87,7 +86,7 @@ func (b box) size() (n int, ok bool) {
 	return n, true
 }
 
-// subtract appends the difference between b and o to out, as disjoint boxes.
+// subtract appends the values of b that are not in o to out, as disjoint boxes.
 func (b box) subtract(o box, out []box) []box {
 	if b.intersect(o).empty() {
 		return append(out, b)
@@ -109,7 +108,7 @@ func (b box) subtract(o box, out []box) []box {
 	return out
 }
 
-// subtractAll returns the values in b that are in none of the other boxes, as disjoint boxes.
+// subtractAll returns the values of b that are in none of the others, as disjoint boxes.
 func (b box) subtractAll(others []box) []box {
 	left := []box{b}
 	for _, o := range others {

@@ -5,20 +5,19 @@ import (
 	"slices"
 )
 
-// Limits on the effort spent on counters. If a limit is exceeded, the states are visited one by
-// one.
+// Limits on the effort spent on counters. Beyond them, the states are visited one by one.
 const (
 	maxControls  = 2_000
 	maxBoxes     = 4_000
 	maxLoopSteps = 6
-	maxLoopWork  = 400 // number of moves to follow when looking for the loops of a control
+	maxLoopWork  = 400 // number of moves to follow in the search for a control's loops
 )
 
-// counterSearch explores a net where a few places, the counters, hold many tokens. The token counts
-// in the other places form a [control]. The counter values that are reachable in a control are
-// stored as boxes. A loop of controls that changes a single counter by one is accelerated: a single
-// step adds all values that repeating the loop reaches, so that a budget of a million costs as much
-// as a budget of three.
+// counterSearch explores a net with a few places, the counters, that hold many tokens. The token
+// counts in the other places form a [control]. The counter values that are reachable in a control
+// are stored as boxes. A loop of controls that changes a single counter by one is accelerated: all
+// values reached by repeating the loop are added in a single step, so that a budget of a million
+// costs as much as a budget of three.
 type counterSearch struct {
 	net      *Net
 	small    []int // places that are neither counters nor mirrors; their token counts form a control
@@ -32,8 +31,8 @@ type counterSearch struct {
 	fired    []bool
 }
 
-// mirror is a large place that an invariant ties to a counter. The sum of the two places times
-// weight equals the invariant's constant minus the weighted tokens in the small places.
+// mirror is a large place that is tied to a counter by an invariant. The sum of the two places
+// times weight equals the invariant's constant minus the weighted tokens in the small places.
 type mirror struct {
 	place, counter int
 	weight         int
@@ -46,10 +45,10 @@ type control struct {
 	out, in  []move
 	looped   bool
 	loops    []move // loops from the control to itself that change a single counter by one
-	boxes    []box  // the reachable counter values, as disjoint boxes
+	boxes    []box  // reachable counter values, as disjoint boxes
 }
 
-// move leads from one control to another for the counter values in guard.
+// move is an edge from one control to another, for the counter values in guard.
 type move struct {
 	transition int
 	to         int
@@ -57,8 +56,8 @@ type move struct {
 	step       step
 }
 
-// newCounterSearch uses the places with at least the given number of tokens as counters. It returns
-// nil if the net has no such places or too many.
+// newCounterSearch returns a search whose counters are the places with at least the given number of
+// tokens. It returns nil if the net has no such places or too many.
 func newCounterSearch(n *Net, initial Marking, bounds []int, invariants []Invariant, least int) *counterSearch {
 	c := &counterSearch{net: n, index: make(map[string]int), fired: make([]bool, len(n.Transitions))}
 	large := make([]bool, n.Places)
@@ -98,8 +97,8 @@ func newCounterSearch(n *Net, initial Marking, bounds []int, invariants []Invari
 	return c
 }
 
-// tiedPlaces returns the two large places in an invariant, if it has exactly two and both have the
-// same weight.
+// tiedPlaces returns the two large places in an invariant and their weight. ok is false unless the
+// invariant has exactly two large places, with the same weight.
 func tiedPlaces(inv *Invariant, large []bool) (a, b, weight int, ok bool) {
 	var found []Arc
 	for _, w := range inv.Weights {
@@ -113,7 +112,7 @@ func tiedPlaces(inv *Invariant, large []bool) (a, b, weight int, ok bool) {
 	return found[0].Place, found[1].Place, found[0].Weight, true
 }
 
-// control returns the index of the control whose marking is m, and adds the control if necessary.
+// control returns the index of the control with marking m, adding the control if necessary.
 func (c *counterSearch) control(m Marking) int {
 	key := string(m.AppendKey(nil))
 	i, ok := c.index[key]
@@ -146,7 +145,7 @@ func (c *counterSearch) expand(u int) {
 	}
 }
 
-// fire returns the control's marking after t fires. ok is false if a small place has too few
+// fire returns the control's marking after t has fired. ok is false if a small place has too few
 // tokens.
 func (c *counterSearch) fire(t int, m Marking) (Marking, bool) {
 	tr := &c.net.Transitions[t]
@@ -162,7 +161,7 @@ func (c *counterSearch) fire(t int, m Marking) (Marking, bool) {
 	return next, true
 }
 
-// guard returns the counter values that enable t, and how t changes the counters.
+// guard returns the counter values that enable t, and t's effect on the counters.
 func (c *counterSearch) guard(t int, m Marking) (box, step) {
 	tr := &c.net.Transitions[t]
 	var guard box
@@ -180,7 +179,7 @@ func (c *counterSearch) guard(t int, m Marking) (box, step) {
 	return guard, d
 }
 
-// total returns the sum of the mirror and its counter in the control with marking m.
+// total returns the sum of the mirror and its counter in a control with marking m.
 func (r *mirror) total(m Marking) int {
 	left := r.invariant.Constant
 	for _, w := range r.invariant.Weights {
@@ -189,7 +188,7 @@ func (r *mirror) total(m Marking) int {
 	return left / r.weight
 }
 
-// insert adds the values in b to a control and appends the values that are new to queue.
+// insert adds the values in b to a control and appends the new ones to queue.
 func (c *counterSearch) insert(u int, b box, queue []controlBox) []controlBox {
 	at := c.controls[u]
 	for _, part := range b.subtractAll(at.boxes) {
@@ -270,8 +269,8 @@ type loopFinder struct {
 	home, work int
 }
 
-// follow extends the path that has been followed so far by each move out of the control u. It
-// records the loops that return to the home control.
+// follow extends the path followed so far by each move out of the control u. It records the loops
+// that return to the home control.
 func (f *loopFinder) follow(u int, so move, path []int) {
 	f.expand(u)
 	path = append(path, u)
@@ -293,8 +292,8 @@ func (f *loopFinder) follow(u int, so move, path []int) {
 	}
 }
 
-// exploreCounters explores the net by its counters. It reports whether the exploration succeeded;
-// if so, the analysis is complete.
+// exploreCounters explores the net by its counters. It reports whether it succeeded; if so, the
+// analysis is complete.
 func (a *Analysis) exploreCounters(n *Net, initial Marking, bounds []int, o *Options) bool {
 	c := newCounterSearch(n, initial, bounds, a.Invariants, cmp.Or(o.counter, largeCount))
 	if c == nil || !c.run(o) || !a.countStates(c, o) {
@@ -386,8 +385,9 @@ func (c *counterSearch) bounds() []int {
 	return bounds
 }
 
-// liveness decides for each transition whether it is live. It searches backwards from the states
-// that enable the transition. The transition is live if this search meets every reachable state.
+// liveness determines the transitions that are not live. For each transition, it searches backwards
+// from the states that enable it. The transition is live if this search meets every reachable
+// state.
 func (c *counterSearch) liveness() (Answer, []int) {
 	var lost []int
 	for t := range c.net.Transitions {
@@ -449,7 +449,7 @@ func (c *counterSearch) canLeadTo(t int) (met [][]box, ok bool) {
 	return met, boxes <= maxBoxes
 }
 
-// hull returns the smallest box from 0 that contains all reachable counter values.
+// hull returns the smallest box, starting at 0, that contains all reachable counter values.
 func (c *counterSearch) hull() box {
 	var top box
 	for _, u := range c.controls {

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Omega is the token count in an unbounded place.
+// Omega is the token count of an unbounded place.
 const Omega = math.MaxInt
 
 // Limits on the two searches for a proof that the net is unbounded: a quick search before the
-// states are visited, and a thorough search if there are too many states.
+// states are visited, and a thorough search if there are too many of them.
 const (
 	quickCover    = 500
 	thoroughCover = 20_000
-	maxCoverCells = 8_000_000 // maximum number of token counts in all markings of a cover
+	maxCoverCells = 8_000_000 // maximum number of token counts in all markings of a cover, taken together
 )
 
 func coverBudget(n *Net, markings int) int {
@@ -32,16 +32,16 @@ func FindPump(n *Net, initial Marking) *Pump {
 // A cover is a coverability search after Karp and Miller. If a new marking is strictly larger than
 // one of its ancestors, the places that have grown are unbounded and get Omega.
 //
-// A new marking that an earlier one covers is not expanded, because the earlier one leads to at
-// least as large markings. Existing markings are never removed, so this pruning is sound (pruning
-// old markings is not). The search terminates because on each path the markings cannot grow forever
-// without one covering another.
+// A new marking that is covered by an earlier one is not expanded, because the earlier one leads to
+// markings that are at least as large. Existing markings are never removed, so this pruning is
+// sound (pruning old markings is not). The search terminates because the markings on a path cannot
+// grow forever without one covering another.
 type cover struct {
 	net      *Net
 	nodes    []node
 	fired    []bool
-	pump     *Pump // the first pump found
-	work     int   // number of comparisons that remain
+	pump     *Pump // first pump found
+	work     int   // number of comparisons left
 	complete bool
 }
 
@@ -49,11 +49,11 @@ type cover struct {
 type node struct {
 	marking    Marking
 	sum        int // sum of all tokens; Omega counts as omegaSum
-	parent, by int // both are -1 in the node of the initial marking
+	parent, by int // -1 in the node of the initial marking
 }
 
-// omegaSum is an unbounded place's contribution to a sum. It is so large that of two markings the
-// one that has more unbounded places never has the smaller sum.
+// omegaSum is the contribution of an unbounded place to a sum. It is so large that, of two
+// markings, the one with more unbounded places never has the smaller sum.
 const omegaSum = 1 << 40
 
 // newCover runs the search until it is complete or exceeds the given number of markings. If first
@@ -73,7 +73,7 @@ func newCover(n *Net, initial Marking, markings int, first bool) *cover {
 	return c
 }
 
-// total returns the sum of all tokens in m, where Omega counts as omegaSum.
+// total returns the sum of all tokens in m, counting Omega as omegaSum.
 func total(m Marking) (sum int) {
 	for _, tokens := range m {
 		sum += min(tokens, omegaSum)
@@ -81,7 +81,7 @@ func total(m Marking) (sum int) {
 	return sum
 }
 
-// fire fires t in node i's marking and adds the result unless it is covered.
+// fire fires t in the marking of node i and adds the result unless it is covered.
 func (c *cover) fire(i, t int) {
 	tr, from := &c.net.Transitions[t], c.nodes[i].marking
 	if !tr.Enabled(from) {
@@ -101,8 +101,8 @@ func (c *cover) fire(i, t int) {
 	}
 }
 
-// accelerate compares m with each ancestor that m covers. It sets the places of m that have grown
-// since that ancestor to Omega.
+// accelerate compares m with each ancestor that it covers, and sets the places of m that have grown
+// since then to Omega.
 func (c *cover) accelerate(m Marking, parent, by int) {
 	for a := parent; a >= 0; a = c.nodes[a].parent {
 		c.work--
@@ -116,7 +116,7 @@ func (c *cover) accelerate(m Marking, parent, by int) {
 				grown = append(grown, place)
 			}
 		}
-		if len(grown) > 0 && c.pump == nil { // no marking has Omega yet, so the path can be fired
+		if len(grown) > 0 && c.pump == nil { // no marking contains Omega yet, so the path can actually be fired
 			c.pump = &Pump{Places: grown, Prefix: c.path(a), Cycle: append(c.path(parent), by)}
 			c.pump.Cycle = c.pump.Cycle[len(c.pump.Prefix):]
 		}

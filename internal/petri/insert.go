@@ -18,7 +18,7 @@ func (s *search) insertGathered(limit int) Stop {
 	return Finished
 }
 
-// insertSuccessors stores a state's successors, which are those whose indexes are in [from, to).
+// insertSuccessors stores a state's successors, whose indexes are in [from, to).
 func (s *search) insertSuccessors(state, from, to, limit int) Stop {
 	words, k := s.layout.words, s.known
 	k.load(state)
@@ -57,9 +57,9 @@ func (s *search) lookup(i int, key []uint64) (slot int, found bool) {
 	return slot, s.states.inline[slot] != 0
 }
 
-// probe computes hashes and stores the contents of the first slots in found. These are keys of one
-// word, or the first words of longer keys. Memory latency dominates the search. The second loop
-// therefore only reads memory, so that the processor can overlap many accesses.
+// probe computes the hashes of the keys in next and stores the contents of their first slots in
+// found: keys of one word, or the first words of longer keys. Memory latency dominates the search.
+// The second loop therefore only reads memory, so that the processor can overlap many accesses.
 func (s *search) probe() {
 	s.hashes, s.found = s.hashes[:0], slices.Grow(s.found[:0], len(s.lookups))[:len(s.lookups)]
 	if s.layout.words != 1 {
@@ -76,7 +76,7 @@ func (s *search) probe() {
 }
 
 // probeKeys is like probe, but for keys that are not one word long. It also reads the stored keys
-// that are likely to be compared with the keys in next, so that these stored keys are cached.
+// that are likely to be compared with the keys in next, to bring them into the cache.
 func (s *search) probeKeys() {
 	words := s.layout.words
 	for i := range s.lookups {
@@ -96,9 +96,8 @@ func (s *search) probeKeys() {
 	}
 }
 
-// initSets initializes the set of each new successor of the state. The successor reached by u gets
-// the transitions that are enabled together with u and lead from the state to a state found before
-// the successor.
+// initSets initializes the sets of the state's new successors. The successor reached by u gets the
+// transitions that are enabled together with u and lead from state to a successor found earlier.
 func (s *search) initSets(state int) {
 	k := s.known
 	first := s.states.len() - len(k.fresh)

@@ -15,10 +15,10 @@ import (
 // weights are positive, and Weights is sorted by place.
 type Invariant struct {
 	Weights  []Arc
-	Constant int // the weighted sum in the initial marking
+	Constant int // weighted sum in the initial marking
 }
 
-// Limits on the effort spent on invariants. Their number can be exponential.
+// Limits on the effort spent on invariants, whose number can be exponential.
 const (
 	maxRows          = 400
 	maxInvariantWork = 40_000_000
@@ -26,9 +26,9 @@ const (
 	maxWeight        = math.MaxInt32
 )
 
-// Invariants computes a net's minimal place invariants (semiflows) with Farkas's algorithm, with
-// bounded effort. Every returned invariant holds. all reports whether found contains every invariant
-// with minimal support.
+// Invariants computes a net's minimal place invariants (semiflows) with Farkas's algorithm, within
+// a limited effort. Every returned invariant holds. all reports whether found contains every
+// invariant with minimal support.
 //
 // If the net is too large for the algorithm, Invariants returns the places that no transition
 // changes.
@@ -74,18 +74,18 @@ func invariantBounds(places int, invariants []Invariant) []int {
 	return bounds
 }
 
-// farkas is the state of Farkas's algorithm, whose rows are linear combinations of places. The
-// algorithm eliminates the columns one by one: it adds pairs of rows with opposite signs in the
+// farkas is the state of Farkas's algorithm. Its rows are linear combinations of places. The
+// algorithm eliminates one column after the other: it adds pairs of rows with opposite signs in the
 // column, so that the column becomes 0, and drops the original rows.
 type farkas struct {
 	rows []farkasRow
-	open []int // columns that are nonzero in some row
+	open []int // columns that are nonzero in at least one row
 	work int
-	cut  bool // something was omitted because of a limit
+	cut  bool // whether anything was omitted because of a limit
 }
 
 type farkasRow struct {
-	numbers []int    // the row's effect, followed by its weights
+	numbers []int    // effect followed by weights
 	effect  []int    // effects of the distinct transitions
 	weights []int    // weights of the places
 	support []uint64 // bit set of the places with a nonzero weight
@@ -129,9 +129,9 @@ func newFarkas(n *Net, columns [][]Arc) *farkas {
 	return f
 }
 
-// distinctEffects returns the effects that the transitions have on the places, without duplicates.
-// Effects that differ only in sign count as equal. They are sparse, because a net with many places
-// has many transitions.
+// distinctEffects returns the distinct effects of the transitions on the places. Effects that
+// differ only in sign count as equal. The effects are sparse, because a net with many places has
+// many transitions.
 func distinctEffects(n *Net) [][]Arc {
 	var columns [][]Arc
 	seen := make(map[string]bool)
@@ -155,7 +155,7 @@ func distinctEffects(n *Net) [][]Arc {
 	return columns
 }
 
-// effect returns how firing t changes each place, sorted by place.
+// effect returns how firing t changes each place, in place order.
 func (t *Transition) effect() []Arc {
 	var effect []Arc
 	for _, a := range t.In {
@@ -172,7 +172,7 @@ func (t *Transition) effect() []Arc {
 	return effect
 }
 
-// eliminate makes another column 0. It reports whether it should be called again.
+// eliminate makes another column 0. It reports whether there may be more columns to eliminate.
 func (f *farkas) eliminate() bool {
 	column, ok := f.cheapest()
 	if !ok {
@@ -235,8 +235,8 @@ func (f *farkas) cheapest() (column int, ok bool) {
 	return column, len(open) > 0
 }
 
-// combine returns a combination of two rows with positive factors that makes the column 0. It fails
-// if a number becomes too large.
+// combine returns a combination of two rows, with positive factors, whose column is 0. It fails if
+// a number becomes too large.
 func (f *farkas) combine(a, b *farkasRow, column int) (farkasRow, bool) {
 	f.work += len(a.numbers)
 	x, y := -b.effect[column], a.effect[column]
@@ -260,8 +260,8 @@ func (f *farkas) combine(a, b *farkasRow, column int) (farkasRow, bool) {
 	return r, true
 }
 
-// addMinimal adds the row r unless r's support contains the support of another row. It drops the
-// rows whose supports contain r's support. If there are too many rows, it drops the row with the
+// addMinimal adds the row r unless its support contains the support of another row. It drops the
+// rows whose support contains that of r. If there are too many rows, it drops the row with the
 // largest support.
 func (f *farkas) addMinimal(rows []farkasRow, r farkasRow) []farkasRow {
 	f.work += len(rows) * len(r.support)

@@ -1,19 +1,19 @@
 package petri
 
-// maxKnown limits the number of transitions. In a net with more transitions, the search does not
-// remember known successors and looks up every successor.
+// maxKnown is the maximum number of transitions for remembering known successors. In a net with
+// more transitions, the search looks up every successor.
 const maxKnown = 256
 
-// knownSuccessors stores, for each state that waits to be expanded, the transitions whose
-// successors are already in the state set and thus need no lookup.
+// knownSuccessors stores, for each state waiting to be expanded, the transitions whose successors
+// are already in the state set and thus need no lookup.
 //
-// Suppose that t leads from p to q, that u leads from p to s, and that p has tokens for both t and
-// u at once. Then firing u in q leads to the same state as firing t in s. If q was found before s,
-// q is expanded before s, so that this state is in the set when s is expanded. In a highly
-// concurrent net, this leaves little more than one lookup for each state.
+// Suppose that t leads from p to q, u leads from p to s, and p has tokens for both t and u at once.
+// Then firing u in q leads to the same state as firing t in s. If q was found before s, q is also
+// expanded before s, so that this state is already in the set when s is expanded. In a highly
+// concurrent net, this leaves little more than one lookup per state.
 type knownSuccessors struct {
-	words      int      // size of a set of transitions; 0: knownSuccessors is not used
-	ring       []uint64 // sets of the waiting states; the set of state i is at index i modulo size
+	words      int      // size of a set of transitions in words; 0 means that knownSuccessors is not used
+	ring       []uint64 // sets of the waiting states; that of state i is at index i modulo size
 	size       int      // number of sets in the ring, a power of 2
 	conflicts  []uint64 // for each transition, the transitions that share an input place with it
 	duplicates []uint64 // transitions with the same effect as an earlier transition
@@ -46,7 +46,7 @@ func newKnownSuccessors(n *Net) *knownSuccessors {
 
 func (k *knownSuccessors) conflictsOf(t int) []uint64 { return k.conflicts[t*k.words:][:k.words] }
 
-// setOf returns a waiting state's set of transitions.
+// setOf returns the set of transitions of a waiting state.
 func (k *knownSuccessors) setOf(state int) []uint64 {
 	return k.ring[state&(k.size-1)*k.words:][:k.words]
 }

@@ -6,25 +6,24 @@ import (
 	"slices"
 )
 
-// maxWidth is the maximum lane width. No token count comes close to it.
+// maxWidth is the maximum lane width. Token counts do not come close to it.
 const maxWidth = 62
 
-// layout defines each place's position in a packed marking. Each place has a lane of bits and,
-// above the lane, a guard bit that is 0 in a valid marking. When the guards are set, a single
-// subtraction compares all lanes in a word: a lane that is too small borrows from its own guard and
-// from no other guard.
+// layout defines the position of each place in a packed marking. Each place has a lane of bits and,
+// above it, a guard bit that is 0 in a valid marking. When the guards are set, a single subtraction
+// compares all lanes in a word: a lane that is too small borrows from its own guard and no other.
 type layout struct {
 	words int
-	lanes []lane // the lane of each place
+	lanes []lane // lane of each place
 	guard []uint64
-	ones  []uint64 // the lowest bit in each lane
-	owner []int32  // the place whose guard is bit b in word w, at index 64*w+b
+	ones  []uint64 // lowest bit of each lane
+	owner []int32  // at index 64*w+b, the place whose guard is bit b in word w
 }
 
 type lane struct {
 	word  int
 	shift uint
-	width uint // number of bits in the lane, not counting the guard
+	width uint // number of bits in the lane, without the guard
 }
 
 // newLayout returns a layout with lanes of the given widths. It places wide lanes first, each into
@@ -36,7 +35,7 @@ func newLayout(widths []uint) *layout {
 		order[place] = place
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(widths[b], widths[a]) })
-	used := make([]uint, 1) // a net without places also has one state
+	used := make([]uint, 1) // even a net without places has one state
 	for _, place := range order {
 		width := widths[place]
 		word := slices.IndexFunc(used, func(u uint) bool { return u+width < 64 })
@@ -57,7 +56,7 @@ func newLayout(widths []uint) *layout {
 	return l
 }
 
-// pack encodes m into key. It reports whether every token count fits its lane.
+// pack encodes m into key. It reports whether every token count fits in its lane.
 func (l *layout) pack(m Marking, key []uint64) bool {
 	clear(key)
 	for place, tokens := range m {
@@ -94,16 +93,16 @@ func (l *layout) widths() []uint {
 // packedTransition is a transition in packed form.
 type packedTransition struct {
 	parts []part
-	idle  bool // firing the transition leaves the marking unchanged
+	idle  bool // whether firing the transition leaves the marking unchanged
 }
 
-// part is the effect that a firing has on one word of a packed marking.
+// part is the effect of a firing on one word of a packed marking.
 type part struct {
 	word    int
 	in, out uint64
 }
 
-// packTransition returns t in packed form. The weights of its arcs must fit the lanes.
+// packTransition returns t in packed form. The weights of its arcs must fit in the lanes.
 func (l *layout) packTransition(t *Transition) packedTransition {
 	in, out := l.packArcs(t.In), l.packArcs(t.Out)
 	f := packedTransition{idle: slices.Equal(in, out)}
@@ -124,7 +123,7 @@ func (l *layout) packArcs(arcs []Arc) []uint64 {
 }
 
 // neededWidths returns lane widths that fit the initial marking, every arc, and the known bounds. A
-// negative bound means that the bound is unknown.
+// negative bound is unknown.
 func neededWidths(n *Net, initial Marking, bounds []int) []uint {
 	widths := make([]uint, n.Places)
 	need := func(place, tokens int) {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// liveness finds the transitions that are not live. A transition is live if every reachable state
-// can still reach a state that enables it. This holds if every terminal strongly connected
-// component (a component without outgoing edges) has a state that enables the transition.
+// liveness finds the transitions that are not live. A transition is live if a state that enables it
+// can be reached from every reachable state. This is the case if every terminal strongly connected
+// component (one without outgoing edges) has a state that enables the transition.
 func (s *search) liveness(o *Options) (Answer, []int) {
 	n := len(s.net.Transitions)
 	switch {
@@ -29,13 +29,13 @@ func (s *search) liveness(o *Options) (Answer, []int) {
 }
 
 // components computes the strongly connected components of the state graph with Tarjan's algorithm.
-// It does not store edges, but fires each transition again when it follows the transition's edge.
+// It does not store edges, but fires each transition again to follow its edge.
 type components struct {
 	*search
 	live []bool // transitions that are enabled in every terminal component completed so far
 	ask  func(states int) bool
 
-	number      []uint32 // 1-based discovery order of each state; 0: not visited
+	number      []uint32 // 1-based discovery order of each state; 0 means not visited
 	low         []uint32 // low-link of each state; componentDone once its component is complete
 	count       uint32
 	path        []visit
@@ -48,13 +48,13 @@ type components struct {
 // visit is a state on the path of the depth-first search.
 type visit struct {
 	state  uint32
-	try    int32 // the next transition to try
+	try    int32 // next transition to try
 	leaves bool  // whether an edge leads from the component to another component
 }
 
 const componentDone = math.MaxUint32
 
-// run visits every state. All states are reachable from state 0. It returns false if ask stopped
+// run visits every state. All of them are reachable from state 0. It returns false if ask stopped
 // it.
 func (c *components) run() bool {
 	n := c.states.len()
@@ -82,8 +82,8 @@ func (c *components) enter(state uint32) {
 	c.path = append(c.path, visit{state: state})
 }
 
-// step follows the next edge to an unvisited state, or leaves the last state on the path if no edge
-// remains.
+// step follows the next edge to an unvisited state. If no such edge is left, it leaves the last
+// state on the path.
 func (c *components) step() {
 	v := &c.path[len(c.path)-1]
 	for key := c.states.at(int(v.state)); int(v.try) < len(c.transitions); {
@@ -112,7 +112,7 @@ func (c *components) step() {
 }
 
 // finishState removes a state from the path. If the state is the root of its component, finishState
-// also completes the component.
+// completes the component, too.
 func (c *components) finishState(v visit) {
 	c.path = c.path[:len(c.path)-1]
 	first := c.low[v.state] == c.number[v.state]

@@ -31,18 +31,18 @@ type Net struct {
 	Transitions []Transition
 }
 
-// A Transition consumes tokens from its input places and produces tokens in its output places. A
-// place occurs at most once in each list; [Arcs] converts a multiset of places into such a list.
+// A Transition consumes tokens from its input places and produces tokens in its output places. Each
+// list contains a place at most once; [Arcs] converts a multiset of places to such a list.
 type Transition struct {
 	In, Out []Arc
 }
 
-// An Arc connects a transition with a place and carries Weight tokens.
+// An Arc connects a transition to a place and carries Weight tokens.
 type Arc struct {
 	Place, Weight int
 }
 
-// Marking is the token count in each place.
+// A Marking holds the token count of each place.
 type Marking []int
 
 // Arcs converts a multiset of places into arcs, in order of first occurrence.
@@ -78,7 +78,7 @@ func (t *Transition) Take(m Marking) {
 	}
 }
 
-// GiveBack reverses [Transition.Take].
+// GiveBack undoes [Transition.Take].
 func (t *Transition) GiveBack(m Marking) {
 	for _, a := range t.In {
 		m[a.Place] += a.Weight
@@ -98,8 +98,8 @@ func (t *Transition) Fire(m Marking) {
 	t.Put(m)
 }
 
-// Consumed returns the tokens that a firing of t removes permanently: its inputs minus the tokens
-// that it returns to the same places.
+// Consumed returns the tokens that firing t removes permanently: its inputs minus the tokens that
+// it returns to the same places.
 func (t *Transition) Consumed() []Arc {
 	var lasting []Arc
 	for _, a := range t.In {
@@ -115,7 +115,8 @@ func (t *Transition) Adds() bool {
 	return slices.ContainsFunc(t.Out, func(a Arc) bool { return a.Weight > weight(t.In, a.Place) })
 }
 
-// ConflictsWith reports whether t and u share an input place that has too few tokens in m for both.
+// ConflictsWith reports whether t and u share an input place that does not have enough tokens in m
+// for both.
 func (t *Transition) ConflictsWith(u *Transition, m Marking) bool {
 	for _, a := range t.In {
 		if w := weight(u.In, a.Place); w > 0 && m[a.Place] < a.Weight+w {
@@ -126,7 +127,7 @@ func (t *Transition) ConflictsWith(u *Transition, m Marking) bool {
 }
 
 // NeverGrows reports whether no transition increases the total number of tokens. Such a net is
-// bounded, so boundedness is proved without an exploration.
+// bounded, which is thus proved without exploring it.
 func (n *Net) NeverGrows() bool {
 	ones := slices.Repeat([]int{1}, n.Places)
 	return !slices.ContainsFunc(n.Transitions, func(t Transition) bool { return weigh(t.Out, ones) > weigh(t.In, ones) })
@@ -140,7 +141,7 @@ func (m Marking) AppendKey(b []byte) []byte {
 	return b
 }
 
-// weight returns the weight of the arc to place, or 0 if arcs contains no arc to it.
+// weight returns the weight of the arc to place, or 0 if arcs does not contain one.
 func weight(arcs []Arc, place int) int {
 	for _, a := range arcs {
 		if a.Place == place {
@@ -150,7 +151,7 @@ func weight(arcs []Arc, place int) int {
 	return 0
 }
 
-// weigh returns the weighted sum of the tokens that the arcs carry.
+// weigh returns the weighted sum of the tokens carried by the arcs.
 func weigh(arcs []Arc, weights []int) int {
 	sum := 0
 	for _, a := range arcs {
@@ -159,8 +160,8 @@ func weigh(arcs []Arc, weights []int) int {
 	return sum
 }
 
-// Reachable yields each reachable marking once, in breadth-first order, with the transitions that
-// it enables. For an unbounded net, the sequence is infinite.
+// Reachable yields each reachable marking once, in breadth-first order, with its enabled
+// transitions. For an unbounded net, the sequence is infinite.
 func (n *Net) Reachable(initial Marking) iter.Seq2[Marking, []int] {
 	return func(yield func(Marking, []int) bool) {
 		seen := make(map[string]bool)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// MaxFirings returns how many times in a row t can fire in m if no place may have more than most
-// tokens. It returns [math.MaxInt] if the number is unlimited.
+// MaxFirings returns how many times in a row t can fire in m without any place exceeding most
+// tokens. It returns [math.MaxInt] if that number is unlimited.
 func (t *Transition) MaxFirings(m Marking, most int) int {
 	times := math.MaxInt
 	for _, a := range t.In {
@@ -25,8 +25,8 @@ func (t *Transition) MaxFirings(m Marking, most int) int {
 	return times
 }
 
-// Remaining returns how many more times t can fire before the tokens that it uses up are exhausted.
-// ok is false if t uses up no tokens.
+// Remaining returns how many more times t can fire before it runs out of the tokens that it uses
+// up. ok is false if t uses up no tokens.
 func (t *Transition) Remaining(m Marking) (firings int, ok bool) {
 	for _, a := range t.In {
 		given := weight(t.Out, a.Place)
@@ -55,7 +55,7 @@ func (t *Transition) ChangesInputOf(u *Transition) bool {
 }
 
 // TakesMissing reports whether t consumes tokens from an input place of u that has too few tokens
-// for u. If it does, t may hold the missing tokens.
+// for u, so that t may hold the missing tokens.
 func (t *Transition) TakesMissing(u *Transition, m Marking) bool {
 	return slices.ContainsFunc(u.In, func(need Arc) bool { return m[need.Place] < need.Weight && weight(t.In, need.Place) > 0 })
 }

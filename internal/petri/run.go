@@ -28,7 +28,7 @@ func (s *search) run(o *Options) Stop {
 	return Finished
 }
 
-// gather computes the successors of the next few states. It reports whether all of them fit the
+// gather computes the successors of the next few states. It reports whether all of them fit in the
 // layout.
 func (s *search) gather() bool {
 	s.firable, s.lookups, s.next, s.ends = s.firable[:0], s.lookups[:0], s.next[:0], s.ends[:0]
@@ -87,8 +87,8 @@ func (s *search) inTerminal(key []uint64) bool {
 	return false
 }
 
-// widenLayout widens the lanes that are too narrow for the gathered successors, and repacks all
-// states. It reports whether the memory limit allows the wider layout.
+// widenLayout widens the lanes that are too narrow for the gathered successors and repacks all
+// states. It reports whether the wider layout is within the memory limit.
 func (s *search) widenLayout() bool {
 	old := s.layout
 	widths := old.widths()
@@ -109,7 +109,7 @@ func (s *search) widenLayout() bool {
 	}
 	s.setLayout(newLayout(widths))
 	if !s.repack(old) {
-		s.setLayout(old) // the states still have the old layout
+		s.setLayout(old) // the states are still in the old layout
 		return false
 	}
 	return true

@@ -2,8 +2,8 @@ package petri
 
 import "math/bits"
 
-// manyTransitions is the number of transitions above which a search no longer tries all of them in
-// each state.
+// manyTransitions is the maximum number of transitions to try in every state. In larger nets, a
+// search uses watched places.
 const manyTransitions = 48
 
 // learnStates is the number of visited states that triggers a new choice of watched places, based
@@ -18,39 +18,39 @@ type search struct {
 	transitions []packedTransition
 	states      *stateSet
 	high        []uint64 // largest token count in each place, as a packed marking
-	fired       []bool   // transitions that at least one state has enabled
+	fired       []bool   // transitions enabled in at least one state
 
 	// In a net with many transitions, each transition watches one of its input places, and the
-	// search tries only transitions that watch a marked place.
-	watchers [][]int32 // transitions that watch each place
-	always   []int32   // transitions that are always tried: those without inputs or, in a net with few transitions, all
-	marked   []int     // for each place, the number of states that mark it; used only while learning
+	// search tries only the transitions that watch a marked place.
+	watchers [][]int32 // transitions watching each place
+	always   []int32   // transitions to try in every state: those without inputs or, in a net with few transitions, all
+	marked   []int     // for each place, the number of states where it is marked; used only while learning
 
-	stubborn *stubborn // if not nil, only the transitions that it chooses are fired
+	stubborn *stubborn // chooses the transitions to fire; if nil, all enabled transitions are fired
 
 	known *knownSuccessors // successors that need no lookup; unused if stubborn is set
 
 	firable   []int32  // transitions enabled in the current states
-	lookups   []int32  // those of the transitions in firable whose successors need a lookup
-	next      []uint64 // the successors reached by lookups, as concatenated keys
+	lookups   []int32  // transitions in firable whose successors need a lookup
+	next      []uint64 // successors that need a lookup, as concatenated keys
 	ends      []end    // for each current state, where its entries end
 	scratch   []uint64 // scratch space for a key
-	knownHere []uint64 // for the current state, the transitions whose successors are known; may be empty
+	knownHere []uint64 // in the current state, the transitions whose successors are known; may be empty
 
 	hashes, found []uint64 // hash and first slot of each key in next; filled by probe
 
 	edges        int
 	expanded     int
-	deadlocks    int // number of states that enable no transition
+	deadlocks    int // number of states without an enabled transition
 	trapped      int // number of deadlocks without a marked terminal place
-	firstTrapped int // the first trapped state; -1: no such state
+	firstTrapped int // first trapped state, or -1
 	terminal     []int
 }
 
-// end is where a state's entries in firable and lookups end.
+// An end marks the end of a state's entries in firable and lookups.
 type end struct{ firable, lookups int }
 
-// newSearch prepares a search. bounds contains the known place bounds. A negative bound is unknown.
+// newSearch prepares a search. bounds contains the known place bounds; a negative bound is unknown.
 func newSearch(n *Net, initial Marking, bounds []int) *search {
 	s := &search{net: n, initial: initial, fired: make([]bool, len(n.Transitions)), firstTrapped: -1}
 	if len(n.Transitions) > manyTransitions {
@@ -76,9 +76,8 @@ func (s *search) setLayout(l *layout) {
 	s.chooseWatched()
 }
 
-// chooseWatched chooses the place that each transition watches. It is the input place that the
-// fewest states have marked so far. If several places are equal in this respect, it is the one that
-// the fewest transitions watch.
+// chooseWatched chooses the place that each transition watches: the input place marked in the
+// fewest states so far or, among several such places, the one watched by the fewest transitions.
 func (s *search) chooseWatched() {
 	s.watchers, s.always = make([][]int32, s.net.Places), s.always[:0]
 	for i := range s.net.Transitions {
@@ -98,8 +97,8 @@ func (s *search) chooseWatched() {
 	}
 }
 
-// learn counts the places that a state marks. At state learnStates, it calls chooseWatched with
-// these counts.
+// learn counts the places marked in a state. At state learnStates, it calls chooseWatched with the
+// counts.
 func (s *search) learn(key []uint64, state int) {
 	for place := range s.marked {
 		if s.layout.tokens(key, place) > 0 {
@@ -141,7 +140,8 @@ func (s *search) bounds() []int {
 	return m
 }
 
-// reserveSet makes room for the next state's set. It reports whether the memory limit allows this.
+// reserveSet makes room for the set of the next state. It reports whether the memory limit allows
+// this.
 func (s *search) reserveSet() bool {
 	k, waiting := s.known, s.states.len()-s.expanded
 	if waiting < k.size || k.words == 0 {

@@ -6,33 +6,33 @@ import (
 	"slices"
 )
 
-// stateSet is a set of keys of equal length, numbered in insertion order. It is the visited set of
-// a search. Because its keys are stored in that order, it is also the queue of a breadth-first
-// search. Keys are compared exactly, so two different keys are never confused.
+// stateSet is a set of keys of equal length, numbered in insertion order. A search uses it both as
+// its visited set and, because the keys are stored in that order, as the queue of its breadth-first
+// traversal. Keys are compared exactly, so two different keys are never confused.
 //
 // It allocates memory for thousands of keys at once and never for a single key. It is not safe for
 // concurrent use.
 type stateSet struct {
-	maxBytes int64 // maximum memory; 0: unlimited
+	maxBytes int64 // maximum memory; 0 means unlimited
 
 	words     int
-	shift     uint       // a chunk holds 1<<shift keys
-	chunks    [][]uint64 // the keys; all chunks but the last are full
+	shift     uint       // each chunk holds 1<<shift keys
+	chunks    [][]uint64 // keys; all chunks but the last are full
 	count     int
 	bytes     int64
 	size      int  // number of slots in the tables, a power of 2
 	hashShift uint // 64 minus the number of bits in a slot index
 
-	// Hash table with open addressing: the number of a key plus one; 0: free. For one-word keys, it
-	// is nil until find is called.
+	// Hash table with open addressing. A slot holds the number of a key plus one; 0 means free. For
+	// one-word keys, it is nil until find is called.
 	table []uint32
 
 	// For keys that are not one word long: a few bits of each key's hash, so that a lookup rarely
-	// reads another key. 0: free.
+	// reads another key. 0 means free.
 	tags []uint8
 
-	// For one-word keys: their complements, so that most lookups cost a single memory access. 0:
-	// free.
+	// For one-word keys: their complements, so that most lookups need only a single memory access.
+	// 0 means free.
 	inline []uint64
 }
 
@@ -51,10 +51,10 @@ func newStateSet(words int) *stateSet {
 	return s
 }
 
-// taggedSlotBytes is the number of bytes that a slot takes in table and tags.
+// taggedSlotBytes is the size of a slot in table and tags together.
 const taggedSlotBytes = 5
 
-// The size of the first table.
+// Size of the first table.
 const (
 	firstBits  = 4
 	firstSlots = 1 << firstBits
@@ -63,18 +63,18 @@ const (
 // add adds a copy of a key that is not in the set. It reports whether the memory limit allows this.
 func (s *stateSet) add(key []uint64) bool { return s.insert(key, s.slot(key)) }
 
-// find returns the number of key. ok is false if the set does not contain key.
+// find returns the number of key. ok is false if key is not in the set.
 func (s *stateSet) find(key []uint64) (index int, ok bool) {
 	if s.table == nil {
-		s.bytes += 4 * int64(s.size) // may exceed the limit, because a search that stopped at the limit must still report its path
+		s.bytes += 4 * int64(s.size) // may exceed the limit, because a search stopped by the limit must still report its path
 		s.buildNumbers()
 	}
 	entry := s.table[s.slot(key)]
 	return int(entry) - 1, entry != 0
 }
 
-// at returns key number i. The slice stays valid after later insertions. The caller must not modify
-// it.
+// at returns key number i. The slice remains valid after later insertions. The caller must not
+// modify it.
 func (s *stateSet) at(i int) []uint64 {
 	at := (i & (1<<s.shift - 1)) * s.words
 	return s.chunks[i>>s.shift][at : at+s.words : at+s.words]
@@ -82,15 +82,15 @@ func (s *stateSet) at(i int) []uint64 {
 
 func (s *stateSet) len() int { return s.count }
 
-// bytesPerState returns the set's memory, including its reserve for growth, divided by the number
-// of keys.
+// bytesPerState returns the memory used by the set per key, including the memory reserved for
+// growth.
 func (s *stateSet) bytesPerState() float64 { return float64(s.bytes) / float64(max(s.count, 1)) }
 
 // firstSlot returns the first slot in a hash's probe sequence. It uses the high bits of the hash,
 // so that growing the table preserves the order of its entries.
 func (s *stateSet) firstSlot(hash uint64) int { return int(hash >> s.hashShift) }
 
-// slot returns the slot that contains key, or the free slot for key.
+// slot returns the slot that contains key, or the free slot where it belongs.
 func (s *stateSet) slot(key []uint64) int {
 	if s.words == 1 {
 		return s.wordSlot(key[0], hashWord(key[0]))
@@ -108,7 +108,7 @@ func (s *stateSet) keySlot(key []uint64, hash uint64) int {
 	}
 }
 
-// tagOf returns a hash's tag. It does not use the bits that firstSlot uses.
+// tagOf returns the tag for a hash. It uses other bits than firstSlot.
 func tagOf(hash uint64) uint8 { return uint8(hash) | 1 }
 
 // wordSlot is like slot, but for a one-word key.
@@ -146,11 +146,11 @@ func (s *stateSet) insert(key []uint64, slot int) bool {
 	return true
 }
 
-// full reports whether the next key needs a larger table.
+// full reports whether the table must grow before the next key is added.
 func (s *stateSet) full() bool { return 4*(s.count+1) > 3*s.size }
 
 // ensureRoom ensures that the last chunk has room for another key. The first chunk grows by
-// doubling, so that small sets stay small. All other chunks are allocated at full size.
+// doubling, so that small sets stay small. Later chunks are allocated at full size.
 func (s *stateSet) ensureRoom() bool {
 	full := s.words << s.shift
 	if s.count&(1<<s.shift-1) == 0 {
@@ -188,7 +188,7 @@ func (s *stateSet) grow() bool {
 	}
 	s.size, s.hashShift = 2*s.size, s.hashShift-1
 	if s.words != 1 {
-		s.table, s.tags = nil, nil // the garbage collector can then free the old tables first
+		s.table, s.tags = nil, nil // let the garbage collector free the old tables first
 		s.rebuildTags()
 		return true
 	}
@@ -202,7 +202,7 @@ func (s *stateSet) grow() bool {
 	return true
 }
 
-// rebuildTags fills table and tags again.
+// rebuildTags refills table and tags.
 func (s *stateSet) rebuildTags() {
 	s.table, s.tags = make([]uint32, s.size), make([]uint8, s.size)
 	for i := range s.count {
@@ -233,7 +233,7 @@ func (s *stateSet) reserveBytes(more int64) bool {
 }
 
 // hashKey mixes each word by a full-width multiplication. It spreads markings well but does not
-// resist keys that are crafted to collide. Such keys only slow the search down.
+// resist keys crafted to collide. Such keys would only slow down the search.
 func hashKey(key []uint64) uint64 {
 	h := uint64(hashSeed)
 	for _, w := range key {
@@ -249,7 +249,7 @@ func hashWord(w uint64) uint64 {
 	return hi ^ lo
 }
 
-// Two odd numbers that have no regular bit pattern.
+// Odd numbers without a regular bit pattern.
 const (
 	hashSeed   = 0x9e3779b97f4a7c15
 	hashFactor = 0xa0761d6478bd642f

@@ -5,12 +5,12 @@ import "slices"
 // stubborn chooses the transitions to fire in a state.
 type stubborn struct {
 	net        *Net
-	interferes [][]int32 // for each transition: the transitions that it can disable or that can disable it
-	producers  [][]int32 // for each place: the transitions that add tokens to it
+	interferes [][]int32 // for each transition, the transitions that it can disable or that can disable it
+	producers  [][]int32 // for each place, the transitions that add tokens to it
 
 	marking Marking
 	active  []bool // transitions enabled in marking
-	addedIn []int  // for each transition, the last round that added it to the set
+	addedIn []int  // for each transition, the last round when it was added to the set
 	round   int
 	set     []int32
 	best    []int32
@@ -92,14 +92,14 @@ func (s *stubborn) choose(l *layout, key []uint64) []int32 {
 	return s.best
 }
 
-// Limits on the effort spent on a state: how many sets are compared, and how large they are.
+// Limits on the effort per state: the number of sets that are compared, and their size.
 const (
 	maxSeeds = 8
 	maxSet   = 400
 )
 
 // build builds the stubborn set that contains seed. If it is smaller than the best set so far,
-// build stores it in best and returns true.
+// build stores its enabled transitions in best and returns true.
 func (s *stubborn) build(seed int32) bool {
 	s.round++
 	s.set = append(s.set[:0], seed)
@@ -138,7 +138,7 @@ func (s *stubborn) addAll(transitions []int32) {
 }
 
 // missingPlace returns the place whose lack of tokens disables t. If there are several, it returns
-// the one that the fewest transitions fill.
+// the one with the fewest producers.
 func (s *stubborn) missingPlace(t int32) int {
 	best := -1
 	for _, a := range s.net.Transitions[t].In {

@@ -2,8 +2,9 @@ package petri
 
 import "math/bits"
 
-// successors appends a state's enabled transitions and successors to firable, lookups and next. It
-// reports whether every token count fits its lane. If not, the layout must first be widened.
+// successors appends a state's enabled transitions and their successors to firable, lookups and
+// next. It reports whether every token count fits in its lane. If not, the layout must be widened
+// first.
 func (s *search) successors(key []uint64) bool {
 	if s.stubborn != nil && s.stubborn.worthwhile() {
 		return s.fireEnabled(s.stubborn.choose(s.layout, key), key)
@@ -53,7 +54,7 @@ func (s *search) successorsOfWord(key uint64) bool {
 }
 
 // fireEnabled fires those of the given transitions that are enabled. It reports whether every token
-// count in the successors fits its lane.
+// count in the successors fits in its lane.
 func (s *search) fireEnabled(transitions []int32, key []uint64) bool {
 	ok := true
 	for _, t := range transitions {

@@ -1,5 +1,5 @@
-// Package argument reads call arguments for limits: whether two calls are equal, and the amount of
-// a call. It has no state.
+// Package argument reads call arguments for limits. It determines the amount of a call and whether
+// two calls are equal. It has no state.
 package argument
 
 import (
@@ -24,7 +24,7 @@ func Amount(f *toolnet.Field, c *toolnet.Call) (*big.Rat, bool) {
 	return amount, ok
 }
 
-// Number returns the amount as the call spells it.
+// Number is like [Amount], but returns the number as the call spells it.
 func Number(f *toolnet.Field, c *toolnet.Call) (string, bool) {
 	_, number, ok := read(f, c)
 	return number, ok
@@ -45,7 +45,8 @@ func read(f *toolnet.Field, c *toolnet.Call) (amount *big.Rat, number string, ok
 	return amount, number, ok && amount.Sign() >= 0
 }
 
-// single returns the field's value in the call's arguments if there is only one.
+// single returns the field's value in the call's arguments. ok is false unless the field has
+// exactly one value.
 func single(f *toolnet.Field, c *toolnet.Call) (value []byte, ok bool) {
 	if f.Reader != nil {
 		return Evaluate(f, c)
@@ -57,7 +58,7 @@ func single(f *toolnet.Field, c *toolnet.Call) (value []byte, ok bool) {
 	return jsonpath.SingleMember(c.Args, f.Path)
 }
 
-// Evaluate evaluates the field's expression. It returns false if the reader panics.
+// Evaluate evaluates the field's expression. It returns false if the field's reader panics.
 func Evaluate(f *toolnet.Field, c *toolnet.Call) (value []byte, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -67,7 +68,8 @@ func Evaluate(f *toolnet.Field, c *toolnet.Call) (value []byte, ok bool) {
 	return f.Reader.Value(c, f.Number)
 }
 
-// Text returns the map's field in the call if the field is a single string.
+// Text returns the string that the map reads from the call. ok is false if the map's field is not a
+// single string.
 func Text(m *toolnet.Map, c *toolnet.Call) (string, bool) {
 	if m.Field == "" {
 		return "", false

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Fingerprint returns a digest that two calls share only if they call the same tool with equal
-// arguments. It does not compare the arguments named in ignored.
+// Fingerprint returns a digest of c's tool and arguments, except the arguments named in ignored.
+// Two calls have the same digest only if they are equal.
 func Fingerprint(c *toolnet.Call, ignored []string) string {
 	text := rawjson.AppendString(nil, c.Upstream)
 	text = rawjson.AppendString(text, c.Tool)
@@ -21,9 +21,9 @@ func Fingerprint(c *toolnet.Call, ignored []string) string {
 	return string(sum[:])
 }
 
-// appendCanonical appends the canonical form of a JSON value: object keys in order, strings with
-// the fewest possible escapes, numbers by [jsonpath.Scalar]. An empty document counts as an empty
-// object.
+// appendCanonical appends the canonical form of a JSON value: object keys sorted, strings with the
+// fewest possible escapes, numbers formatted by [jsonpath.Scalar]. An empty document counts as an
+// empty object.
 func appendCanonical(text, doc []byte) []byte {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()
@@ -58,7 +58,7 @@ func appendValue(text []byte, value any) []byte {
 		if number, ok := jsonpath.Scalar([]byte(v)); ok {
 			return append(text, number...)
 		}
-		return append(text, v...) // the number equals only a number with the same spelling
+		return append(text, v...) // equal only to a number with the same spelling
 	case bool:
 		if v {
 			return append(text, 't')

@@ -1,5 +1,5 @@
-// Package fingerprint computes hashes of nets and policies. Two hashes differ whenever the
-// decisions of the nets or policies can differ.
+// Package fingerprint computes hashes of nets and policies. The hashes of two nets or policies
+// differ whenever their decisions can differ.
 package fingerprint
 
 import (
@@ -109,7 +109,7 @@ func Net(n *toolnet.Net) string {
 	return hash(id)
 }
 
-// A Policy holds the parts of a policy that determine its decisions.
+// A Policy holds everything that determines a policy's decisions.
 type Policy struct {
 	AskDoubts bool `json:",omitempty"`
 	Nets      []NetOfPolicy
@@ -117,12 +117,12 @@ type Policy struct {
 	Successes []toolnet.Condition
 	Deny      bool
 	Shadow    bool
-	Keys      int // number of values that a net stores; set only if it is relevant and not the default
+	Keys      int // maximum number of key values in a net; set only if relevant and not the default
 
 	Ignored []toolnet.Ignored
 }
 
-// A NetOfPolicy identifies a net in a policy, and the options that apply to the net.
+// A NetOfPolicy identifies a net in a policy, together with the options that apply to it.
 type NetOfPolicy struct {
 	Name, Print, Reason string
 	Because             string         `json:",omitempty"`

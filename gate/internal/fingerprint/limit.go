@@ -8,8 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// WithMaps returns a fingerprint that combines print, a net's fingerprint, with the maps that
-// supply the net's names.
+// WithMaps combines print, a net's fingerprint, with the maps that supply the net's names.
 func WithMaps(print string, maps []toolnet.Map) string {
 	if len(maps) == 0 {
 		return print
@@ -42,11 +41,11 @@ func Limit(n *toolnet.Net, spend int) string {
 	}{tools, n.Scope, fieldIdentities(n.KeyOf(t)), of, t.Deferred, n.Row})
 }
 
-// Family returns the fingerprint of a limit without its number, which is the initial token count of
-// place, or the maximum of the sum. For a limit with a clock, the fingerprint contains only the
-// total period until all calls are available again, rounded down to a named period. The total may
-// be slightly longer than the period in the policy, because the time until each call becomes
-// available again is rounded up.
+// Family returns a fingerprint of a limit that does not depend on its number: the initial token
+// count of place, or the maximum of the sum. For a limit with a clock, the fingerprint contains
+// only the total period until all calls are available again, rounded down to a named period. The
+// total may be slightly longer than the period in the policy, because the time until each call
+// becomes available again is rounded up.
 func Family(n *toolnet.Net, place string) string {
 	c := n.Clone()
 	number := c.Initial[place]

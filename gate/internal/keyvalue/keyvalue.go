@@ -1,6 +1,6 @@
-// Package keyvalue reads key values: the values that a key's fields have in a call or its result.
-// It provides them as a canonical string, which is the same for equal values, and in a form for
-// display. It has no state.
+// Package keyvalue reads key values, that is, the values of a key's fields in a call or its result.
+// It represents a key value as a canonical string, which is the same for equal values, and formats
+// it for display. It has no state.
 package keyvalue
 
 import (
@@ -21,7 +21,7 @@ import (
 // Limits on the data that a key reads from a call.
 const (
 	maxValues  = 1000    // maximum number of key values
-	maxKeyText = 200     // maximum number of bytes in a string that is not replaced by its hash
+	maxKeyText = 200     // maximum length in bytes of a string that is not replaced by its hash
 	maxResult  = 1 << 20 // maximum size of a result in bytes
 	maxNesting = 1000
 )
@@ -33,11 +33,11 @@ func Readable(result []byte) bool {
 
 // A Value is a key value in a call.
 type Value struct {
-	Text      string             // see [Text]
+	Text      string             // canonical string; see [Text]
 	Hash      uint64             // hash of Text; see [trie.Hash]
 	Named     []toolnet.KeyValue // value of each field
-	Keys      uint64             // the net's keys that have this value; see [Union]
-	formatted string             // result of [Format]; empty: not computed yet
+	Keys      uint64             // bit set of the net's keys that have this value; see [Union]
+	formatted string             // cached result of [Format]; empty if not computed yet
 }
 
 // Format formats the value for display; see the function [Format].
@@ -48,12 +48,12 @@ func (v *Value) Format() string {
 	return v.formatted
 }
 
-// A Key describes a key's fields.
+// A Key describes the fields of a key.
 type Key struct {
-	Result  bool // at least one of the fields reads the result
-	Mixed   bool // at least one of the fields does not read the result
+	Result  bool // whether any field reads the result
+	Mixed   bool // whether any field does not read the result
 	Written []toolnet.Field
-	fields  []int // field numbers in the set
+	fields  []int // numbers of the fields in the [Set]
 }
 
 // A Set collects distinct keys and their fields. The zero value is ready to use.
@@ -74,12 +74,12 @@ type fieldReader struct {
 	path jsonpath.Path
 }
 
-// same reports whether f and g always have the same value.
+// same reports whether f and g read the same value from every call.
 func (f *fieldReader) same(g *toolnet.Field) bool {
 	return f.Path == g.Path && f.Reader == g.Reader && f.Number == g.Number && f.Result == g.Result
 }
 
-// Number returns the key's number in the set, and adds the key if necessary.
+// Number returns the key's number in the set, adding the key if necessary.
 func (s *Set) Number(key []toolnet.Field) int {
 	k := Key{Written: key}
 	for i := range key {
@@ -110,7 +110,7 @@ func (s *Set) fieldNumber(f toolnet.Field) int {
 type CallReader struct {
 	Set    *Set
 	Call   *toolnet.Call
-	Result []byte // nil: the call has no result
+	Result []byte // nil if the call has no result
 	fields []fieldReading
 	keys   []Reading
 
@@ -126,16 +126,16 @@ type fieldReading struct {
 	fault  jsonpath.Fault
 }
 
-// A Reading holds a key's values in a call. Without values, it holds the fault that explains this.
+// A Reading holds a key's values in a call or, if there are no values, the reason.
 type Reading struct {
 	Values []Value
-	Field  int // index in the key of the faulty field
+	Field  int // if Fault is set, the index of the faulty field in the key
 	Fault  jsonpath.Fault
 	number int
 }
 
-// Explain explains in a sentence that a call with the given name needs a value for the key, and why
-// the call has none.
+// Explain returns a sentence saying that a call with the given name needs a value for the key, and
+// why the call has no such value.
 func (r *Reading) Explain(k *Key, name string) string {
 	why := map[jsonpath.Fault]string{
 		jsonpath.Absent:    "the call has no such value",
@@ -151,7 +151,7 @@ func (r *Reading) Explain(k *Key, name string) string {
 	return name + " needs a value in `" + f.Name() + "`: " + why + "."
 }
 
-// ReadResult reads the fields in the result before the call is known.
+// ReadResult reads the fields in the result in advance. The call need not be known yet.
 func (c *CallReader) ReadResult() {
 	for number := range c.Set.fields {
 		if c.Set.fields[number].Result {
@@ -160,7 +160,7 @@ func (c *CallReader) ReadResult() {
 	}
 }
 
-// Key returns the values for the key with the given number.
+// Key returns the call's values for the key with the given number.
 func (c *CallReader) Key(number int) *Reading {
 	for i := range c.keys {
 		if c.keys[i].number == number {
@@ -191,7 +191,7 @@ func (c *CallReader) Key(number int) *Reading {
 	return &c.keys[len(c.keys)-1]
 }
 
-// combine computes the key's values as the product of its fields' values.
+// combine computes the key's values as the Cartesian product of its fields' values.
 func (r *Reading) combine(k *Key, columns [][]string) {
 	count := 1
 	for i, column := range columns {
@@ -212,8 +212,8 @@ func (r *Reading) combine(k *Key, columns [][]string) {
 	}
 }
 
-// combination appends one of the total combinations of the column values to parts. The parameter
-// number selects the combination; the last column changes fastest.
+// combination appends a combination of the columns' values to parts. number selects one of the
+// total combinations; the last column changes fastest.
 func (k *Key) combination(parts []toolnet.KeyValue, columns [][]string, number, total int) []toolnet.KeyValue {
 	for i, column := range columns {
 		total /= len(column)
@@ -222,8 +222,8 @@ func (k *Key) combination(parts []toolnet.KeyValue, columns [][]string, number, 
 	return parts
 }
 
-// Text returns the string form of a value: its parts or, if they are long, a hash followed by the
-// beginning of the parts. For a value without parts, the string is empty.
+// Text returns the canonical string of a value: its parts or, if they are too long, their hash
+// followed by the beginning of the parts. For a value without parts, the string is empty.
 func Text(parts []toolnet.KeyValue) string {
 	if len(parts) == 0 {
 		return ""
@@ -240,7 +240,7 @@ func Text(parts []toolnet.KeyValue) string {
 	return "#" + hex.EncodeToString(sum[:]) + strings.ToValidUTF8(text[:shown], "")
 }
 
-// field returns the values of the field with the given number.
+// field returns the call's values for the field with the given number.
 func (c *CallReader) field(number int) *fieldReading {
 	for i := range c.fields {
 		if c.fields[i].number == number {
@@ -256,7 +256,7 @@ func (c *CallReader) field(number int) *fieldReading {
 	case c.Result == nil:
 		r.fault = jsonpath.Absent
 	default:
-		r.all, r.fault = f.path.Readable(c.Result, maxValues) // each value is evidence by itself
+		r.all, r.fault = f.path.Readable(c.Result, maxValues) // each value is evidence on its own
 	}
 	if c.fields == nil {
 		c.fields = c.fieldRoom[:0]
@@ -265,7 +265,7 @@ func (c *CallReader) field(number int) *fieldReading {
 	return &c.fields[len(c.fields)-1]
 }
 
-// arguments returns the call's arguments as an object.
+// arguments returns the call's arguments as a JSON object.
 func arguments(c *toolnet.Call) []byte {
 	if len(c.Args) == 0 {
 		return []byte("{}")
@@ -273,7 +273,7 @@ func arguments(c *toolnet.Call) []byte {
 	return c.Args
 }
 
-// evaluate returns the value of the expression in f, or null.
+// evaluate returns the value of f's expression, or null if it has no value.
 func (f *fieldReader) evaluate(c *toolnet.Call) []byte {
 	if v, ok := argument.Evaluate(&f.Field, c); ok {
 		return v
@@ -290,8 +290,8 @@ func (k *Key) named(parts []string) []toolnet.KeyValue {
 	return all
 }
 
-// ParseText reverses [Text]. It returns the parts of a value, keyed by field name. For a long
-// value, it returns only the beginning.
+// ParseText is the inverse of [Text]: it returns the parts of a value, with the names of their
+// fields. For a long value, it returns only the beginning.
 func (k *Key) ParseText(text string) []toolnet.KeyValue {
 	if text[0] == '#' {
 		begin := strings.TrimPrefix(text[1+2*sha256.Size:], `"`)
@@ -305,7 +305,7 @@ func (k *Key) ParseText(text string) []toolnet.KeyValue {
 	return k.named(parts)
 }
 
-// Names returns the field names.
+// Names returns the names of the key's fields.
 func (k *Key) Names() string {
 	all := make([]string, len(k.Written))
 	for i := range all {
@@ -314,8 +314,8 @@ func (k *Key) Names() string {
 	return strings.Join(all, ", ")
 }
 
-// Format formats a value for display. A plain value has no quotes. Any other value is shown as
-// JSON, shortened and with escapes for invisible characters.
+// Format formats a value for display. A plain value is shown without quotes. Any other value is
+// shown as JSON, shortened and with escapes for invisible characters.
 func Format(parts []toolnet.KeyValue) string {
 	if len(parts) == 1 {
 		return formatPart(parts[0].Value)
@@ -332,7 +332,7 @@ func formatPart(part string) string {
 	if part[0] != '"' {
 		return part
 	}
-	if bare := part[1 : len(part)-1]; len(bare) <= longest && isPlain(bare) { // the string may stand without quotes only if it contains no escapes
+	if bare := part[1 : len(part)-1]; len(bare) <= longest && isPlain(bare) { // a string with escapes must keep its quotes
 		return bare
 	}
 	s, _ := rawjson.String([]byte(part))
@@ -343,8 +343,8 @@ func formatPart(part string) string {
 }
 
 // isPlain reports whether a string needs no quotes in a sentence: it starts with a letter or one of
-// /._~@#+, contains only those, digits, hyphens and colons, and does not look like another JSON
-// value.
+// /._~@#+, contains only letters, these characters, digits, hyphens and colons, and does not look
+// like another JSON value.
 func isPlain(s string) bool {
 	if s == "" || s == "true" || s == "false" || s == "null" {
 		return false
@@ -360,13 +360,13 @@ func isPlain(s string) bool {
 	return last != '.' && last != ':'
 }
 
-// A Union holds a call's values for several keys of a net. A bit represents each key.
+// A Union holds a call's values for several keys of a net. Each key is represented by a bit.
 type Union struct {
 	Values []Value
 	Keys   uint64 // keys that have all the values; see [Union.KeysOf]
 }
 
-// Add adds the values for the given key.
+// Add adds the values of the given key.
 func (u *Union) Add(values []Value, key uint64) {
 	switch {
 	case u.Keys&key != 0:
@@ -388,7 +388,7 @@ func (u *Union) Add(values []Value, key uint64) {
 	for _, v := range values {
 		if i, ok := at[v.Text]; ok {
 			if old := &u.Values[i]; key < old.Keys&-old.Keys {
-				old.Named = v.Named // take the field names from the value's first key
+				old.Named = v.Named // use the field names of the value's first key
 			}
 			u.Values[i].Keys |= key
 			continue
@@ -398,7 +398,7 @@ func (u *Union) Add(values []Value, key uint64) {
 	}
 }
 
-// KeysOf returns the keys that have v.
+// KeysOf returns the bit set of the keys that have the value v.
 func (u *Union) KeysOf(v *Value) uint64 {
 	if v.Keys != 0 {
 		return v.Keys

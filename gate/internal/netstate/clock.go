@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// A Clock is the time of a net whose transitions fire by the clock. It is immutable. A nil pointer
-// is a clock without any known time.
+// A Clock holds the times of a net with transitions that fire by the clock. It is immutable. In a
+// nil Clock, no time is known.
 type Clock struct {
 	Time  time.Time   // time when the net last changed
-	Since []time.Time // for each timed transition, the time when it last ticked or became enabled; zero: not enabled, or unknown
+	Since []time.Time // for each timed transition, when it last ticked or became enabled; zero if it is not enabled or the time is unknown
 }
 
-// Latest returns the later of t and the time of the clock.
+// Latest returns the later of t and the clock's time.
 func Latest(c *Clock, t time.Time) time.Time {
 	if c != nil && c.Time.After(t) {
 		return c.Time
@@ -20,7 +20,7 @@ func Latest(c *Clock, t time.Time) time.Time {
 	return t
 }
 
-// Since returns the time when the timed transition with index k last ticked or became enabled.
+// Since returns when the timed transition with index k last ticked or became enabled.
 func Since(c *Clock, k int) time.Time {
 	if c == nil {
 		return time.Time{}
@@ -28,7 +28,7 @@ func Since(c *Clock, k int) time.Time {
 	return c.Since[k]
 }
 
-// CopyClock returns a copy of c at time t. timed is the number of timed transitions.
+// CopyClock returns a copy of c, set to time t. timed is the number of timed transitions.
 func CopyClock(c *Clock, timed int, t time.Time) *Clock {
 	if c == nil {
 		return &Clock{Time: t, Since: make([]time.Time, timed)}

@@ -1,7 +1,6 @@
 // Package netstate represents a net's state as plain data: tokens, calls in flight, clocks and
-// spent sums, and the same data for each key value. It copies and compares states. Package gate
-// interprets the states and fires the transitions. Package netstate has no mutable state of its
-// own.
+// spent sums, and the same data for each key value. It copies and compares states; package gate
+// interprets the states and fires the transitions. Package netstate itself has no mutable state.
 package netstate
 
 import (
@@ -16,38 +15,38 @@ import (
 // NetData is the state of a net. It is immutable.
 type NetData struct {
 	Active  bool
-	Stuck   bool  // the structural transitions do not come to rest
-	Marking []int // available tokens by place, without those in flight
+	Stuck   bool  // whether the structural transitions failed to come to rest
+	Marking []int // available tokens by place, excluding those in flight
 	Flights []Flight
 	Watches []Flight
 	Meta    toolnet.Meta
-	Shadow  *ShadowData // for a net in shadow mode, whose other fields are the actual state; nil for other nets
-	Spent   *Spent      // for a net with a sum; nil: nothing spent
-	Clock   *Clock      // nil: no timed transitions, or no known time yet
-	Extras  *Extras     // state that only few nets have; nil: empty
+	Shadow  *ShadowData // set if the net is in shadow mode; the other fields are then the actual state
+	Spent   *Spent      // for a net with a sum; nil if nothing was spent
+	Clock   *Clock      // nil if the net has no timed transitions or no time is known yet
+	Extras  *Extras     // state that only few nets have; nil if empty
 
 	// In a net with a key, this NetData is the default state, which applies to every value without
-	// an entry in Values. Its watches are those whose value is in the result, and its spoilers are
-	// those that spoil all values.
+	// an entry in Values. Its watches are those that take the value from the result, and its
+	// spoilers are those that spoil all values.
 	Values *Values
 }
 
-// ShadowData is the additional state that a net in shadow mode has. It is immutable.
+// ShadowData is the additional state of a net in shadow mode. It is immutable.
 type ShadowData struct {
-	Enforced *NetData // the net's state if the nets in shadow mode had blocked, assuming that people always approve
+	Enforced *NetData // state as if the nets in shadow mode had blocked, assuming that people always approve
 	Refused  int      // number of calls that the net would have refused
-	Asked    int      // number of calls that would have needed approval
+	Asked    int      // number of calls that would have required approval
 }
 
 // Values holds a net's states for its key values, except those that equal the default state. It is
 // immutable. A nil pointer is empty.
 type Values struct {
 	states trie.Trie[storedState]
-	pool   trie.Trie[storedState] // pool of plain states, keyed by their encoding, so that equal states share memory
+	pool   trie.Trie[storedState] // plain states keyed by their encoding, so that equal states share memory
 }
 
-// storedState is the stored form of a state. The clock and the spent amount are stored separately,
-// so that states which differ only in these can share the rest.
+// storedState is the stored form of a state. It separates the clock and the spent amount, so that
+// states that differ only in these can share the rest.
 type storedState struct {
 	data  *NetData
 	clock *Clock
@@ -68,8 +67,8 @@ func (d *NetData) Waits(call *Flight) bool {
 	return slices.ContainsFunc(d.Flights, its) || slices.ContainsFunc(d.Watches, its) || d.Extras != nil && slices.ContainsFunc(d.Extras.Spoilers, its)
 }
 
-// HasNegative reports whether any place has a negative number of tokens, also in the enforced
-// state.
+// HasNegative reports whether any place has a negative number of tokens, in the actual or the
+// enforced state.
 func HasNegative(d *NetData) bool {
 	return slices.ContainsFunc(d.Marking, func(tokens int) bool { return tokens < 0 }) || d.Shadow != nil && HasNegative(d.Shadow.Enforced)
 }
@@ -88,8 +87,8 @@ func ForNewValue(d *NetData) NetData {
 	return c
 }
 
-// Unwatched returns d without the call's watches. If the call has ended, the result also lacks the
-// call as a spoiler.
+// Unwatched returns d without the call's watches and, if the call has ended, without the call as a
+// spoiler.
 func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	if !d.Waits(call) && (d.Shadow == nil || !d.Shadow.Enforced.Waits(call)) {
 		return d
@@ -124,15 +123,15 @@ func Prune(d, base *NetData) {
 	}
 }
 
-// EqualsDefault reports whether d, which is the state for a value, equals the default state base
-// and has nothing in flight, watched or spent.
+// EqualsDefault reports whether d, the state for a value, equals the default state base and has
+// nothing in flight, watched or spent.
 func EqualsDefault(d, base *NetData) bool {
 	return d.Stuck == base.Stuck && d.Spent == nil && d.Debt() == nil && len(d.Flights)+len(d.Watches)+len(d.Spoilers())+len(d.Meta) == 0 &&
 		slices.Equal(d.Marking, base.Marking) && slices.Equal(d.Lapsed(), base.Lapsed()) && d.Clock.equalTicks(base.Clock) &&
 		(d.Shadow == nil || EqualsDefault(d.Shadow.Enforced, base.Shadow.Enforced))
 }
 
-// Debt returns the debt, or nil; see [Extras].
+// Debt returns the debt, or nil if the net has no debt; see [Extras].
 func (d *NetData) Debt() *Debt {
 	if d.Extras == nil {
 		return nil
@@ -164,22 +163,22 @@ func (d *NetData) Row() string {
 	return d.Extras.Row
 }
 
-// SetSpoilers sets the calls that spoil evidence. The NetData must not be shared yet.
+// SetSpoilers sets the calls that spoil evidence. d must not be shared yet.
 func SetSpoilers(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Spoilers = flights })
 }
 
-// SetLapsed sets the watches that do not count. The NetData must not be shared yet.
+// SetLapsed sets the watches that do not count. d must not be shared yet.
 func SetLapsed(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Lapsed = flights })
 }
 
-// SetRow sets the last counted call. The NetData must not be shared yet.
+// SetRow sets the last counted call. d must not be shared yet.
 func SetRow(d *NetData, row string) {
 	d.setExtras(func(a *Extras) { a.Row = row })
 }
 
-// SetDebt sets the debt. The NetData must not be shared yet.
+// SetDebt sets the debt. d must not be shared yet.
 func SetDebt(d *NetData, debt *Debt) {
 	d.setExtras(func(a *Extras) { a.Debt = debt })
 }
@@ -200,33 +199,34 @@ func (d *NetData) setExtras(change func(*Extras)) {
 // Extras are the parts of a state that only some nets have: nets that spoil evidence, count equal
 // calls in a row or have a key. They are immutable.
 type Extras struct {
-	// Spoilers are calls in flight that spoil evidence. While there are any, no watch begins.
+	// Spoilers are the calls in flight that spoil evidence. As long as there are any, no watch
+	// begins.
 	Spoilers []Flight
 
-	// Lapsed, in the state for a value, lists the default state's watches that do not count for the
-	// value.
+	// Lapsed, in the state for a value, lists the default state's watches that do not count for
+	// this value.
 	Lapsed []Flight
 
-	Row string // identifies the last call counted by a net with [toolnet.Net].Row; empty: no call
+	Row string // identifies the last call counted by a net with [toolnet.Net].Row; empty if no call was counted
 
-	Debt *Debt // nil: no debt
+	Debt *Debt // nil if the net has no debt
 }
 
-// A Debt is the usage that exceeds a limit's maximum, which can occur because the limit was higher
-// under an earlier policy. It reduces a future increase of the limit, and refunds pay it off first.
+// A Debt is usage in excess of a limit's maximum. It arises if the limit was higher under an
+// earlier policy. It is deducted from a future increase of the limit, and refunds pay it off first.
 // It is immutable.
 type Debt struct {
-	Amount *big.Rat  // number of calls, or an amount of a sum; always positive
-	Until  time.Time // time when the clock will have paid off the whole debt; zero: no clock, or unknown
+	Amount *big.Rat  // number of calls, or amount of a sum; always positive
+	Until  time.Time // when the clock will have paid off the whole debt; zero if the net has no clock or the time is unknown
 }
 
 // A Flight is a transition that waits for its call to end.
 type Flight struct {
-	Owner      uint64 // the call's session, as an owner number of the state
+	Owner      uint64 // the call's session, identified by an owner number of the state
 	Call       uint64
-	Transition int       // transition index
+	Transition int       // index of the transition
 	Name       string    // the call's name
-	Since      time.Time // time when the call was made
+	Since      time.Time // when the call was made
 }
 
 // SameCall reports whether f and g belong to the same call.

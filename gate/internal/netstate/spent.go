@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Spent is the amount that a net's calls have spent from its sum. It is immutable.
+// Spent is the amount that a net's calls have spent of its sum. It is immutable.
 type Spent struct {
 	Amount *big.Rat  // always positive
-	Time   time.Time // refunds up to this time are already deducted; zero: unknown
+	Time   time.Time // refunds up to this time have already been deducted; zero if unknown
 }
 
-// compactSpent is a [Spent] whose numerator and denominator fit into 64 bits.
+// compactSpent is a [Spent] whose numerator and denominator fit in 64 bits.
 type compactSpent struct {
 	num, denom int64
 	time       time.Time

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/trie"
 )
 
-// maxPlain limits the number of states in the pool of shared states.
+// maxPlain is the maximum number of states in the pool of shared states.
 const maxPlain = 1000
 
 // Len returns the number of entries.
@@ -19,16 +19,16 @@ func (v *Values) Len() int {
 	return v.states.Len()
 }
 
-// Get returns the state for a value, or nil. key is the text of the value, as in a delta of package
-// gate.
+// Get returns the state for a value, or nil if the value has no entry. key is the text of the
+// value, as in a delta of package gate.
 func (v *Values) Get(key string) *NetData {
-	if v == nil { // avoids computing the hash
+	if v == nil { // do not compute the hash
 		return nil
 	}
 	return GetHashed(v, trie.Hash(key), key)
 }
 
-// GetHashed is [Values.Get] for a value with a known hash; see [trie.Hash].
+// GetHashed is like [Values.Get], for a value with a known hash; see [trie.Hash].
 func GetHashed(v *Values, hash uint64, key string) *NetData {
 	if v == nil {
 		return nil
@@ -39,7 +39,7 @@ func GetHashed(v *Values, hash uint64, key string) *NetData {
 	return nil
 }
 
-// All yields each value with its state, in no particular order.
+// All yields each value and its state, in no particular order.
 func (v *Values) All() iter.Seq2[string, *NetData] {
 	return func(yield func(string, *NetData) bool) {
 		if v != nil {
@@ -73,8 +73,8 @@ func (v *Values) put(key string, d *NetData) {
 // drop removes the state for a value. v must not be shared yet.
 func (v *Values) drop(key string) { v.states = v.states.Without(trie.Hash(key), key) }
 
-// share stores the state d in k. If many values may have equal states, it stores the clock and the
-// spent amount separately and shares the rest.
+// share stores the state d in k. If many values are likely to have equal states, it stores the
+// clock and the spent amount separately and shares the rest.
 func (v *Values) share(k *storedState, d *NetData) {
 	own := *d // d may be part of a larger object
 	k.data = &own
@@ -118,9 +118,9 @@ func (d *NetData) appendPlain(text []byte) []byte {
 	return text
 }
 
-// With returns a copy of the net's state d where value is the state for the given key value. If
-// fresh is true, d is not shared yet and may be modified instead of copied. A state that equals the
-// default state is not stored.
+// With returns a copy of d with the state for the given key value set to value. If fresh is true, d
+// is not shared yet and may be modified instead of copied. A state that equals the default state is
+// not stored.
 func With(d *NetData, key string, value *NetData, fresh bool) *NetData {
 	if !fresh {
 		c := *d
@@ -139,7 +139,7 @@ func With(d *NetData, key string, value *NetData, fresh bool) *NetData {
 	return d
 }
 
-// Distinct yields the net's default state and the states for its values. It may skip equal states.
+// Distinct yields the net's default state and the states for its values. It may skip duplicates.
 func Distinct(d *NetData) func(yield func(*NetData) bool) {
 	return func(yield func(*NetData) bool) {
 		if !yield(d) || d.Values == nil {

@@ -1,5 +1,5 @@
-// Package precedence decides which nets take effect if they contradict each other. Each net allows
-// some of the tools. Advisory nets yield if otherwise no tool would be left.
+// Package precedence decides which nets take effect when they contradict each other. Each net
+// allows some of the tools. Advisory nets yield if no tool would be left otherwise.
 package precedence
 
 import (
@@ -12,20 +12,20 @@ import (
 type Net struct {
 	Name     string
 	Priority int
-	Advisory bool // the net may yield; nets without this flag are required
+	Advisory bool // whether the net may yield; the other nets are required
 }
 
 // A Contest collects the tools that a policy's nets block.
 type Contest struct {
 	nets  []Net
 	tools int
-	lists []*allowlist // the allowlist of each net; nil: the net blocks no tool
+	lists []*allowlist // allowlist of each net; nil if the net blocks no tool
 
-	recovery bool // some net is in recovery
+	recovery bool // whether any net is in recovery
 	priority int  // highest priority among the nets in recovery
 }
 
-// allowlist represents the tools that a net allows by the tools that it blocks.
+// allowlist describes the tools that a net allows by listing those that it blocks.
 type allowlist struct {
 	net     int
 	blocked []bool // for each tool, whether the net blocks it
@@ -56,23 +56,24 @@ func (c *Contest) Recover(net int) {
 	}
 }
 
-// Settled is the result of a contest.
+// Settled is the outcome of a contest.
 type Settled struct {
 	Yields    []bool    // for each net, whether it yields
 	Ignored   []string  // nets that block tools and yield
-	Conflict  *Conflict // nil: the nets agree
+	Conflict  *Conflict // nil if the nets agree
 	effective []*allowlist
 }
 
-// A Conflict means that the nets together allow no tool.
+// A Conflict reports that the nets together allow no tool.
 type Conflict struct {
-	Winner string   // the highest-ranking net that does not yield; empty if all yield
+	Winner string   // highest-ranking net that does not yield; empty if all yield
 	Nets   []string // the conflicting nets, by rank
-	Yields []string // those of the nets in Nets that are advisory and yield
+	Yields []string // the advisory nets among Nets that yield
 }
 
 // Settle decides which nets take effect: all required nets and then, by priority, each advisory net
-// that no recovery overrules and that leaves at least one tool allowed by the nets before it.
+// that is not overruled by a recovery and that leaves at least one of the tools allowed by the nets
+// before it.
 func (c *Contest) Settle() *Settled {
 	s := &Settled{Yields: c.overruled()}
 	lists := c.ordered(s)
@@ -113,8 +114,8 @@ func (c *Contest) overruled() []bool {
 	return yields
 }
 
-// ordered returns, by rank, the allowlists of the nets that no recovery overrules. It records the
-// other nets as ignored.
+// ordered returns the allowlists of the nets that are not overruled by a recovery, by rank. It
+// records the overruled nets as ignored.
 func (c *Contest) ordered(s *Settled) []*allowlist {
 	var lists []*allowlist
 	for i, l := range c.lists {
@@ -134,8 +135,8 @@ func (c *Contest) ordered(s *Settled) []*allowlist {
 }
 
 // conflict returns the conflict between the allowlists, or nil. some reports whether the required
-// nets leave a tool. A required net that blocks every tool does not conflict with any net, because
-// it is consistent with all of them.
+// nets allow any tool. A required net that blocks every tool is consistent with all other nets, so
+// it does not conflict with any of them.
 func (c *Contest) conflict(lists, heeded []*allowlist, yield []string, some bool) *Conflict {
 	found := &Conflict{Yields: yield}
 	switch {
@@ -167,14 +168,14 @@ func (s *Settled) Hides(tool int) int {
 	return -1
 }
 
-// narrow adds the tools that the net blocks to blocked.
+// narrow adds the tools that l blocks to blocked.
 func (l *allowlist) narrow(blocked []bool) {
 	for i := range blocked {
 		blocked[i] = blocked[i] || l.blocked[i]
 	}
 }
 
-// leaves reports whether the net allows a tool that is not in blocked.
+// leaves reports whether l allows a tool that is not in blocked.
 func (l *allowlist) leaves(blocked []bool) bool {
 	for i := range blocked {
 		if !blocked[i] && !l.blocked[i] {

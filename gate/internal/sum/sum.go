@@ -1,5 +1,5 @@
-// Package sum computes with limited sums: the amount that a call adds, the remaining amount,
-// refunds over time, and the sentences that describe them. It has no state.
+// Package sum implements limits on sums: the amount that a call adds, the amount left, refunds over
+// time, and the sentences that describe them. It has no state.
 package sum
 
 import (
@@ -13,17 +13,16 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Limit is a net's limit on a sum. The spent amounts passed to its methods are nil if nothing was
-// spent.
+// A Limit is a net's limit on a sum. Its methods take nil to mean that nothing was spent.
 type Limit struct {
 	*toolnet.Sum
 	Scope toolnet.Scope
-	Each  bool // the limit applies to each key value separately; its descriptions contain {key}
+	Each  bool // whether the limit applies to each key value separately; if so, its descriptions contain {key}
 }
 
-// Add returns the amount that a call with the given name adds to the spent amount. If the call has
-// no amount or exceeds the limit, amount is nil and reason explains why. retry is then the time
-// until the call becomes possible, or 0.
+// Add returns the amount that a call with the given name adds to the amount spent. If the call has
+// no amount or would exceed the limit, amount is nil and reason explains why; retry is then the
+// time until the call becomes possible, or 0.
 func (l Limit) Add(name string, c *toolnet.Call, spent *big.Rat) (amount *big.Rat, reason string, retry time.Duration) {
 	amount, ok := argument.Amount(&l.Field, c)
 	if !ok {
@@ -36,7 +35,7 @@ func (l Limit) Add(name string, c *toolnet.Call, spent *big.Rat) (amount *big.Ra
 	return amount, "", 0
 }
 
-// left returns the remaining amount.
+// left returns the amount left.
 func (l Limit) left(spent *big.Rat) *big.Rat {
 	left := l.most()
 	if spent != nil {
@@ -48,7 +47,7 @@ func (l Limit) left(spent *big.Rat) *big.Rat {
 func (l Limit) most() *big.Rat { return new(big.Rat).SetInt64(int64(l.Most)) }
 
 // exceeded explains why a call with the given name cannot spend the amount. It also returns the
-// time until the call can spend it.
+// time until the call can, or 0.
 func (l Limit) exceeded(name string, left, amount *big.Rat) (reason string, retry time.Duration) {
 	if amount.Cmp(l.most()) > 0 {
 		return fmt.Sprintf("%s can spend at most %s, but this call needs %s.", name, l.each(), decimal(amount, true)), 0
@@ -94,7 +93,7 @@ func (l Limit) After(spent *big.Rat, passed time.Duration) *big.Rat {
 	return back
 }
 
-// Spending describes the spent amount: "120.50 of 1000 per user per day".
+// Spending describes the amount spent: "120.50 of 1000 per user per day".
 func (l Limit) Spending(spent *big.Rat) string {
 	if spent == nil {
 		spent = new(big.Rat)
@@ -102,8 +101,8 @@ func (l Limit) Spending(spent *big.Rat) string {
 	return decimal(spent, true) + " of " + l.String()
 }
 
-// decimal formats a nonnegative number as an integer or with two to six decimal places. A number
-// with more places is rounded to two.
+// decimal formats a nonnegative number as an integer or with two to six decimal places. Numbers
+// with more places are rounded to two.
 func decimal(r *big.Rat, up bool) string {
 	places, exact := r.FloatPrec()
 	switch {

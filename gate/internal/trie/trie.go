@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// A Trie maps strings to values. It is immutable: its methods return a new trie, which shares
-// almost all its memory with the old one. The zero value is empty.
+// A Trie maps strings to values. It is immutable: an update returns a new trie, which shares almost
+// all its memory with the old one. The zero value is empty.
 type Trie[V any] struct {
 	root *node[V]
 	size int
 }
 
-// node holds the entries whose hashes have a common prefix. The next four bits of the hash select
-// the slot.
+// node holds the entries whose hashes share a prefix. The next four bits of the hash select the
+// slot.
 type node[V any] struct {
 	bits  uint16 // bit set of the occupied slots
 	slots []slot[V]
@@ -41,7 +41,7 @@ const width = 4
 
 var seed = maphash.MakeSeed()
 
-// Hash returns the hash of a string. Each process has different hashes.
+// Hash returns the hash of a string, which differs between processes.
 func Hash(text string) uint64 { return maphash.String(seed, text) }
 
 // Len returns the number of entries.
@@ -129,8 +129,8 @@ func (n *node[V]) replaced(at int, s slot[V]) *node[V] {
 	return c
 }
 
-// without returns what remains of n after a removal. If a single entry remains, the parent node
-// takes it over, so that the shape of a trie depends only on its entries.
+// without returns the slot that replaces n after a removal. If a single entry remains, it moves to
+// the parent node, so that the shape of a trie depends only on its entries.
 func (n *node[V]) without(hash uint64, text string, shift int) slot[V] {
 	bit, at := n.slot(hash, shift)
 	var next slot[V]
