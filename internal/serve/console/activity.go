@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -96,9 +97,7 @@ func (b *activityBody) setLinks(before string) {
 // and values; parameters with an empty value are left out.
 func addressOf(path string, query url.Values, more ...string) string {
 	v := url.Values{}
-	for name, values := range query {
-		v[name] = values
-	}
+	maps.Copy(v, query)
 	for i := 0; i+1 < len(more); i += 2 {
 		if more[i+1] != "" {
 			v.Set(more[i], more[i+1])
@@ -142,11 +141,8 @@ func choices(all []*row) (kinds, nets []string) {
 // maxChoices is the maximum length of each list of choices.
 const maxChoices = 200
 
-func inOrder(set map[string]bool) (list []string) {
-	for name := range set {
-		list = append(list, name)
-	}
-	slices.Sort(list)
+func inOrder(set map[string]bool) []string {
+	list := slices.Sorted(maps.Keys(set))
 	return list[:min(len(list), maxChoices)]
 }
 

@@ -151,12 +151,8 @@ func (m *matcher) matchesName(tool string) bool {
 }
 
 func (m *matcher) matchesNet(r *row) bool {
-	for i := range r.Nets {
-		if r.Nets[i].Net == m.Net {
-			return true
-		}
-	}
-	return r.About == m.Net || r.Would != nil && slices.ContainsFunc(r.Would.Nets, func(n audit.NetVerdict) bool { return n.Net == m.Net })
+	is := func(n audit.NetVerdict) bool { return n.Net == m.Net }
+	return r.About == m.Net || slices.ContainsFunc(r.Nets, is) || r.Would != nil && slices.ContainsFunc(r.Would.Nets, is)
 }
 
 // hasWords searches each string separately, because joining the strings would be slower.

@@ -206,15 +206,13 @@ func countApprovals(list []operator.ApprovalInfo) *approvalCounts {
 		switch one.State {
 		case operator.Pending:
 			a.Waiting++
+			continue
 		case operator.Approved, operator.Consumed:
 			a.Approved++
 		case operator.Denied:
 			a.Denied++
 		default:
 			a.Silent++
-		}
-		answered := one.State == operator.Approved || one.State == operator.Consumed || one.State == operator.Denied
-		if !answered {
 			continue
 		}
 		if !one.Answered.IsZero() {

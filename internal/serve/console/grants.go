@@ -24,22 +24,14 @@ func (c *Console) grant(w http.ResponseWriter, r *http.Request) {
 	err = c.options.Proxy.Answer(id, operator.Answer{
 		Approve: true, Channel: c.channel(id), Person: v.ID, Actor: v.Name, PIN: r.PostForm.Get("pin"), Grant: &g,
 	})
-	if err != nil {
-		c.logins.addNote(r, fmt.Sprintf("%s: %v.", text.Escape(id), err), err)
-	} else {
-		c.logins.addNote(r, fmt.Sprintf("%s is approved, and similar calls pass for %s. The grant is listed below and can be revoked.", id, g.Span()), nil)
-	}
-	http.Redirect(w, r, "/inbox", http.StatusSeeOther)
+	done := fmt.Sprintf("%s is approved, and similar calls pass for %s. The grant is listed below and can be revoked.", id, g.Span())
+	c.finish(w, r, "/inbox", err, done, text.Escape(id))
 }
 
 // revoke revokes a grant.
 func (c *Console) revoke(w http.ResponseWriter, r *http.Request) {
 	id := r.PostForm.Get("id")
-	line := fmt.Sprintf("Grant %s is revoked: the next call requires approval.", text.Escape(id))
 	err := c.options.Proxy.Revoke(id, visitorOf(r).Name)
-	if err != nil {
-		line = fmt.Sprintf("Grant %s was not revoked: %v.", text.Escape(id), err)
-	}
-	c.logins.addNote(r, line, err)
-	http.Redirect(w, r, "/inbox#grants", http.StatusSeeOther)
+	grant := "Grant " + text.Escape(id)
+	c.finish(w, r, "/inbox#grants", err, grant+" is revoked: the next call requires approval.", grant+" was not revoked")
 }

@@ -66,12 +66,18 @@ func (c *Console) splitApprovals(query string) (pending, ended []operator.Approv
 // approvalMatches reports whether the text that the history shows for the approval contains all
 // words of query.
 func approvalMatches(a operator.ApprovalInfo, query string) bool {
-	shown := strings.ToLower(strings.Join([]string{a.ID, string(a.State), a.State.Word(), a.Upstream, a.Tool, a.Session, a.Principal, a.Actor, a.Channel, a.Reason}, " "))
+	shown := strings.Join([]string{a.ID, string(a.State), a.State.Word(), a.Upstream, a.Tool, a.Session, a.Principal, a.Actor, a.Channel, a.Reason}, " ")
 	for _, r := range a.Rejections {
-		shown += " " + strings.ToLower(r.String())
+		shown += " " + r.String()
 	}
-	for _, word := range strings.Fields(strings.ToLower(query)) {
-		if !strings.Contains(shown, word) {
+	return containsWords(shown, query)
+}
+
+// containsWords reports whether text contains all words of query, ignoring case.
+func containsWords(text, query string) bool {
+	text = strings.ToLower(text)
+	for word := range strings.FieldsSeq(strings.ToLower(query)) {
+		if !strings.Contains(text, word) {
 			return false
 		}
 	}

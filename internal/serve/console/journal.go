@@ -192,19 +192,18 @@ func (j *journal) remember(id string) {
 	}
 }
 
-func (j *journal) appendRow(r *row) uint64 {
+func (j *journal) appendRow(r *row) {
 	r.n = j.first + uint64(len(j.rows))
 	j.rows = append(j.rows, r)
 	if r.IsCall() {
 		j.calls++
 	}
-	return r.n
 }
 
 func (j *journal) addDecision(r *row) {
-	n := j.appendRow(r)
+	j.appendRow(r)
 	if r.Call > 0 && r.Decision == "allow" {
-		j.admitted[callKey{r.Session, r.Call}] = n
+		j.admitted[callKey{r.Session, r.Call}] = r.n
 	}
 }
 

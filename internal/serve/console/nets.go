@@ -137,16 +137,13 @@ func sessionLabel(s *operator.SessionInfo) string {
 
 // rows returns the snapshot's nets in policy order.
 func (c *Console) rows(m *snapshot, at netsAddress) (rows []netRow) {
-	known := map[string]operator.PolicyNet{}
-	for _, n := range c.options.Proxy.Nets() {
-		known[n.Name] = n
-	}
+	known := c.policyNets()
 	for i, info := range m.policy.Nets() {
 		n := m.nets[i]
 		to := at
 		to.Net, to.Why = n.Name, ""
-		row := netRow{PolicyNet: known[n.Name], Link: to.link(), Marking: n.String(), Key: n.Key}
-		row.Name, row.Active, row.Shadow = n.Name, n.Active, n.Shadow
+		row := rowOf(n, known[n.Name])
+		row.Link = to.link()
 		if row.Unknown = m.unknown[n.Name]; row.Unknown != "" {
 			row.Marking = ""
 		} else if n.Active {
@@ -245,7 +242,7 @@ type transitionRow struct {
 func (c *Console) netPage(m *snapshot, net int, at netsAddress) *netPage {
 	info, n := m.policy.Nets()[net], m.nets[net]
 	d := &netPage{InFlight: n.InFlight, Spoilers: n.Spoilers, MoreValues: n.More, Hashed: m.state == nil && len(n.Values) > 0, Rest: at.Value != ""}
-	d.netRow = c.rowOf(n)
+	d.netRow = rowOf(n, c.policyNets()[n.Name])
 	d.Unknown = m.unknown[n.Name]
 	labels := c.labels(m, net, at.Session)
 	marking := n.Marking
@@ -285,13 +282,19 @@ func (c *Console) netPage(m *snapshot, net int, at netsAddress) *netPage {
 	return d
 }
 
-// rowOf returns the table row for a net.
-func (c *Console) rowOf(n gate.NetState) netRow {
-	row := netRow{Marking: n.String(), Key: n.Key}
-	all := c.options.Proxy.Nets()
-	if i := slices.IndexFunc(all, func(one operator.PolicyNet) bool { return one.Name == n.Name }); i >= 0 {
-		row.PolicyNet = all[i]
+// policyNets returns the nets of the policy in force by name.
+func (c *Console) policyNets() map[string]operator.PolicyNet {
+	nets := map[string]operator.PolicyNet{}
+	for _, n := range c.options.Proxy.Nets() {
+		nets[n.Name] = n
 	}
+	return nets
+}
+
+// rowOf returns the table row for a net. known describes the net of that name in the policy in
+// force.
+func rowOf(n gate.NetState, known operator.PolicyNet) netRow {
+	row := netRow{PolicyNet: known, Marking: n.String(), Key: n.Key}
 	row.Name, row.Active, row.Shadow = n.Name, n.Active, n.Shadow
 	return row
 }
@@ -339,15 +342,12 @@ type callRow struct {
 func (c *Console) explain(state *gate.State, tool string) *explanation {
 	p, call := state.Policy(), callOf(state, tool)
 	call.Time = c.options.Now()
-	rules := map[string]string{}
-	for _, n := range c.options.Proxy.Nets() {
-		rules[n.Name] = n.Rule
-	}
+	known := c.policyNets()
 	y := &explanation{Tool: tool}
 	take := func(r *gate.Refusal) {
 		y.Reason = r.Text
 		for _, b := range r.Blocks {
-			y.Blocks = append(y.Blocks, blockRow{b.Net, rules[b.Net], b.Reason})
+			y.Blocks = append(y.Blocks, blockRow{b.Net, known[b.Net].Rule, b.Reason})
 		}
 	}
 	decision, _ := p.Decide(state, call, nil)
@@ -369,7 +369,7 @@ func (c *Console) explain(state *gate.State, tool string) *explanation {
 			row := callRow{Tool: name}
 			for _, m := range p.Meaning(callOf(state, name)) {
 				n := p.Nets()[m.Net].Name
-				row.Rules = append(row.Rules, blockRow{Net: n, Rule: rules[n]})
+				row.Rules = append(row.Rules, blockRow{Net: n, Rule: known[n].Rule})
 			}
 			y.Calls = append(y.Calls, row)
 		}

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"net/url"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
@@ -15,16 +14,7 @@ type netsAddress struct {
 
 // link returns the link as a path with a query.
 func (p netsAddress) link() string {
-	q := url.Values{}
-	for key, value := range map[string]string{"net": p.Net, "session": p.Session, "at": p.At, "value": p.Value, "why": p.Why} {
-		if value != "" {
-			q.Set(key, value)
-		}
-	}
-	if len(q) == 0 {
-		return "/nets"
-	}
-	return "/nets?" + q.Encode()
+	return addressOf("/nets", nil, "net", p.Net, "session", p.Session, "at", p.At, "value", p.Value, "why", p.Why)
 }
 
 // valueLabel returns a short label for a key value.

@@ -138,6 +138,16 @@ func send(w http.ResponseWriter, code int, page []byte) {
 	_, _ = w.Write(page) // an error means that the browser has disconnected
 }
 
+// finish redirects the browser after an order. The next page shows the note done or, if the order
+// failed with err, the note failed with the reason.
+func (c *Console) finish(w http.ResponseWriter, r *http.Request, next string, err error, done, failed string) {
+	if err != nil {
+		done = failed + ": " + err.Error() + "."
+	}
+	c.logins.addNote(r, done, err)
+	http.Redirect(w, r, next, http.StatusSeeOther)
+}
+
 // A tab is a link to one of the console's views.
 type tab struct {
 	View, Label string
@@ -146,25 +156,15 @@ type tab struct {
 }
 
 func tabOf(p page, view, label string) tab {
-	t := tab{View: view, Label: label, Here: p.View == view || viewOf(p.View) == view}
+	t := tab{View: view, Label: label, Here: p.View == view || viewOf[p.View] == view}
 	if view == "inbox" {
 		t.Count = p.Waiting
 	}
 	return t
 }
 
-// viewOf returns the name of the view that the given page belongs to.
-func viewOf(page string) (view string) {
-	switch page {
-	case "question", "confirm":
-		return "inbox"
-	case "call":
-		return "activity"
-	case "stop":
-		return "health"
-	}
-	return ""
-}
+// viewOf maps the name of a page to the view that the page belongs to.
+var viewOf = map[string]string{"question": "inbox", "confirm": "inbox", "call": "activity", "stop": "health"}
 
 // A card displays one approval.
 type card struct {

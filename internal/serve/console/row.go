@@ -92,16 +92,6 @@ func commandOf(args json.RawMessage) string {
 	return text.Excerpt(text.Command(args), maxDoes)
 }
 
-// A fact is one value in a row, along with the label that the row's page shows for it.
-type fact struct{ Name, Text string }
-
-// Facts returns the values in the row that its page shows as plain text. It leaves out empty
-// values.
-func (r *row) Facts() []fact {
-	all := []fact{{"Client", r.Client}, {"Principal", r.Principal}}
-	return slices.DeleteFunc(all, func(f fact) bool { return f.Text == "" })
-}
-
 // Open reports whether the call was admitted and is not known to have ended.
 func (r *row) Open() bool { return r.Decision == "allow" && r.Outcome == "" && r.Settled == "" }
 

@@ -68,16 +68,7 @@ func sessionLink(id string) string { return "/sessions?" + url.Values{"id": {id}
 
 // sessionMatches reports whether the session's visible text contains all words of query.
 func sessionMatches(s *operator.SessionInfo, query string) bool {
-	if query == "" {
-		return true
-	}
-	shown := strings.ToLower(strings.Join(append([]string{s.ID, s.Name, s.By, s.Principal, s.Process}, s.Clients...), " "))
-	for _, word := range strings.Fields(strings.ToLower(query)) {
-		if !strings.Contains(shown, word) {
-			return false
-		}
-	}
-	return true
+	return query == "" || containsWords(strings.Join(append([]string{s.ID, s.Name, s.By, s.Principal, s.Process}, s.Clients...), " "), query)
 }
 
 // moved returns the names of the session's nets that have left their initial marking.
@@ -134,13 +125,9 @@ func (c *Console) reset(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, sessionLink(id)+"&reset=ask#reset", http.StatusSeeOther)
 		return
 	}
-	line := "Every net of the session " + text.Escape(id) + " is in its initial marking again."
 	err := c.options.Proxy.ResetSession(id, actorOf(r))
-	if err != nil {
-		line = fmt.Sprintf("Session %s was not reset: %v.", text.Escape(id), err)
-	}
-	c.logins.addNote(r, line, err)
-	http.Redirect(w, r, sessionLink(id), http.StatusSeeOther)
+	shown := text.Escape(id)
+	c.finish(w, r, sessionLink(id), err, "Every net of the session "+shown+" is in its initial marking again.", "Session "+shown+" was not reset")
 }
 
 // settle sets the outcome of a call that ended with an unknown outcome.
@@ -151,11 +138,6 @@ func (c *Console) settle(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, http.StatusBadRequest, "The form lacks the call or its outcome.")
 		return
 	}
-	line := fmt.Sprintf("Call %d is settled: %s.", call, outcome)
 	err = c.options.Proxy.SettleCall(id, call, outcome == "success", actorOf(r))
-	if err != nil {
-		line = fmt.Sprintf("Call %d was not settled: %v.", call, err)
-	}
-	c.logins.addNote(r, line, err)
-	http.Redirect(w, r, sessionLink(id), http.StatusSeeOther)
+	c.finish(w, r, sessionLink(id), err, fmt.Sprintf("Call %d is settled: %s.", call, outcome), fmt.Sprintf("Call %d was not settled", call))
 }

@@ -2,9 +2,7 @@ package console
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/operator"
@@ -71,19 +69,13 @@ func (c *Console) accept(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	tool := r.PostForm.Get("tool")
-	line := text.Escape(tool) + " is accepted with its current definition."
 	err := c.options.Pins.Accept(tool, r.PostForm.Get("hash"), actorOf(r))
-	if err != nil {
-		line = fmt.Sprintf("%s was not accepted: %v.", text.Escape(tool), err)
-	}
-	c.logins.addNote(r, line, err)
-	http.Redirect(w, r, "/tools", http.StatusSeeOther)
+	c.finish(w, r, "/tools", err, text.Escape(tool)+" is accepted with its current definition.", text.Escape(tool)+" was not accepted")
 }
 
 // toolMatches reports whether the tool's visible text contains all words of query.
 func toolMatches(t operator.ToolInfo, query string) bool {
-	shown := strings.ToLower(strings.Join([]string{t.Canonical, t.Bare, t.Exposed, t.Decision, t.Says, t.Description, t.Definition}, " "))
-	return !slices.ContainsFunc(strings.Fields(strings.ToLower(query)), func(word string) bool { return !strings.Contains(shown, word) })
+	return containsWords(strings.Join([]string{t.Canonical, t.Bare, t.Exposed, t.Decision, t.Says, t.Description, t.Definition}, " "), query)
 }
 
 // hintsOf returns a hint for each annotation that the specification defines.
