@@ -5,26 +5,13 @@ import (
 	"net/http"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/telemetry"
 	"github.com/petrigate/petrigate/proxy"
 )
 
 // endpoint returns a handler for metrics and health checks.
 func (m *monitor) endpoint() *telemetry.Endpoint {
-	return &telemetry.Endpoint{Metrics: m.metrics, State: m.state, Missing: m.notReady}
-}
-
-// state returns the proxy's current state for the metrics.
-func (m *monitor) state() telemetry.State {
-	s := m.proxy.Overview()
-	t := telemetry.State{
-		Version: s.Version, Started: s.Started, Sessions: s.Sessions, Clients: s.Clients, Tools: s.Tools, Asking: s.Waiting, Goroutines: s.Goroutines,
-	}
-	for _, u := range s.Upstreams {
-		t.Upstreams = append(t.Upstreams, telemetry.Upstream{Name: u.Name, State: u.State})
-	}
-	return t
+	return &telemetry.Endpoint{Metrics: m.metrics, State: m.proxy.Overview, Missing: m.notReady}
 }
 
 // notReady explains why the proxy is not ready. It returns an empty result if the proxy is ready.
@@ -36,7 +23,9 @@ func (m *monitor) notReady() []string {
 	if err := m.proxy.Ready(); err != nil {
 		all = append(all, "decisions: "+m.secrets.Replace(err.Error()))
 	}
-	for _, u := range m.upstreamStates() {
+	upstreams := m.proxy.Overview().Upstreams // unlike Status, Overview does not query the database
+	m.secrets.maskUpstreams(upstreams)
+	for _, u := range upstreams {
 		if u.State != "up" {
 			line := "upstream " + u.Name + ": " + u.State
 			if u.Error != "" {
@@ -45,14 +34,6 @@ func (m *monitor) notReady() []string {
 			all = append(all, line)
 		}
 	}
-	return all
-}
-
-// upstreamStates describes the states of the upstreams. The descriptions contain no secrets, and
-// the database is not queried.
-func (m *monitor) upstreamStates() []operator.UpstreamStatus {
-	all := m.proxy.Overview().Upstreams
-	m.secrets.maskUpstreams(all)
 	return all
 }
 

@@ -4,14 +4,16 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/operator"
 )
 
 // An Endpoint serves /metrics, /healthz and /readyz. Callers that are not trusted learn only
 // whether the proxy is alive and ready.
 type Endpoint struct {
 	Metrics *Metrics
-	State   func() State    // returns the current state
-	Missing func() []string // explains why the proxy is not ready; returns an empty result if it is ready
+	State   func() operator.Status // returns the current state
+	Missing func() []string        // explains why the proxy is not ready; returns an empty result if it is ready
 }
 
 // Serve serves a request for one of the three paths. For any other path, it returns false and

@@ -30,8 +30,9 @@ type exporter struct {
 	metrics *Metrics
 	failing atomic.Bool // whether the collector's failure has been logged
 
-	ending  chan struct{} // closed when failed batches must no longer be retried
-	aborted chan struct{} // closed when requests in progress must be canceled
+	ending  chan struct{}   // closed when failed batches must no longer be retried
+	life    context.Context //nolint:containedctx // ends with abort, and with it the requests in progress
+	abandon context.CancelFunc
 	ended   chan struct{} // closed after the last batch
 }
 
@@ -39,7 +40,9 @@ func newExporter(t *Target, log *slog.Logger, m *Metrics) *exporter {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &exporter{target: t, client: t.client(), log: log, metrics: m, ending: make(chan struct{}), aborted: make(chan struct{}), ended: make(chan struct{})}
+	e := &exporter{target: t, client: t.client(), log: log, metrics: m, ending: make(chan struct{}), ended: make(chan struct{})}
+	e.life, e.abandon = context.WithCancel(context.Background())
+	return e
 }
 
 // ExportSpans sends spans. It always returns nil, because it logs errors itself: once when a
@@ -76,7 +79,7 @@ func (e *exporter) stopRetrying() { close(e.ending) }
 
 // abort cancels requests in progress and waits until the last batch has been handled.
 func (e *exporter) abort() {
-	close(e.aborted)
+	e.abandon()
 	<-e.ended
 }
 
@@ -85,26 +88,18 @@ func (e *exporter) abort() {
 func (e *exporter) send(ctx context.Context, body []byte) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() {
-		select {
-		case <-e.aborted:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	defer context.AfterFunc(e.life, cancel)()
 	for n, wait := 1, time.Second; ; n, wait = n+1, 2*wait {
 		again, err := e.post(ctx, body)
 		if err == nil || !again || n == maxAttempts {
 			return err
 		}
-		timer := time.NewTimer(wait)
 		select {
-		case <-timer.C:
+		case <-time.After(wait):
 			continue
 		case <-e.ending:
 		case <-ctx.Done():
 		}
-		timer.Stop()
 		return err
 	}
 }

@@ -7,26 +7,15 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"time"
+
+	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// A State holds values that are read from the proxy's current state instead of being counted.
-type State struct {
-	Version                          string
-	Started                          time.Time
-	Sessions, Clients, Tools, Asking int
-	Goroutines                       int
-	Upstreams                        []Upstream
-}
-
-// An Upstream is a server behind the proxy, with its state.
-type Upstream struct{ Name, State string }
-
-// upstreamStates lists the possible values of Upstream.State.
+// upstreamStates lists the possible states of an upstream.
 var upstreamStates = [...]string{"starting", "up", "down"}
 
 // Append appends all counters and the given state to dst in the Prometheus text format (0.0.4).
-func (m *Metrics) Append(dst []byte, s State) []byte {
+func (m *Metrics) Append(dst []byte, s operator.Status) []byte {
 	p := &page{dst}
 	p.state(s)
 	m.appendCalls(p)
@@ -105,7 +94,7 @@ func (m *Metrics) appendUpstreams(p *page) {
 // A page is text in the Prometheus format.
 type page struct{ dst []byte }
 
-func (p *page) state(s State) {
+func (p *page) state(s operator.Status) {
 	p.family("petrigate_build_info", "gauge", "The version of the proxy.")
 	p.sample("petrigate_build_info", 1, "version", s.Version)
 	p.family("process_start_time_seconds", "gauge", "When the proxy was started, in seconds since 1970.")
@@ -118,7 +107,7 @@ func (p *page) state(s State) {
 		{"petrigate_sessions", "Sessions that are open.", s.Sessions},
 		{"petrigate_clients", "Clients that are connected.", s.Clients},
 		{"petrigate_tools", "Tools that are listed.", s.Tools},
-		{"petrigate_approvals_waiting", "Requests for approval that wait for a person.", s.Asking},
+		{"petrigate_approvals_waiting", "Requests for approval that wait for a person.", s.Waiting},
 	} {
 		p.family(g.name, "gauge", g.help)
 		p.sample(g.name, uint64(max(0, g.n))) //nolint:gosec // it is no negative number

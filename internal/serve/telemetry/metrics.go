@@ -23,7 +23,7 @@ const (
 const other = "(other)"
 
 // Metrics counts a proxy's events. It is safe for concurrent use, and counting almost never blocks.
-// Answered, Reloaded, Committed, Recorded and SpansLost may be called on a nil *Metrics.
+// SpansLost may be called on a nil *Metrics.
 type Metrics struct {
 	calls     table[callLabels, callCells]
 	upstreams table[string, upstreamCells]
@@ -49,6 +49,10 @@ type upstreamCells struct {
 	success, failure, unknown atomic.Uint64
 }
 
+func newUpstreamCells() *upstreamCells {
+	return &upstreamCells{forward: newHistogram(slowBounds), total: newHistogram(slowBounds)}
+}
+
 type refusalLabels struct{ kind, rule string }
 
 type answerLabels struct{ state, channel string }
@@ -57,7 +61,7 @@ type answerLabels struct{ state, channel string }
 func NewMetrics() *Metrics {
 	return &Metrics{
 		calls:     table[callLabels, callCells]{limit: maxTools},
-		upstreams: table[string, upstreamCells]{limit: maxUpstreams},
+		upstreams: table[string, upstreamCells]{limit: maxUpstreams, newCells: newUpstreamCells},
 		refusals:  table[refusalLabels, atomic.Uint64]{limit: maxRefusals},
 		answers:   table[answerLabels, atomic.Uint64]{limit: maxAnswers},
 		decide:    newHistogram(fastBounds), commit: newHistogram(fastBounds), wait: newHistogram(slowBounds), batch: newHistogram(sizeBounds),
@@ -71,10 +75,7 @@ func (m *Metrics) Decided(c *admission.Call, d admission.Decision, took time.Dur
 	if c.Method != methodTool {
 		labels.tool = ""
 	}
-	cells := m.calls.get(labels)
-	if cells == nil {
-		cells = m.calls.add(labels, callLabels{c.Method, other, other}, &callCells{})
-	}
+	cells := m.calls.cells(labels, callLabels{c.Method, other, other})
 	switch d.(type) {
 	case *admission.Admitted:
 		cells.allow.Add(1)
@@ -103,12 +104,7 @@ func (m *Metrics) Refused(r *admission.Refused) {
 }
 
 func (m *Metrics) refusal(kind, rule string) {
-	labels := refusalLabels{kind, rule}
-	n := m.refusals.get(labels)
-	if n == nil {
-		n = m.refusals.add(labels, refusalLabels{kind, other}, &atomic.Uint64{})
-	}
-	n.Add(1)
+	m.refusals.cells(refusalLabels{kind, rule}, refusalLabels{kind, other}).Add(1)
 }
 
 // Forwarding counts a call that has been sent to its upstream.
@@ -138,35 +134,18 @@ func (m *Metrics) Settled(upstream string, o gate.Outcome, took time.Duration) {
 	}
 }
 
-func (m *Metrics) upstream(name string) *upstreamCells {
-	cells := m.upstreams.get(name)
-	if cells == nil {
-		cells = m.upstreams.add(name, other, &upstreamCells{forward: newHistogram(slowBounds), total: newHistogram(slowBounds)})
-	}
-	return cells
-}
+func (m *Metrics) upstream(name string) *upstreamCells { return m.upstreams.cells(name, other) }
 
 // Answered counts an approval that has ended. It counts by state and by the channel of the answer,
 // and records how long the approval waited.
 func (m *Metrics) Answered(state, channel string, waited time.Duration) {
-	if m == nil {
-		return
-	}
-	labels := answerLabels{state, channel}
-	n := m.answers.get(labels)
-	if n == nil {
-		n = m.answers.add(labels, answerLabels{other, other}, &atomic.Uint64{})
-	}
-	n.Add(1)
+	m.answers.cells(answerLabels{state, channel}, answerLabels{other, other}).Add(1)
 	m.wait.observe(int64(waited))
 }
 
 // Reloaded counts a reload of the configuration. problem explains why the reload failed; it is
 // empty if the reload succeeded.
 func (m *Metrics) Reloaded(problem string) {
-	if m == nil {
-		return
-	}
 	m.reloads.Add(1)
 	if problem != "" {
 		m.reloadFailures.Add(1)
@@ -175,9 +154,6 @@ func (m *Metrics) Reloaded(problem string) {
 
 // Committed counts a database commit, its steps, and the number of stale steps.
 func (m *Metrics) Committed(steps, stale int, took time.Duration, err error) {
-	if m == nil {
-		return
-	}
 	m.commit.observe(int64(took))
 	m.batch.observe(int64(steps))
 	m.conflicts.Add(uint64(stale)) //nolint:gosec // it is no negative number
@@ -188,13 +164,11 @@ func (m *Metrics) Committed(steps, stale int, took time.Duration, err error) {
 
 // Recorded counts audit log records.
 func (m *Metrics) Recorded(records int, err error) {
-	switch {
-	case m == nil:
-	case err != nil:
+	if err != nil {
 		m.auditFailures.Add(1)
-	default:
-		m.auditRecords.Add(uint64(records)) //nolint:gosec // it is no negative number
+		return
 	}
+	m.auditRecords.Add(uint64(records)) //nolint:gosec // it is no negative number
 }
 
 // SpansLost counts spans that were not delivered to the collector.
@@ -225,9 +199,10 @@ func (s *countedStorage) AppendAll(records [][]byte) error {
 // A table maps labels to cells. It is read without a lock. To grow, it copies itself, up to a
 // limit.
 type table[K comparable, V any] struct {
-	limit int
-	all   atomic.Pointer[map[K]*V]
-	mu    sync.Mutex // held while the table is copied in order to grow
+	limit    int
+	newCells func() *V // returns new cells; nil: the zero value
+	all      atomic.Pointer[map[K]*V]
+	mu       sync.Mutex // held while the table is copied in order to grow
 }
 
 // get returns the cells for k; nil: none.
@@ -238,9 +213,16 @@ func (t *table[K, V]) get(k K) *V {
 	return nil
 }
 
-// add returns the cells for k if the table has them. Otherwise, it stores and returns made, which
-// holds new cells. Once the table is full, all new labels share the cells for the label rest.
-func (t *table[K, V]) add(k, rest K, made *V) *V {
+// cells returns the cells for k, which it adds if the table does not have them. Once the table is
+// full, all new labels share the cells for the label rest.
+func (t *table[K, V]) cells(k, rest K) *V {
+	if have := t.get(k); have != nil {
+		return have
+	}
+	return t.add(k, rest)
+}
+
+func (t *table[K, V]) add(k, rest K) *V {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if have := t.get(k); have != nil {
@@ -257,9 +239,13 @@ func (t *table[K, V]) add(k, rest K, made *V) *V {
 	if old != nil {
 		grown = maps.Clone(*old)
 	}
-	grown[k] = made
+	cells := new(V)
+	if t.newCells != nil {
+		cells = t.newCells()
+	}
+	grown[k] = cells
 	t.all.Store(&grown)
-	return made
+	return cells
 }
 
 // A histogram counts values in buckets. It is safe for concurrent use.

@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/serve/telemetry"
 )
@@ -34,10 +35,10 @@ func parse(t *testing.T, page []byte) map[string]*dto.MetricFamily {
 }
 
 // state returns the state of a proxy with two servers.
-func state() telemetry.State {
-	return telemetry.State{
-		Version: "1.2.3", Started: time.Unix(1000, 0), Sessions: 2, Clients: 3, Tools: 4, Asking: 1, Goroutines: 9,
-		Upstreams: []telemetry.Upstream{{Name: `a "b"\` + "\n\xff", State: "up"}, {Name: "c", State: "down"}},
+func state() operator.Status {
+	return operator.Status{
+		Version: "1.2.3", Started: time.Unix(1000, 0), Sessions: 2, Clients: 3, Tools: 4, Waiting: 1, Goroutines: 9,
+		Upstreams: []operator.UpstreamStatus{{Name: `a "b"\` + "\n\xff", State: "up"}, {Name: "c", State: "down"}},
 	}
 }
 
@@ -169,7 +170,7 @@ func TestLabelsAreBounded(t *testing.T) {
 		m.Settled(name, gate.Success, 0)
 		m.Answered(name, "", 0)
 	}
-	families := parse(t, m.Append(nil, telemetry.State{}))
+	families := parse(t, m.Append(nil, operator.Status{}))
 	for name, most := range map[string]int{"petrigate_calls_total": 2001, "petrigate_refusals_total": 2500, "petrigate_call_seconds": 501, "petrigate_approvals_total": 101} {
 		total := 0.0
 		for _, one := range families[name].Metric {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/telemetry"
 )
 
@@ -97,7 +98,7 @@ func TestUnavailableCollectorDoesNotBlock(t *testing.T) {
 			call(t, tracer)
 		}
 		tracer.Close()
-		if lost := parse(t, m.Append(nil, telemetry.State{}))["petrigate_spans_lost_total"].Metric[0].Counter.GetValue(); lost == 0 {
+		if lost := parse(t, m.Append(nil, operator.Status{}))["petrigate_spans_lost_total"].Metric[0].Counter.GetValue(); lost == 0 {
 			t.Errorf("%s: no span was lost", name)
 		}
 	}

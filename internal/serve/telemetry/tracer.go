@@ -122,18 +122,12 @@ const (
 func target(i admission.Info) string {
 	name := i.Tool
 	if i.Method == methodPrompt {
-		_, name, _ = cutLast(name, "prompt:")
+		const prefix = "prompt:"
+		if at := strings.LastIndex(name, prefix); at >= 0 {
+			name = name[at+len(prefix):]
+		}
 	}
 	return text.Excerpt(name, maxAttribute)
-}
-
-// cutLast cuts s around the last occurrence of prefix and returns the text before and after it. If
-// prefix does not occur, after is s.
-func cutLast(s, prefix string) (before, after string, found bool) {
-	if at := strings.LastIndex(s, prefix); at >= 0 {
-		return s[:at], s[at+len(prefix):], true
-	}
-	return "", s, false
 }
 
 // callAttributes returns the attributes that describe the called tool or prompt.
