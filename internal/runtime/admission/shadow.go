@@ -12,8 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/logkind"
 )
 
-// maxWould limits the number of distinct answers from nets in shadow mode that are counted
-// separately. Further answers count only toward the totals.
+// maxWould is the default of [Tally.Most].
 const maxWould = 1000
 
 // Would is an answer that nets in shadow mode would have given to calls that passed, and the number
@@ -41,12 +40,14 @@ type Counts struct {
 // together. Its zero value is empty.
 type counts struct {
 	mu       sync.Mutex
-	all      tally // counts for all sessions, including ended ones
-	sessions map[string]*tally
+	all      Tally // counts for all sessions, including ended ones
+	sessions map[string]*Tally
 }
 
-// tally counts the answers for one session or for all sessions. Its zero value is empty.
-type tally struct {
+// A Tally counts answers from nets in shadow mode. Its zero value is empty.
+type Tally struct {
+	Most int // maximum number of distinct answers that are counted separately; further answers count only toward the totals; 0: 1000
+
 	refused, asked int
 	answers        map[string]*Would // answers by tool, kind and nets
 }
@@ -56,13 +57,13 @@ func (c *counts) add(session string, w Would) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.sessions == nil {
-		c.sessions = map[string]*tally{}
+		c.sessions = map[string]*Tally{}
 	}
 	if c.sessions[session] == nil {
-		c.sessions[session] = &tally{}
+		c.sessions[session] = &Tally{}
 	}
-	c.all.add(w)
-	c.sessions[session].add(w)
+	c.all.Add(w)
+	c.sessions[session].Add(w)
 }
 
 // forget drops the session's counts.
@@ -72,8 +73,8 @@ func (c *counts) forget(session string) {
 	delete(c.sessions, session)
 }
 
-// add counts one answer and keeps a copy.
-func (t *tally) add(w Would) {
+// Add counts one answer and keeps a copy.
+func (t *Tally) Add(w Would) {
 	key := strings.Join(append([]string{w.Tool, w.Kind}, w.Nets...), "\x00")
 	if w.Decision == "ask" {
 		t.asked++
@@ -82,7 +83,7 @@ func (t *tally) add(w Would) {
 	}
 	known := t.answers[key]
 	if known == nil {
-		if len(t.answers) >= maxWould {
+		if len(t.answers) >= cmp.Or(t.Most, maxWould) {
 			return
 		}
 		if t.answers == nil {
@@ -103,8 +104,13 @@ func (a *Admission) Counts(session string) Counts {
 	defer c.mu.Unlock()
 	t := &c.all
 	if session != "" {
-		t = cmp.Or(c.sessions[session], &tally{})
+		t = cmp.Or(c.sessions[session], &Tally{})
 	}
+	return t.Counts()
+}
+
+// Counts returns the counts so far.
+func (t *Tally) Counts() Counts {
 	r := Counts{Refused: t.refused, Asked: t.asked, Would: []Would{}}
 	for _, w := range t.answers {
 		r.Would = append(r.Would, *w)

@@ -60,8 +60,9 @@ func printSoFar(ctx context.Context, cfg *config.Config, o Options) error {
 		_, _ = fmt.Fprintf(o.Err, "petrigate: cannot tell what shadow mode would have refused: %v\n", err)
 		return nil
 	}
-	_, _ = fmt.Fprintf(o.Out, "Of %s recorded under this policy, it would have refused %d and required approval for %d.\n", text.Count(r.calls, "call"), r.refused, r.asked)
-	err = printWould(o.Out, r.would)
+	would := r.counts()
+	_, _ = fmt.Fprintf(o.Out, "Of %s recorded under this policy, it would have refused %d and required approval for %d.\n", text.Count(r.calls, "call"), would.Refused, would.Asked)
+	err = printWould(o.Out, would.Would)
 	_, _ = fmt.Fprintln(o.Out)
 	return err
 }

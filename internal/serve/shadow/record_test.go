@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/petrigate/petrigate/config"
-	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
@@ -19,7 +18,7 @@ import (
 // TestCounterDropsEarlierPolicy checks that the counts for the previous policy are dropped, and
 // that equal decisions are counted together.
 func TestCounterDropsEarlierPolicy(t *testing.T) {
-	tally := counter{kinds: map[string]*operator.WouldInfo{}}
+	tally := newCounter("")
 	add := func(policy, tool, would string) {
 		e := trail.Entry{Decision: audit.Decision{Policy: policy, Upstream: "s", Tool: tool}}
 		if would != "" {
@@ -34,25 +33,25 @@ func TestCounterDropsEarlierPolicy(t *testing.T) {
 	add("now", "s.rm", "refuse")
 	add("now", "rm", "refuse")
 	add("now", "push", "ask")
-	r := tally.result()
-	if r.calls != 4 || r.refused != 2 || r.asked != 1 || len(r.would) != 2 || r.would[0].Count != 2 || r.would[0].Tool != "s.rm" || fmt.Sprint(r.would[1].Rules) != "[a.rules:1:1]" {
+	r := tally.counts()
+	if tally.calls != 4 || r.Refused != 2 || r.Asked != 1 || len(r.Would) != 2 || r.Would[0].Count != 2 || r.Would[0].Tool != "s.rm" || fmt.Sprint(r.Would[1].Rules) != "[a.rules:1:1]" {
 		t.Errorf("%+v", r)
 	}
 	for i := range 2 * maxRows {
 		add("now", fmt.Sprint("tool", i), "refuse")
 	}
-	if r := tally.result(); r.refused != 2+2*maxRows || len(r.would) != maxRows {
-		t.Errorf("%d refused of %d kinds", r.refused, len(r.would))
+	if r := tally.counts(); r.Refused != 2+2*maxRows || len(r.Would) != maxRows {
+		t.Errorf("%d refused of %d kinds", r.Refused, len(r.Would))
 	}
 }
 
 // TestRowsShowLastCall checks that a row shows the last call, escaped and on one line, if its
 // arguments were recorded, and that otherwise the table has no such column.
 func TestRowsShowLastCall(t *testing.T) {
-	tally := counter{kinds: map[string]*operator.WouldInfo{}}
+	tally := newCounter("")
 	table := func() string {
 		var b strings.Builder
-		if err := printWould(&b, tally.result().would); err != nil {
+		if err := printWould(&b, tally.counts().Would); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
