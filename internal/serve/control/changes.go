@@ -3,9 +3,9 @@ package control
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/operator"
@@ -26,34 +26,30 @@ var errEnds = errors.New("the proxy ends")
 // awaitChange waits until the version of the approvals differs from after. An approval that expires
 // causes no notification by itself, so awaitChange also wakes up when the next approval expires.
 func awaitChange(ctx context.Context, o operator.Proxy, ends <-chan struct{}, after string) (Changes, error) {
-	limit := time.NewTimer(maxWait)
-	defer limit.Stop()
+	limit := time.After(maxWait)
 	for {
 		changed := o.ApprovalsChanged() // get the channel before reading the approvals, so that no change is missed
 		now, err := currentChanges(o)
 		if err != nil || now.Version != after {
 			return now, err
 		}
-		over := time.NewTimer(untilNext(now.Approvals))
 		select {
 		case <-changed:
-		case <-over.C:
-		case <-limit.C:
+		case <-time.After(untilNext(now.Approvals)):
+		case <-limit:
 			return now, nil
 		case <-ends:
 			return now, errEnds
 		case <-ctx.Done():
 			return now, ctx.Err()
 		}
-		over.Stop()
 	}
 }
 
 func currentChanges(o operator.Proxy) (Changes, error) {
 	now := Changes{Approvals: o.Approvals()}
 	text, err := json.Marshal(now.Approvals)
-	sum := sha256.Sum256(text)
-	now.Version = hex.EncodeToString(sum[:])
+	now.Version = fmt.Sprintf("%x", sha256.Sum256(text))
 	return now, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,19 +38,17 @@ func Find(dir string) ([]*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("looking for running proxies: %w", err)
 	}
-	answers := make([]bool, len(paths))
+	found := make([]*Client, len(paths))
 	var asked sync.WaitGroup
 	for i, path := range paths {
-		asked.Go(func() { answers[i] = Dial(path).isAlive() })
+		asked.Go(func() {
+			if Dial(path).isAlive() {
+				found[i] = Dial(path)
+			}
+		})
 	}
 	asked.Wait()
-	var found []*Client
-	for i, path := range paths {
-		if answers[i] {
-			found = append(found, Dial(path))
-		}
-	}
-	return found, nil
+	return slices.DeleteFunc(found, func(c *Client) bool { return c == nil }), nil
 }
 
 // Sockets returns the paths of the sockets in dir without connecting to them. It returns none if

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -80,9 +81,9 @@ const minCallWidth = 24
 // shortens the calls to the available width.
 func printCalls(w io.Writer, head string, list []operator.ApprovalInfo, row func(operator.ApprovalInfo) []string) error {
 	rows, used := make([][]string, len(list)), 0
-	widths := make([]int, 8)
-	for i, title := range bytes.Split([]byte(head), []byte("|")) {
-		widths[i] = len(title)
+	var widths []int
+	for title := range strings.SplitSeq(head, "|") {
+		widths = append(widths, len(title))
 	}
 	for i, a := range list {
 		rows[i] = row(a)
@@ -91,9 +92,7 @@ func printCalls(w io.Writer, head string, list []operator.ApprovalInfo, row func
 		}
 	}
 	for _, width := range widths {
-		if width > 0 {
-			used += width + 2
-		}
+		used += width + 2
 	}
 	room := 160
 	if width := Width(w); width > 0 {

@@ -72,10 +72,8 @@ func followOne(ctx context.Context, path string, told chan<- update, ended chan<
 }
 
 func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 	case <-ctx.Done():
 	}
 }
@@ -93,25 +91,23 @@ type located struct {
 	client *control.Client
 }
 
-// An overview holds the approvals of all running proxies.
-type overview struct {
-	proxies map[string]update // keyed by socket path
-}
+// An overview holds the approvals of all running proxies, keyed by socket path.
+type overview map[string]update
 
 // apply applies an update to the overview.
-func (o *overview) apply(n update) {
+func (o overview) apply(n update) {
 	if n.gone {
-		delete(o.proxies, n.client.Path)
+		delete(o, n.client.Path)
 		return
 	}
-	o.proxies[n.client.Path] = n
+	o[n.client.Path] = n
 }
 
 // all returns each approval once, keyed by its ID. If several proxies have an approval, all returns
 // the one with the latest state.
-func (o *overview) all() map[string]located {
+func (o overview) all() map[string]located {
 	all := map[string]located{}
-	for _, n := range o.proxies {
+	for _, n := range o {
 		for _, a := range n.approvals {
 			if known, ok := all[a.ID]; !ok || isLater(a, known.it) {
 				all[a.ID] = located{a, n.client}

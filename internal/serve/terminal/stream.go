@@ -17,7 +17,7 @@ import (
 func Stream(ctx context.Context, dir string, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	o, known, printed := overview{map[string]update{}}, map[string]bool{}, map[string]operator.ApprovalInfo{}
+	o, known, printed := overview{}, map[string]bool{}, map[string]operator.ApprovalInfo{}
 	told := follow(ctx, dir)
 	for {
 		select {

@@ -130,8 +130,7 @@ func Secret(ctx context.Context, in io.Reader, out io.Writer, prompt string) (st
 // arm waits until a question has been visible for armDelay, and then discards all input that was
 // typed before.
 func (t *terminal) arm(ctx context.Context) error {
-	timer := time.NewTimer(armDelay)
-	defer timer.Stop()
+	visible := time.After(armDelay)
 	for {
 		select {
 		case <-ctx.Done():
@@ -140,7 +139,7 @@ func (t *terminal) arm(ctx context.Context) error {
 			if line.err != nil {
 				return ErrNotApproved
 			}
-		case <-timer.C:
+		case <-visible:
 			return t.discard()
 		}
 	}

@@ -24,7 +24,7 @@ func Watch(ctx context.Context, dir string, in io.Reader, out io.Writer, actor s
 	defer t.close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w := &watch{out: out, terminal: t, actor: actor, overview: overview{map[string]update{}}, done: map[string]bool{}}
+	w := &watch{out: out, terminal: t, actor: actor, overview: overview{}, done: map[string]bool{}}
 	defer w.endPIN()
 	return w.run(ctx, dir)
 }
@@ -32,14 +32,13 @@ func Watch(ctx context.Context, dir string, in io.Reader, out io.Writer, actor s
 // run asks about approvals until the person quits, the input ends, or ctx ends.
 func (w *watch) run(ctx context.Context, dir string) error {
 	told := follow(ctx, dir)
-	look := time.NewTimer(scanInterval) // time to wait before printing that no proxy is running
-	defer look.Stop()
+	look := time.After(scanInterval) // time to wait before printing that no proxy is running
 	for {
 		select {
 		case <-ctx.Done():
 			w.say("\n")
 			return ctx.Err()
-		case <-look.C:
+		case <-look:
 			w.ask()
 		case n := <-told:
 			if n.err != nil {
@@ -76,7 +75,7 @@ func (w *watch) checkShown() {
 		return
 	}
 	now, there := w.overview.all()[w.shown.ID]
-	_, runs := w.overview.proxies[w.client.Path]
+	_, runs := w.overview[w.client.Path]
 	switch {
 	case !there || !runs && now.it.State == operator.Pending: // if another proxy has the approval, it will be shown again for that proxy
 		w.say("\n%s: its proxy has ended.\n", w.shown.ID)
@@ -142,7 +141,7 @@ func (w *watch) ask() {
 // showIdle prints once that no approval is pending.
 func (w *watch) showIdle() {
 	idle := "No proxy is running; waiting for one. q quits.\n"
-	if n := len(w.overview.proxies); n > 0 {
+	if n := len(w.overview); n > 0 {
 		idle = fmt.Sprintf("No pending calls (running proxies: %d). q quits.\n", n)
 	}
 	if idle != w.idle {

@@ -91,11 +91,9 @@ func (h *Hook) deliver(ctx context.Context, q *trackedApproval, event string) {
 		if err == nil {
 			return
 		}
-		timer := time.NewTimer(wait)
 		select {
-		case <-timer.C:
+		case <-time.After(wait):
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		}
 	}
