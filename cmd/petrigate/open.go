@@ -13,6 +13,8 @@ import (
 
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
+	"github.com/petrigate/petrigate/internal/serve/oauth"
+	"github.com/petrigate/petrigate/internal/serve/terminal"
 )
 
 func newOpen(s stdio) *cobra.Command {
@@ -30,7 +32,7 @@ func newOpen(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(s.out, opened.Address); err != nil || *still || !isTerminal(s.out) {
+		if _, err := fmt.Fprintln(s.out, opened.Address); err != nil || *still || !terminal.Is(s.out) {
 			return err
 		}
 		if err := startBrowser(opened.Address); err != nil {
@@ -62,10 +64,7 @@ func startBrowser(address string) error {
 	if err != nil {
 		return err
 	}
-	program := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
-	if program == nil {
-		program = []string{"xdg-open"}
-	}
+	program := oauth.Browser(runtime.GOOS, "")
 	started := exec.Command(program[0], append(program[1:], file)...)
 	if err := started.Start(); err != nil {
 		return err

@@ -44,8 +44,13 @@ func (g *Grant) String() string { return "grant for " + g.Server }
 // GoString is like String.
 func (g *Grant) GoString() string { return g.String() }
 
-// header returns the value of the Authorization header.
-func (g *Grant) header() string { return "Bearer " + g.AccessToken }
+// header returns the value of the Authorization header. It returns "" if g is nil.
+func (g *Grant) header() string {
+	if g == nil {
+		return ""
+	}
+	return "Bearer " + g.AccessToken
+}
 
 // refreshMargin is how long before a token's expiry the token is replaced. A request takes some
 // time to reach the server, and the token must still be valid then.

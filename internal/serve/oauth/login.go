@@ -217,7 +217,7 @@ func OpenBrowser(address string) error {
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
 		return errors.New("the page to open is not a web page")
 	}
-	argv := browser(runtime.GOOS, os.Getenv("BROWSER"))
+	argv := Browser(runtime.GOOS, os.Getenv("BROWSER"))
 	c := exec.Command(argv[0], append(argv[1:], u.String())...)
 	if err := c.Start(); err != nil {
 		return fmt.Errorf("opening the browser: %w (petrigate login --no-browser prints the address)", err)
@@ -226,8 +226,9 @@ func OpenBrowser(address string) error {
 	return nil
 }
 
-// browser returns the command that opens a page on the given operating system.
-func browser(system, chosen string) []string {
+// Browser returns the command that opens a page on the given operating system. This is the chosen
+// program if it is not empty.
+func Browser(system, chosen string) []string {
 	switch {
 	case chosen != "":
 		return []string{chosen}

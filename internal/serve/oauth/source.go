@@ -64,26 +64,19 @@ func (s *Source) Authorization(ctx context.Context) (string, error) {
 	g := s.current.Load()
 	if g == nil && s.server.Grant != ClientCredentials && s.storeChanged() {
 		var err error
-		if g, err = s.reload(ctx); err != nil {
+		if g, err = s.share(ctx, "read", func(context.Context) (*Grant, error) { return s.load() }); err != nil {
 			return "", err
 		}
 	}
 	now := s.options.Now()
 	if g == nil || g.fresh(now) {
-		return headerOf(g), nil
+		return g.header(), nil
 	}
 	next, err := s.share(ctx, "refresh", func(ctx context.Context) (*Grant, error) { return s.replace(ctx, g) })
 	if err != nil && g.alive(now) && ctx.Err() == nil {
 		return g.header(), nil // the old token is still valid
 	}
-	return headerOf(next), err
-}
-
-func headerOf(g *Grant) string {
-	if g == nil {
-		return ""
-	}
-	return g.header()
+	return next.header(), err
 }
 
 // Renew handles the response to a request that was refused although it had the given Authorization
@@ -95,12 +88,12 @@ func (s *Source) Renew(ctx context.Context, refused string, response *http.Respo
 	case response.StatusCode == http.StatusUnauthorized:
 	case response.StatusCode == http.StatusForbidden && c.code == "insufficient_scope":
 		g, err := s.share(ctx, "more", func(ctx context.Context) (*Grant, error) { return s.extend(ctx, refused, c) })
-		return headerOf(g), err
+		return g.header(), err
 	default:
 		return "", nil
 	}
 	g, err := s.share(ctx, "renew", func(ctx context.Context) (*Grant, error) { return s.renew(ctx, refused, c) })
-	return headerOf(g), err
+	return g.header(), err
 }
 
 // Await waits until a token may have become available, or until ctx ends.
@@ -174,11 +167,7 @@ func (s *Source) storeChanged() bool {
 	return !changed.Equal(s.storeTime)
 }
 
-// reload reads the grant from the store. It needs no file lock, because writes are atomic.
-func (s *Source) reload(ctx context.Context) (*Grant, error) {
-	return s.share(ctx, "read", func(context.Context) (*Grant, error) { return s.load() })
-}
-
+// load reads the grant from the store. It needs no file lock, because writes are atomic.
 func (s *Source) load() (*Grant, error) {
 	changed := s.store.changed(s.server.key())
 	g, err := s.store.load(s.server.key())
