@@ -84,9 +84,9 @@ func liveTools(ctx context.Context, s stdio, cfg *config.Config) (tools []check.
 	for _, warning := range listing.Warnings {
 		_, _ = fmt.Fprintln(s.err, "petrigate: warning:", warning)
 	}
-	of := text.Count(listing.Servers, "upstream")
+	of := text.Count(len(listing.Upstreams), "upstream")
 	if len(missing) > 0 {
-		of = fmt.Sprintf("%d of %s", listing.Servers-len(missing), of)
+		of = fmt.Sprintf("%d of %s", len(listing.Upstreams)-len(missing), of)
 	}
 	_, _ = fmt.Fprintf(s.err, "%s of %s\n", text.Count(len(listing.Tools), "tool"), of)
 	return listing.Tools, missing, nil

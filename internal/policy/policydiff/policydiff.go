@@ -2,11 +2,16 @@ package policydiff
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"runtime"
 	"slices"
+	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/list"
+	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
@@ -38,6 +43,26 @@ func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) 
 		d.conditions()
 	}
 	return d, nil
+}
+
+// maxStates is the maximum number of states that [CompareResults] visits.
+const maxStates = 20_000
+
+// CompareResults compares two policies that were built from the given sources. It ends early when
+// it has used the given processor time or when ctx ends.
+func CompareResults(ctx context.Context, from *policy.Result, fromSource policy.Source, to *policy.Result, toSource policy.Source, most time.Duration) (*Comparison, error) {
+	was, err := NewSide(from, fromSource)
+	if err != nil {
+		return nil, err
+	}
+	is, err := NewSide(to, toSource)
+	if err != nil {
+		return nil, err
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	spent := check.WorkClock()
+	return Compare(was, is, maxStates, func() bool { return ctx.Err() != nil || spent() > most })
 }
 
 func newComparison(from, to *Side, stop func() bool) *Comparison {

@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/basefile"
 	"github.com/petrigate/petrigate/internal/policy"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/draft"
 )
@@ -53,7 +54,7 @@ func studyOver(t *testing.T, base, rules string) *browser {
 	}
 	drafts := draft.New(draft.Options{
 		InForce: func() (*config.Config, *policy.Result) { return c, result },
-		Files:   func(c *config.Config) []draft.File { return []draft.File{{Name: "a.rules", SHA256: c.Sums["a.rules"]}} },
+		Files:   func(c *config.Config) []audit.File { return []audit.File{{Name: "a.rules", SHA256: c.Sums["a.rules"]}} },
 		Log:     func() *draft.Log { return &draft.Log{Source: trail.File("audit.jsonl"), Name: "audit.jsonl"} },
 	})
 	b := &browser{t: t, desk: &desk{changed: make(chan struct{})}}

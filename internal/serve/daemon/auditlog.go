@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
 
@@ -49,17 +48,4 @@ func (d *Daemon) auditInfo() *operator.AuditInfo {
 		info.Rotated = &at
 	}
 	return info
-}
-
-// recordStart records that the proxy has started.
-func (d *Daemon) recordStart() {
-	d.Begin(cmp.Or(d.config.State.Driver, "memory"))
-	d.begun.Store(true)
-}
-
-// recordEnd records that the proxy has ended, if its start was recorded.
-func (d *Daemon) recordEnd() {
-	if d.begun.Load() {
-		d.Finish()
-	}
 }

@@ -262,7 +262,8 @@ func TestBaseIsRefreshed(t *testing.T) {
 		var log bytes.Buffer
 		d := s.start(locked{&log, &mu})
 		ctx, end := context.WithCancel(t.Context())
-		wait := d.triggers.refresh(ctx)
+		var work sync.WaitGroup
+		work.Go(func() { d.triggers.refresh(ctx) })
 		for _, step := range []struct {
 			entry   string // entry of a new configuration, which is reloaded; empty: no reload
 			serves  string
@@ -302,7 +303,7 @@ func TestBaseIsRefreshed(t *testing.T) {
 			mu.Unlock()
 		}
 		end()
-		wait()
+		work.Wait()
 		if err := d.Close(); err != nil {
 			t.Error(err)
 		}

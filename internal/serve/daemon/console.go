@@ -54,7 +54,7 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	drafts := s.daemon.drafts()
 	s.console = console.New(console.Options{
 		Proxy: s.daemon, Pins: s.daemon.pins, Drafts: drafts, Grants: s.daemon.config.Approval.Grants >= 0, Hosts: hosts, Feed: s.daemon.feed, Past: s.daemon.pastRecords(),
-		Way: (&guide{tools: s.daemon.offeredTools, met: s.daemon.agents, apart: s.daemon.separateSessions()}).way, Log: s.daemon.log,
+		Way: (&guide{remedies: s.daemon.remedies}).way, Log: s.daemon.log,
 	})
 	server := newServer(s.console, config.Listen{})
 	served := make(chan struct{})
@@ -84,11 +84,8 @@ func (s *consoleServer) approvalPage(id string) string {
 
 // pastRecords returns the source of earlier audit records, or nil if none are stored.
 func (d *Daemon) pastRecords() trail.Source {
-	switch {
-	case d.database != nil:
-		return trail.Database{Backend: d.database}
-	case d.audit != nil:
-		return trail.File(d.config.Audit.File)
+	if log := d.recordedDecisions(); log != nil {
+		return log.Source
 	}
 	return nil
 }

@@ -75,8 +75,8 @@ type Daemon struct {
 	log        *slog.Logger
 	audit      *audit.Log // nil if no audit file is configured
 	feed       *audit.Feed
-	database   *database // nil if states are kept in memory
-	begun      atomic.Bool
+	database   *database   // nil if states are kept in memory
+	begun      atomic.Bool // whether the start of the proxy has been recorded
 	monitor    *monitor
 	channels   channels          // channels that announce approval requests
 	narrator   *narrate.Narrator // nil if narration is off
@@ -87,16 +87,4 @@ type Daemon struct {
 	console    *consoleServer
 	pins       *proxy.Pins // nil if tool definitions are not pinned
 	tokens     []*oauth.Source
-}
-
-// offeredTools returns the tools that clients can call now.
-func (d *Daemon) offeredTools() toolset { return d.Offered() }
-
-// agents returns the names of the agents whose hooks have reported calls.
-func (d *Daemon) agents() []string { return d.Hooks.Agents() }
-
-// separateSessions reports whether calls from hooks and calls from MCP clients run in different
-// sessions.
-func (d *Daemon) separateSessions() bool {
-	return d.config.Session.By == "" || d.config.Session.By == "connection"
 }

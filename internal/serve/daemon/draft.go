@@ -6,6 +6,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/draft"
 )
@@ -24,9 +25,9 @@ func Doubts(c *config.Config) diag.List {
 		check.MissingCommands(c, diag.Warning), TLSProblems(c, diag.Warning))
 }
 
-func draftFiles(c *config.Config) (files []draft.File) {
+func draftFiles(c *config.Config) (files []audit.File) {
 	for _, f := range policyFiles(c) {
-		files = append(files, draft.File(f))
+		files = append(files, audit.File(f))
 	}
 	return files
 }
@@ -34,7 +35,7 @@ func draftFiles(c *config.Config) (files []draft.File) {
 // listedTools returns the servers' tools, or nil if some server has not answered yet.
 func (d *Daemon) listedTools() []check.ListedTool {
 	tools, err := d.Tools("")
-	if err != nil || len(d.silentUpstreams()) > 0 {
+	if err != nil || d.hasSilentUpstreams() {
 		return nil
 	}
 	return ListedTools(tools)

@@ -39,7 +39,8 @@ func TestDraftOverRecordedDecisions(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer d.Close()
-			d.recordStart()
+			d.Begin(cfg.State.Driver)
+			d.begun.Store(true)
 			desk := d.drafts()
 			defer desk.Close()
 			p, err := desk.Policy(t.Context(), "ann")

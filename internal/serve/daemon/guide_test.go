@@ -165,7 +165,9 @@ func TestWayOutForAgentCall(t *testing.T) {
 // even after a reload.
 func TestWayOutFollowsToolsAndReload(t *testing.T) {
 	tools := known{"a": "", "b": "", "c": ""}
-	g := &guide{tools: func() toolset { return tools }, met: noAgents}
+	g := &guide{remedies: func(p *gate.Policy) *remedyFinder {
+		return &remedyFinder{policy: p, tools: func() toolset { return tools }, met: noAgents}
+	}}
 	way := func(p *gate.Policy, tool string) string {
 		t.Helper()
 		s := p.NewState(nil)

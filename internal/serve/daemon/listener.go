@@ -185,15 +185,14 @@ func (s *limitListener) reserve(from netip.Addr) bool {
 }
 
 func (s *limitListener) remove(c *limitedConn) {
-	s.release(c.from)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c)
+	s.release(c.from)
 }
 
+// release takes a connection from the given address off the counts. The caller must hold the lock.
 func (s *limitListener) release(from netip.Addr) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.open--
 	s.full = s.full && s.open > s.limit/4
 	if s.perAddr[from]--; s.perAddr[from] == 0 {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
@@ -45,7 +44,7 @@ func New(o Options) (*Daemon, error) {
 		return nil, err
 	}
 	options := d.options(o)
-	options.Upstreams, options.Record = upstreams, recordOptions(c)
+	options.Upstreams = upstreams
 	if c.Audit.File != "" {
 		if d.audit, err = d.openAudit(); err != nil {
 			return nil, err
@@ -84,8 +83,7 @@ func (d *Daemon) applyPolicy(p *gate.Policy, options *proxy.Options) {
 	if p.Shadow() {
 		d.log.Warn("the policy is in shadow mode: every call passes, and petrigate records what the policy would refuse" + enforceHint(d.file))
 	}
-	finder := &remedyFinder{policy: p, tools: d.offeredTools, met: d.agents, apart: d.separateSessions()}
-	options.Remedy, options.Impossible = finder.remedy, impossible(p)
+	options.Remedy, options.Impossible = d.remedies(p).remedy, impossible(p)
 }
 
 // options returns the proxy options that can be set without opening a file.
@@ -94,7 +92,8 @@ func (d *Daemon) options(o Options) proxy.Options {
 	return proxy.Options{
 		Session: proxy.SessionWay(c.Session),
 		Policy:  o.Policy.Policy, Active: o.Policy.Active, Advertise: c.Advertise, Pipefail: c.Shell.AddsPipefail(),
-		Root: root(c.File), Startup: c.Startup, Logger: d.log, Version: o.Version, MaxRequest: c.Listen.MaxBody,
+		Record: proxy.Record{Arguments: c.Audit.Arguments, Mask: c.Audit.Mask, Files: policyFiles(c)},
+		Root:   root(c.File), Startup: c.Startup, Logger: d.log, Version: o.Version, MaxRequest: c.Listen.MaxBody,
 		Approval: proxy.Approval{
 			Channels: c.Approval.Channels, Hold: c.Approval.Hold, Expire: c.Approval.Expire, Cooldown: c.Approval.Cooldown,
 			Grants: cmp.Or(c.Approval.Grants, time.Hour), HoldFor: c.Approval.HoldFor, Mask: c.Approval.Mask, Page: d.console.approvalPage, PIN: c.Approval.PIN,
@@ -120,7 +119,9 @@ func (d *Daemon) Close() error {
 	d.reloads.close()
 	err := d.Proxy.Close()
 	d.channels.close()
-	d.recordEnd()
+	if d.begun.Load() {
+		d.Finish()
+	}
 	d.narrator.End()
 	for _, t := range d.tokens {
 		t.Close()
@@ -164,9 +165,4 @@ func (d *Daemon) openState() (*database, error) {
 		return nil, &InvalidError{err}
 	}
 	return db, nil
-}
-
-// recordOptions returns the options for the content of audit records.
-func recordOptions(c *config.Config) proxy.Record {
-	return proxy.Record{Arguments: c.Audit.Arguments, Mask: c.Audit.Mask, Files: policyFiles(c)}
 }

@@ -27,36 +27,23 @@ func (d *Daemon) AcceptTool(canonical, hash string, a operator.Actor) error {
 // openPins opens the store of accepted tool definitions. It returns nil if tools are not pinned.
 // The database must already be open.
 func (d *Daemon) openPins() (*proxy.Pins, error) {
-	mode := d.config.Pinning.Mode
-	switch {
-	case mode == "off" || d.config.Pinning.File == "" && d.file == "":
+	mode, file := d.config.Pinning.Mode, d.config.Pinning.File
+	if mode == "off" || file == "" && d.file == "" {
 		return nil, nil
-	case d.config.Pinning.File == "" && d.database != nil && d.database.driver == "postgres":
-		return d.sharedPins()
 	}
+	var pins *proxy.Pins
 	path, err := PinsPath(d.config)
-	if err != nil && mode == "warn" {
+	switch {
+	case file == "" && d.database != nil && d.database.driver == "postgres":
+		// If the database has no definitions yet, it imports those in the file. Without a state
+		// directory, the path is empty and nothing can be imported.
+		pins, err = proxy.SharedPins(d.database.Late, path, mode == "enforce", d.log)
+	case err != nil && mode == "warn":
 		d.log.Warn("changes of tools are not detected: there is no place to store accepted definitions", "error", err)
 		return nil, nil
+	case err == nil:
+		pins, err = proxy.OpenPins(path, mode == "enforce")
 	}
-	if err != nil {
-		return nil, &InvalidError{err}
-	}
-	pins, err := proxy.OpenPins(path, mode == "enforce")
-	if err != nil {
-		return nil, &InvalidError{err}
-	}
-	return pins, nil
-}
-
-// sharedPins returns the accepted definitions stored in the database. If the database has none yet,
-// it imports the definitions from a file on this machine.
-func (d *Daemon) sharedPins() (*proxy.Pins, error) {
-	path, err := PinsPath(d.config)
-	if err != nil {
-		path = "" // without a state directory, nothing can be imported
-	}
-	pins, err := proxy.SharedPins(d.database.Late, path, d.config.Pinning.Mode == "enforce", d.log)
 	if err != nil {
 		return nil, &InvalidError{err}
 	}

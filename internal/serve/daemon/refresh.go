@@ -31,27 +31,21 @@ func (s *reloads) nextRefresh() (every time.Duration) {
 	return every
 }
 
-// refresh fetches the bases again at the configured interval until ctx ends. The returned function
-// wait waits until the last fetch has finished.
-func (t *reloadTriggers) refresh(ctx context.Context) (wait func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			var due <-chan time.Time
-			if every := t.reloads.nextRefresh(); every > 0 {
-				due = time.After(every)
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-t.reloads.adopted:
-			case <-due:
-				t.refreshBases(ctx)
-			}
+// refresh fetches the bases again at the configured interval until ctx ends.
+func (t *reloadTriggers) refresh(ctx context.Context) {
+	for {
+		var due <-chan time.Time
+		if every := t.reloads.nextRefresh(); every > 0 {
+			due = time.After(every)
 		}
-	}()
-	return func() { <-done }
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.reloads.adopted:
+		case <-due:
+			t.refreshBases(ctx)
+		}
+	}
 }
 
 // refreshBases loads the configuration again. If a base has changed or become invalid, it triggers

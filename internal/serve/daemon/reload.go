@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -202,9 +201,8 @@ func (s *reloads) close() {
 
 // files returns the files that make up the configuration in force.
 func (s *reloads) files() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return filesOf(s.config)
+	c, _ := s.inForce()
+	return filesOf(c)
 }
 
 // isRelevant reports whether name may be one of the files of the configuration, or a symbolic link
@@ -225,13 +223,6 @@ func (s *reloads) inForce() (*config.Config, *policy.Result) {
 	return s.config, s.result
 }
 
-// sums returns the hashes that the files had when they were read; see [config.Config].Sums.
-func (s *reloads) sums() map[string]string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.config.Sums
-}
-
 // replacement returns the new policy together with the settings derived from the configuration.
 func (d *Daemon) replacement(c *config.Config, result *policy.Result, o control.Reload) proxy.Replacement {
 	r := proxy.Replacement{
@@ -241,39 +232,20 @@ func (d *Daemon) replacement(c *config.Config, result *policy.Result, o control.
 	if (d.config.Advertise == "enabled") != (c.Advertise == "enabled") {
 		r.Advertise = d.config.Advertise
 	}
-	finder := &remedyFinder{policy: result.Policy, tools: d.offeredTools, met: d.agents, apart: d.separateSessions()}
-	r.Remedy, r.Impossible = finder.remedy, impossible(result.Policy)
+	r.Remedy, r.Impossible = d.remedies(result.Policy).remedy, impossible(result.Policy)
 	return r
 }
 
-// Limits for comparing a new policy with the one in force.
-const (
-	diffTime   = 2 * time.Second
-	diffStates = 20_000
-)
+// diffTime limits the comparison of a new policy with the one in force.
+const diffTime = 2 * time.Second
 
 // diff compares the new policy with the one in force. The caller must hold the lock.
 func (s *reloads) diff(ctx context.Context, c *config.Config, result *policy.Result) (word, story string) {
-	was, err := side(s.config, s.result)
-	if err != nil {
-		return "unknown", "the policies cannot be compared: " + err.Error()
-	}
-	is, err := side(c, result)
-	if err != nil {
-		return "unknown", "the policies cannot be compared: " + err.Error()
-	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	spent := check.WorkClock()
-	found, err := policydiff.Compare(was, is, diffStates, func() bool { return ctx.Err() != nil || spent() > diffTime })
+	found, err := policydiff.CompareResults(ctx, s.result, policy.FromConfig(s.config), result, policy.FromConfig(c), diffTime)
 	if err != nil {
 		return "unknown", "the policies cannot be compared: " + err.Error()
 	}
 	return found.Report().Result, found.Text("the policy before", "the new policy")
-}
-
-func side(c *config.Config, r *policy.Result) (*policydiff.Side, error) {
-	return policydiff.NewSide(r, policy.FromConfig(c))
 }
 
 // problemText formats configuration problems with their positions and source lines.

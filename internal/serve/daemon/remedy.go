@@ -27,6 +27,17 @@ type remedyFinder struct {
 	cached [scopes]cachedFinder
 }
 
+// remedies returns a finder for the policy.
+func (d *Daemon) remedies(p *gate.Policy) *remedyFinder {
+	by := d.config.Session.By
+	return &remedyFinder{
+		policy: p,
+		tools:  func() toolset { return d.Offered() }, // New sets the proxy only later
+		met:    func() []string { return d.Hooks.Agents() },
+		apart:  by == "" || by == "connection",
+	}
+}
+
 // A toolScope selects the tools that a remedy may use.
 type toolScope int
 

@@ -35,7 +35,7 @@ func (r *review) start(d *Daemon) {
 		defer close(r.done)
 		d.AwaitTools(ctx)
 		tools, err := d.Tools("")
-		if err != nil || len(tools) == 0 || len(d.silentUpstreams()) > 0 || ctx.Err() != nil {
+		if err != nil || len(tools) == 0 || d.hasSilentUpstreams() || ctx.Err() != nil {
 			return // tools that are not listed yet must not be reported as misspelled
 		}
 		defer d.processors.useAll()() // calls continue during a review

@@ -85,7 +85,8 @@ func OutlivePipes() (stop func()) {
 // start starts the proxy and the review of its policy.
 func (d *Daemon) start() {
 	d.narrator.Start(d.feed, d.headline())
-	d.recordStart()
+	d.Begin(cmp.Or(d.config.State.Driver, "memory"))
+	d.begun.Store(true)
 	d.Start()
 	d.reloads.startReview(d)
 }

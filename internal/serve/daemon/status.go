@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/operator"
@@ -31,15 +32,9 @@ func (d *Daemon) Status() operator.Status {
 	return s
 }
 
-// silentUpstreams returns the names of the upstreams that have not answered yet.
-func (d *Daemon) silentUpstreams() []string {
-	var names []string
-	for _, u := range d.Overview().Upstreams {
-		if u.State != "up" {
-			names = append(names, u.Name)
-		}
-	}
-	return names
+// hasSilentUpstreams reports whether some upstream has not answered yet.
+func (d *Daemon) hasSilentUpstreams() bool {
+	return slices.ContainsFunc(d.Overview().Upstreams, func(u operator.UpstreamStatus) bool { return u.State != "up" })
 }
 
 // LastWords returns the last output lines of the upstream's process, indented.

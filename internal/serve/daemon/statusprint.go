@@ -31,6 +31,7 @@ func PrintStatus(w io.Writer, status operator.Status) {
 		_, _ = fmt.Fprintln(w, "  in shadow mode: every call passes; petrigate sessions shadow shows what would have been refused"+enforceHint(status.Config))
 	}
 	printState(w, status.State)
+	printUnknown(w, status.State)
 	printAuditFile(w, status.Audit)
 	printWebhook(w, status.Webhook)
 	for _, stop := range status.Stopped {
@@ -100,7 +101,6 @@ func printAuditFile(w io.Writer, a *operator.AuditInfo) {
 // printState prints where states are stored, and any problems that only an operator can fix.
 func printState(w io.Writer, s operator.StateInfo) {
 	if s.Driver == "memory" {
-		printUnknown(w, s)
 		return
 	}
 	line := fmt.Sprintf("  state in %s, %s", s.Driver, s.Place)
@@ -111,7 +111,6 @@ func printState(w io.Writer, s operator.StateInfo) {
 	if s.Error != "" {
 		_, _ = fmt.Fprintf(w, "  STATE AWAY, every call is refused: %s\n", s.Error)
 	}
-	printUnknown(w, s)
 }
 
 // printUnknown prints the calls that ended with an unknown outcome, and the command for settling

@@ -21,13 +21,9 @@ const minTokenLength = 16
 // loadTokens reads the listener's bearer tokens. On the first start, it creates a token and calls
 // made with it. It returns an error if others can read the token file.
 func loadTokens(l config.Listen, made func(token, path string)) (tokens, error) {
-	path := l.TokenFile
-	if path == "" {
-		dir, err := StateDir()
-		if err != nil {
-			return tokens{}, fmt.Errorf("%w, or listen.tokenFile", err)
-		}
-		path = filepath.Join(dir, "token")
+	path, err := tokenPath(l)
+	if err != nil {
+		return tokens{}, fmt.Errorf("%w, or listen.tokenFile", err)
 	}
 	t, err := readTokens(path)
 	if errors.Is(err, os.ErrNotExist) && l.TokenFile == "" {
@@ -40,6 +36,16 @@ func loadTokens(l config.Listen, made func(token, path string)) (tokens, error) 
 		return tokens{}, fmt.Errorf("reading the token for HTTP: %w", err)
 	}
 	return t, nil
+}
+
+// tokenPath returns the path of the token file, which is in the state directory unless the
+// configuration names one.
+func tokenPath(l config.Listen) (string, error) {
+	if l.TokenFile != "" {
+		return l.TokenFile, nil
+	}
+	dir, err := StateDir()
+	return filepath.Join(dir, "token"), err
 }
 
 // tokens holds the content of a token file: either a single token, or several tokens keyed by the

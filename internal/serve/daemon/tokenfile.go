@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
@@ -21,21 +20,14 @@ func TokenProblems(c *config.Config) diag.List {
 	if c.Listen.Stdio || c.Listen.Auth != "token" {
 		return nil
 	}
-	path := c.Listen.TokenFile
-	if path == "" {
-		dir, err := StateDir()
-		if err != nil {
-			return nil
-		}
-		path = filepath.Join(dir, "token")
-	}
-	if c.TextOnly && strings.Contains(path, "${") {
-		return nil // the path contains a variable that is not set
+	path, err := tokenPath(c.Listen)
+	if err != nil || c.TextOnly && strings.Contains(path, "${") {
+		return nil // there is no state directory, or the path contains a variable that is not set
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil // opening a named pipe would block until a process writes to it
 	}
-	_, err := readTokens(path)
+	_, err = readTokens(path)
 	unread := (*fs.PathError)(nil)
 	switch {
 	case err == nil, c.Listen.TokenFile == "" && errors.Is(err, os.ErrNotExist): // serve creates the file

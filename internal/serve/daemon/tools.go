@@ -41,14 +41,11 @@ func startupTimeout(c *config.Config) time.Duration {
 
 // A Listing contains the tools that the configured servers have listed.
 type Listing struct {
+	operator.Status // status of the proxy that listed the tools
+
 	Tools      []check.ListedTool
-	Servers    int
 	Unanswered []Unanswered
-	Upstreams  []operator.UpstreamStatus
 	Began      time.Time // time when the servers were started
-	LeftOut    []string
-	Warnings   []string
-	Crowded    string // warning that there are too many tools; empty if Warnings does not contain it
 }
 
 // An Unanswered describes a server that does not answer.
@@ -75,9 +72,8 @@ func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiti
 	if err := ctx.Err(); err != nil {
 		return nil, err // ctx has ended, so the caller no longer needs the result
 	}
-	status := d.Status()
-	l := &Listing{Servers: len(status.Upstreams), Unanswered: unanswered(status.Upstreams, &quiet), LeftOut: status.LeftOut, Warnings: status.Warnings,
-		Crowded: status.Crowded, Upstreams: status.Upstreams, Began: began}
+	l := &Listing{Status: d.Status(), Began: began}
+	l.Unanswered = unanswered(l.Upstreams, &quiet)
 	tools, err := d.Tools("")
 	l.Tools = ListedTools(tools)
 	return l, err

@@ -2,17 +2,17 @@ package daemon
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
@@ -27,57 +27,53 @@ func (t *reloadTriggers) follow(ctx context.Context) (end func()) {
 		return func() {}
 	}
 	ctx, stop := context.WithCancel(ctx)
-	files, signals, bases := func() {}, t.onHangUp(ctx), t.refresh(ctx)
+	var work sync.WaitGroup
+	work.Go(func() { t.onHangUp(ctx) })
+	work.Go(func() { t.refresh(ctx) })
 	if t.reloads.watch {
-		files = t.watch(ctx)
+		work.Go(func() { t.watch(ctx) })
 	}
 	return func() {
 		stop()
-		files()
-		signals()
-		bases()
+		work.Wait()
 	}
 }
 
-// watch reloads the configuration whenever one of its files changes. It watches the directories of
-// the files and of the targets of symbolic links, because editors and Kubernetes replace files
-// instead of writing to them.
-func (t *reloadTriggers) watch(ctx context.Context) (wait func()) {
+// watch reloads the configuration whenever one of its files changes, until ctx ends. It watches the
+// directories of the files and of the targets of symbolic links, because editors and Kubernetes
+// replace files instead of writing to them.
+func (t *reloadTriggers) watch(ctx context.Context) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		t.log.Warn("changed files are not noticed; petrigate reload reads them", "error", err)
-		return func() {}
+		return
 	}
-	done := make(chan struct{})
+	defer func() { _ = w.Close() }()
 	f := &follower{reloadTriggers: t, watcher: w, folders: map[string]bool{}}
-	files, read := t.reloads.files(), t.reloads.sums()
+	c, _ := t.reloads.inForce()
+	files := filesOf(c)
 	f.watchFolders(files)
-	f.known = subset(read, files)
+	f.known = subset(c.Sums, files)
 	timer := time.NewTimer(settleDelay)
 	if maps.Equal(hashes(files), f.known) { // nothing has changed since the files were read
 		timer.Stop()
 	}
-	go func() {
-		defer close(done)
-		defer func() { _ = w.Close() }()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case e := <-w.Events:
-				if !t.reloads.isRelevant(e.Name) {
-					continue // the change was to another file, such as the audit log
-				}
-				f.appeared = f.appeared || e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename)
-				timer.Reset(settleDelay)
-			case err := <-w.Errors:
-				t.log.Warn("a change of files may have been missed; petrigate reload reads them", "error", err)
-			case <-timer.C:
-				f.check(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e := <-w.Events:
+			if !t.reloads.isRelevant(e.Name) {
+				continue // the change was to another file, such as the audit log
 			}
+			f.appeared = f.appeared || e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename)
+			timer.Reset(settleDelay)
+		case err := <-w.Errors:
+			t.log.Warn("a change of files may have been missed; petrigate reload reads them", "error", err)
+		case <-timer.C:
+			f.check(ctx)
 		}
-	}()
-	return func() { <-done }
+	}
 }
 
 // A follower watches the files of the configuration. Only its own goroutine uses it.
@@ -125,8 +121,7 @@ func hashes(files []string) map[string]string {
 	all := make(map[string]string, len(files))
 	for _, name := range files {
 		text, err := os.ReadFile(name)
-		sum := sha256.Sum256(text)
-		if all[name] = hex.EncodeToString(sum[:]); err != nil {
+		if all[name] = audit.HashOf(string(text)); err != nil {
 			all[name] = fmt.Sprint(err)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
 // A Policy describes the policy in force.
@@ -21,7 +21,7 @@ type Policy struct {
 	Fingerprint string
 	Shadow      bool
 	Nets        int
-	Files       []File
+	Files       []audit.File
 	Texts       []Text
 	Tools       int    // number of tools that the servers list; 0 if unknown
 	Record      string // where decisions are recorded; empty if they are not recorded
@@ -218,18 +218,7 @@ func (d *Evaluator) Compare(ctx context.Context, who string, draft Draft) (*Comp
 		if err != nil {
 			return err
 		}
-		was, err := policydiff.NewSide(before, x.source(x.current))
-		if err != nil {
-			return err
-		}
-		is, err := policydiff.NewSide(after, x.source(x.config))
-		if err != nil {
-			return err
-		}
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		spent := check.WorkClock()
-		found, err := policydiff.Compare(was, is, compareStates, func() bool { return ctx.Err() != nil || spent() > compareWork })
+		found, err := policydiff.CompareResults(ctx, before, x.source(x.current), after, x.source(x.config), compareWork)
 		if err != nil {
 			return err
 		}
@@ -242,8 +231,5 @@ func (d *Evaluator) Compare(ctx context.Context, who string, draft Draft) (*Comp
 	return &compared, nil
 }
 
-// Limits for a comparison. They are the same as for a reload.
-const (
-	compareStates = 20_000
-	compareWork   = 3 * time.Second
-)
+// compareWork limits the processor time of a comparison.
+const compareWork = 3 * time.Second

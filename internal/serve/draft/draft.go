@@ -21,6 +21,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
@@ -31,13 +32,10 @@ type Log struct {
 	Durable bool   // whether states are kept when the process ends
 }
 
-// A File is a file of the policy in force, along with a hash of the content that was read from it.
-type File struct{ Name, SHA256 string }
-
 // Options configures an [Evaluator]. InForce is required.
 type Options struct {
 	InForce  func() (*config.Config, *policy.Result) // returns the policy in force
-	Files    func(*config.Config) []File             // returns the policy's files; nil: none are shown
+	Files    func(*config.Config) []audit.File       // returns the policy's files; nil: none are shown
 	Problems func(*config.Config) diag.List          // finds problems outside the policy; nil: none
 	Tools    func() []check.ListedTool               // returns the servers' tools; nil, or an empty result: unknown
 	Log      func() *Log                             // returns the recorded decisions; nil, or a nil result: none are recorded
@@ -62,8 +60,8 @@ type Evaluator struct {
 
 	mu     sync.Mutex
 	cached *currentPolicy // results for the policy in force; nil until they are requested
-	work   int
-	idle   chan struct{} // closed when all work has finished after Close was called; nil before Close is called
+	work   sync.WaitGroup
+	closed bool // whether no more work may begin
 }
 
 // currentPolicy holds cached results for the policy in force.
@@ -87,34 +85,19 @@ func New(o Options) *Evaluator {
 func (d *Evaluator) Close() {
 	d.cancel()
 	d.mu.Lock()
-	if d.idle == nil {
-		d.idle = make(chan struct{})
-		if d.work == 0 {
-			close(d.idle)
-		}
-	}
-	idle := d.idle
+	d.closed = true
 	d.mu.Unlock()
-	<-idle
+	d.work.Wait()
 }
 
 // begin registers work, so that Close waits for it. It returns false if Close was called.
 func (d *Evaluator) begin() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.idle != nil {
-		return false
+	if !d.closed {
+		d.work.Add(1)
 	}
-	d.work++
-	return true
-}
-
-func (d *Evaluator) end() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.work--; d.work == 0 && d.idle != nil {
-		close(d.idle)
-	}
+	return !d.closed
 }
 
 // An acquirer waits for a free slot in a limiter.
@@ -138,12 +121,12 @@ func (d *Evaluator) run(ctx context.Context, take acquirer, most time.Duration, 
 	if err != nil {
 		stop()
 		cancel()
-		d.end()
+		d.work.Done()
 		return userError(err)
 	}
 	done := make(chan error, 1)
 	go func() {
-		defer d.end()
+		defer d.work.Done()
 		defer cancel()
 		defer stop()
 		err := d.runMarked(ctx, work)
@@ -164,21 +147,16 @@ func (d *Evaluator) run(ctx context.Context, take acquirer, most time.Duration, 
 }
 
 // runMarked runs work and announces it through the Busy option, so that calls can take precedence.
-func (d *Evaluator) runMarked(ctx context.Context, work func(context.Context) error) error {
-	if d.options.Busy != nil {
-		defer d.options.Busy()()
-	}
-	return recovered(ctx, work)
-}
-
-// recovered runs work and turns a panic into an error, because text from a user must not crash the
-// proxy.
-func recovered(ctx context.Context, work func(context.Context) error) (err error) {
+// It turns a panic into an error, because text from a user must not crash the proxy.
+func (d *Evaluator) runMarked(ctx context.Context, work func(context.Context) error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("analyzing the draft failed: %v", fault)
 		}
 	}()
+	if d.options.Busy != nil {
+		defer d.options.Busy()()
+	}
 	return work(ctx)
 }
 

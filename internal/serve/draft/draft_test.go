@@ -410,8 +410,8 @@ func TestLimiter(t *testing.T) {
 	first()
 	(<-next)()
 	second()
-	if len(turns.slots) != 0 || len(turns.all) != 0 {
-		t.Errorf("%d seats are left", len(turns.slots))
+	if len(turns.running) != 0 {
+		t.Errorf("%d seats are left", len(turns.running))
 	}
 }
 

@@ -8,71 +8,56 @@ import (
 // A limiter allows each person one operation at a time, and limits the number of concurrent
 // operations of all persons.
 type limiter struct {
-	all chan struct{} // contains one element for each operation in progress
+	most int
 
-	mu    sync.Mutex
-	slots map[string]*slot
-}
-
-// A slot allows one person to run an operation. It exists while the person uses it or waits for it.
-type slot struct {
-	taken chan struct{} // contains an element while the slot is in use
-	users int
+	mu      sync.Mutex
+	running map[string]bool // persons who have an operation in progress
+	ended   chan struct{}   // closed when the next operation ends
 }
 
 func newLimiter(most int) *limiter {
-	return &limiter{all: make(chan struct{}, most), slots: map[string]*slot{}}
+	return &limiter{most: most, running: map[string]bool{}, ended: make(chan struct{})}
 }
 
-// acquire waits for the person's own slot and then for one of the shared slots.
+// acquire waits until the person may run an operation.
 func (t *limiter) acquire(ctx context.Context, who string) (release func(), err error) {
-	s := t.join(who)
-	select {
-	case s.taken <- struct{}{}:
-	case <-ctx.Done():
-		t.leave(who)
-		return nil, ctx.Err()
-	}
-	select {
-	case t.all <- struct{}{}:
-	case <-ctx.Done():
-		<-s.taken
-		t.leave(who)
-		return nil, ctx.Err()
-	}
-	return func() {
-		<-t.all
-		<-s.taken
-		t.leave(who)
-	}, nil
-}
-
-func (t *limiter) join(who string) *slot {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s := t.slots[who]
-	if s == nil {
-		s = &slot{taken: make(chan struct{}, 1)}
-		t.slots[who] = s
-	}
-	s.users++
-	return s
-}
-
-func (t *limiter) leave(who string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.slots[who].users--; t.slots[who].users == 0 {
-		delete(t.slots, who)
+	for {
+		ended := t.start(who)
+		if ended == nil {
+			return func() { t.end(who) }, nil
+		}
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 }
 
 // tryAcquire acquires a slot without waiting. If none is free, it returns ErrBusy.
 func (t *limiter) tryAcquire(context.Context) (release func(), err error) {
-	select {
-	case t.all <- struct{}{}:
-		return func() { <-t.all }, nil
-	default:
+	if t.start("") != nil {
 		return nil, ErrBusy
 	}
+	return func() { t.end("") }, nil
+}
+
+// start starts an operation and returns nil. If the person has to wait, it returns a channel that is
+// closed when an operation ends.
+func (t *limiter) start(who string) (ended <-chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.running[who] || len(t.running) == t.most {
+		return t.ended
+	}
+	t.running[who] = true
+	return nil
+}
+
+func (t *limiter) end(who string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.running, who)
+	close(t.ended)
+	t.ended = make(chan struct{})
 }

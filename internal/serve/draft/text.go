@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
 // Values of [Text.Kind].
@@ -78,17 +79,12 @@ func netText(c *config.Config, name string) Text {
 		t.Closed = "these nets are in the configuration, which is not shown because it could contain secrets"
 	case err != nil:
 		t.Closed = "it cannot be read: " + err.Error()
-	case sumOf(src) != c.Sums[name]:
+	case audit.HashOf(string(src)) != c.Sums[name]:
 		t.Closed = "the file has changed since it was put in force, and its old content is not kept: petrigate reload"
 	default:
 		t.Text = string(src)
 	}
 	return t
-}
-
-func sumOf(src []byte) string {
-	sum := sha256.Sum256(src)
-	return hex.EncodeToString(sum[:])
 }
 
 // readText reads a regular file with a size of up to MaxText bytes.
