@@ -14,24 +14,19 @@ import (
 
 // A toolCount counts the calls of one tool in the journal.
 type toolCount struct {
-	Tool     string
-	Calls    int
-	Refused  int
-	Failed   int
-	P50, P95 float64 // latencies of completed calls, in milliseconds
-	Timed    int
+	Tool    string
+	Calls   int
+	Refused int
+	Failed  int
+	Middle  string // median latency of completed calls
+	Slow    string // 95th percentile of the latencies
+	Timed   int
 
 	took []float64
 }
 
 // RefusedShare returns the percentage of refused calls.
 func (t *toolCount) RefusedShare() string { return percent(t.Refused, t.Calls) }
-
-// Middle formats the median latency.
-func (t *toolCount) Middle() string { return formatMillis(t.P50) }
-
-// Slow formats the 95th percentile of the latencies.
-func (t *toolCount) Slow() string { return formatMillis(t.P95) }
 
 // percent formats the ratio of part to all as a percentage. It never rounds a nonzero percentage
 // down to 0, and never rounds up to 100.
@@ -142,7 +137,7 @@ func (t *toolCount) sum() {
 		return
 	}
 	slices.Sort(t.took)
-	t.P50, t.P95 = quantile(t.took, 0.5), quantile(t.took, 0.95)
+	t.Middle, t.Slow = formatMillis(quantile(t.took, 0.5)), formatMillis(quantile(t.took, 0.95))
 	t.took = nil
 }
 

@@ -120,10 +120,5 @@ func (c *Console) since(name string) time.Time {
 	return time.Time{}
 }
 
-// Reported reports whether the page shows results for the draft.
-func (b *policyBody) Reported() bool {
-	return b.Checked != nil || b.Compared != nil || b.Replayed != nil || b.Wrong != ""
-}
-
 // Sinces returns the periods that a replay may cover.
 func (b *policyBody) Sinces() any { return sinces }
