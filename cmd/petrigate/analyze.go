@@ -112,7 +112,7 @@ func analyze(ctx context.Context, s stdio, f analyzeFlags, n *netfile.Net) error
 		Terminal:  n.Terminal,
 		Liveness:  f.live,
 		Continue: func(states int) bool {
-			p.showStates(states)
+			p.update(func() string { return text.Grouped(states) + " states" })
 			return ctx.Err() == nil && spent() < f.timeout
 		},
 	})

@@ -78,7 +78,7 @@ func approvalsWatch(s stdio) *cobra.Command {
 		if *asJSON {
 			return unlessEnded(c.Context(), terminal.Stream(c.Context(), daemon.RuntimeDir(), s.out))
 		}
-		if !isTerminal(s.in) || !isTerminal(s.out) {
+		if !terminal.Is(s.in) || !terminal.Is(s.out) {
 			return usage("approvals watch requires a terminal; use --json to follow approvals from a program, or petrigate approvals ls")
 		}
 		return unlessEnded(c.Context(), terminal.Watch(c.Context(), daemon.RuntimeDir(), s.in, s.out, actor()))

@@ -27,7 +27,7 @@ func approvalsApprove(s stdio) *cobra.Command {
 	pinIn := pinFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		id := strings.Join(args, "")
-		if (id != "" || len(args) == 0) && !*yes && (!isTerminal(s.in) || !isTerminal(s.out)) {
+		if (id != "" || len(args) == 0) && !*yes && (!terminal.Is(s.in) || !terminal.Is(s.out)) {
 			return usage("standard input is not a terminal: run petrigate approvals show%s to review the call, then pass --yes", strings.TrimSuffix(" "+id, " "))
 		}
 		if len(args) == 0 && *yes {

@@ -24,7 +24,7 @@ func approvalsPIN(s stdio) *cobra.Command {
 			"pin reads the PIN from standard input.",
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		asked := isTerminal(s.in) && isTerminal(s.err)
+		asked := terminal.Is(s.in) && terminal.Is(s.err)
 		typed, err := readPIN(c.Context(), stdio{in: s.in, out: s.err}, "PIN, of at least 6 characters: ", !asked)
 		if err != nil {
 			return err
@@ -100,7 +100,7 @@ func promptPINs(ctx context.Context, s stdio, fromInput bool, clients []*control
 // PIN is the first line.
 func readPIN(ctx context.Context, s stdio, prompt string, fromInput bool) (string, error) {
 	if !fromInput {
-		if !isTerminal(s.in) {
+		if !terminal.Is(s.in) {
 			return "", usage("the proxy requires its PIN, and standard input is not a terminal; --pin-stdin reads the PIN from there")
 		}
 		return terminal.Secret(ctx, s.in, s.out, prompt)

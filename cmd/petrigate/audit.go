@@ -26,7 +26,7 @@ const aboutLogs = "\n\nLOG is a file (with its rotated files), a SQLite database
 func logCommand(s stdio, c *cobra.Command, do func(ctx context.Context, log *daemon.AuditLog) error) *cobra.Command {
 	c.Use += " [LOG]"
 	c.Long += aboutLogs
-	c.Args = cobra.MaximumNArgs(1)
+	c.Args, c.ValidArgsFunction = cobra.MaximumNArgs(1), completeFiles("jsonl", "db")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		log, err := s.openLog(c, args)
 		if errors.Is(err, daemon.ErrNoAuditLog) {
@@ -51,8 +51,7 @@ func (s stdio) openLog(c *cobra.Command, args []string) (*daemon.AuditLog, error
 		return nil, err
 	}
 	r.offline = true
-	file, _ := c.Flags().GetString("config")
-	o := r.options(file)
+	o := r.options()
 	o.Partial = true
 	cfg, err := r.load(o)
 	if errors.Is(err, config.ErrNotFound) {
@@ -77,11 +76,7 @@ func auditVerify(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if *asJSON {
-			err = printAnswer(s.out, "audit", r)
-		} else {
-			err = r.Print(s.out, log.Name)
-		}
+		err = printEither(s.out, *asJSON, "audit", r, func() error { return r.Print(s.out, log.Name) })
 		switch {
 		case err != nil:
 			return err

@@ -28,9 +28,6 @@ func auditStats(s stdio) *cobra.Command {
 		}
 		stats.Sum()
 		counts := stats.Counts()
-		if *asJSON {
-			return printAnswer(s.out, "audit", counts)
-		}
-		return counts.Print(s.out)
+		return printEither(s.out, *asJSON, "audit", counts, func() error { return counts.Print(s.out) })
 	})
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/operator"
-	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/terminal"
@@ -63,12 +62,7 @@ func completers() map[string]completer {
 		"petrigate graph":             completeFiles("rules"),
 		"petrigate simulate":          completeFiles("rules"),
 		"petrigate analyze":           completeFiles("yaml", "yml", "json", "pnml"),
-		"petrigate replay":            completeFiles("jsonl", "db"),
 		"petrigate suggest":           completeFiles("jsonl", "db"),
-		"petrigate audit verify":      completeFiles("jsonl", "db"),
-		"petrigate audit tail":        completeFiles("jsonl", "db"),
-		"petrigate audit query":       completeFiles("jsonl", "db"),
-		"petrigate audit stats":       completeFiles("jsonl", "db"),
 		"petrigate test":              completeFiles("yaml", "jsonl"),
 		"petrigate diff":              completeFiles("rules", "yaml", "yml", "json"),
 		"petrigate wrap":              nil, // the shell itself completes the server's command line
@@ -182,16 +176,11 @@ func toolNames(c *cobra.Command) []cobra.Completion {
 	var f policyFlags
 	f.rules, _ = c.Flags().GetStringArray("rules")
 	f.nets, _ = c.Flags().GetStringArray("net")
-	f.config, _ = c.Flags().GetString("config")
 	if f.configLoader, _ = (stdio{}).configLoader(c); f.book.File == "" {
 		return nil
 	}
 	f.offline = true // completion must not wait for the network
-	source, err := f.load()
-	if err != nil {
-		return nil
-	}
-	result, err := policy.Build(source)
+	result, err := f.policy()
 	if err != nil {
 		return nil
 	}

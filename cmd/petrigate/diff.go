@@ -80,9 +80,10 @@ func failOn(d *policydiff.Comparison, direction string, allowUnknown bool) error
 
 // loadSide builds one of the two policies from a rules file or a configuration.
 func loadSide(r configLoader, file string) (*policydiff.Side, error) {
-	f := policyFlags{config: file, configLoader: r}
+	r.path = file
+	f := policyFlags{configLoader: r}
 	if filepath.Ext(file) == ".rules" {
-		f = policyFlags{rules: []string{file}, configLoader: r}
+		f.rules = []string{file}
 	}
 	source, err := f.load()
 	if err != nil {

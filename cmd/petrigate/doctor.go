@@ -44,11 +44,7 @@ func newDoctor(s stdio) *cobra.Command {
 				return withExitCode(err)
 			}
 		}
-		if *asJSON {
-			err = printAnswer(s.out, "doctor", report)
-		} else {
-			err = report.Print(s.out, newInk(s.out))
-		}
+		err = printEither(s.out, *asJSON, "doctor", report, func() error { return report.Print(s.out, newInk(s.out)) })
 		if err == nil && !report.OK {
 			err = &exitError{exitUpstream, nil}
 		}

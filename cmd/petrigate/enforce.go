@@ -19,12 +19,11 @@ func newEnforce(s stdio) *cobra.Command {
 	yes := c.Flags().Bool("yes", false, "write without confirmation")
 	deny := c.Flags().Bool(denyTools, false, "continue even if the policy refuses agents' own tools that no rule names")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		file, _ := c.Flags().GetString("config")
 		r, err := s.configLoader(c)
 		if err != nil {
 			return err
 		}
-		cfg, err := r.load(r.options(file))
+		cfg, err := r.load(r.options())
 		if err != nil {
 			return err
 		}

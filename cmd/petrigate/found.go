@@ -64,6 +64,7 @@ type configLoader struct {
 	c    *cobra.Command
 	s    stdio
 	book trust.List
+	path string // value of --config; if it is empty, the configuration is searched for in the usual places
 
 	offline bool // whether to use cached copies of base policies
 }
@@ -73,13 +74,13 @@ func (s stdio) configLoader(c *cobra.Command) (configLoader, error) {
 	if err != nil {
 		return configLoader{}, err
 	}
-	return configLoader{c: c, s: s, book: trust.List{File: filepath.Join(dir, "trusted.json")}}, nil
+	path, _ := c.Flags().GetString("config")
+	return configLoader{c: c, s: s, path: path, book: trust.List{File: filepath.Join(dir, "trusted.json")}}, nil
 }
 
-// options returns the options for loading the file at path, which is the value of --config. If path
-// is empty, the configuration is searched for in the usual places.
-func (r configLoader) options(path string) config.Options {
-	o := config.Options{Path: path, WorkDir: true, Trust: r.book.Trusts, Fetch: daemon.Kept, Kept: daemon.Kept}
+// options returns the options for loading the configuration.
+func (r configLoader) options() config.Options {
+	o := config.Options{Path: r.path, WorkDir: true, Trust: r.book.Trusts, Fetch: daemon.Kept, Kept: daemon.Kept}
 	if !r.offline {
 		o.Fetch = daemon.Fetching(r.c.Context())
 	}
@@ -148,8 +149,8 @@ func (r configLoader) requireOwnFile(path string) error {
 // locate returns the path of the configuration for a command that does more than read it. If the
 // configuration was found in the working directory, the returned function trusts accepts only the
 // bytes that the user trusts. Otherwise, trusts is nil.
-func (r configLoader) locate(path string) (file string, trusts func(string, []byte) bool, err error) {
-	file, found, err := config.Lookup(r.options(path))
+func (r configLoader) locate() (file string, trusts func(string, []byte) bool, err error) {
+	file, found, err := config.Lookup(r.options())
 	if err != nil || !found {
 		return file, nil, err
 	}

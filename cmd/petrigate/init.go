@@ -53,12 +53,11 @@ func newInit(s stdio) *cobra.Command {
 		case *pipefail:
 			return usage("--pipefail requires an agent: petrigate init claude-code --pipefail")
 		}
-		f.config, _ = c.Flags().GetString("config")
 		r, err := s.configLoader(c)
 		if err != nil {
 			return err
 		}
-		cfg, err := r.load(r.options(f.config))
+		cfg, err := r.load(r.options())
 		if errors.Is(err, config.ErrNotFound) {
 			err = fmt.Errorf("%w. %s", err, starter.NoConfiguration)
 		}

@@ -30,8 +30,7 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pip
 	if err != nil {
 		return err
 	}
-	named, _ := c.Flags().GetString("config")
-	cfg, file, err := r.loadOrMake(named)
+	cfg, file, err := r.loadOrMake()
 	if err != nil {
 		return err
 	}
@@ -79,8 +78,8 @@ func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, 
 
 // loadOrMake reads the configuration. If no configuration exists, cfg is nil and file is the name
 // of the file to create.
-func (r configLoader) loadOrMake(named string) (cfg *config.Config, file string, err error) {
-	file, _, err = config.Lookup(r.options(named))
+func (r configLoader) loadOrMake() (cfg *config.Config, file string, err error) {
+	file, _, err = config.Lookup(r.options())
 	if errors.Is(err, config.ErrNotFound) {
 		if file = config.UserFile(config.Options{}); file == "" {
 			return nil, "", err
@@ -89,7 +88,7 @@ func (r configLoader) loadOrMake(named string) (cfg *config.Config, file string,
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil, file, nil
 	}
-	cfg, err = r.load(r.options(named))
+	cfg, err = r.load(r.options())
 	return cfg, file, err
 }
 

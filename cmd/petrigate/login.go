@@ -23,8 +23,8 @@ import (
 
 // loginFlags identifies the server for a login or logout.
 type loginFlags struct {
-	config, url, name string
-	args              []string
+	url, name string
+	args      []string
 	configLoader
 }
 
@@ -49,13 +49,12 @@ func newLogin(s stdio) *cobra.Command {
 	asJSON := c.Flags().Bool("json", false, "print JSON, with --list")
 	timeout := c.Flags().Duration("timeout", 5*time.Minute, "how long to wait for the browser")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		f.config, _ = c.Flags().GetString("config")
 		f.args = args
 		switch {
 		case *list && (len(args) > 0 || f.url != ""):
 			return usage("--list takes no server")
 		case *list:
-			return listLogins(s, c, f.config, *asJSON)
+			return listLogins(s, c, *asJSON)
 		case *asJSON:
 			return usage("--json requires --list")
 		case *timeout <= 0:
@@ -79,7 +78,6 @@ func newLogout(s stdio) *cobra.Command {
 	var f loginFlags
 	f.add(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		f.config, _ = c.Flags().GetString("config")
 		f.args = args
 		server, err := f.server(s, c)
 		if err != nil {
@@ -104,7 +102,7 @@ func (f *loginFlags) server(s stdio, c *cobra.Command) (_ config.Server, err err
 	if f.configLoader, err = s.configLoader(c); err != nil {
 		return config.Server{}, err
 	}
-	path, trusts, err := f.locate(f.config)
+	path, trusts, err := f.locate()
 	if err != nil {
 		return config.Server{}, err
 	}
@@ -182,16 +180,17 @@ func logout(ctx context.Context, s stdio, server config.Server) error {
 
 // listLogins prints the login status of each HTTP server. For a server with an invalid
 // configuration, it prints the problems.
-func listLogins(s stdio, c *cobra.Command, path string, asJSON bool) error {
+func listLogins(s stdio, c *cobra.Command, asJSON bool) error {
 	r, err := s.configLoader(c)
 	if err != nil {
 		return err
 	}
-	_, servers, err := config.Servers(r.options(path))
+	_, servers, err := config.Servers(r.options())
 	unknown := func(s config.Server) bool { return s.Type != "stdio" && s.URL == "" && len(s.Problems) == 0 }
 	if err == nil && slices.ContainsFunc(servers, unknown) { // the URL comes from a variable; variables are read only for trusted files
+		var path string
 		var trusts func(string, []byte) bool
-		if path, trusts, err = r.locate(path); err == nil {
+		if path, trusts, err = r.locate(); err == nil {
 			_, servers, err = config.Servers(config.Options{Path: path, Found: trusts != nil, Trust: trusts})
 		}
 	}
@@ -225,10 +224,6 @@ func listLogins(s stdio, c *cobra.Command, path string, asJSON bool) error {
 		}
 		rows = append(rows, []string{server.Name, status.State, more})
 	}
-	if asJSON {
-		err = printAnswer(s.out, "logins", all)
-	} else {
-		err = text.Table(s.out, "no servers to log in to", "SERVER|LOGIN|", rows)
-	}
+	err = printEither(s.out, asJSON, "logins", all, func() error { return text.Table(s.out, "no servers to log in to", "SERVER|LOGIN|", rows) })
 	return cmp.Or(errors.Join(err, failed), invalid)
 }

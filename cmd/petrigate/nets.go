@@ -25,7 +25,7 @@ type runningNet struct {
 func netsList(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "ls", Short: "List the nets", Args: cobra.NoArgs}
 	return answering(c, s, "nets", func([]string) (any, func() error, error) {
-		lists, _, err := listings((*control.Client).Nets)
+		lists, err := listings((*control.Client).Nets)
 		all := []runningNet{}
 		for _, of := range lists {
 			for _, n := range of.all {

@@ -102,7 +102,8 @@ func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error
 		return owned[T]{}, err
 	}
 	all = uniqueBy(all, func(o owned[T]) string { return idOf(o.it) })
-	return findByID(what, lister, id, all, idOf)
+	hits := match(all, id, func(o owned[T]) (string, string) { return idOf(o.it), "" })
+	return only(hits, what, fmt.Sprintf("an id that begins with %q; %s lists them", id, lister))
 }
 
 // uniqueBy drops each item whose ID occurred earlier in the list, because proxies that share a
@@ -116,25 +117,32 @@ func uniqueBy[T any](all []T, id func(T) string) []T {
 	})
 }
 
-// findByID returns the only item in all with an ID that starts with id. An exact match takes
-// precedence.
-func findByID[T any](what, lister, id string, all []owned[T], idOf func(T) string) (owned[T], error) {
-	var hits []owned[T]
-	for _, o := range all {
-		if idOf(o.it) == id {
-			return o, nil
+// match returns the item with the ID id. If no item has this ID, it returns all items that have the
+// name id or an ID that starts with id. A name must not take precedence over the ID of another item,
+// because clients can choose the names of sessions.
+func match[T any](all []T, id string, of func(T) (id, name string)) (hits []T) {
+	for _, one := range all {
+		its, name := of(one)
+		if its == id {
+			return []T{one}
 		}
-		if strings.HasPrefix(strings.ToLower(idOf(o.it)), strings.ToLower(id)) { // people usually type IDs in lower case
-			hits = append(hits, o)
+		if name == id || strings.HasPrefix(strings.ToLower(its), strings.ToLower(id)) { // people usually type IDs in lower case
+			hits = append(hits, one)
 		}
 	}
+	return hits
+}
+
+// only returns the only hit. If there is not exactly one, it returns an error. In that error, what
+// names the kind of the items, and trait says what all hits have in common.
+func only[T any](hits []T, what, trait string) (one T, err error) {
 	switch len(hits) {
 	case 0:
-		return owned[T]{}, fmt.Errorf("no %s has an id that begins with %q; %s lists them", what, id, lister)
+		return one, fmt.Errorf("no %s has %s", what, trait)
 	case 1:
 		return hits[0], nil
 	}
-	return owned[T]{}, fmt.Errorf("%s have an id that begins with %q; %s lists them", text.Count(len(hits), what), id, lister)
+	return one, fmt.Errorf("%s have %s", text.Count(len(hits), what), trait)
 }
 
 // A listing is the list from one proxy, along with the proxy's process ID.
@@ -144,9 +152,9 @@ type listing[T any] struct {
 	all    []T
 }
 
-// listings returns the list of each running proxy, and all lists joined into one.
-func listings[T any](list func(*control.Client) ([]T, error)) (lists []listing[T], joined []T, err error) {
-	lists, err = askAll(func(client *control.Client) (of listing[T], err error) {
+// listings returns the list of each running proxy.
+func listings[T any](list func(*control.Client) ([]T, error)) ([]listing[T], error) {
+	return askAll(func(client *control.Client) (of listing[T], err error) {
 		status, err := client.Status()
 		if err == nil {
 			of.pid, of.driver = status.Pid, status.State.Driver
@@ -154,11 +162,15 @@ func listings[T any](list func(*control.Client) ([]T, error)) (lists []listing[T
 		}
 		return of, err
 	})
-	joined = []T{}
+}
+
+// joined returns the items of all lists.
+func joined[T any](lists []listing[T]) []T {
+	all := []T{}
 	for _, of := range lists {
-		joined = append(joined, of.all...)
+		all = append(all, of.all...)
 	}
-	return lists, joined, err
+	return all
 }
 
 // printListings prints a table. If there are several proxies, the last column contains their

@@ -13,7 +13,6 @@ import (
 
 // policyFlags selects a policy: either a configuration, or files with rules and nets.
 type policyFlags struct {
-	config      string
 	found       bool // whether the configuration was found in a directory that was given as an argument
 	rules, nets []string
 	configLoader
@@ -37,7 +36,7 @@ func (f *policyFlags) parse(s stdio, c *cobra.Command, files []string) (err erro
 	if err := f.addArguments(c, files); err != nil {
 		return err
 	}
-	if f.config != "" && f.bare() {
+	if f.path != "" && f.bare() {
 		return usage("--config cannot be combined with --rules or --net")
 	}
 	return nil
@@ -48,7 +47,7 @@ func (f *policyFlags) load() (policy.Source, error) {
 	if f.bare() {
 		return policy.FromFiles(f.rules, f.nets)
 	}
-	o := f.options(f.config)
+	o := f.options()
 	o.Found = f.found
 	cfg, err := f.configLoader.load(o)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
+	"github.com/petrigate/petrigate/internal/serve/terminal"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -47,15 +48,21 @@ func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		answer, show, err := ask(args)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case *asJSON:
-			return printAnswer(s.out, name, answer)
 		}
-		return show()
+		return printEither(s.out, *asJSON, name, answer, show)
 	}
 	return c
+}
+
+// printEither prints an answer with show or, if asJSON is set, as a JSON object that contains the
+// answer under the given name.
+func printEither(w io.Writer, asJSON bool, name string, answer any, show func() error) error {
+	if asJSON {
+		return printAnswer(w, name, answer)
+	}
+	return show()
 }
 
 // shellWord quotes a path for the operating system's shell.
@@ -64,7 +71,7 @@ func shellWord(path string) string {
 }
 
 func newInk(w io.Writer) text.Ink {
-	return text.Ink(isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
+	return text.Ink(terminal.Is(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
 }
 
 // printProblems prints each problem along with its source line.

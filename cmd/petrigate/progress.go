@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/serve/terminal"
 )
 
 // A progress shows on a terminal how far a long operation has come. If the output is not a
@@ -20,14 +20,10 @@ type progress struct {
 const progressEvery = 300 * time.Millisecond
 
 func newProgress(w io.Writer) *progress {
-	if !isTerminal(w) {
+	if !terminal.Is(w) {
 		return &progress{}
 	}
 	return &progress{w: w, next: time.Now().Add(progressEvery)}
-}
-
-func (p *progress) showStates(states int) {
-	p.update(func() string { return text.Grouped(states) + " states" })
 }
 
 func (p *progress) update(text func() string) {

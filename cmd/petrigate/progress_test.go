@@ -12,7 +12,7 @@ func TestProgressStaysOnOneLine(t *testing.T) {
 	var out strings.Builder
 	p := &progress{w: &out}
 	before := time.Now()
-	if p.showStates(1234); !p.next.After(before) {
+	if p.update(func() string { return "1,234 states" }); !p.next.After(before) {
 		t.Error("it may be said again at once")
 	}
 	p.next = before.Add(time.Hour) // far in the future, however slow this machine is

@@ -42,26 +42,16 @@ func newReplay(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if *asJSON {
-			err = printAnswer(s.out, "replay", r)
-		} else {
-			err = printReplay(s.out, log.Name, r)
-		}
+		err = printEither(s.out, *asJSON, "replay", r, func() error { return printReplay(s.out, log.Name, r) })
 		if err == nil && *detailed && r.Differs() {
 			return &exitError{code: exitDiffers}
 		}
 		return err
 	})
 	read := c.RunE
-	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		if f.config, err = c.Flags().GetString("config"); err != nil {
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := f.parse(s, c, nil); err != nil {
 			return err
-		}
-		if f.configLoader, err = s.configLoader(c); err != nil {
-			return err
-		}
-		if f.config != "" && f.bare() {
-			return usage("--config cannot be combined with --rules or --net")
 		}
 		return read(c, args)
 	}

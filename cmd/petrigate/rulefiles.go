@@ -19,7 +19,6 @@ import (
 // been given with --rules, --net and --config. A directory stands for the configuration in it or,
 // if it has none, for its rules and nets.
 func (f *policyFlags) addArguments(c *cobra.Command, files []string) error {
-	f.config, _ = c.Flags().GetString("config")
 	for _, file := range files {
 		info, err := os.Stat(file)
 		switch {
@@ -38,12 +37,12 @@ func (f *policyFlags) addArguments(c *cobra.Command, files []string) error {
 }
 
 func (f *policyFlags) file(c *cobra.Command, file string) error {
-	switch kindOf(file) {
-	case rulesFile:
+	switch ext := filepath.Ext(file); {
+	case ext == ".rules":
 		f.rules = append(f.rules, file)
-	case netFile:
+	case isNet(file):
 		f.nets = append(f.nets, file)
-	case configFile:
+	case isData(ext):
 		return f.configure(c, file)
 	default:
 		return usage("%q is neither rules (.rules) nor a net or a configuration (.yaml, .json)", file)
@@ -53,16 +52,16 @@ func (f *policyFlags) file(c *cobra.Command, file string) error {
 
 // configure treats an argument as the value of --config.
 func (f *policyFlags) configure(c *cobra.Command, file string) error {
-	if f.config != "" && f.config != file {
-		return usage("%s takes one configuration, not both %s and %s", c.Name(), f.config, file)
+	if f.path != "" && f.path != file {
+		return usage("%s takes one configuration, not both %s and %s", c.Name(), f.path, file)
 	}
-	f.config = file
+	f.path = file
 	return nil
 }
 
 func (f *policyFlags) folder(c *cobra.Command, folder string) error {
 	if file := configIn(folder); file != "" {
-		f.found = f.config != file
+		f.found = f.path != file
 		return f.configure(c, file)
 	}
 	found := false
@@ -93,39 +92,29 @@ func configIn(folder string) string {
 	return file
 }
 
-// A fileKind is a kind of policy file.
-type fileKind uint8
-
-const (
-	otherFile fileKind = iota
-	rulesFile
-	netFile
-	configFile
-)
-
 var (
 	ofConfig = regexp.MustCompile(`(?m)^\s*\{?\s*["']?(mcpServers|servers|context_servers|version)["']?\s*:`)
 	ofNet    = regexp.MustCompile(`(?m)^- |^\s*(- |\{)?\s*["']?(places|transitions|nets)["']?\s*:`)
 )
 
-// kindOf returns the kind of a file. It uses the file's name, and distinguishes nets from
+// isNet reports whether a file contains nets. It uses the file's name, and distinguishes nets from
 // configurations by the keys in the file. It does not report errors in the file, because the code
 // that parses the file will report them.
-func kindOf(file string) fileKind {
+func isNet(file string) bool {
 	ext := filepath.Ext(file)
-	switch {
-	case ext == ".rules":
-		return rulesFile
-	case ext == ".pnml" || filepath.Ext(strings.TrimSuffix(file, ext)) == ".net":
-		return netFile
-	case !slices.Contains([]string{".yaml", ".yml", ".json", ".jsonc"}, ext):
-		return otherFile
+	if ext == ".pnml" || filepath.Ext(strings.TrimSuffix(file, ext)) == ".net" {
+		return true
+	}
+	if !isData(ext) {
+		return false
 	}
 	src, err := os.ReadFile(file)
-	if err == nil && !ofConfig.Match(src) && ofNet.Match(src) {
-		return netFile
-	}
-	return configFile
+	return err == nil && !ofConfig.Match(src) && ofNet.Match(src)
+}
+
+// isData reports whether a file with this extension is YAML or JSON.
+func isData(ext string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json", ".jsonc"}, ext)
 }
 
 // below replaces each directory in the list with the rules files in it and its subdirectories,

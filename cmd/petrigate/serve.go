@@ -14,6 +14,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
+	"github.com/petrigate/petrigate/internal/serve/terminal"
 )
 
 func newServe(s stdio) *cobra.Command {
@@ -34,6 +35,7 @@ func newServe(s stdio) *cobra.Command {
 	quiet := quietFlag(c)
 	c.RunE = func(c *cobra.Command, files []string) error {
 		var f policyFlags
+		f.path, _ = c.Flags().GetString("config")
 		if err := f.addArguments(c, files); err != nil {
 			return err
 		}
@@ -41,7 +43,7 @@ func newServe(s stdio) *cobra.Command {
 			return usage("serve requires a configuration, but %q is not one; use petrigate wrap to gate one server by rules and nets", files[0])
 		}
 		if f.found {
-			return usage("serve requires a file, not a folder: petrigate serve %s", shellWord(f.config))
+			return usage("serve requires a file, not a folder: petrigate serve %s", shellWord(f.path))
 		}
 		if err := quiet(level); err != nil {
 			return err
@@ -52,7 +54,7 @@ func newServe(s stdio) *cobra.Command {
 				flags[name] = value
 			}
 		}
-		from := config.Options{Path: f.config, Flags: flags, Fetch: daemon.Fetching(c.Context()), Require: *require}
+		from := config.Options{Path: f.path, Flags: flags, Fetch: daemon.Fetching(c.Context()), Require: *require}
 		cfg, err := config.Load(from)
 		if file := configIn("."); errors.Is(err, config.ErrNotFound) && file != "" {
 			return fmt.Errorf("%w; to serve the one in this folder, run petrigate serve --config ./%s", err, file)
@@ -85,13 +87,13 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 	log := logHandler(s.err, cfg.Log, level)
 	o.Config, o.Policy, o.Known, o.Log, o.Level, o.Version, o.Tune = cfg, result, known, log, level, versionString(), true
 	var say io.Writer
-	if isTerminal(s.err) {
+	if terminal.Is(s.err) {
 		say = s.err
 	}
 	if say != nil && cfg.Log.Format != "json" {
 		o.Narration, o.Ink = s.err, newInk(s.err)
 	}
-	if o.Load != nil && !isTerminal(s.in) { // a proxy that a person started must end when its terminal is closed
+	if o.Load != nil && !terminal.Is(s.in) { // a proxy that a person started must end when its terminal is closed
 		o.HangUps = s.hup.claim()
 	}
 	d, err := daemon.New(o)
@@ -99,7 +101,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 		return err
 	}
 	defer func() { _ = d.Close() }()
-	if cfg.Listen.Stdio && isTerminal(s.in) {
+	if cfg.Listen.Stdio && terminal.Is(s.in) {
 		slog.New(log).Warn("standard input is a terminal, but serve expects an MCP client there; see petrigate demo for an example")
 	}
 	return d.Run(ctx, s.in, s.out, say)
@@ -123,10 +125,10 @@ func quietFlag(c *cobra.Command) func(level *string) error {
 // logHandler returns a log handler. Unless the configuration specifies a format, the handler writes
 // readable text to a terminal and JSON to anything else.
 func logHandler(w io.Writer, c config.Log, level slog.Leveler) slog.Handler {
-	if c.Format == "json" || c.Format != "text" && !isTerminal(w) {
+	if c.Format == "json" || c.Format != "text" && !terminal.Is(w) {
 		return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})
 	}
 	return tint.NewTextHandler(w, &tint.Options{
-		Level: level, TimeFormat: time.TimeOnly, NoColor: !isTerminal(w) || os.Getenv("NO_COLOR") != "",
+		Level: level, TimeFormat: time.TimeOnly, NoColor: !terminal.Is(w) || os.Getenv("NO_COLOR") != "",
 	})
 }

@@ -38,30 +38,8 @@ func findSession(id string) (owned[operator.SessionInfo], error) {
 	}
 	slices.SortStableFunc(all, func(a, b owned[operator.SessionInfo]) int { return compareByClients(a.it, b.it) })
 	all = uniqueBy(all, func(o owned[operator.SessionInfo]) string { return o.it.ID })
-	hits := matchSessions(all, id, func(o owned[operator.SessionInfo]) operator.SessionInfo { return o.it })
-	switch len(hits) {
-	case 0:
-		return owned[operator.SessionInfo]{}, fmt.Errorf("no session has the name %q, or an id that begins with it; %s lists them", id, lister)
-	case 1:
-		return hits[0], nil
-	}
-	return owned[operator.SessionInfo]{}, fmt.Errorf("%s have the name %q, or an id that begins with it; %s lists them", text.Count(len(hits), "session"), id, lister)
-}
-
-// matchSessions returns the session with the ID id. If no session has this ID, it returns all
-// sessions that have the name id or an ID that starts with id. A name must not take precedence over
-// another session's ID, because clients can choose names.
-func matchSessions[T any](all []T, id string, of func(T) operator.SessionInfo) (hits []T) {
-	for _, one := range all {
-		o := of(one)
-		if o.ID == id {
-			return []T{one}
-		}
-		if o.Name == id || strings.HasPrefix(strings.ToLower(o.ID), strings.ToLower(id)) { // people usually type IDs in lower case
-			hits = append(hits, one)
-		}
-	}
-	return hits
+	hits := match(all, id, func(o owned[operator.SessionInfo]) (string, string) { return o.it.ID, o.it.Name })
+	return only(hits, "session", fmt.Sprintf("the name %q, or an id that begins with it; %s lists them", id, lister))
 }
 
 // compareByClients orders proxies: one with clients of the session comes before one that only lists
@@ -77,15 +55,9 @@ func sessionsList(s stdio) *cobra.Command {
 		if asked, _ := c.Flags().GetBool("json"); asked { // only the full listing includes the nets
 			list = (*control.Client).Sessions
 		}
-		lists, _, err := listings(list)
+		lists, err := listings(list)
 		lists = uniqueSessions(lists)
-		all := []operator.SessionInfo{}
-		for _, of := range lists {
-			all = append(all, of.all...)
-		}
-		return all, func() error {
-			return printSessions(s.out, lists)
-		}, err
+		return joined(lists), func() error { return printSessions(s.out, lists) }, err
 	})
 }
 

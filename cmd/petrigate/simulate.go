@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/policy/simulate"
+	"github.com/petrigate/petrigate/internal/serve/terminal"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -33,8 +34,8 @@ func newSimulate(s stdio) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		terminal := isTerminal(s.in) && isTerminal(s.out)
-		sim := simulate.NewSimulator(st, s.out, newInk(s.out), terminal)
+		interactive := terminal.Is(s.in) && terminal.Is(s.out)
+		sim := simulate.NewSimulator(st, s.out, newInk(s.out), interactive)
 		if err := sim.Run(c.Context(), s.in); err != nil {
 			return err
 		}
@@ -43,7 +44,7 @@ func newSimulate(s stdio) *cobra.Command {
 				return fmt.Errorf("recording to %s: %w", *record, text.Innermost(err))
 			}
 		}
-		if sim.Mistakes > 0 && !terminal {
+		if sim.Mistakes > 0 && !interactive {
 			return fmt.Errorf("%s could not be done", text.Count(sim.Mistakes, "command"))
 		}
 		return nil

@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"os"
-
-	"golang.org/x/term"
 
 	"github.com/petrigate/petrigate/internal/serve/terminal"
 )
@@ -17,15 +14,10 @@ type stdio struct {
 	hup      *hangUps // nil if SIGHUP ends the program
 }
 
-func isTerminal(w any) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
 // asker returns a function that asks the person at the terminal a yes-or-no question. Without a
 // terminal, it returns nil.
 func (s stdio) asker(ctx context.Context) func(question string) (bool, error) {
-	if !isTerminal(s.in) || !isTerminal(s.err) {
+	if !terminal.Is(s.in) || !terminal.Is(s.err) {
 		return nil
 	}
 	return func(question string) (bool, error) { return terminal.Agree(ctx, s.in, s.err, question) }

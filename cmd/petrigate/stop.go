@@ -105,7 +105,7 @@ func resolveSession(p *proxy.Proxy, session string) string {
 		return ""
 	}
 	all, _ := p.ListSessions()
-	if hits := matchSessions(all, session, func(o operator.SessionInfo) operator.SessionInfo { return o }); len(hits) == 1 {
+	if hits := match(all, session, func(o operator.SessionInfo) (string, string) { return o.ID, o.Name }); len(hits) == 1 {
 		return hits[0].ID
 	}
 	return session
@@ -138,7 +138,8 @@ func switchProxies(s stdio, on bool, session string, pid int, ask func([]*contro
 			continue
 		}
 		if done.Alone != "" {
-			failed = append(failed, fmt.Errorf("%s %s proxy %d only: %s", callsOf(session), switchEffect(on), status.Pid, done.Alone))
+			effect := map[bool]string{true: "are refused by", false: "pass again at"}[on]
+			failed = append(failed, fmt.Errorf("%s %s proxy %d only: %s", callsOf(session), effect, status.Pid, done.Alone))
 			continue
 		}
 		printSwitch(s.out, on, session, status.Pid, done)
@@ -165,13 +166,6 @@ func callsOf(session string) string {
 		return "the calls of session " + session
 	}
 	return "all calls"
-}
-
-func switchEffect(on bool) string {
-	if on {
-		return "are refused by"
-	}
-	return "pass again at"
 }
 
 // printSwitch prints the result of stopping or restarting calls at a proxy. If pid is 0, it prints

@@ -43,19 +43,18 @@ func newSuggest(s stdio) *cobra.Command {
 		case f.sessions < 1:
 			return usage("--min-sessions must be at least 1, not %d", f.sessions)
 		}
-		file, _ := c.Flags().GetString("config")
 		r, err := s.configLoader(c)
 		if err != nil {
 			return err
 		}
-		return f.suggest(c.Context(), r, logs, file)
+		return f.suggest(c.Context(), r, logs)
 	}
 	return c
 }
 
-func (f *suggestFlags) suggest(ctx context.Context, r configLoader, names []string, file string) error {
+func (f *suggestFlags) suggest(ctx context.Context, r configLoader, names []string) error {
 	s := r.s
-	cfg, err := r.load(r.options(file))
+	cfg, err := r.load(r.options())
 	if errors.Is(err, config.ErrNotFound) && len(names) > 0 && !f.apply {
 		cfg, err = nil, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
+	"github.com/petrigate/petrigate/internal/serve/terminal"
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
@@ -45,7 +46,7 @@ func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Driver, error)
 		State:  filepath.Join(state, "clients"), Out: s.out, Running: clientcfg.Running, Yes: f.yes, Force: f.force,
 		Fetch: daemon.Fetching(ctx), Proxies: proxies,
 	}
-	if isTerminal(s.in) && isTerminal(s.out) {
+	if terminal.Is(s.in) && terminal.Is(s.out) {
 		d.Ask = takeover.AskAt(s.in, s.out)
 	}
 	return d, nil
@@ -119,8 +120,7 @@ func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func(
 	if err != nil {
 		return nil, err
 	}
-	named, _ := c.Flags().GetString("config")
-	path, found, err := config.Lookup(r.options(named))
+	path, found, err := config.Lookup(r.options())
 	if errors.Is(err, config.ErrNotFound) {
 		path, err = config.UserFile(config.Options{}), nil
 	}
@@ -155,8 +155,7 @@ func (s stdio) configPath(c *cobra.Command) (path string, trusts func(string, []
 	if err != nil {
 		return "", nil, err
 	}
-	named, _ := c.Flags().GetString("config")
-	if path, trusts, err = r.locate(named); err != nil {
+	if path, trusts, err = r.locate(); err != nil {
 		return "", nil, err
 	}
 	path, err = filepath.Abs(path)

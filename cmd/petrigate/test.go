@@ -16,7 +16,6 @@ import (
 // testFlags holds the flags of petrigate test.
 type testFlags struct {
 	configLoader
-	config   string
 	run      string
 	cover    bool
 	minCover int
@@ -62,7 +61,6 @@ func newTest(s stdio) *cobra.Command {
 		if f.configLoader, err = s.configLoader(c); err != nil {
 			return err
 		}
-		f.config, _ = c.Flags().GetString("config")
 		if f.minCover < 0 || f.minCover > 100 {
 			return usage("--min-cover must be a percentage, not %d", f.minCover)
 		}
@@ -80,7 +78,7 @@ func test(ctx context.Context, s stdio, f testFlags, paths []string) error {
 	if err != nil {
 		return usage("--run: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
-	suite := &policytest.Suite{Loader: policytest.Loader{Call: check.CallsUnder, Cover: f.cover, Config: f.config, Options: f.options(f.config)}, Name: name, Problems: check.ConfigProblems}
+	suite := &policytest.Suite{Loader: policytest.Loader{Call: check.CallsUnder, Cover: f.cover, Config: f.path, Options: f.options()}, Name: name, Problems: check.ConfigProblems}
 	for _, path := range paths {
 		if filepath.Ext(path) == ".rules" {
 			return usage("%q is a file of rules; its tests are in *%s", path, policytest.Suffix)

@@ -44,7 +44,7 @@ func toolsAccept(s stdio) *cobra.Command {
 	yes := c.Flags().Bool("yes", false, "accept without confirmation")
 	pid, pinIn := proxyFlag(c), pinFlag(c)
 	c.RunE = func(c *cobra.Command, names []string) error {
-		if !*yes && (!isTerminal(s.in) || !isTerminal(s.out)) {
+		if !*yes && (!terminal.Is(s.in) || !terminal.Is(s.out)) {
 			return usage("standard input is not a terminal: review the changes with petrigate tools diff, then pass --yes")
 		}
 		found, err := changedTools(names)

@@ -20,8 +20,8 @@ func newTools(s stdio) *cobra.Command {
 	c.AddCommand(toolsDiff(s), toolsAccept(s))
 	session := c.Flags().String("session", "", "show verdicts in the session with this `ID` (default: the only session, else a new one)")
 	return answering(c, s, "tools", func([]string) (any, func() error, error) {
-		lists, all, err := listTools(*session)
-		return all, func() error {
+		lists, err := listTools(*session)
+		return joined(lists), func() error {
 			warnOfTools(s)
 			return printTools(s.out, lists)
 		}, err
@@ -30,16 +30,16 @@ func newTools(s stdio) *cobra.Command {
 
 // listTools asks the proxy that has the session for its tools. If session is empty, it asks all
 // proxies for theirs.
-func listTools(session string) ([]listing[operator.ToolInfo], []operator.ToolInfo, error) {
+func listTools(session string) ([]listing[operator.ToolInfo], error) {
 	if session == "" {
 		return listings(func(client *control.Client) ([]operator.ToolInfo, error) { return client.Tools("") })
 	}
 	o, err := findSession(session)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	tools, err := o.client.Tools(o.it.ID)
-	return []listing[operator.ToolInfo]{{all: tools}}, append([]operator.ToolInfo{}, tools...), err
+	return []listing[operator.ToolInfo]{{all: tools}}, err
 }
 
 // printTools prints the table of tools, followed by the session that the verdicts apply to.
