@@ -58,26 +58,21 @@ func (f *Feed) distribute(records [][]byte) {
 	for _, r := range records {
 		own := slices.Clone(r)
 		for _, to := range f.followers {
-			to.add(own)
+			to.Add(own)
 		}
 	}
 }
 
-// A Follower receives every stored record. The records must not be modified.
+// A Follower receives every stored record, each a JSON object. The records must not be modified.
 type Follower struct {
+	*Buffer[[]byte]
 	feed *Feed
-	most int
-
-	mu    sync.Mutex
-	held  [][]byte      // buffered records, oldest first
-	lost  int           // number of records dropped because the buffer was full
-	ready chan struct{} // has an element while records are buffered
 }
 
 // Follow returns a follower of all records stored from now on. It buffers at most the given number
 // of records. The caller must close the follower.
 func (f *Feed) Follow(most int) *Follower {
-	to := &Follower{feed: f, most: most, ready: make(chan struct{}, 1)}
+	to := &Follower{NewBuffer[[]byte](most), f}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.followers = append(f.followers, to)
@@ -91,31 +86,4 @@ func (to *Follower) Close() {
 	defer to.feed.mu.Unlock()
 	to.feed.followers = slices.DeleteFunc(to.feed.followers, func(one *Follower) bool { return one == to })
 	to.feed.followed.Store(len(to.feed.followers) > 0)
-}
-
-// Ready returns a channel that has an element while records are available.
-func (to *Follower) Ready() <-chan struct{} { return to.ready }
-
-// Take returns and removes the buffered records, each a JSON object, oldest first. lost is the
-// number of dropped records that preceded them.
-func (to *Follower) Take() (records [][]byte, lost int) {
-	to.mu.Lock()
-	defer to.mu.Unlock()
-	records, lost = to.held, to.lost
-	to.held, to.lost = nil, 0
-	return records, lost
-}
-
-func (to *Follower) add(record []byte) {
-	to.mu.Lock()
-	defer to.mu.Unlock()
-	if len(to.held) == to.most {
-		to.held = to.held[1:]
-		to.lost++
-	}
-	to.held = append(to.held, record)
-	select {
-	case to.ready <- struct{}{}:
-	default:
-	}
 }

@@ -37,21 +37,17 @@ type Options struct {
 // A Narrator prints what a proxy does. A nil Narrator prints nothing. It is safe for concurrent
 // use. The caller must call End.
 type Narrator struct {
-	lines  lines
-	now    func() time.Time
-	work   sync.WaitGroup
-	ending sync.Once
-	ended  chan struct{}
-	ready  chan struct{} // contains an element while approvals are waiting to be printed
-
-	mu        sync.Mutex
-	approvals []approval // oldest first
-	lost      int        // number of dropped approvals
+	lines     lines
+	now       func() time.Time
+	approvals *audit.Buffer[approval] // approvals that have not been printed yet
+	work      sync.WaitGroup
+	ending    sync.Once
+	ended     chan struct{}
 }
 
 // New returns a narrator that has not been started yet.
 func New(o Options) *Narrator {
-	n := &Narrator{now: o.Now, ended: make(chan struct{}), ready: make(chan struct{}, 1)}
+	n := &Narrator{now: o.Now, approvals: audit.NewBuffer[approval](maxApprovalsHeld), ended: make(chan struct{})}
 	if n.now == nil {
 		n.now = time.Now
 	}
@@ -90,20 +86,9 @@ func (n *Narrator) Answered(a operator.ApprovalInfo) {
 }
 
 func (n *Narrator) add(a approval) {
-	if n == nil {
-		return
-	}
-	a.at = n.now()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if len(n.approvals) == maxApprovalsHeld {
-		n.approvals = n.approvals[1:]
-		n.lost++
-	}
-	n.approvals = append(n.approvals, a)
-	select {
-	case n.ready <- struct{}{}:
-	default:
+	if n != nil {
+		a.at = n.now()
+		n.approvals.Add(a)
 	}
 }
 
@@ -113,7 +98,7 @@ func (n *Narrator) follow(records *audit.Follower) {
 	s := newFormatter(&n.lines)
 	for {
 		select {
-		case <-n.ready:
+		case <-n.approvals.Ready():
 		case <-records.Ready():
 		case <-n.ended:
 			n.flush(s, records)
@@ -127,10 +112,7 @@ func (n *Narrator) follow(records *audit.Follower) {
 // approved calls must follow them.
 func (n *Narrator) flush(s *formatter, records *audit.Follower) {
 	stored, lost := records.Take()
-	n.mu.Lock()
-	approvals, missed := n.approvals, n.lost
-	n.approvals, n.lost = nil, 0
-	n.mu.Unlock()
+	approvals, missed := n.approvals.Take()
 	s.missed(n.now(), lost+missed)
 	for i := range approvals {
 		s.approval(&approvals[i])
