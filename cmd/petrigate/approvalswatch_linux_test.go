@@ -137,6 +137,7 @@ const (
 // TestWatchAsksOneQuestionAtATime checks that a person answers one question after the other. Only
 // input typed after a question was shown counts, and pressing Enter alone does not answer it.
 func TestWatchAsksOneQuestionAtATime(t *testing.T) {
+	t.Parallel()
 	dir := runtimeDir(t)
 	env := []string{"PETRIGATE_RUNTIME_DIR=" + dir}
 	w := startPTY(t, env, 100, "approvals", "watch")
@@ -201,6 +202,7 @@ func TestWatchAsksOneQuestionAtATime(t *testing.T) {
 // would allow, and confirms. Input typed in advance does not confirm, and each step can be
 // canceled.
 func TestWatchGivesGrantAfterSecondYes(t *testing.T) {
+	t.Parallel()
 	dir := runtimeDir(t)
 	w := startPTY(t, []string{"PETRIGATE_RUNTIME_DIR=" + dir}, 200, "approvals", "watch")
 	w.expect("No proxy is running")
@@ -256,6 +258,7 @@ func TestWatchGivesGrantAfterSecondYes(t *testing.T) {
 // elsewhere or has expired, and then shows the next question. If the person has begun a line for
 // the earlier question, that line does not answer the next one.
 func TestWatchMovesOnWhenAnsweredElsewhere(t *testing.T) {
+	t.Parallel()
 	dir := runtimeDir(t)
 	o := startTestProxy(t, dir, askDeploy)
 	denied, expires, next := o.requestApproval("deploy", `{"n":1}`), "", ""
@@ -324,6 +327,7 @@ func TestWatchEndsWithoutAnswer(t *testing.T) {
 // TestWatchLeavesQuestionForSecondApprover checks that the first of two required approvals leaves
 // the question open for another person.
 func TestWatchLeavesQuestionForSecondApprover(t *testing.T) {
+	t.Parallel()
 	dir := runtimeDir(t)
 	o := startTestProxy(t, dir, "require 2 human-approvals before deploy\n")
 	id := o.requestApproval("deploy", `{}`)
@@ -349,6 +353,7 @@ func TestWatchLeavesQuestionForSecondApprover(t *testing.T) {
 // TestPINIsHiddenAtTerminal checks that watch and approve ask for the PIN if approvals require one,
 // and that the typed PIN is not shown.
 func TestPINIsHiddenAtTerminal(t *testing.T) {
+	t.Parallel()
 	const secret = "correct horse"
 	hash, err := pin.Hash(secret)
 	if err != nil {
@@ -402,6 +407,7 @@ func TestPINIsHiddenAtTerminal(t *testing.T) {
 // TestEachProxyAsksForItsOwnPIN checks that each proxy that requires a PIN is named, and receives
 // its own PIN and no other.
 func TestEachProxyAsksForItsOwnPIN(t *testing.T) {
+	t.Parallel()
 	dir, secrets, offices := runtimeDir(t), map[string]string{}, map[string]*testProxy{}
 	for _, secret := range []string{"correct horse", "battery staple", ""} {
 		o := startTestProxy(t, dir, askDeploy, func(p *proxy.Options) {
@@ -463,6 +469,7 @@ func TestEachProxyAsksForItsOwnPIN(t *testing.T) {
 // TestAcceptRequiresYesAtTerminal checks that accept shows the change at a terminal and accepts it
 // only after a yes.
 func TestAcceptRequiresYesAtTerminal(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "tools.json")
 	write(t, file, `{"version":1,"tools":[{"server":"prod","tool":"deploy","since":"2026-01-02T03:04:05Z","by":"ann","definition":{"description":"Deploys."}}]}`)
 	if err := os.Chmod(file, 0o600); err != nil {
@@ -578,6 +585,7 @@ func TestApproveRequiresYesAfterQuestion(t *testing.T) {
 
 // TestApproveForShowsWhatElsePasses checks that approve --for shows which other calls would pass.
 func TestApproveForShowsWhatElsePasses(t *testing.T) {
+	t.Parallel()
 	dir := runtimeDir(t)
 	o := startTestProxy(t, dir, askDeploy)
 	for like, want := range map[string]string{

@@ -121,6 +121,7 @@ func TestBrokenPipeEndsProxyInOrder(t *testing.T) {
 // TestProxyEndsWithUnreadOutput checks that the proxy shuts down in order even if no one reads its
 // log and its responses any more.
 func TestProxyEndsWithUnreadOutput(t *testing.T) {
+	t.Parallel()
 	d := startProxyProcess(t)
 	_ = d.log.Close()
 	_ = d.stdout.Close()

@@ -27,6 +27,7 @@ exec cat >/dev/null
 // TestWatchdogEndsGrandchildren checks that when petrigate is killed, the watchdog ends everything
 // that petrigate's servers have started, and then itself.
 func TestWatchdogEndsGrandchildren(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	binary, pids := testbinary.Path(t), filepath.Join(dir, "pids")
 	cmd := exec.Command(binary, "wrap", "--", "sh", "-c", stubborn, pids)

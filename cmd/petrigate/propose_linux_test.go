@@ -58,10 +58,10 @@ func TestInitAgentAsksAboutTests(t *testing.T) {
 		"not written":       {[]string{"y", "y", "y", "n"}, false, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
-			t.Chdir(dir)
 			for path, text := range map[string]string{"package.json": `{"scripts": {"test": "vitest"}}`, "Makefile": "test:\n\ttrue\n"} {
-				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, path), []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -69,7 +69,7 @@ func TestInitAgentAsksAboutTests(t *testing.T) {
 			if err := os.Mkdir(filepath.Dir(config), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			p := startPTY(t, nil, 200, "init", "claude-code", "--config", config)
+			p := startPTYIn(t, dir, nil, 200, "init", "claude-code", "--config", config)
 			questions := []string{`package.json: "npm test" seems to run the tests. Count it as a test run?`, `Makefile: "make test" seems to run the tests. Count it as a test run?`, `A pipe, as in "npm test | tail", hides`, "Write "}
 			if name == "none counts" {
 				questions = slices.Delete(questions, 2, 3)

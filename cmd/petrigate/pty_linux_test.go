@@ -32,6 +32,12 @@ type pty struct {
 // startPTY runs petrigate with the given arguments on a terminal of the given width.
 func startPTY(t *testing.T, env []string, columns int, args ...string) *pty {
 	t.Helper()
+	return startPTYIn(t, "", env, columns, args...)
+}
+
+// startPTYIn is like startPTY but runs petrigate in the given directory.
+func startPTYIn(t *testing.T, dir string, env []string, columns int, args ...string) *pty {
+	t.Helper()
 	us, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip(err)
@@ -53,6 +59,7 @@ func startPTY(t *testing.T, env []string, columns int, args ...string) *pty {
 		t.Fatal(err)
 	}
 	p := &pty{t: t, us: us, cmd: exec.Command("petrigate", args...)}
+	p.cmd.Dir = dir
 	p.changed = sync.NewCond(&p.mu)
 	p.cmd.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0", "NO_COLOR=1", "USER=ann", "SUDO_USER="), env...)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = them, them, them

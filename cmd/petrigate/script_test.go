@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 	if len(os.TempDir()) > 16 { // otherwise, socket paths would be too long
 		_ = os.Setenv("TMPDIR", "/tmp")
 	}
+	if runtime.GOMAXPROCS(0) < 4 { // most tests wait for processes
+		_ = flag.Set("test.parallel", "4")
+	}
 	testscript.Main(m, map[string]func(){
 		"petrigate": main, "browse": browse,
 		"testserver": serveScript,

@@ -18,6 +18,7 @@ var updateTutorial = flag.Bool("update-tutorial", false, "rewrite what docs/tuto
 // A substitute for npx starts servers with the recorded tools of the real servers. TestTutorial in
 // package e2e does the same with the real servers.
 func TestTutorial(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join("..", "..", "docs", "tutorial.md")
 	page, err := os.ReadFile(file)
 	if err != nil {

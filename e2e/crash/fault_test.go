@@ -15,6 +15,7 @@ import (
 // be written back to the file, each call must be refused with the reason and must not reach the
 // upstream. The proxy must recover by itself.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state", "petrigate.db")
 	p := newPlant(t, testbinary.Path(t), dir, map[string]any{"driver": "sqlite", "path": path})

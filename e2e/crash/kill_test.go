@@ -23,6 +23,7 @@ import (
 // calls, and kills them with SIGKILL at random points. PETRIGATE_SOAK sets the number of calls, and
 // PETRIGATE_SEED the seed for the random points.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	binary := testbinary.Path(t)
 	for _, driver := range []string{"sqlite", "postgres"} {
 		t.Run(driver, func(t *testing.T) {
@@ -46,6 +47,7 @@ func TestKill(t *testing.T) {
 // TestForgetful shows that the test detects proxies that forget: if states are kept in memory, each
 // proxy has the whole budget.
 func TestForgetful(t *testing.T) {
+	t.Parallel()
 	p := newPlant(t, testbinary.Path(t), t.TempDir(), map[string]any{"driver": "memory"})
 	if found := p.violations(t, p.kill(t)); len(found) == 0 {
 		t.Error("nothing was found")

@@ -22,6 +22,7 @@ import (
 // outcome that the proxy knows. Once the store has recovered, the next call must be decided based
 // on that outcome.
 func TestUnwritten(t *testing.T) {
+	t.Parallel()
 	binary := testbinary.Path(t)
 	for _, driver := range []string{"sqlite", "memory", "postgres"} {
 		t.Run(driver, func(t *testing.T) {

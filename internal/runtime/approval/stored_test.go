@@ -539,7 +539,7 @@ func TestWithdrawnElsewhere(t *testing.T) {
 func TestRaces(t *testing.T) {
 	onEach(t, func(t *testing.T, c *cluster) {
 		replicas := [...]*replica{c.replica(), c.replica()}
-		for n := range soak.Count(200) {
+		for n := range soak.Count(50) {
 			q := [...]*approval.Request{replicas[0].opens(t, n, 1), replicas[1].opens(t, n, 1)}
 			if q[0].ID != q[1].ID {
 				t.Fatalf("two requests for one call: %s, %s", q[0].ID, q[1].ID)

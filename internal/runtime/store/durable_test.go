@@ -185,6 +185,7 @@ func TestOtherPolicy(t *testing.T) {
 
 // TestEvictedSessionsAreReadAgain: stored sessions leave the cache, and are read again when needed.
 func TestEvictedSessionsAreReadAgain(t *testing.T) {
+	t.Parallel()
 	soak.Bulk(t)
 	const sessions = 12_000
 	d := durable(t, database(t, place(t)), policyOf(t, limit("own", 1, gate.ScopeSession)), nil)

@@ -74,6 +74,7 @@ func check(err error) {
 // TestKilledProcessKeepsLimitAndRecords: if processes are killed at random points, every call that was made is on record, the
 // limit is never exceeded, and calls in flight stay open.
 func TestKilledProcessKeepsLimitAndRecords(t *testing.T) {
+	t.Parallel()
 	path := place(t)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)

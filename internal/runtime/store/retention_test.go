@@ -297,6 +297,7 @@ func (p *past) later(t time.Duration) { p.now = p.now.Add(t) }
 
 // TestRetention: old records are removed in small transactions; records that are still needed stay.
 func TestRetention(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(p *past) {
 		a := p.start()
 		a.notes(900)
@@ -340,6 +341,7 @@ func TestRetention(t *testing.T) {
 // TestRetentionWhole: the chain of an ended process is removed completely, although a remaining
 // chain refers to it. The removal is not repeated forever.
 func TestRetentionWhole(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(p *past) {
 		keeper := p.start()
 		for range 5 {
@@ -389,6 +391,7 @@ func (o *proc) event() (r backend.Record, e audit.Removed) {
 
 // TestRetentionTogether: of two concurrent processes, only one removes records.
 func TestRetentionTogether(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(p *past) {
 		all := []*proc{p.start(), p.start(), p.start()}
 		for _, o := range all {
@@ -552,6 +555,7 @@ func TestRetentionOfChanged(t *testing.T) {
 // during a removal, always verify. If one more record is removed by hand, verify detects it, unless
 // it is the last record of a chain and no start record refers to it.
 func TestRetentionRandom(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(p *past) {
 		usual := 3
 		if strings.HasSuffix(p.Name(), "postgres") {

@@ -13,6 +13,7 @@ import (
 // TestRoundKey: processes that start at the same time share a key, and a later process gets the same
 // key. A damaged key is not replaced, and no error contains it.
 func TestRoundKey(t *testing.T) {
+	t.Parallel()
 	path, p := place(t), policyOf(t)
 	keys := make([][]byte, 8)
 	var all sync.WaitGroup
@@ -48,6 +49,7 @@ func TestRoundKey(t *testing.T) {
 
 // TestRoundIsTakenOnce: one process stores a round, and another takes it once.
 func TestRoundIsTakenOnce(t *testing.T) {
+	t.Parallel()
 	path, p := place(t), policyOf(t)
 	processes := make([]*store.Durable, 4)
 	for i := range processes {

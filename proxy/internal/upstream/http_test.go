@@ -486,6 +486,7 @@ func TestDroppedConnections(t *testing.T) {
 }
 
 func TestServerThatIsGone(t *testing.T) {
+	t.Parallel()
 	e := serve(t, &endpoint{call: ok})
 	address := e.Listener.Addr().String()
 	s := start(t, e.config())

@@ -131,6 +131,7 @@ func (s *stream) post(w http.ResponseWriter, r *http.Request) {
 // TestSSELost checks that after the end of the stream, the outcome of requests in flight is
 // unknown. Nothing is sent again, and the next stream is a new session.
 func TestSSELost(t *testing.T) {
+	t.Parallel()
 	web := streams(t, &stream{})
 	s := start(t, web.config())
 	if h := <-web.opened; h.Get("X-Key") != "s3cr3t" {

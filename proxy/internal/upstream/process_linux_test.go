@@ -76,6 +76,7 @@ func checkGone(t *testing.T, pid int) {
 }
 
 func TestCloseEndsTheWholeTree(t *testing.T) {
+	t.Parallel()
 	for _, role := range []string{"plain", "stubborn"} {
 		t.Run(role, func(t *testing.T) {
 			s := start(t, child(t, role))
@@ -124,6 +125,7 @@ func TestChildInheritsNothing(t *testing.T) {
 // TestForkingChildLeavesNoProcess covers D013 and F005: none of the processes that a child has
 // started remains, regardless of their groups and sessions.
 func TestForkingChildLeavesNoProcess(t *testing.T) {
+	t.Parallel()
 	s := start(t, child(t, "plain"))
 	pid := s.State().Pid
 	s.answer(s.tool("fork", "{}"))

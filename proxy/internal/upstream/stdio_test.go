@@ -95,6 +95,7 @@ func TestEnvironmentIsAnAllowList(t *testing.T) {
 }
 
 func TestDeathLeavesProof(t *testing.T) {
+	t.Parallel()
 	s := start(t, child(t, "plain"))
 	silent := s.tool("silent", "{}")
 	s.tool("exit", "{}")
@@ -186,6 +187,7 @@ func TestBadConfigurations(t *testing.T) {
 }
 
 func TestOtherCallsWhileTheChildDoesNotRead(t *testing.T) {
+	t.Parallel()
 	s := start(t, child(t, "plain"))
 	s.answer(s.tool("stop-reading", "{}"))
 	chunk := `{"t":"` + strings.Repeat("a", 1<<20) + `"}`
@@ -232,6 +234,7 @@ func TestContextEndsIt(t *testing.T) {
 }
 
 func TestTooLongMessageCutsTheConnection(t *testing.T) {
+	t.Parallel()
 	for _, tool := range []string{"long", "endless"} {
 		t.Run(tool, func(t *testing.T) {
 			c := child(t, "plain")
@@ -313,6 +316,7 @@ func TestNegotiation(t *testing.T) {
 // TestSilenceOnTheProbe checks that the proxy waits only once for a server that does not answer the
 // probe.
 func TestSilenceOnTheProbe(t *testing.T) {
+	t.Parallel()
 	c := child(t, "mute-probe")
 	c.Protocol = ""
 	s := prepare(t, c)

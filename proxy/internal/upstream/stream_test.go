@@ -106,6 +106,7 @@ func TestStreamIsTakenUpAgain(t *testing.T) {
 }
 
 func TestStreamOfALegacyServer(t *testing.T) {
+	t.Parallel()
 	e := serve(t, &endpoint{})
 	var times atomic.Int64
 	e.get = func(w http.ResponseWriter, r *http.Request) {

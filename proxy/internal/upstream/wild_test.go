@@ -12,6 +12,7 @@ import (
 // TestHalfAnAnswer covers D019: a child that ends in the middle of a line has not answered, and its
 // call does not wait any longer.
 func TestHalfAnAnswer(t *testing.T) {
+	t.Parallel()
 	s := start(t, child(t, "plain"))
 	r := <-s.tool("half-exit", "{}").Done()
 	var lost *Lost

@@ -24,6 +24,7 @@ func TestSystemLimits(t *testing.T) {
 			continue
 		}
 		t.Run(role, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir() // only the user of the test can enter its parent
 			if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777)); err != nil {
 				t.Fatal(err)
