@@ -1,6 +1,9 @@
 package audit
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // An Entry is a decoded record of any event type. A member that several event types share has only
 // one field.
@@ -66,24 +69,11 @@ func (e *Entry) IsRoutine() bool {
 // IsOf reports whether the record concerns the given tool. The tool may be given by its plain or
 // qualified name, or by another name of the call.
 func (e *Entry) IsOf(tool string) bool {
-	if e.Tool == tool || e.Upstream+"."+e.Tool == tool {
-		return true
-	}
-	for _, n := range e.Names {
-		if n == tool {
-			return true
-		}
-	}
-	return false
+	return e.Tool == tool || e.Upstream+"."+e.Tool == tool || slices.Contains(e.Names, tool)
 }
 
 // Says reports whether the record contains a verdict from the given net, or concerns the net
 // itself.
 func (e *Entry) Says(net string) bool {
-	for i := range e.Nets {
-		if e.Nets[i].Net == net {
-			return true
-		}
-	}
-	return e.Net == net
+	return e.Net == net || slices.ContainsFunc(e.Nets, func(n NetVerdict) bool { return n.Net == net })
 }

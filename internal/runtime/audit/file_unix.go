@@ -22,24 +22,13 @@ func openFile(path string, flags int) (*os.File, error) {
 	return f, err
 }
 
-// lock waits for the exclusive lock on the file. It first tries without blocking, which usually
-// succeeds and avoids the cost of informing the Go scheduler.
-func lock(f *os.File) error {
-	if tryFlock(f, syscall.LOCK_EX) {
-		return nil
-	}
-	return flock(f, syscall.LOCK_EX)
-}
+// lock waits for the exclusive lock on the file.
+func lock(f *os.File) error { return flock(f, syscall.LOCK_EX) }
 
 func unlock(f *os.File) { tryFlock(f, syscall.LOCK_UN) }
 
 // share takes a shared lock on the file.
-func share(f *os.File) error {
-	if tryFlock(f, syscall.LOCK_SH) {
-		return nil
-	}
-	return flock(f, syscall.LOCK_SH)
-}
+func share(f *os.File) error { return flock(f, syscall.LOCK_SH) }
 
 // alone reports whether no other process holds a shared lock on the file.
 func alone(f *os.File) bool {
@@ -52,7 +41,12 @@ func tryFlock(f *os.File, how int) bool {
 	return err == 0
 }
 
+// flock waits for a lock on the file. It first tries without blocking, which usually succeeds and
+// avoids the cost of informing the Go scheduler.
 func flock(f *os.File, how int) error {
+	if tryFlock(f, how) {
+		return nil
+	}
 	for {
 		err := syscall.Flock(int(f.Fd()), how)
 		if err != syscall.EINTR {

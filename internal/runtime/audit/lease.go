@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"os"
 	"time"
 
@@ -53,9 +54,7 @@ func (l *logFile) appendPending(records [][]byte) bool {
 		return false
 	}
 	l.lease.lines = lines
-	if l.first == 0 {
-		l.first = l.last.Seq + 1
-	}
+	l.first = cmp.Or(l.first, l.last.Seq+1)
 	l.last = end
 	return true
 }

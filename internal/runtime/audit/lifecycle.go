@@ -14,13 +14,6 @@ type Process struct {
 	Heads   []Head    `json:"heads,omitempty"`
 }
 
-// A Head is the last record of a chain.
-type Head struct {
-	Writer string `json:"writer"`
-	Seq    uint64 `json:"seq"`
-	Hash   string `json:"hash"`
-}
-
 // A Policy event records that a policy came into force.
 type Policy struct {
 	Time      time.Time `json:"time"`

@@ -63,6 +63,28 @@ type Place struct {
 
 func (l *Line) place() Place { return Place{Seq: l.Seq, Hash: l.Hash} }
 
+// A Head is the last record of a chain.
+type Head struct {
+	Writer string `json:"writer"`
+	Seq    uint64 `json:"seq"`
+	Hash   string `json:"hash"`
+}
+
+// Place returns the head's position in its chain.
+func (h Head) Place() (p Place, err error) {
+	p.Seq = h.Seq
+	if hex.DecodedLen(len(h.Hash)) != len(p.Hash) {
+		return p, hex.ErrLength
+	}
+	_, err = hex.Decode(p.Hash[:], []byte(h.Hash))
+	return p, err
+}
+
+// Head returns the position as the head of a writer's chain.
+func (l Place) Head(writer string) Head {
+	return Head{Writer: writer, Seq: l.Seq, Hash: hex.EncodeToString(l.Hash[:])}
+}
+
 // append appends the records to buf as the lines that follow l, and advances l. Each record must be
 // a JSON object.
 func (l *Place) append(buf []byte, records ...[]byte) []byte {

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -52,9 +53,7 @@ func (l *logFile) write(lines []byte, end Place) error {
 		}
 		return err
 	}
-	if l.first == 0 {
-		l.first = l.last.Seq + 1
-	}
+	l.first = cmp.Or(l.first, l.last.Seq+1)
 	l.last, l.written, l.closed = end, end, false
 	l.size += int64(n)
 	l.head.write(end)

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -72,10 +73,7 @@ func steps(path string) []string {
 
 // Mode returns the configured form of recorded arguments.
 func (r *Redactor) Mode() string {
-	if r.arguments == "" {
-		return Hash
-	}
-	return r.arguments
+	return cmp.Or(r.arguments, Hash)
 }
 
 // Plain reports whether records may contain the values that nets read.
@@ -163,38 +161,32 @@ func separate(b *bytes.Buffer, open byte) {
 
 // hidden returns the replacement for a masked value. It shows only the value's type.
 func hidden(value []byte) string {
-	switch rawjson.Kind(value) {
+	switch kind := rawjson.Kind(value); kind {
 	case '"':
 		return `"***"`
-	case '{':
-		return `"*** object"`
-	case '[':
-		return `"*** list"`
-	case '0':
-		return `"*** number"`
 	case 'n':
 		return `null`
 	default:
-		return `"*** boolean"`
+		return `"*** ` + typeNames[kind] + `"`
 	}
 }
 
+// typeNames names JSON types by [rawjson.Kind].
+var typeNames = map[byte]string{'"': "string", '{': "object", '[': "list", '0': "number", 't': "boolean", 'f': "boolean"}
+
 // described returns the replacement for a masked value. It shows the value's type and size.
 func described(value []byte) string {
-	size := len(bytes.TrimSpace(value))
-	switch rawjson.Kind(value) {
+	kind, size, unit := rawjson.Kind(value), len(bytes.TrimSpace(value)), "byte"
+	switch kind {
 	case '"':
 		s, _ := rawjson.String(value)
-		return fmt.Sprintf(`"*** (string, %s)"`, text.Count(len(s), "byte"))
-	case '{':
-		return fmt.Sprintf(`"*** (object, %s)"`, text.Count(size, "byte"))
-	case '[':
-		return fmt.Sprintf(`"*** (list, %s)"`, text.Count(size, "byte"))
+		size = len(s)
 	case '0':
-		return fmt.Sprintf(`"*** (number, %s)"`, text.Count(size, "character"))
-	default:
+		unit = "character"
+	case 't', 'f':
 		return `"*** (boolean)"`
 	}
+	return fmt.Sprintf(`"*** (%s, %s)"`, typeNames[kind], text.Count(size, unit))
 }
 
 // masked reports whether the value at the given path is masked. List elements have the list's path.
@@ -255,7 +247,7 @@ func (r *Redactor) masksField(field string) bool {
 }
 
 // HashOf returns the hexadecimal SHA-256 of s.
-func HashOf(s string) string {
+func HashOf[T string | []byte](s T) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])
 }
