@@ -3,8 +3,6 @@ package approval
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/jsonpath"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -47,8 +46,7 @@ func readArguments(c Call) arguments {
 	}
 	members := map[string]bool{}
 	addShape(members, "", doc)
-	sum := sha256.Sum256([]byte(strings.Join(slices.Sorted(maps.Keys(members)), "\n")))
-	return arguments{doc, hex.EncodeToString(sum[:])}
+	return arguments{doc, audit.HashOf(strings.Join(slices.Sorted(maps.Keys(members)), "\n"))}
 }
 
 // addShape adds the path and kind of a value, and of all values that it contains. All elements of
@@ -113,8 +111,7 @@ func (a arguments) pinOne(field string) (Pin, error) {
 	if !ok {
 		return Pin{}, fmt.Errorf("parsers could read the argument %q differently", field)
 	}
-	sum := sha256.Sum256(one)
-	return Pin{field, hex.EncodeToString(sum[:]), text.Excerpt(string(one), maxValue)}, nil
+	return Pin{field, audit.HashOf(one), text.Excerpt(string(one), maxValue)}, nil
 }
 
 // match reports whether the arguments have the values in the pins.

@@ -3,7 +3,6 @@ package approval
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -28,11 +27,9 @@ type Broker struct {
 
 // New returns an empty broker.
 func New(o Options) *Broker {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	b := &Broker{options: o}
-	b.requests = newRequests(&b.options)
+	b.requests = requests{options: &b.options, byID: map[string]*Request{}, byKey: map[Key]*Request{}, accounts: accounts{}}
 	b.grants.store, b.grants.now, b.grants.byID = o.Store, o.Now, map[string]*Grant{}
 	if o.Store != nil {
 		b.storage = &storage{b, o.Store, o.Log}
@@ -133,15 +130,15 @@ func (b *Broker) Refresh(ctx context.Context) {
 	}
 }
 
-// learn applies rows from the store, and returns the IDs of requests that have expired. If ended is
+// learn applies rows from the store, and returns those of requests that have expired. If ended is
 // true, it also adds other brokers' ended requests.
-func (b *Broker) learn(rows []backend.Approval, ended bool) (over []string) {
+func (b *Broker) learn(rows []backend.Approval, ended bool) (over []backend.Approval) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.options.Now()
 	for _, row := range rows {
 		if isLive(State(row.State)) && !now.Before(row.Expires) {
-			over = append(over, row.ID)
+			over = append(over, row)
 		}
 		if isGrant(row) {
 			if err := b.grants.learn(row); err != nil {
@@ -268,7 +265,7 @@ func (b *Broker) Grants() *Grants { return &b.grants }
 
 // ErrUsed is the error of [Broker.Claim] for a request that was never approved or whose approval
 // has become invalid.
-var ErrUsed = errors.New("the approval was used already, or has expired")
+var ErrUsed = backend.ErrUsed
 
 // Claim reserves an approved request for the call that is about to use it. Until [Broker.Consume]
 // or [Broker.Unclaim] is called, the request cannot expire or be claimed again.

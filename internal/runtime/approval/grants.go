@@ -3,8 +3,6 @@ package approval
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
@@ -43,11 +42,14 @@ func (s *Grants) List() []Grant {
 	return all
 }
 
+// ofSession returns the valid grants for a session's calls, oldest first.
+func (s *Grants) ofSession(session string) []Grant {
+	return slices.DeleteFunc(s.List(), func(g Grant) bool { return g.Key.Session != session })
+}
+
 // Add makes a grant valid.
 func (s *Grants) Add(g *Grant) error {
-	all := s.List()
-	ofSession := func(one Grant) bool { return one.Key.Session == g.Key.Session }
-	if n := len(slices.Collect(filter(all, ofSession))); n >= maxGrants || len(all) >= maxGrantsAll {
+	if len(s.ofSession(g.Key.Session)) >= maxGrants || len(s.List()) >= maxGrantsAll {
 		return errors.New("there are too many grants already; revoke some (petrigate approvals grants)")
 	}
 	version, err := s.put(*g, Approved)
@@ -101,11 +103,8 @@ func (s *Grants) draft(q *Request) (Progress, error) {
 // EndSession ends the known grants of a session that has ended. The error lists grants that could
 // not be removed from the store; no call can use these grants any more.
 func (s *Grants) EndSession(session string) error {
-	if s.empty() {
-		return nil
-	}
 	var failed error
-	for g := range filter(s.List(), func(g Grant) bool { return g.Key.Session == session }) {
+	for _, g := range s.ofSession(session) {
 		if _, err := s.Revoke(g.ID); errors.Is(err, ErrStore) {
 			failed = errors.Join(failed, fmt.Errorf("grant %s: %w", g.ID, err))
 		}
@@ -133,16 +132,7 @@ func (s *Grants) use(q *Request) (g Grant, ok bool, err error) {
 
 // candidates returns the grants for q's session and tool.
 func (s *Grants) candidates(q *Request) []Grant {
-	if s.empty() {
-		return nil
-	}
-	return slices.Collect(filter(s.List(), func(g Grant) bool { return g.Key.Session == q.Key.Session && g.Key.Tool == q.Key.Tool }))
-}
-
-func (s *Grants) empty() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.byID) == 0
+	return slices.DeleteFunc(s.ofSession(q.Key.Session), func(g Grant) bool { return g.Key.Tool != q.Key.Tool })
 }
 
 // count counts a use of a grant. It returns false if the grant has become invalid.
@@ -239,16 +229,6 @@ func (s *Grants) put(g Grant, state State) (version int64, err error) {
 // isGrant reports whether a row in the store is a grant. Grants and requests share a table.
 func isGrant(row backend.Approval) bool { return strings.HasPrefix(row.ID, "gr_") }
 
-func filter[T any](all []T, which func(T) bool) func(yield func(T) bool) {
-	return func(yield func(T) bool) {
-		for _, one := range all {
-			if which(one) && !yield(one) {
-				return
-			}
-		}
-	}
-}
-
 // approve returns q's progress after g has approved it. The call's _meta is removed instead of
 // forwarded, because no person has seen it.
 func (q *Request) approve(g Grant, now time.Time) Progress {
@@ -265,7 +245,4 @@ const (
 )
 
 // grantKey returns a grant's key in the store. No request has the same key.
-func grantKey(id string) string {
-	sum := sha256.Sum256([]byte("grant " + id))
-	return hex.EncodeToString(sum[:])
-}
+func grantKey(id string) string { return audit.HashOf("grant " + id) }

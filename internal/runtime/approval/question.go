@@ -1,12 +1,11 @@
 package approval
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
 // A Question is what a person is asked.
@@ -44,7 +43,4 @@ func (k Key) Bytes() []byte {
 }
 
 // digest returns the key's stored form, which has a fixed length.
-func (k Key) digest() string {
-	sum := sha256.Sum256(k.Bytes())
-	return hex.EncodeToString(sum[:])
-}
+func (k Key) digest() string { return audit.HashOf(k.Bytes()) }

@@ -122,10 +122,8 @@ func viaOf(ask *gate.Ask) (string, error) {
 	return via, nil
 }
 
-// trim removes the long parts of a call that can no longer run. It copies the remaining parts,
-// because they may point into a longer message.
-func (q *Request) trim() { q.question = q.trimmed() }
-
+// trimmed returns q's question without the long parts of a call that can no longer run. It copies
+// the remaining parts, because they may point into a longer message.
 func (q *Request) trimmed() Question {
 	c, since := q.question.Call, q.question.Since
 	c.Meta, c.SeenMeta, c.exact, c.given = c.ShownMeta(), nil, nil, 0 // the call will not be forwarded

@@ -26,10 +26,6 @@ type requests struct {
 	changed chan struct{} // closed when a request next changes; nil: no waiter
 }
 
-func newRequests(o *Options) requests {
-	return requests{options: o, byID: map[string]*Request{}, byKey: map[Key]*Request{}, accounts: accounts{}}
-}
-
 // answerable returns the reason why an answer to q through the channel cannot count, or nil if it
 // can. The caller must hold Broker.mu.
 func (t *requests) answerable(q *Request, id, channel string) error {

@@ -79,7 +79,7 @@ func (t *requests) finish(q *Request, s State) {
 	now := t.options.Now()
 	q.progress.Answer.State, q.endedAt = s, now
 	t.accounts.recharge(q)
-	q.trim()
+	q.question = q.trimmed()
 	t.live.Remove(q.element)
 	if s == Denied {
 		q.element = t.denied.PushBack(q)

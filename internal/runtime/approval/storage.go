@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -84,23 +83,18 @@ func (s *storage) amend(id string, f amendment) error {
 				return err
 			}
 		}
-		err := s.amendOnce(id, f)
+		q, d, row, ok, err := s.broker.draft(id, f)
+		if err != nil || !ok {
+			return err
+		}
+		version, err := write(s.store, row)
+		if err == nil {
+			s.broker.accept(q, d, version)
+		}
 		if !errors.Is(err, backend.ErrStale) || n == maxStale {
 			return err
 		}
 	}
-}
-
-func (s *storage) amendOnce(id string, f amendment) error {
-	q, d, row, ok, err := s.broker.draft(id, f)
-	if err != nil || !ok {
-		return err
-	}
-	version, err := write(s.store, row)
-	if err == nil {
-		s.broker.accept(q, d, version)
-	}
-	return err
 }
 
 // look reads from the store either the request with the given ID, even if it has ended, or the
@@ -120,7 +114,8 @@ func (s *storage) read(ctx context.Context, id, digest string, since time.Time) 
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrStore, err)
 	}
-	for _, row := range expiredRows(rows, s.broker.learn(rows, id != "")) {
+	for _, row := range s.broker.learn(rows, id != "") {
+		row.State = string(Expired)
 		if _, err := s.store.PutApproval(ctx, row); err != nil && !errors.Is(err, backend.ErrStale) {
 			return fmt.Errorf("%w: %w", ErrStore, err)
 		}
@@ -140,16 +135,4 @@ func (s *storage) refresh(ctx context.Context, since time.Time) {
 	if err != nil && ctx.Err() == nil {
 		s.log.Error("cannot read the approvals of other processes", "error", err)
 	}
-}
-
-// expiredRows returns copies of the rows whose IDs are in over, with the state Expired.
-func expiredRows(rows []backend.Approval, over []string) []backend.Approval {
-	var ended []backend.Approval
-	for _, row := range rows {
-		if slices.Contains(over, row.ID) {
-			row.State = string(Expired)
-			ended = append(ended, row)
-		}
-	}
-	return ended
 }

@@ -3,8 +3,6 @@ package approval
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/jsondiff"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -36,8 +35,7 @@ func (s Record) Text(where func(gate.Position) string, now time.Time) string {
 // Shown returns a digest of the displayed text without the parts that change with time. An answer
 // with this digest refers to exactly this text.
 func (s Record) Shown(where func(gate.Position) string) string {
-	sum := sha256.Sum256([]byte(s.Request.ID + "\n" + s.question(where).String()))
-	return hex.EncodeToString(sum[:])
+	return audit.HashOf(s.Request.ID + "\n" + s.question(where).String())
 }
 
 // maxCaller limits the length of the displayed principal and client names.

@@ -2,14 +2,13 @@ package toolpin
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
 // ignoredMembers are the tool members that are not compared: the name, and members that may differ
@@ -58,10 +57,7 @@ func canonical(value []byte) []byte {
 }
 
 // Hash returns the SHA-256 of the definition's text in hex digits.
-func (d Definition) Hash() string {
-	sum := sha256.Sum256(d.Text)
-	return hex.EncodeToString(sum[:])
-}
+func (d Definition) Hash() string { return audit.HashOf([]byte(d.Text)) }
 
 // checkSize returns an error if the definition is too large to keep.
 func (d Definition) checkSize() error {
