@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"log/slog"
 	"sync"
 	"time"
@@ -48,23 +49,17 @@ type Admission struct {
 // New returns an Admission that decides under o.Generation.
 func New(o Options) *Admission {
 	a := &Admission{
-		ledger: o.Ledger, log: o.Logger, now: o.Now, Watch: Watch{o.Observer, o.Meter}, kill: o.Switch, onEnd: o.Ended,
-		records: recordBuilder{where: o.Where, redactor: o.Redactor, process: o.Process},
+		ledger: o.Ledger, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), now: o.Now, Watch: Watch{o.Observer, o.Meter}, kill: o.Switch, onEnd: o.Ended,
+		records: recordBuilder{where: o.Where, redactor: cmp.Or(o.Redactor, &audit.Redactor{}), process: o.Process},
 	}
 	if a.records.where == nil {
 		a.records.where = gate.Position.String
 	}
 	a.records.where = (&positions{text: a.records.where}).textOf
-	if a.log == nil {
-		a.log = slog.New(slog.DiscardHandler)
-	}
 	if a.now == nil {
 		a.now = time.Now
 	}
 	a.records.now = a.now
-	if a.records.redactor == nil {
-		a.records.redactor = &audit.Redactor{}
-	}
 	a.Sessions.admission = a
 	a.Unwritten.admission, a.Unwritten.wake = a, make(chan struct{}, 1)
 	a.generation.Store(o.Generation)

@@ -52,52 +52,38 @@ func (*Asked) decision() {}
 
 // Ticket is an admitted call. The caller must report its outcome with [Admission.Settle].
 type Ticket struct {
-	Number  uint64 // call number in the session
-	Awaited bool   // the outcome changes some net's marking
+	ticketFacts
 
-	key      Key
-	tool     string
-	names    gate.Call // the call without its arguments, for conditions on its result
-	upstream string
-	since    time.Time
-	policy   string    // identity of the generation that admitted the call; see [Generation.identity]
-	observed *observed // nil: no observer
-
-	settled atomic.Bool // set once [Admission.Settle] has succeeded
+	names    gate.Call   // the call without its arguments, for conditions on its result
+	observed *observed   // nil: no observer
+	settled  atomic.Bool // set once [Admission.Settle] has succeeded
 }
 
-// ticketJSON is a ticket's JSON form.
-type ticketJSON struct {
+// ticketFacts is the part of a ticket that its JSON form has.
+type ticketFacts struct {
 	Session   string    `json:"session"`
 	Principal string    `json:"principal,omitempty"`
-	Number    uint64    `json:"number"`
-	Awaited   bool      `json:"awaited,omitempty"`
+	Number    uint64    `json:"number"`            // call number in the session
+	Awaited   bool      `json:"awaited,omitempty"` // the outcome changes some net's marking
 	Tool      string    `json:"tool"`
 	Upstream  string    `json:"upstream"`
 	Since     time.Time `json:"since"`
-	Policy    string    `json:"policy,omitempty"`
+	Policy    string    `json:"policy,omitempty"` // identity of the generation that admitted the call; see [Generation.identity]
 }
 
 // MarshalJSON encodes the ticket for another process that uses the same ledger. Afterwards this
 // process must not use the ticket.
 func (t *Ticket) MarshalJSON() ([]byte, error) {
-	return json.Marshal(ticketJSON{t.key.Session, t.key.Principal, t.Number, t.Awaited, t.tool, t.upstream, t.since, t.policy})
+	return json.Marshal(t.ticketFacts)
 }
 
 // UnmarshalJSON decodes a ticket from another process.
 func (t *Ticket) UnmarshalJSON(data []byte) error {
-	var p ticketJSON
-	if err := json.Unmarshal(data, &p); err != nil {
-		return err
-	}
-	t.Number, t.Awaited = p.Number, p.Awaited
-	t.key, t.tool, t.upstream = Key{p.Session, p.Principal}, p.Tool, p.Upstream
-	t.since, t.policy = p.Since, p.Policy
-	return nil
+	return json.Unmarshal(data, &t.ticketFacts)
 }
 
 // Key returns the key of the call's session.
-func (t *Ticket) Key() Key { return t.key }
+func (t *Ticket) Key() Key { return Key{t.Session, t.Principal} }
 
 // Info describes a call to an [Observer].
 type Info struct {

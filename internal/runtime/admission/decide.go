@@ -174,10 +174,10 @@ func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision 
 			if d.Would != nil {
 				a.countShadow(c, d.Ticket.Number, d.Would)
 			}
-			return &Admitted{Ticket{
-				Number: d.Ticket.Number, Awaited: d.Ticket.Awaited,
-				key: c.Key, tool: c.Canonical, names: gate.Call{Tool: c.Gate.Tool, Also: c.Gate.Also}, upstream: c.Upstream, since: c.Gate.Time, policy: v.generation.identity(),
-			}}
+			return &Admitted{Ticket{names: gate.Call{Tool: c.Gate.Tool, Also: c.Gate.Also}, ticketFacts: ticketFacts{
+				Session: c.Session, Principal: c.Principal, Number: d.Ticket.Number, Awaited: d.Ticket.Awaited,
+				Tool: c.Canonical, Upstream: c.Upstream, Since: c.Gate.Time, Policy: v.generation.identity(),
+			}}}
 		}
 		if c.Invalid != nil && errors.Is(err, c.Invalid) {
 			return &Refused{Text: err.Error(), Facts: Facts{Decision: "refuse", Kind: "invalid"}, Err: err}

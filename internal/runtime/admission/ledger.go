@@ -9,6 +9,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
 // Ledger stores the nets' states and the record of decisions. It is safe for concurrent use. A step
@@ -172,8 +173,8 @@ func (a Adopted) Held() bool {
 
 // Errors of a [Ledger].
 var (
-	ErrNoSession = errors.New("the session has ended")                 // the session has ended or was never opened
-	ErrStale     = errors.New("another process has changed the state") // error from [Commit.Wait]
+	ErrNoSession = errors.New("the session has ended") // the session has ended or was never opened
+	ErrStale     = backend.ErrStale                    // error from [Commit.Wait]
 
 	// ErrHeld is the error of [Ledger.Adopt] if a hand-written net has changed in the policy and
 	// either is not in its initial state or has calls in flight.

@@ -87,7 +87,7 @@ func (w *Watch) Approving(ctx context.Context, c *Call) func(Result) {
 // upstream. Both functions are nil without an observer.
 func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end func(Result)) {
 	if w.meter != nil {
-		w.meter.Forwarding(t.upstream)
+		w.meter.Forwarding(t.Upstream)
 	}
 	if w.observer == nil || t.observed == nil {
 		return nil, nil

@@ -29,13 +29,13 @@ var ErrOutdated = errors.New("the policy has changed since the call was admitted
 func (t *Ticket) Again(ctx context.Context, a *Admission) (Pass, error) {
 	for {
 		g := a.generation.Load()
-		err := Update(ctx, a.ledger, t.key, func(s *gate.State) (Change, error) {
+		err := Update(ctx, a.ledger, t.Key(), func(s *gate.State) (Change, error) {
 			switch {
 			case s.Policy() != g.Policy:
 				return Change{}, errSwapped
-			case a.Stopped(t.key.Session) != nil:
+			case a.Stopped(t.Session) != nil:
 				return Change{}, ErrStopped
-			case t.policy != g.identity():
+			case t.Policy != g.identity():
 				return Change{}, ErrOutdated
 			}
 			return Change{Admits: true}, nil

@@ -49,10 +49,6 @@ func (a *Admission) Append(ctx context.Context, e audit.Event) error {
 	if !a.ledger.Records() {
 		return nil
 	}
-	return a.append(ctx, e)
-}
-
-func (a *Admission) append(ctx context.Context, e audit.Event) error {
 	c, err := a.ledger.Append(ctx, e)
 	if err != nil {
 		return err

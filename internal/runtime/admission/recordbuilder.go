@@ -1,8 +1,6 @@
 package admission
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -137,8 +135,7 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 		r.Called = time.Time{}
 	}
 	if r.Arguments == "" {
-		sum := sha256.Sum256(c.Gate.Args)
-		r.Arguments = hex.EncodeToString(sum[:])
+		r.Arguments = audit.HashOf(c.Gate.Args)
 	}
 	if c.Gate.Tool != "" { // empty for a call that is already in flight
 		r.Args = rb.redactor.Arguments(c.Gate.Args)
@@ -169,9 +166,9 @@ func (rb *recordBuilder) would(r *gate.Refusal) *audit.Would {
 // outcome returns the events for an outcome.
 func (rb *recordBuilder) outcome(entry *outcomeEntry, g *Generation, t *Ticket, e *gate.End, by string) []audit.Event {
 	*entry = outcomeEntry{Outcome: audit.Outcome{
-		Time: e.Time, Event: "outcome", Session: t.key.Session, Call: t.Number,
-		Tool: t.tool, Outcome: e.Outcome.String(), By: by,
-		Millis: float64(e.Time.Sub(t.since).Microseconds()) / 1000,
+		Time: e.Time, Event: "outcome", Session: t.Session, Call: t.Number,
+		Tool: t.Tool, Outcome: e.Outcome.String(), By: by,
+		Millis: float64(e.Time.Sub(t.Since).Microseconds()) / 1000,
 	}}
 	if e.Outcome == gate.Success && e.Result != nil {
 		entry.Values = rb.redactor.Results(g.Reads.Result(e.Result))

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,9 +24,7 @@ func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 	}
 	for _, b := range r.Blocks {
 		out.Facts.Nets = append(out.Facts.Nets, Block{Net: b.Net, Cause: string(b.Cause), Rule: a.records.where(b.Rule), Reason: b.Reason})
-		if out.Facts.Cause == "" {
-			out.Facts.Cause = string(b.Cause)
-		}
+		out.Facts.Cause = cmp.Or(out.Facts.Cause, string(b.Cause))
 	}
 	return out
 }
@@ -105,26 +104,18 @@ func holderSentence(h gate.Holder, now time.Time) string {
 	case h.Voids != "":
 		what = fmt.Sprintf(": a call of %s beside it does not count.", h.Voids)
 	}
-	if h.Unknown {
-		return unknownHolderSentence(h, now, what)
-	}
+	call, age := fmt.Sprintf("Call #%d of %s", h.Number, h.Tool), text.Duration(now.Sub(h.Since))
 	if h.Other {
-		return fmt.Sprintf(" A call of %s in another session has been in flight for %s%s", h.Tool, text.Duration(now.Sub(h.Since)), what)
+		call = fmt.Sprintf("A call of %s in another session", h.Tool)
 	}
-	return fmt.Sprintf(" Call #%d of %s has been in flight for %s%s", h.Number, h.Tool, text.Duration(now.Sub(h.Since)), what)
-}
-
-// unknownHolderSentence is like holderSentence, but for a call with an unknown outcome. Waiting
-// does not help in this case.
-func unknownHolderSentence(h gate.Holder, now time.Time, what string) string {
-	call := fmt.Sprintf("call #%d of %s", h.Number, h.Tool)
-	if h.Other {
-		call = fmt.Sprintf("a call of %s in another session", h.Tool)
+	if !h.Unknown {
+		return fmt.Sprintf(" %s has been in flight for %s%s", call, age, what)
 	}
-	if h.Brings {
+	if h.Brings { // waiting does not help
 		what = "."
 	}
-	return fmt.Sprintf(" The outcome of %s, made %s ago, is unknown%s An operator can settle it (petrigate sessions settle).", call, text.Duration(now.Sub(h.Since)), what)
+	call = strings.ToLower(call[:1]) + call[1:]
+	return fmt.Sprintf(" The outcome of %s, made %s ago, is unknown%s An operator can settle it (petrigate sessions settle).", call, age, what)
 }
 
 // logRefusal logs and counts a refusal.
@@ -150,13 +141,11 @@ func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, name
 	entry := &decisionEntry{}
 	a.records.fillDecision(entry, c, g, r.Facts.Decision, names, consent)
 	entry.Kind, entry.Reason = r.Facts.Kind, bounded(r.Text)
-	if entry.Approval == "" {
-		entry.Approval = r.Facts.Approval
-	}
+	entry.Approval = cmp.Or(entry.Approval, r.Facts.Approval)
 	for _, b := range r.Facts.Nets {
 		entry.Nets = append(entry.Nets, audit.NetVerdict{Net: b.Net, Verdict: audit.VerdictName(gate.Blocked), Rule: b.Rule})
 	}
-	if err := a.append(ctx, &entry.Decision); err != nil {
+	if err := a.Append(ctx, &entry.Decision); err != nil {
 		a.log.Error("recording a refusal", "error", err)
 	}
 }

@@ -28,7 +28,7 @@ func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 	s := &Settling{admission: a, ctx: ctx, ticket: t}
 	s.run = s.step
 	s.prepare(a.Generation().Policy, gate.End{Outcome: gate.Unknown, Time: a.now()})
-	if err := Update(ctx, a.ledger, t.key, s.run); err != nil && !errors.Is(err, ErrNoSession) {
+	if err := Update(ctx, a.ledger, t.Key(), s.run); err != nil && !errors.Is(err, ErrNoSession) {
 		a.Unwritten.keep(ctx, s, err)
 	}
 }
@@ -86,13 +86,13 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	e, broken := g.Policy.Judged(&t.names, e)
 	if broken != nil {
 		by = cmp.Or(by, fmt.Sprintf("success at %s", broken.Rule))
-		a.log.Info("the result is no success", "tool", t.tool, "call", t.Number, "rule", broken.Rule.String(), "condition", broken.Source)
+		a.log.Info("the result is no success", "tool", t.Tool, "call", t.Number, "rule", broken.Rule.String(), "condition", broken.Source)
 	}
 	if a.ledger.Records() {
 		s.events = a.records.outcome(&s.entry, g, t, &e, by)
 	}
 	s.prepare(g.Policy, e)
-	s.commit, s.err = a.ledger.Stage(s.ctx, t.key, s.run)
+	s.commit, s.err = a.ledger.Stage(s.ctx, t.Key(), s.run)
 	return s
 }
 
@@ -104,16 +104,16 @@ func (s *Settling) Wait() {
 		err = wait(s.ctx, s.commit)
 	}
 	if errors.Is(err, ErrStale) {
-		err = Update(s.ctx, a.ledger, t.key, s.run)
+		err = Update(s.ctx, a.ledger, t.Key(), s.run)
 	}
 	switch t.settled.Store(err == nil); {
 	case errors.Is(err, ErrNoSession):
-		a.log.Error("the outcome stays unknown", "tool", t.tool, "call", t.Number, "error", err)
+		a.log.Error("the outcome stays unknown", "tool", t.Tool, "call", t.Number, "error", err)
 	case err != nil:
 		a.Unwritten.keep(s.ctx, s, err)
 	}
 	if a.Watch.meter != nil {
-		a.Watch.meter.Settled(t.upstream, s.end.Outcome, s.end.Time.Sub(t.since))
+		a.Watch.meter.Settled(t.Upstream, s.end.Outcome, s.end.Time.Sub(t.Since))
 	}
 	if s.left != nil {
 		s.left(Result{Outcome: s.end.Outcome, Err: err})

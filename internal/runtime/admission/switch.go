@@ -2,11 +2,11 @@ package admission
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
 // Stop describes one use of the kill switch. The calls that it covers are not admitted.
@@ -46,20 +46,16 @@ type Switch interface {
 }
 
 // ErrStopped is the error for an admission whose session is stopped.
-var ErrStopped = errors.New("stopped by an operator")
+var ErrStopped = backend.ErrStopped
 
 // sentence explains the stop to a model.
 func (s *Stop) sentence() string {
-	var b strings.Builder
-	b.WriteString("Stopped: an operator has stopped ")
+	what := "the calls of this session"
 	if s.Session == "" {
-		b.WriteString("all calls")
-	} else {
-		b.WriteString("the calls of this session")
+		what = "all calls"
 	}
 	if s.Reason != "" {
-		b.WriteString(" (" + audit.Bounded(strings.TrimRight(s.Reason, ". \n")) + ")")
+		what += " (" + audit.Bounded(strings.TrimRight(s.Reason, ". \n")) + ")"
 	}
-	b.WriteString(". Nothing was called and nothing was spent. Calling again does not help until an operator starts the calls again (petrigate start).")
-	return b.String()
+	return "Stopped: an operator has stopped " + what + ". Nothing was called and nothing was spent. Calling again does not help until an operator starts the calls again (petrigate start)."
 }

@@ -71,12 +71,12 @@ func (u *Unwritten) keep(ctx context.Context, s *Settling, why error) {
 	a := u.admission
 	s.repeated = true
 	if s.ticket.settled.Store(true); u.add(s) {
-		a.log.Error("could not record an outcome: the proxy keeps it and retries", "tool", s.ticket.tool,
-			"session", s.ticket.key.Session, "call", s.ticket.Number, "outcome", s.end.Outcome.String(), "error", why)
+		a.log.Error("could not record an outcome: the proxy keeps it and retries", "tool", s.ticket.Tool,
+			"session", s.ticket.Session, "call", s.ticket.Number, "outcome", s.end.Outcome.String(), "error", why)
 		return
 	}
 	s.ticket.settled.Store(false)
-	a.log.Error("the outcome stays unknown: too many outcomes wait to be recorded", "tool", s.ticket.tool, "call", s.ticket.Number, "error", why)
+	a.log.Error("the outcome stays unknown: too many outcomes wait to be recorded", "tool", s.ticket.Tool, "call", s.ticket.Number, "error", why)
 	if s.end.Outcome != gate.Unknown {
 		a.Abandon(ctx, s.ticket)
 	}
@@ -97,7 +97,7 @@ func (u *Unwritten) catchUp(ctx context.Context) {
 		if now := a.now(); now.Before(s.retry) {
 			continue
 		}
-		err := Update(ctx, a.ledger, s.ticket.key, s.run)
+		err := Update(ctx, a.ledger, s.ticket.Key(), s.run)
 		if err != nil && !errors.Is(err, ErrNoSession) {
 			if a.ledger.Ready() != nil {
 				break // the ledger failed again
@@ -106,7 +106,7 @@ func (u *Unwritten) catchUp(ctx context.Context) {
 			continue
 		}
 		written[s] = true
-		a.log.Info("recorded a delayed outcome", "tool", s.ticket.tool, "session", s.ticket.key.Session, "call", s.ticket.Number)
+		a.log.Info("recorded a delayed outcome", "tool", s.ticket.Tool, "session", s.ticket.Session, "call", s.ticket.Number)
 	}
 	u.drop(written)
 }
@@ -148,7 +148,7 @@ func (u *Unwritten) List() []UnwrittenEnd {
 	var list []UnwrittenEnd
 	for _, s := range u.all() {
 		t := s.ticket
-		list = append(list, UnwrittenEnd{t.key, t.Number, t.tool, t.since, s.end.Outcome.String()})
+		list = append(list, UnwrittenEnd{t.Key(), t.Number, t.Tool, t.Since, s.end.Outcome.String()})
 	}
 	return list
 }
