@@ -18,7 +18,7 @@ type Agent struct {
 	hasIDs bool          // the agent gives each call an ID
 	ends   endReport     // how the agent's events report the end of a script
 	events map[string]kind
-	deny   func(event, reason string) []byte
+	Deny   func(event, reason string) []byte  // returns the answer that refuses a call and gives the model the reason
 	change func(e *Event, args []byte) []byte // returns the answer that changes a call's arguments and leaves the call to the agent's own permissions, or nil if this call cannot be changed; nil if the agent does not support changes
 	read   func(*Event, []byte)               // reads agent-specific fields of an event; may be nil
 }
@@ -42,9 +42,6 @@ func (a *Agent) Limit() time.Duration { return a.hold + 5*time.Second }
 // Pass is the answer that leaves a call to the agent's own permissions. It is also the answer to
 // all events that do not precede a call.
 var Pass = []byte("{}")
-
-// Deny returns the answer that refuses a call and gives the model the reason.
-func (a *Agent) Deny(event, reason string) []byte { return a.deny(event, reason) }
 
 // endReport describes how an agent's hooks report whether a shell script succeeded.
 type endReport int

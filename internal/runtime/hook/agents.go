@@ -13,26 +13,26 @@ import (
 // agents lists the supported agents.
 var agents = []*Agent{
 	{
-		Name: "claude-code", ends: byEvent, DenyExit: 2, hold: 45 * time.Second, hasIDs: true, deny: denyClaude, change: changeClaude, read: readClaude,
+		Name: "claude-code", ends: byEvent, DenyExit: 2, hold: 45 * time.Second, hasIDs: true, Deny: denyClaude, change: changeClaude, read: readClaude,
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "PostToolUseFailure": failed, "Stop": turnEnds, "SessionEnd": ends},
 	},
 	{
-		Name: "codex", ends: byCode, DenyExit: 2, hold: 45 * time.Second, hasIDs: true, deny: denyClaude,
+		Name: "codex", ends: byCode, DenyExit: 2, hold: 45 * time.Second, hasIDs: true, Deny: denyClaude,
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "Stop": turnEnds, "SessionEnd": ends},
 	},
 	{
-		Name: "gemini-cli", ends: byReport, DenyExit: 2, hold: 45 * time.Second, deny: denyGemini, change: changeGemini, read: readGemini,
+		Name: "gemini-cli", ends: byReport, DenyExit: 2, hold: 45 * time.Second, Deny: denyGemini, change: changeGemini, read: readGemini,
 		events: map[string]kind{"BeforeTool": before, "AfterTool": after, "AfterAgent": turnEnds, "SessionEnd": ends},
 	},
 	{
-		Name: "cursor", ends: byCode, hold: 45 * time.Second, deny: denyCursor, read: readCursor,
+		Name: "cursor", ends: byCode, hold: 45 * time.Second, Deny: denyCursor, read: readCursor,
 		events: map[string]kind{
 			"preToolUse": before, "postToolUse": after, "postToolUseFailure": failed, "beforeShellExecution": before, "afterShellExecution": after,
 			"beforeMCPExecution": before, "afterMCPExecution": after, "beforeReadFile": before, "stop": turnEnds, "sessionEnd": ends,
 		},
 	},
 	{
-		Name: "vscode", ends: notReported, DenyExit: 2, hold: 20 * time.Second, deny: denyCopilot, read: readCopilot,
+		Name: "vscode", ends: notReported, DenyExit: 2, hold: 20 * time.Second, Deny: denyCopilot, read: readCopilot,
 		events: map[string]kind{"PreToolUse": before, "PostToolUse": after, "PostToolUseFailure": failed, "Stop": turnEnds, "SessionEnd": ends},
 	},
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
 // ask asks a person about a call and decides again with the answer. The call takes no token in the
@@ -63,11 +64,9 @@ func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request
 	}
 	g.Asked(r, c.Client)
 	hold := min(Find(c.Client).hold, g.Hold(c.Client), r.Expires.Sub(g.Now()))
-	timer := time.NewTimer(hold)
-	defer timer.Stop()
 	select {
 	case <-r.Answered():
-	case <-timer.C:
+	case <-time.After(hold):
 	case <-g.Ctx.Done():
 		return approval.Withdrawn
 	case <-ctx.Done():
@@ -113,8 +112,8 @@ func approvalKey(c *admission.Call, where []byte, q *admission.Asked) approval.K
 	for _, s := range q.Steps {
 		steps += s.Net + "\x00" + s.Transition + "\x00"
 	}
-	arguments := digestOf(rawjson.Without(c.Gate.Args, q.Generation.Policy.Ignored(&c.Gate)))
-	return approval.Key{Session: c.Session, Tool: c.Canonical, Arguments: arguments, Beside: digestOf(where), Policy: q.Generation.Fingerprint, Steps: digestOf([]byte(steps))}
+	arguments := audit.HashOf(rawjson.Without(c.Gate.Args, q.Generation.Policy.Ignored(&c.Gate)))
+	return approval.Key{Session: c.Session, Tool: c.Canonical, Arguments: arguments, Beside: audit.HashOf(where), Policy: q.Generation.Fingerprint, Steps: audit.HashOf(steps)}
 }
 
 // asked returns the call in the form shown to a person.

@@ -1,7 +1,7 @@
 package hook
 
 import (
-	"container/list"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,8 +36,7 @@ type call struct {
 // calls holds the calls of one agent session, in order. Its zero value is ready to use.
 type calls struct {
 	mu    sync.Mutex
-	order list.List                  // list of *call
-	byKey map[string][]*list.Element // calls by key; several calls have the same key if the agent gives no IDs
+	open  []*call // several calls have the same key if the agent gives no IDs
 	ended bool
 
 	used time.Time // guarded by Gate.mu
@@ -50,20 +49,15 @@ type calls struct {
 func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if same := s.byKey[c.key]; unique && len(same) > 0 {
-		known = same[0].Value.(*call)
-		return known, known.settledUnknown, nil
-	}
-	if s.byKey == nil {
-		s.byKey = map[string][]*list.Element{}
+	if i := slices.IndexFunc(s.open, func(o *call) bool { return o.key == c.key }); unique && i >= 0 {
+		return s.open[i], s.open[i].settledUnknown, nil
 	}
 	late = s.markLate(func(o *call) bool { return c.turn == "" || o.turn != c.turn })
-	for s.order.Len() >= maxOpen {
-		oldest := s.order.Front()
-		late = append(late, s.markUnknown(oldest.Value.(*call))...)
-		s.drop(oldest)
+	if len(s.open) >= maxOpen {
+		late = append(late, s.markLate(func(o *call) bool { return o == s.open[0] })...)
+		s.open = slices.Delete(s.open, 0, 1)
 	}
-	s.byKey[c.key] = append(s.byKey[c.key], s.order.PushBack(c))
+	s.open = append(s.open, c)
 	return nil, false, late
 }
 
@@ -79,12 +73,7 @@ func (s *calls) admit(c *call, t *admission.Ticket) bool {
 func (s *calls) forget(c *call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, e := range s.byKey[c.key] {
-		if e.Value.(*call) == c {
-			s.drop(e)
-			return
-		}
-	}
+	s.open = slices.DeleteFunc(s.open, func(o *call) bool { return o == c })
 }
 
 // takeAdmitted removes and returns the oldest admitted call with the key, because it has ended. It
@@ -92,13 +81,13 @@ func (s *calls) forget(c *call) {
 func (s *calls) takeAdmitted(key string) *call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, e := range s.byKey[key] {
-		if c := e.Value.(*call); c.ticket != nil {
-			s.drop(e)
-			return c
-		}
+	i := slices.IndexFunc(s.open, func(c *call) bool { return c.key == key && c.ticket != nil })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	c := s.open[i]
+	s.open = slices.Delete(s.open, i, i+1)
+	return c
 }
 
 // interrupt returns the calls to settle as unknown because their turn has ended.
@@ -116,40 +105,14 @@ func (s *calls) end() []*call {
 	return s.markLate(func(*call) bool { return true })
 }
 
-// markLate marks the selected calls as settled unknown, and returns those that were not marked
-// before. The caller must hold the lock.
+// markLate marks the selected calls that are admitted as settled unknown, and returns those that
+// were not marked before. The caller must hold the lock.
 func (s *calls) markLate(which func(*call) bool) (late []*call) {
-	for e := s.order.Front(); e != nil; e = e.Next() {
-		if c := e.Value.(*call); which(c) {
-			late = append(late, s.markUnknown(c)...)
+	for _, c := range s.open {
+		if c.ticket != nil && !c.settledUnknown && which(c) {
+			c.settledUnknown = true
+			late = append(late, c)
 		}
 	}
 	return late
-}
-
-// markUnknown marks an admitted call as settled unknown, and returns it if it was not marked
-// before. The caller must hold the lock.
-func (s *calls) markUnknown(c *call) []*call {
-	if c.ticket == nil || c.settledUnknown {
-		return nil
-	}
-	c.settledUnknown = true
-	return []*call{c}
-}
-
-// drop removes a call. The caller must hold the lock.
-func (s *calls) drop(e *list.Element) {
-	c := s.order.Remove(e).(*call)
-	same := s.byKey[c.key]
-	for i, other := range same {
-		if other == e {
-			same = append(same[:i:i], same[i+1:]...)
-			break
-		}
-	}
-	if len(same) == 0 {
-		delete(s.byKey, c.key)
-		return
-	}
-	s.byKey[c.key] = same
 }

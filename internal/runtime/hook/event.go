@@ -2,8 +2,6 @@ package hook
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"regexp"
@@ -13,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 	words "github.com/petrigate/petrigate/internal/text"
 )
 
@@ -77,11 +76,6 @@ func (a *Agent) Read(body []byte) (*Event, error) {
 		return e, err
 	}
 	return e, e.check()
-}
-
-func (a *Agent) knows(event string) bool {
-	_, ok := a.events[event]
-	return ok
 }
 
 // kindOf returns the kind of the event with the given name. An unknown event whose name resembles
@@ -188,7 +182,7 @@ func (e *Event) check() error {
 		return nil
 	}
 	switch {
-	case !e.agent.knows(e.Name):
+	case e.agent.events[e.Name] == ignored:
 		return fmt.Errorf("unknown event %s; send the events that docs/hooks.md lists", words.Excerpt(words.Escape(e.Name), maxName))
 	case !validTool(e.Tool):
 		return fmt.Errorf("the event has no valid tool name: %s", words.Excerpt(words.Escape(e.Tool), maxName))
@@ -300,22 +294,16 @@ func (e *Event) readEnd() {
 	switch e.agent.ends {
 	case byEvent:
 	case byCode:
-		code, reported := exitCode(e.result)
-		e.exited(code, reported)
+		switch code, reported := exitCode(e.result); {
+		case !reported:
+			e.doubtful = true
+		case string(code) != "0":
+			e.kind = failed
+		}
 	case byReport:
 		e.doubtful = e.doubtful || !endedWell(text(e.result, "llmContent"))
 	default:
 		e.doubtful = true
-	}
-}
-
-// exited records a script's exit code if the agent reported it.
-func (e *Event) exited(code []byte, reported bool) {
-	switch {
-	case !reported:
-		e.doubtful = true
-	case string(code) != "0":
-		e.kind = failed
 	}
 }
 
@@ -329,9 +317,4 @@ func (e *Event) key() string {
 }
 
 // digest returns a digest of the tool name and the arguments.
-func (e *Event) digest() string { return e.Tool + " " + digestOf(e.Args) }
-
-func digestOf(arguments []byte) string {
-	sum := sha256.Sum256(arguments)
-	return hex.EncodeToString(sum[:])
-}
+func (e *Event) digest() string { return e.Tool + " " + audit.HashOf(e.Args) }

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -94,9 +95,7 @@ type sessionKey struct {
 
 // New returns a Gate.
 func New(o Options) *Gate {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	met := map[string]*agentState{}
 	for _, a := range agents {
 		met[a.Name] = &agentState{}
@@ -104,16 +103,10 @@ func New(o Options) *Gate {
 	return &Gate{Options: o, calls: map[sessionKey]*calls{}, states: met}
 }
 
-// sessionCalls holds an agent session and its calls.
-type sessionCalls struct {
-	sessionKey
-	calls *calls
-}
-
 // callsOf returns an agent session's calls. If the session is new, callsOf creates them, provided
 // that open is true and there are not too many sessions. Otherwise it returns nil. It also removes
 // idle sessions and returns them; the caller must end them.
-func (g *Gate) callsOf(at sessionKey, alone, open bool) (s *calls, idle []sessionCalls) {
+func (g *Gate) callsOf(at sessionKey, alone, open bool) (s *calls, idle map[sessionKey]*calls) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.Now()
@@ -124,10 +117,11 @@ func (g *Gate) callsOf(at sessionKey, alone, open bool) (s *calls, idle []sessio
 		return s, nil
 	}
 	if len(g.calls) >= manySessions {
+		idle = map[sessionKey]*calls{}
 		for p, c := range g.calls {
 			if now.Sub(c.used) > idleSession {
 				delete(g.calls, p)
-				idle = append(idle, sessionCalls{p, c})
+				idle[p] = c
 			}
 		}
 	}

@@ -1,8 +1,8 @@
 package hook
 
 import (
-	"container/list"
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -26,17 +26,17 @@ type proxiedCalls struct {
 	waiting atomic.Int64 // number of calls that have not arrived yet
 
 	mu    sync.Mutex
-	order list.List // list of *proxiedCall
+	calls []*proxiedCall // oldest first
 }
 
 // add adds a call that is left to the proxy.
 func (l *proxiedCalls) add(c *proxiedCall) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.order.Len() >= maxProxied {
-		l.drop(l.order.Front())
+	if len(l.calls) >= maxProxied {
+		l.drop(0)
 	}
-	l.order.PushBack(c)
+	l.calls = append(l.calls, c)
 	l.waiting.Add(1)
 }
 
@@ -45,20 +45,18 @@ func (l *proxiedCalls) add(c *proxiedCall) {
 func (l *proxiedCalls) ended(key string) (missing bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for e := l.order.Front(); e != nil; e = e.Next() {
-		if c := e.Value.(*proxiedCall); c.key == key {
-			l.drop(e)
-			return !c.arrived
-		}
-	}
-	return false
+	i := slices.IndexFunc(l.calls, func(c *proxiedCall) bool { return c.key == key })
+	return i >= 0 && l.drop(i)
 }
 
-// drop removes a call. The caller must hold the lock.
-func (l *proxiedCalls) drop(e *list.Element) {
-	if c := l.order.Remove(e).(*proxiedCall); !c.arrived {
+// drop removes the call with the given index, and reports whether it has not arrived at the proxy.
+// The caller must hold the lock.
+func (l *proxiedCalls) drop(i int) (missing bool) {
+	if missing = !l.calls[i].arrived; missing {
 		l.waiting.Add(-1)
 	}
+	l.calls = slices.Delete(l.calls, i, i+1)
+	return missing
 }
 
 // Arrived tells the gate that a call of the given tool has arrived at the proxy. It marks the
@@ -71,12 +69,9 @@ func (g *Gate) Arrived(tool string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	tool = agentName(tool)
-	for e := l.order.Front(); e != nil; e = e.Next() {
-		if c := e.Value.(*proxiedCall); c.tool == tool && !c.arrived {
-			c.arrived = true
-			l.waiting.Add(-1)
-			return
-		}
+	if i := slices.IndexFunc(l.calls, func(c *proxiedCall) bool { return c.tool == tool && !c.arrived }); i >= 0 {
+		l.calls[i].arrived = true
+		l.waiting.Add(-1)
 	}
 }
 

@@ -17,10 +17,10 @@ func exitCode(result []byte) (code []byte, reported bool) {
 	}
 	for _, path := range [...][]string{{"exit_code"}, {"exitCode"}, {"metadata", "exit_code"}} {
 		if code, reported = rawjson.MemberAt(result, path...); reported {
-			return code, true
+			break
 		}
 	}
-	return nil, false
+	return code, reported
 }
 
 // endedWell reports whether the text that Gemini CLI writes for its model shows that a script ended

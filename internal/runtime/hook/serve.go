@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
 // Serve handles an event and returns the answer for the agent. It blocks while a person is being
@@ -63,8 +64,8 @@ func (g *Gate) serve(ctx context.Context, r *Request, e *Event) Reply {
 	}
 	at := sessionKey{key, e.agent.Name, e.Session}
 	s, idle := g.callsOf(at, own, e.Before())
-	for _, forgotten := range idle {
-		g.end(forgotten.sessionKey, forgotten.calls)
+	for forgotten, calls := range idle {
+		g.end(forgotten, calls)
 	}
 	switch {
 	case e.Before() && s == nil:
@@ -165,7 +166,7 @@ func (g *Gate) admissionCall(key admission.Key, e *Event) *admission.Call {
 	called.Time = g.Now()
 	return &admission.Call{
 		Key: key, Gate: called, Offered: offered, Client: e.agent.Name, ID: rawjson.AppendString(nil, e.ID), Upstream: e.agent.Name,
-		Tool: e.Tool, Method: "tools/call", Canonical: e.agent.Name + "." + e.Tool, Digest: digestOf(e.Args),
+		Tool: e.Tool, Method: "tools/call", Canonical: e.agent.Name + "." + e.Tool, Digest: audit.HashOf(e.Args),
 	}
 }
 

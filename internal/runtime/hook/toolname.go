@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
@@ -19,13 +20,8 @@ func agentName(name string) string {
 // isTool reports whether the given name is the name of a server's tool.
 func isTool(tools []gate.Call, name string) bool {
 	for i := range tools {
-		if tools[i].Tool == name {
+		if tools[i].Tool == name || slices.ContainsFunc(tools[i].Also, func(also gate.Name) bool { return also.Text == name }) {
 			return true
-		}
-		for _, also := range tools[i].Also {
-			if also.Text == name {
-				return true
-			}
 		}
 	}
 	return false
