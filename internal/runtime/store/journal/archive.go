@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -103,11 +104,7 @@ func (a *directory) copyRecords(name string, after uint64, lines func(yield func
 			return err
 		}
 		in := s.Chains[r.Writer]
-		if in.First == 0 {
-			in.First = r.Seq
-		}
-		in.Last = max(in.Last, r.Seq)
-		s.Chains[r.Writer] = in
+		s.Chains[r.Writer] = sqlite.Range{First: cmp.Or(in.First, r.Seq), Last: max(in.Last, r.Seq)}
 		if r.Time.After(s.Latest) {
 			s.Latest = r.Time
 		}

@@ -153,11 +153,7 @@ func (w *batch) fetch(ops []*backend.Op) error {
 	}
 	versions := make([]int64, len(parts))
 	err := w.checkpoint.Read(func(r sqlite.Reading) (err error) {
-		place, err := r.Place()
-		if err == nil {
-			err = w.checkPlace(&place, folded)
-		}
-		if err != nil {
+		if _, err := w.checkedPlace(r, folded); err != nil {
 			return err
 		}
 		for i, id := range parts {

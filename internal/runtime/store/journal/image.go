@@ -175,19 +175,7 @@ func (i *image) dropFolded(step uint64, n int64) {
 			i.setVersion(id, p.version)
 		}
 	}
-	for session, at := range i.switched {
-		if at <= step {
-			delete(i.switched, session)
-		}
-	}
-	for id, u := range i.used {
-		if u.step <= step {
-			delete(i.used, id)
-		}
-	}
-	for writer, h := range i.heads {
-		if h.step <= step {
-			delete(i.heads, writer)
-		}
-	}
+	maps.DeleteFunc(i.switched, func(_ string, at uint64) bool { return at <= step })
+	maps.DeleteFunc(i.used, func(_ string, u use) bool { return u.step <= step })
+	maps.DeleteFunc(i.heads, func(_ string, h head) bool { return h.step <= step })
 }

@@ -85,15 +85,12 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	b := &Backend{
 		sync: cmp.Or(o.Sync, Full), now: o.Now, segment: cmp.Or(o.segment, maxSegment), stop: make(chan struct{}), ended: make(chan struct{}),
 		replica: replica{
-			name: cmp.Or(o.Writer, strings.ToLower(rand.Text())), logger: o.Logger,
+			name: cmp.Or(o.Writer, strings.ToLower(rand.Text())), logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
 			process: processLock{path: path, timeout: 5 * time.Second}, kick: make(chan struct{}, 1),
 		},
 	}
 	if b.now == nil {
 		b.now = time.Now
-	}
-	if b.logger == nil {
-		b.logger = slog.New(slog.DiscardHandler)
 	}
 	b.archive.directory = directory{disk: o.disk, path: path, owner: b.name}
 	if o.disk == nil {
@@ -131,7 +128,7 @@ func (b *Backend) open(ctx context.Context, dial func(*sqlite.Options)) (err err
 			}
 		}
 	}()
-	o := sqlite.Options{Path: b.log.path, Logger: b.logger, Export: func(total int64, records iter.Seq2[backend.Record, error]) ([]sqlite.Segment, error) {
+	o := sqlite.Options{Path: b.log.path, Export: func(total int64, records iter.Seq2[backend.Record, error]) ([]sqlite.Segment, error) {
 		return b.log.export(b.logger, total, records)
 	}}
 	if dial != nil {
@@ -152,7 +149,11 @@ func (b *Backend) open(ctx context.Context, dial func(*sqlite.Options)) (err err
 	if err := b.log.removeLeftovers(time.Now()); err != nil {
 		return err
 	}
-	return b.saveDurableEnd()
+	if err := b.log.flusher.flushTo(b.image.at.step, func() uint64 { return b.image.at.step }); err != nil {
+		return err
+	}
+	b.writeDurableEnd(b.image.at)
+	return nil
 }
 
 // lockImage locks mu, which guards the image and the log.

@@ -236,18 +236,14 @@ func cutHash(line []byte) (rest []byte, hash [sha256.Size]byte, ok bool) {
 // readHeader decodes a segment's first line.
 func readHeader(line []byte) (database string, at position, err error) {
 	rest, hash, ok := cutHash(line)
-	if !ok || !bytes.HasPrefix(rest, []byte(headerStart)) {
+	name, rest := cutMember(rest, headerStart)
+	after, _ := cutMember(rest, `,"after":`)
+	if !ok || name == nil || after == nil {
 		return "", at, errBroken
 	}
-	err = members(append(bytes.Clone(rest), '}'), func(key string, value []byte) (err error) {
-		switch key {
-		case "database":
-			database, err = readName(value)
-		case "after":
-			at.step, err = strconv.ParseUint(string(value), 10, 64)
-		}
-		return err
-	})
+	if database, err = readName(name); err == nil {
+		at.step, err = strconv.ParseUint(string(after), 10, 64)
+	}
 	at.hash, at.segment, at.offset = hash, at.step, int64(len(line)+1)
 	if err == nil && string(appendHeader(nil, database, &at)) != string(line)+"\n" {
 		err = errBroken
@@ -420,22 +416,13 @@ func readMove(value []byte) (m move, err error) {
 
 func readValues(value []byte) (map[string][]byte, error) {
 	values := map[string][]byte{}
-	var err error
-	whole := rawjson.Members(value, func(key, value []byte, _ int) bool {
-		var name string
-		if name, err = plainName(string(key)); err != nil {
-			return false
+	err := members(value, func(key string, value []byte) error {
+		name, err := plainName(key)
+		if values[name] = nil; err == nil && string(value) != "null" {
+			values[name], err = readData(value)
 		}
-		if string(value) == "null" {
-			values[name] = nil
-			return true
-		}
-		values[name], err = readData(value)
-		return err == nil
+		return err
 	})
-	if err == nil && !whole {
-		err = fmt.Errorf("%w: its values", errBroken)
-	}
 	return values, err
 }
 

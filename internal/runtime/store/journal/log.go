@@ -68,14 +68,6 @@ func (l *directory) segmentName(after uint64) string {
 	return fmt.Sprintf("%s%s%020d", l.path, segmentSuffix, after)
 }
 
-// create creates a database's first segment.
-func (l *directory) create(at *position) error {
-	if err := l.writeSegment(l.path+nextSuffix, at); err != nil {
-		return err
-	}
-	return l.installNext()
-}
-
 // writeSegment creates a segment that begins after the given position. The segment is on the disk
 // when writeSegment returns.
 func (l *directory) writeSegment(name string, at *position) error {
@@ -151,12 +143,6 @@ func (l *directory) readHeader(name string, f file) (header position, err error)
 		return header, fmt.Errorf("%w: %q is the log of another state database; restore its own log", backend.ErrRolledBack, name)
 	}
 	return header, nil
-}
-
-// exists reports whether the file exists.
-func (l *directory) exists(name string) bool {
-	_, err := l.disk.stat(name)
-	return err == nil
 }
 
 func (l *log) close() {

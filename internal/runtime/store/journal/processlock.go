@@ -150,12 +150,10 @@ func (t *processLock) wait(ctx context.Context, next, turn *flock.Flock) (done f
 			_ = turn.Close()
 		}
 	}()
-	late := time.NewTimer(t.timeout)
-	defer late.Stop()
 	select {
 	case err := <-got:
 		return func() { _ = turn.Close() }, err
-	case <-late.C:
+	case <-time.After(t.timeout):
 		err = errLockTimeout
 	case <-ctx.Done():
 		err = ctx.Err()

@@ -31,11 +31,8 @@ func (b *Backend) view(see func(*image), f func(sqlite.Reading) error) error {
 		}
 		again := false
 		err = b.checkpoint.Read(func(r sqlite.Reading) error {
-			place, err := r.Place()
+			place, err := b.checkedPlace(r, folded)
 			if err != nil {
-				return err
-			}
-			if err := b.checkPlace(&place, folded); err != nil {
 				return err
 			}
 			if again = place.Step > at; again {
@@ -104,13 +101,8 @@ func mergedPart(r sqlite.Reading, id backend.PartID, c *sqlite.Change) (p backen
 	} else {
 		maps.Copy(p.Values, c.Values)
 	}
-	dropRemoved(&p)
+	maps.DeleteFunc(p.Values, func(_ string, data []byte) bool { return data == nil }) // these rows were removed
 	return p, nil
-}
-
-// dropRemoved drops the removed rows.
-func dropRemoved(p *backend.Part) {
-	maps.DeleteFunc(p.Values, func(_ string, data []byte) bool { return data == nil })
 }
 
 // Versions implements [backend.Backend].
@@ -252,15 +244,14 @@ func (b *Backend) Approvals(_ context.Context, id, key string, since time.Time) 
 		all, err = r.Approvals(id, key, since)
 		return err
 	})
-	gone := func(a backend.Approval) bool { return false }
-	if id == "" && key == "" {
-		gone = func(a backend.Approval) bool { u, ok := used[a.ID]; return ok && u.at.Before(since) }
-	}
 	for k := range all {
 		if _, ok := used[all[k].ID]; ok && all[k].State == backend.Approved {
 			all[k].State = backend.Consumed
 			all[k].Version++
 		}
 	}
-	return slices.DeleteFunc(all, gone), err
+	return slices.DeleteFunc(all, func(a backend.Approval) bool {
+		u, ok := used[a.ID]
+		return ok && id == "" && key == "" && u.at.Before(since)
+	}), err
 }

@@ -121,7 +121,10 @@ func (r *replica) ensureLog() error {
 	}
 	switch _, err := r.log.disk.stat(r.log.path + endSuffix); {
 	case errors.Is(err, fs.ErrNotExist):
-		return r.log.create(&r.image.at)
+		if err := r.log.writeSegment(r.log.path+nextSuffix, &r.image.at); err != nil {
+			return err
+		}
+		return r.log.installNext()
 	case err != nil:
 		return err
 	}
@@ -193,7 +196,7 @@ func (r *replica) follow(lead bool) error {
 			return fmt.Errorf("%w: the log segment that begins after step %d is damaged after step %d; restore a good copy", backend.ErrRolledBack, r.image.at.segment, r.image.at.step)
 		}
 		if err != nil && !lead { // another process is about to name the next segment
-			if !r.log.exists(r.log.segmentName(r.image.at.step) + fullSuffix) {
+			if _, missing := r.log.disk.stat(r.log.segmentName(r.image.at.step) + fullSuffix); missing != nil {
 				return nil
 			}
 		} else if err != nil {
@@ -405,15 +408,6 @@ func (r *replica) rotate(folded bool) error {
 	return r.openNext()
 }
 
-// saveDurableEnd flushes the log and writes its last step to the file. The caller must hold mu.
-func (r *replica) saveDurableEnd() error {
-	if err := r.log.flusher.flushTo(r.image.at.step, func() uint64 { return r.image.at.step }); err != nil {
-		return err
-	}
-	r.writeDurableEnd(r.image.at)
-	return nil
-}
-
 // writeDurableEnd writes the file that stores the durable end. If writing fails, the next start
 // cannot detect an older copy of the log, but nothing is refused.
 func (r *replica) writeDurableEnd(at position) {
@@ -427,15 +421,18 @@ func (r *replica) writeDurableEnd(at position) {
 	}
 }
 
-// checkPlace returns an error if another database or an older copy has replaced the database.
-func (r *replica) checkPlace(at *sqlite.Place, folded uint64) error {
+// checkedPlace returns the checkpoint's position. It returns an error if another database or an older copy
+// has replaced the database.
+func (r *replica) checkedPlace(from sqlite.Reading, folded uint64) (at sqlite.Place, err error) {
+	at, err = from.Place()
 	switch {
+	case err != nil:
 	case at.ID != r.log.database:
-		return fmt.Errorf("%w: the log belongs to another database; restore its own database", backend.ErrRolledBack)
+		err = fmt.Errorf("%w: the log belongs to another database; restore its own database", backend.ErrRolledBack)
 	case at.Step < folded:
-		return &sqlite.FoldError{Have: at.Step, From: folded}
+		err = &sqlite.FoldError{Have: at.Step, From: folded}
 	}
-	return nil
+	return at, err
 }
 
 // wake wakes the goroutine that folds.

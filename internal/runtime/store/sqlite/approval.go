@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
@@ -12,7 +11,7 @@ import (
 // if another live approval has the same key.
 func (c *Checkpoint) PutApproval(a backend.Approval, now time.Time) error {
 	stale := false
-	err := c.writer.transact(func(l *link) (err error) {
+	err := c.write("writing an approval to the state database", func(l *link) (err error) {
 		if stale, err = conflicts(l, a); err != nil || stale {
 			return err
 		}
@@ -21,13 +20,10 @@ func (c *Checkpoint) PutApproval(a backend.Approval, now time.Time) error {
 		}
 		return notifyChange(l)
 	})
-	switch {
-	case err != nil:
-		return fmt.Errorf("writing an approval to the state database: %w", err)
-	case stale:
-		return backend.ErrStale
+	if err == nil && stale {
+		err = backend.ErrStale
 	}
-	return nil
+	return err
 }
 
 // conflicts reports whether the stored approval has another version, or whether another live
@@ -49,11 +45,10 @@ func writeApproval(l *link, a backend.Approval, now time.Time) error {
 	if !a.Live() {
 		ended = now.UnixMicro()
 	}
-	_, err := l.exec(`INSERT INTO approval (id, key, state, session, version, created, expires, ended, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+	return l.exec(`INSERT INTO approval (id, key, state, session, version, created, expires, ended, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET key = excluded.key, state = excluded.state, session = excluded.session, version = excluded.version,
   created = excluded.created, expires = excluded.expires, ended = coalesce(ended, excluded.ended), data = excluded.data`,
 		a.ID, a.Key, a.State, a.Session, a.Version+1, a.Created.UnixMicro(), a.Expires.UnixMicro(), ended, string(a.Data))
-	return err
 }
 
 // Approvals reads the approval with the given ID or those with the given key. If both are empty, it
@@ -80,12 +75,7 @@ func (r Reading) Approvals(id, key string, since time.Time) (all []backend.Appro
 
 // DropApprovals removes the approvals that ended before the given time.
 func (c *Checkpoint) DropApprovals(before time.Time) error {
-	err := c.writer.transact(func(l *link) error {
-		_, err := l.exec("DELETE FROM approval WHERE ended < ?", before.UnixMicro())
-		return err
+	return c.write("removing approvals from the state database", func(l *link) error {
+		return l.exec("DELETE FROM approval WHERE ended < ?", before.UnixMicro())
 	})
-	if err != nil {
-		return fmt.Errorf("removing approvals from the state database: %w", err)
-	}
-	return nil
 }

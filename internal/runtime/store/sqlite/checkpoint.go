@@ -4,15 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 )
 
 // Options configures a [Checkpoint].
 type Options struct {
-	Path   string       // absolute path of the file
-	Logger *slog.Logger // nil: discard
-	Export Export       // receives the records of older schemas; nil: these records are dropped
+	Path   string // absolute path of the file
+	Export Export // receives the records of older schemas; nil: these records are dropped
 
 	// For tests with disks that lose power.
 	Driver, System string // database/sql driver and its file system; empty: the default
@@ -28,12 +26,8 @@ type Checkpoint struct {
 // Open opens the database, and creates it with mode 0600 if it does not exist. The caller must
 // prevent other processes from opening it at the same time.
 func Open(_ context.Context, o Options) (*Checkpoint, error) {
-	c := &Checkpoint{writer: connection{path: o.Path, dialer: cmp.Or(dialer{o.Driver, o.System}, defaultDialer), log: o.Logger, export: o.Export}}
-	if o.Logger == nil {
-		c.writer.log = slog.New(slog.DiscardHandler)
-	}
-	c.reader.path, c.reader.dialer, c.reader.explain = o.Path, c.writer.dialer, c.writer.explain
-	c.reader.validate = c.writer.validate
+	c := &Checkpoint{writer: connection{path: o.Path, dialer: cmp.Or(dialer{o.Driver, o.System}, defaultDialer), export: o.Export}}
+	c.reader.writer = &c.writer
 	if _, err := c.writer.validate(); err != nil {
 		c.writer.close()
 		return nil, fmt.Errorf("opening the state database: %w", err)
@@ -52,12 +46,20 @@ func (c *Checkpoint) Close() error {
 	return nil
 }
 
+// write runs f in a transaction. Its error begins with what was being done.
+func (c *Checkpoint) write(doing string, f func(*link) error) error {
+	if err := c.writer.transact(f); err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return nil
+}
+
 // Try checks whether the database is writable by writing n bytes and removing them again.
 func (c *Checkpoint) Try(n int) error {
 	return c.writer.transact(func(l *link) error {
-		_, err := l.exec("INSERT OR REPLACE INTO part (scope, name, version, changed, data) VALUES ('trial', '', 1, 0, ?)", strings.Repeat("x", n))
+		err := l.exec("INSERT OR REPLACE INTO part (scope, name, version, changed, data) VALUES ('trial', '', 1, 0, ?)", strings.Repeat("x", n))
 		if err == nil {
-			_, err = l.exec("DELETE FROM part WHERE scope = 'trial'")
+			err = l.exec("DELETE FROM part WHERE scope = 'trial'")
 		}
 		return err
 	})

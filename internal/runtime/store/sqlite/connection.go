@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -21,7 +20,6 @@ import (
 type connection struct {
 	path   string
 	dialer dialer
-	log    *slog.Logger
 	export Export
 
 	mu           sync.Mutex  // held during a transaction
@@ -60,7 +58,7 @@ func (c *connection) try(f func(*link) error) error {
 }
 
 func (c *connection) commit(f func(*link) error) error {
-	if _, err := c.link.exec("BEGIN IMMEDIATE"); err != nil {
+	if err := c.link.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	version, err := c.link.number("PRAGMA user_version")
@@ -71,10 +69,10 @@ func (c *connection) commit(f func(*link) error) error {
 		err = f(c.link)
 	}
 	if err == nil {
-		_, err = c.link.exec("COMMIT")
+		err = c.link.exec("COMMIT")
 	}
 	if err != nil {
-		_, _ = c.link.exec("ROLLBACK") // SQLite may already have rolled the transaction back
+		_ = c.link.exec("ROLLBACK") // SQLite may already have rolled the transaction back
 	}
 	return err
 }
@@ -143,7 +141,7 @@ func (c *connection) checkContent() error {
 			return err
 		}
 	}
-	_, err := checkSchema(c.link)
+	err := checkSchema(c.link)
 	if err == nil {
 		err = c.migrate()
 	}
@@ -254,30 +252,28 @@ func (c *connection) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	why := ""
-	switch resultCode(err) {
-	case lib.SQLITE_FULL:
-		why = "the disk is full"
-	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
-		why = "another program has locked it"
-	case lib.SQLITE_READONLY, lib.SQLITE_PERM:
-		why = "it is not writable"
-	case lib.SQLITE_CANTOPEN:
-		why = "cannot open it or its log"
-	case lib.SQLITE_CORRUPT:
-		why = "it is damaged; restore a good copy"
-	case lib.SQLITE_NOTADB:
-		why = "it is not a database"
-	case lib.SQLITE_IOERR:
-		why = "its disk is full or fails"
-	}
-	if resultCode(err) == lib.SQLITE_NOTADB {
+	code := resultCode(err)
+	if code == lib.SQLITE_NOTADB {
 		err = backend.Unusable(err)
 	}
-	if why == "" {
-		return fmt.Errorf("%q: %w", c.path, err)
+	if why, known := explanations[code]; known {
+		return fmt.Errorf("%q: %s: %w", c.path, why, err)
 	}
-	return fmt.Errorf("%q: %s: %w", c.path, why, err)
+	return fmt.Errorf("%q: %w", c.path, err)
+}
+
+// explanations explains SQLite's result codes to an operator.
+var explanations = map[int]string{
+	lib.SQLITE_FULL:     "the disk is full",
+	lib.SQLITE_BUSY:     "another program has locked it",
+	lib.SQLITE_LOCKED:   "another program has locked it",
+	lib.SQLITE_PROTOCOL: "another program has locked it",
+	lib.SQLITE_READONLY: "it is not writable",
+	lib.SQLITE_PERM:     "it is not writable",
+	lib.SQLITE_CANTOPEN: "cannot open it or its log",
+	lib.SQLITE_CORRUPT:  "it is damaged; restore a good copy",
+	lib.SQLITE_NOTADB:   "it is not a database",
+	lib.SQLITE_IOERR:    "its disk is full or fails",
 }
 
 // checkState checks a file that has been written since the last check, usually by an SQLite

@@ -69,7 +69,7 @@ func (e *FoldError) Unwrap() error { return backend.ErrRolledBack }
 // Fold applies the changes unless another process has already folded that far. It returns the
 // database's new place.
 func (c *Checkpoint) Fold(f *Fold) (at Place, err error) {
-	err = c.writer.transact(func(l *link) error {
+	err = c.write("folding the log into the state database", func(l *link) error {
 		if at, err = readPlace(l); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (c *Checkpoint) Fold(f *Fold) (at Place, err error) {
 		return f.write(l)
 	})
 	if err != nil {
-		return Place{}, fmt.Errorf("folding the log into the state database: %w", err)
+		return Place{}, err
 	}
 	return at, nil
 }
@@ -102,35 +102,34 @@ func (f *Fold) write(l *link) error {
 	}
 	for i := range f.Heads { // except chains that have been removed in the meantime
 		r := &f.Heads[i]
-		if _, err := l.exec(`INSERT OR REPLACE INTO head (writer, seq, hash, time, session, object) SELECT ?, ?, ?, ?, ?, ?
+		if err := l.exec(`INSERT OR REPLACE INTO head (writer, seq, hash, time, session, object) SELECT ?, ?, ?, ?, ?, ?
 WHERE NOT EXISTS (SELECT 1 FROM removed WHERE writer = ? AND through >= ?)`,
 			r.Writer, int64(r.Seq), r.Hash[:], r.Time.UnixMicro(), r.Session, string(r.Object), r.Writer, int64(r.Seq)); err != nil {
 			return err
 		}
 	}
-	if _, err := l.exec("INSERT INTO counter (name, value) VALUES ('latest', ?), ('told', ?), ('ahead', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+	if err := l.exec("INSERT INTO counter (name, value) VALUES ('latest', ?), ('told', ?), ('ahead', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
 		f.Clock.Latest, f.Clock.Told, f.Clock.Ahead); err != nil {
 		return err
 	}
 	to := &f.To
-	_, err := l.exec("UPDATE place SET step = ?, hash = ?, segment = ?, offset = ?", int64(to.Step), to.Hash[:], int64(to.Segment), to.Offset)
-	return err
+	return l.exec("UPDATE place SET step = ?, hash = ?, segment = ?, offset = ?", int64(to.Step), to.Hash[:], int64(to.Segment), to.Offset)
 }
 
 func (f *Fold) approvalsAndStops(l *link) error {
 	for session, s := range f.Stops {
 		var err error
 		if s == nil {
-			_, err = l.exec("DELETE FROM stop WHERE session = ?", session)
+			err = l.exec("DELETE FROM stop WHERE session = ?", session)
 		} else {
-			_, err = l.exec("INSERT OR REPLACE INTO stop (session, actor, reason, time) VALUES (?, ?, ?, ?)", session, s.Actor, s.Reason, s.Time.UnixMicro())
+			err = l.exec("INSERT OR REPLACE INTO stop (session, actor, reason, time) VALUES (?, ?, ?, ?)", session, s.Actor, s.Reason, s.Time.UnixMicro())
 		}
 		if err != nil {
 			return err
 		}
 	}
 	for id, at := range f.Used {
-		if _, err := l.exec("UPDATE approval SET state = ?, version = version + 1, ended = ? WHERE id = ? AND state = ?",
+		if err := l.exec("UPDATE approval SET state = ?, version = version + 1, ended = ? WHERE id = ? AND state = ?",
 			backend.Consumed, at.UnixMicro(), id, backend.Approved); err != nil {
 			return err
 		}
@@ -145,13 +144,12 @@ func (f *Fold) approvalsAndStops(l *link) error {
 func writePart(l *link, c *Change) error {
 	scope, name := string(c.ID.Scope), c.ID.Name
 	if c.Cleared {
-		if _, err := l.exec("DELETE FROM part_value WHERE scope = ? AND name = ?", scope, name); err != nil {
+		if err := l.exec("DELETE FROM part_value WHERE scope = ? AND name = ?", scope, name); err != nil {
 			return err
 		}
 	}
 	if c.Version == 0 {
-		_, err := l.exec("DELETE FROM part WHERE scope = ? AND name = ?", scope, name)
-		return err
+		return l.exec("DELETE FROM part WHERE scope = ? AND name = ?", scope, name)
 	}
 	var stored []byte
 	if c.Data == nil {
@@ -163,7 +161,7 @@ func writePart(l *link, c *Change) error {
 	if err != nil {
 		return fmt.Errorf("%s %q: %w", scope, name, err)
 	}
-	if _, err := l.exec(`INSERT INTO part (scope, name, version, changed, data) VALUES (?, ?, ?, ?, ?)
+	if err := l.exec(`INSERT INTO part (scope, name, version, changed, data) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (scope, name) DO UPDATE SET version = excluded.version, changed = excluded.changed, data = excluded.data`,
 		scope, name, c.Version, c.Changed.UnixMicro(), string(data)); err != nil {
 		return err
@@ -171,9 +169,9 @@ ON CONFLICT (scope, name) DO UPDATE SET version = excluded.version, changed = ex
 	for key, data := range c.Values {
 		var err error
 		if data == nil {
-			_, err = l.exec("DELETE FROM part_value WHERE scope = ? AND name = ? AND key = ?", scope, name, key)
+			err = l.exec("DELETE FROM part_value WHERE scope = ? AND name = ? AND key = ?", scope, name, key)
 		} else {
-			_, err = l.exec("INSERT INTO part_value (scope, name, key, data) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET data = excluded.data",
+			err = l.exec("INSERT INTO part_value (scope, name, key, data) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET data = excluded.data",
 				scope, name, key, string(data))
 		}
 		if err != nil {
@@ -185,6 +183,5 @@ ON CONFLICT (scope, name) DO UPDATE SET version = excluded.version, changed = ex
 
 // notifyChange notifies other processes that approvals or stops have changed.
 func notifyChange(l *link) error {
-	_, err := l.exec("UPDATE counter SET value = value + 1 WHERE name = 'attention'")
-	return err
+	return l.exec("UPDATE counter SET value = value + 1 WHERE name = 'attention'")
 }

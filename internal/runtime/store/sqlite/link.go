@@ -96,17 +96,13 @@ func (l *link) prepared(text string) (*sql.Stmt, error) {
 	return s, err
 }
 
-// exec executes a prepared statement and returns the number of changed rows.
-func (l *link) exec(text string, args ...any) (int64, error) {
+// exec executes a prepared statement.
+func (l *link) exec(text string, args ...any) error {
 	s, err := l.prepared(text)
-	if err != nil {
-		return 0, err
+	if err == nil {
+		_, err = s.Exec(args...)
 	}
-	result, err := s.Exec(args...)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+	return err
 }
 
 // run executes a statement without preparing it, for pragmas and migrations.

@@ -19,7 +19,7 @@ func (c *connection) migrate() error {
 	}
 	shrinks, err := c.upgrade()
 	if err == nil {
-		_, err = l.exec("UPDATE counter SET value = value + 1 WHERE name = 'witnessed'") // BEGIN succeeds even if the file is not writable
+		err = l.exec("UPDATE counter SET value = value + 1 WHERE name = 'witnessed'") // BEGIN succeeds even if the file is not writable
 	}
 	if err != nil {
 		return errors.Join(err, l.run("ROLLBACK"))

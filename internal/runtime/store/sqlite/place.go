@@ -18,9 +18,8 @@ type Place struct {
 // insertPlace writes the initial place of a database that is new or has just been converted to this
 // schema. This place is the end of the given number of segments, which contain older records.
 func insertPlace(l *link, segments int) error {
-	_, err := l.exec("INSERT INTO place (one, id, step, hash, segment, offset) VALUES (1, ?, ?, zeroblob(32), ?, 0)",
+	return l.exec("INSERT INTO place (one, id, step, hash, segment, offset) VALUES (1, ?, ?, zeroblob(32), ?, 0)",
 		strings.ToLower(rand.Text()), int64(segments), int64(segments))
-	return err
 }
 
 func readPlace(l *link) (p Place, err error) {

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"sync"
@@ -11,10 +10,7 @@ import (
 // reader holds the connection that reads. Each use is short, because a long read transaction would
 // prevent SQLite from restarting its write-ahead log.
 type reader struct {
-	path     string
-	dialer   dialer
-	explain  func(error) error
-	validate func() (fs.FileInfo, error) // checks the file before each use; it is a method of the writing connection
+	writer *connection // checks the file before each use
 
 	mu     sync.Mutex
 	link   *link // nil: not connected
@@ -27,29 +23,29 @@ func (r *reader) use(f func(*link) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return fmt.Errorf("the state database %q is closed", r.path)
+		return errClosed(r.writer.path)
 	}
 	if err := r.attach(); err != nil {
-		return r.explain(err)
+		return r.writer.explain(err)
 	}
 	err := r.transact(f)
 	if broken(err) {
 		r.detach()
 	}
-	return r.explain(err)
+	return r.writer.explain(err)
 }
 
 func (r *reader) transact(f func(*link) error) error {
-	if _, err := r.link.exec("BEGIN"); err != nil {
+	if err := r.link.exec("BEGIN"); err != nil {
 		return err
 	}
 	err := f(r.link)
-	_, end := r.link.exec("ROLLBACK")
+	end := r.link.exec("ROLLBACK")
 	return errors.Join(err, end)
 }
 
 func (r *reader) attach() error {
-	info, err := os.Lstat(r.path)
+	info, err := os.Lstat(r.writer.path)
 	if err != nil {
 		r.detach()
 		if errors.Is(err, fs.ErrNotExist) && r.file != nil {
@@ -61,10 +57,10 @@ func (r *reader) attach() error {
 		return nil
 	}
 	r.detach()
-	if r.file, err = r.validate(); err != nil {
+	if r.file, err = r.writer.validate(); err != nil {
 		return err
 	}
-	r.link, err = r.dialer.dial(r.path, reading)
+	r.link, err = r.writer.dialer.dial(r.writer.path, reading)
 	return err
 }
 

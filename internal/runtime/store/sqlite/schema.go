@@ -4,6 +4,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,43 +34,38 @@ func checkVersion(version string) error {
 		}
 		v[i] = n
 	}
-	for i := range v {
-		switch {
-		case v[i] > minVersion[i]:
-			return nil
-		case v[i] < minVersion[i]:
-			return fmt.Errorf("SQLite %s can damage a database that several processes write; petrigate requires %d.%d.%d or later", version, minVersion[0], minVersion[1], minVersion[2])
-		}
+	if slices.Compare(v[:], minVersion[:]) < 0 {
+		return fmt.Errorf("SQLite %s can damage a database that several processes write; petrigate requires %d.%d.%d or later", version, minVersion[0], minVersion[1], minVersion[2])
 	}
 	return nil
 }
 
 // checkSchema returns an error if the database belongs to another program or this program cannot
-// write it. It reports whether the database is empty.
-func checkSchema(l *link) (empty bool, err error) {
+// write it.
+func checkSchema(l *link) error {
 	var version string
 	if _, err := l.row("SELECT sqlite_version()", nil, &version); err != nil {
-		return false, err
+		return err
 	}
 	if err := checkVersion(version); err != nil {
-		return false, err
+		return err
 	}
 	id, err := l.number("PRAGMA application_id")
 	if err != nil {
-		return false, err
+		return err
 	}
 	tables, err := l.number("SELECT count(*) FROM sqlite_schema")
 	if err != nil {
-		return false, err
+		return err
 	}
 	if id != application && (id != 0 || tables > 0) {
-		return false, errForeign
+		return errForeign
 	}
 	have, err := l.number("PRAGMA user_version")
 	if err == nil {
 		err = schema.Check(int(have))
 	}
-	return tables == 0, err
+	return err
 }
 
 // firstLogged is the first schema version whose records are in the log.

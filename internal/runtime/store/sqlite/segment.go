@@ -23,9 +23,9 @@ type Range struct{ First, Last uint64 }
 type Export func(total int64, records iter.Seq2[backend.Record, error]) ([]Segment, error)
 
 func deleteSegment(l *link, after uint64) error {
-	_, err := l.exec("DELETE FROM segment_chain WHERE after = ?", int64(after))
+	err := l.exec("DELETE FROM segment_chain WHERE after = ?", int64(after))
 	if err == nil {
-		_, err = l.exec("DELETE FROM segment WHERE after = ?", int64(after))
+		err = l.exec("DELETE FROM segment WHERE after = ?", int64(after))
 	}
 	return err
 }
@@ -36,11 +36,11 @@ func insertSegments(l *link, segments []Segment) error {
 		if err := deleteSegment(l, s.After); err != nil {
 			return err
 		}
-		if _, err := l.exec("INSERT INTO segment (after, latest) VALUES (?, ?)", int64(s.After), s.Latest.UnixMicro()); err != nil {
+		if err := l.exec("INSERT INTO segment (after, latest) VALUES (?, ?)", int64(s.After), s.Latest.UnixMicro()); err != nil {
 			return err
 		}
 		for writer, r := range s.Chains {
-			if _, err := l.exec("INSERT INTO segment_chain (after, writer, first, last) VALUES (?, ?, ?, ?)", int64(s.After), writer, int64(r.First), int64(r.Last)); err != nil {
+			if err := l.exec("INSERT INTO segment_chain (after, writer, first, last) VALUES (?, ?, ?, ?)", int64(s.After), writer, int64(r.First), int64(r.Last)); err != nil {
 				return err
 			}
 		}
