@@ -26,7 +26,6 @@ func auditStats(s stdio) *cobra.Command {
 				stats.Add(&e)
 			}
 		}
-		stats.Sum()
 		counts := stats.Counts()
 		return printEither(s.out, *asJSON, "audit", counts, func() error { return counts.Print(s.out) })
 	})

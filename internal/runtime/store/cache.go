@@ -92,11 +92,7 @@ func (c *cache) sweepPrincipals() {
 	for _, e := range c.sessions {
 		here[e.info.Principal] = true
 	}
-	for name, p := range c.principals {
-		if !here[name] && p.evictable() {
-			delete(c.principals, name)
-		}
-	}
+	maps.DeleteFunc(c.principals, func(name string, p *part) bool { return !here[name] && p.evictable() })
 	c.principalLimit = max(c.principalLimit, 2*len(c.principals)) // limit the rate of sweeps, because a sweep examines all principals
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/runtime/admission"
-	"github.com/petrigate/petrigate/internal/runtime/approval"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
@@ -187,7 +186,7 @@ func (c *committer) finishBatch(steps []*queued) (all unflushed) {
 	for _, s := range steps {
 		c.clock.observe(&s.op)
 		if s.op.Err != nil {
-			s.reject(s.op.Err)
+			s.fail(admission.ErrStale, s.op.Err)
 			continue
 		}
 		s.markCommitted()
@@ -234,20 +233,6 @@ func (s *queued) finishCommitted(result error) {
 		s.committer.unsent.add(admitted{session: s.session, call: s.call})
 	}
 	s.finish(result)
-}
-
-// reject ends a step that the database has rejected with err.
-func (s *queued) reject(err error) {
-	switch {
-	case errors.Is(err, backend.ErrStale):
-		s.fail(admission.ErrStale, admission.ErrStale)
-	case errors.Is(err, backend.ErrUsed):
-		s.fail(admission.ErrStale, approval.ErrUsed)
-	case errors.Is(err, backend.ErrStopped):
-		s.fail(admission.ErrStale, admission.ErrStopped)
-	default:
-		s.fail(admission.ErrStale, err)
-	}
 }
 
 // recordFault remembers that the database has failed, so that ready checks it. It returns err.

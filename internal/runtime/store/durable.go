@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -24,11 +25,8 @@ import (
 type Durable struct {
 	Clock Clock
 
-	database  backend.Backend
-	committer *committer
-	presence  *presence
-	log       *slog.Logger
-	now       func() time.Time
+	*committer
+	presence *presence
 
 	policyMu sync.RWMutex // locked for reading while a step is staged, and for writing while the policy changes
 	codec    *statecode.Codec
@@ -49,21 +47,15 @@ var _ admission.Ledger = (*Durable)(nil)
 
 // NewDurable returns a ledger in a database. The caller must close the ledger before the database.
 func NewDurable(ctx context.Context, o DurableOptions) (*Durable, error) {
-	d := &Durable{
-		database: o.Backend, log: o.Logger, now: o.Now,
-		codec: statecode.New(o.Policy, o.Active), cache: newCache(o.Policy, o.Active),
-	}
-	if d.log == nil {
-		d.log = slog.New(slog.DiscardHandler)
+	d := &Durable{codec: statecode.New(o.Policy, o.Active), cache: newCache(o.Policy, o.Active)}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	if o.Recorder == nil {
-		o.Recorder = audit.NewRecorder(nil, d.now)
-	}
-	if d.now == nil {
-		d.now = time.Now
+		o.Recorder = audit.NewRecorder(nil, o.Now)
 	}
 	d.committer = &committer{
-		database: o.Backend, recorder: o.Recorder, clock: &d.Clock, log: d.log, now: d.now, settle: d.settleUnsent,
+		database: o.Backend, recorder: o.Recorder, clock: &d.Clock, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), now: o.Now, settle: d.settleUnsent,
 		queue: queue{commitLock: make(chan struct{}, 1)}, uncertain: uncertainCalls{database: o.Backend},
 	}
 	d.presence = &presence{committer: d.committer}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/hex"
 	"slices"
 
 	"github.com/petrigate/petrigate/internal/runtime/audit"
@@ -31,7 +30,7 @@ func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	slices.SortStableFunc(records, func(a, b backend.Record) int { return b.Time.Compare(a.Time) })
 	var heads []audit.Head
 	for _, r := range records[:min(len(records), maxHeads)] {
-		heads = append(heads, audit.Head{Writer: r.Writer, Seq: r.Seq, Hash: hex.EncodeToString(r.Hash[:])})
+		heads = append(heads, audit.Place{Seq: r.Seq, Hash: r.Hash}.Head(r.Writer))
 	}
 	return heads, nil
 }
@@ -52,7 +51,7 @@ func Stored(ctx context.Context, b backend.Backend) (n uint64, err error) {
 // removedThrough returns the number of each chain's last removed record, according to the newest
 // removal event. The record itself might still exist.
 func removedThrough(ctx context.Context, b backend.Backend) (map[string]uint64, error) {
-	e, _, _, err := readRemoved(ctx, b)
+	e, _, _, err := backend.ReadRemoval(ctx, b)
 	if err != nil {
 		return nil, err
 	}

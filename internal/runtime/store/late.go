@@ -151,22 +151,32 @@ func (l *Late) ifOpen() backend.Backend {
 	return l.inner
 }
 
-// Load implements [backend.Backend].
-func (l *Late) Load(ctx context.Context, ids ...backend.PartID) ([]backend.Part, error) {
+// whenOpen runs f on the database, and first opens it if necessary.
+func whenOpen[T any](ctx context.Context, l *Late, f func(backend.Backend) (T, error)) (result T, err error) {
 	b, err := l.opened(ctx)
 	if err != nil {
-		return nil, err
+		return result, err
 	}
-	return b.Load(ctx, ids...)
+	return f(b)
+}
+
+// do is like whenOpen, but f returns only an error.
+func (l *Late) do(ctx context.Context, f func(backend.Backend) error) error {
+	b, err := l.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return f(b)
+}
+
+// Load implements [backend.Backend].
+func (l *Late) Load(ctx context.Context, ids ...backend.PartID) ([]backend.Part, error) {
+	return whenOpen(ctx, l, func(b backend.Backend) ([]backend.Part, error) { return b.Load(ctx, ids...) })
 }
 
 // Versions implements [backend.Backend].
 func (l *Late) Versions(ctx context.Context, ids ...backend.PartID) ([]int64, error) {
-	b, err := l.opened(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return b.Versions(ctx, ids...)
+	return whenOpen(ctx, l, func(b backend.Backend) ([]int64, error) { return b.Versions(ctx, ids...) })
 }
 
 // List implements [backend.Backend].
@@ -180,11 +190,7 @@ func (l *Late) List(ctx context.Context, s backend.Scope, text string) iter.Seq2
 
 // Commit implements [backend.Backend].
 func (l *Late) Commit(ctx context.Context, ops []*backend.Op) error {
-	b, err := l.opened(ctx)
-	if err != nil {
-		return err
-	}
-	return b.Commit(ctx, ops)
+	return l.do(ctx, func(b backend.Backend) error { return b.Commit(ctx, ops) })
 }
 
 // Writer implements [backend.Backend]. The name is empty until the database is open.
@@ -203,11 +209,7 @@ func (l *Late) Merges() bool {
 
 // Heads implements [backend.Backend].
 func (l *Late) Heads(ctx context.Context) ([]backend.Record, error) {
-	b, err := l.opened(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return b.Heads(ctx)
+	return whenOpen(ctx, l, func(b backend.Backend) ([]backend.Record, error) { return b.Heads(ctx) })
 }
 
 // Records implements [backend.Backend].
@@ -221,56 +223,32 @@ func (l *Late) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.R
 
 // RemoveRecords implements [backend.Backend].
 func (l *Late) RemoveRecords(ctx context.Context, writer string, through uint64, most int) (int, error) {
-	b, err := l.opened(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return b.RemoveRecords(ctx, writer, through, most)
+	return whenOpen(ctx, l, func(b backend.Backend) (int, error) { return b.RemoveRecords(ctx, writer, through, most) })
 }
 
 // PutApproval implements [backend.Backend].
 func (l *Late) PutApproval(ctx context.Context, a backend.Approval) (int64, error) {
-	b, err := l.opened(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return b.PutApproval(ctx, a)
+	return whenOpen(ctx, l, func(b backend.Backend) (int64, error) { return b.PutApproval(ctx, a) })
 }
 
 // Approvals implements [backend.Backend].
 func (l *Late) Approvals(ctx context.Context, id, key string, since time.Time) ([]backend.Approval, error) {
-	b, err := l.opened(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return b.Approvals(ctx, id, key, since)
+	return whenOpen(ctx, l, func(b backend.Backend) ([]backend.Approval, error) { return b.Approvals(ctx, id, key, since) })
 }
 
 // DropApprovals implements [backend.Backend].
 func (l *Late) DropApprovals(ctx context.Context, before time.Time) error {
-	b, err := l.opened(ctx)
-	if err != nil {
-		return err
-	}
-	return b.DropApprovals(ctx, before)
+	return l.do(ctx, func(b backend.Backend) error { return b.DropApprovals(ctx, before) })
 }
 
 // SetStop implements [backend.Backend].
 func (l *Late) SetStop(ctx context.Context, s backend.Stop, on bool, e ...backend.Event) error {
-	b, err := l.opened(ctx)
-	if err != nil {
-		return err
-	}
-	return b.SetStop(ctx, s, on, e...)
+	return l.do(ctx, func(b backend.Backend) error { return b.SetStop(ctx, s, on, e...) })
 }
 
 // Stops implements [backend.Backend].
 func (l *Late) Stops(ctx context.Context) ([]backend.Stop, error) {
-	b, err := l.opened(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return b.Stops(ctx)
+	return whenOpen(ctx, l, func(b backend.Backend) ([]backend.Stop, error) { return b.Stops(ctx) })
 }
 
 // Changes implements [backend.Backend]. The channel is nil until the database is open.
@@ -283,11 +261,7 @@ func (l *Late) Changes() <-chan struct{} {
 
 // Ready implements [backend.Backend].
 func (l *Late) Ready(ctx context.Context) error {
-	b, err := l.opened(ctx)
-	if err != nil {
-		return err
-	}
-	return b.Ready(ctx)
+	return l.do(ctx, func(b backend.Backend) error { return b.Ready(ctx) })
 }
 
 // Close implements [backend.Backend].

@@ -25,21 +25,29 @@ func (d *Durable) Lost(ctx context.Context) ([]LostCall, error) {
 		return nil, err
 	}
 	var lost []LostCall
-	for p, err := range d.database.List(ctx, backend.Session, statecode.OpenCalls) {
+	err := eachOpen(ctx, d.database, func(session string, calls []statecode.OpenCall) {
+		for _, c := range calls {
+			if d.presence.lost(c.Process) {
+				lost = append(lost, LostCall{Session: session, Process: c.Process, Call: c.Number, Tool: c.Tool, Since: c.Since})
+			}
+		}
+	})
+	return lost, err
+}
+
+// eachOpen calls f for each session with open calls in a database, and does not read records.
+func eachOpen(ctx context.Context, b backend.Backend, f func(session string, calls []statecode.OpenCall)) error {
+	for p, err := range b.List(ctx, backend.Session, statecode.OpenCalls) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		_, calls, err := statecode.ReadOpen(p.ID.Name, p.Data)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for _, c := range calls {
-			if d.presence.lost(c.Process) {
-				lost = append(lost, LostCall{Session: p.ID.Name, Process: c.Process, Call: c.Number, Tool: c.Tool, Since: c.Since})
-			}
-		}
+		f(p.ID.Name, calls)
 	}
-	return lost, nil
+	return nil
 }
 
 // LostOf returns the numbers of those open calls of a session whose processes have ended. It uses

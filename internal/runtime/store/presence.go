@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,34 +27,28 @@ const (
 type presence struct {
 	committer *committer
 
-	mu     sync.Mutex
-	own    *row
-	last   time.Time // time of this process's last heartbeat
-	seen   map[string]sighting
-	status map[string]processStatus // status of each process, by name
+	mu   sync.Mutex
+	own  *row
+	last time.Time // time of this process's last heartbeat
+	seen map[string]sighting
 }
 
-// processStatus is the content of a process's heartbeat.
-type processStatus struct {
+// sighting is the heartbeat of a process when it was last read.
+type sighting struct {
+	version int64
+	at      time.Time // time when this process first saw the version, by its own clock
 	changed time.Time // time of the last change, by the database's clock
 	names   bool      // the process also stores, for each open call, which process admitted it
 }
 
 // live reports whether the process has written a heartbeat within beatTimeout.
-func (s processStatus) live() bool { return time.Since(s.changed) <= beatTimeout }
+func (s sighting) live() bool { return time.Since(s.changed) <= beatTimeout }
 
 // heartbeat is the data that a process stores to show that it is running. Older versions of
 // petrigate store only a number, which is the time.
 type heartbeat struct {
 	Time  int64 `json:"time"`
 	Names bool  `json:"names"`
-}
-
-// sighting is a heartbeat's version, and the time when this process first saw that version,
-// according to its own clock.
-type sighting struct {
-	version int64
-	at      time.Time
 }
 
 // hasEnded reports whether the process has ended, according to the heartbeats that
@@ -64,10 +59,9 @@ func (p *presence) hasEnded(process string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if process != "" {
-		s, there := p.status[process]
-		return !there || !s.live()
+		return !p.seen[process].live()
 	}
-	for _, s := range p.status {
+	for _, s := range p.seen {
 		if s.live() && !s.names {
 			return false
 		}
@@ -94,8 +88,11 @@ func (p *presence) beat(ctx context.Context) error {
 	}
 	data, _ := json.Marshal(heartbeat{Time: p.committer.now().Unix(), Names: true})
 	err = p.committer.write(row, data).Wait(ctx)
-	p.noteBeat(err)
-	if err != nil && !errors.Is(err, admission.ErrStale) {
+	if err == nil {
+		p.mu.Lock()
+		p.last = time.Now()
+		p.mu.Unlock()
+	} else if !errors.Is(err, admission.ErrStale) {
 		return err
 	}
 	ended, err := p.endedProcesses(ctx)
@@ -123,69 +120,57 @@ func (p *presence) dueRow(ctx context.Context) (*row, error) {
 	return p.own, nil
 }
 
-func (p *presence) noteBeat(err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err == nil {
-		p.last = time.Now()
-	}
-}
-
 // endedProcesses reads all heartbeats and returns those that have not changed for beatTimeout.
 func (p *presence) endedProcesses(ctx context.Context) (ended []backend.Part, err error) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	seen, signs := map[string]sighting{}, map[string]processStatus{}
+	seen := map[string]sighting{}
 	for part, err := range p.committer.database.List(ctx, processScope, "") {
 		if err != nil {
 			return nil, err
 		}
-		name := part.ID.Name
-		is := sighting{part.Version, now}
+		var n heartbeat
+		_ = json.Unmarshal(part.Data, &n) // older versions store a number; ignore the error
+		name, is := part.ID.Name, sighting{version: part.Version, at: now, changed: part.Changed, names: n.Names}
 		if before, known := p.seen[name]; known && before.version == part.Version {
 			is.at = before.at
 		}
-		var n heartbeat
-		_ = json.Unmarshal(part.Data, &n) // older versions store a number; ignore the error
-		if seen[name], signs[name] = is, (processStatus{part.Changed, n.Names}); now.Sub(is.at) > beatTimeout && name != p.committer.database.Writer() {
+		if seen[name] = is; now.Sub(is.at) > beatTimeout && name != p.committer.database.Writer() {
 			ended = append(ended, part)
 		}
 	}
-	p.seen, p.status = seen, signs
+	p.seen = seen
 	return ended, nil
 }
 
 // removeEnded removes the heartbeats of ended processes, and their sessions except those with open
 // calls.
 func (p *presence) removeEnded(ctx context.Context, ended []backend.Part) error {
-	of := map[string]bool{}
-	for _, e := range ended {
-		of[e.ID.Name] = true
-	}
 	known := p.processes()
+	for _, e := range ended {
+		delete(known, e.ID.Name)
+	}
 	remove := ended
 	for s, err := range p.committer.database.List(ctx, backend.Session, "") {
 		if err != nil {
 			return err
 		}
-		if i, err := statecode.ReadInfo(s.ID.Name, s.Data); err == nil && i.Writer != "" && i.Open == 0 && (of[i.Writer] || !known[i.Writer]) {
+		if i, _, err := statecode.ReadOpen(s.ID.Name, s.Data); err == nil && i.Writer != "" && i.Open == 0 && !known[i.Writer] {
 			s.Data = nil
 			remove = append(remove, s)
 		}
 	}
-	for len(remove) > 0 {
-		n := min(len(remove), maxBatch)
-		steps := make([]*queued, n)
-		for i := range n {
-			steps[i] = p.committer.write(newRow(&remove[i]), nil)
+	for some := range slices.Chunk(remove, maxBatch) {
+		steps := make([]*queued, len(some))
+		for i := range some {
+			steps[i] = p.committer.write(newRow(&some[i]), nil)
 		}
 		for _, s := range steps {
 			if err := s.Wait(ctx); err != nil && !errors.Is(err, admission.ErrStale) {
 				return err
 			}
 		}
-		remove = remove[n:]
 	}
 	return nil
 }

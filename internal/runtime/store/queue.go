@@ -209,11 +209,9 @@ func (q *queue) gather(s *queued) {
 	if q.lastCommit < fastCommit || !q.hadStale && (!s.duringCommit || q.contention > 0) || !q.setTarget(q.expected) {
 		return
 	}
-	timer := time.NewTimer(min(q.lastCommit/2, maxGather))
-	defer timer.Stop()
 	select {
 	case <-q.reached:
-	case <-timer.C:
+	case <-time.After(min(q.lastCommit/2, maxGather)):
 		q.setTarget(0)
 	}
 }

@@ -313,16 +313,27 @@ func (g *readCheck) movedHere(s *rowRead) bool {
 
 // View implements [admission.Ledger].
 func (d *Durable) View(ctx context.Context, k admission.Key, f func(*gate.State)) error {
-	for range 3 { // if other processes keep changing the session, f sees a state that was current shortly before
-		var seen *readCheck
-		if err := d.inspect(ctx, k, func(e *entry) { seen = d.newReadCheck(e) }); err != nil {
-			return err
-		}
-		if !errors.Is(seen.Wait(ctx), admission.ErrStale) {
-			break
-		}
+	if err := d.inspectCurrent(ctx, k, func(*entry) {}); err != nil {
+		return err
 	}
 	return d.inspect(ctx, k, func(e *entry) { f(e.state) })
+}
+
+// inspectCurrent is like inspect, but checks the session against the database and runs f again if
+// another process has changed the session. If other processes keep changing it, the last state that
+// f has seen was current shortly before.
+func (d *Durable) inspectCurrent(ctx context.Context, k admission.Key, f func(*entry)) error {
+	for range 3 {
+		var seen *readCheck
+		err := d.inspect(ctx, k, func(e *entry) {
+			seen = d.newReadCheck(e)
+			f(e)
+		})
+		if err != nil || !errors.Is(seen.Wait(ctx), admission.ErrStale) {
+			return err
+		}
+	}
+	return nil
 }
 
 // inspect runs f with the session and its parts locked. f must not change the session.

@@ -31,7 +31,7 @@ func (r *Retention) Run(ctx context.Context) {
 // round does one round of removals if a round is due, and returns the time until the next round.
 func (r *Retention) round(ctx context.Context) (next time.Duration, err error) {
 	every, now := min(r.keep/roundsPerKeep, maxInterval), r.now()
-	copied, removal, version, err := readRemoved(ctx, r.database)
+	copied, removal, version, err := backend.ReadRemoval(ctx, r.database)
 	if err != nil {
 		return 0, err
 	}

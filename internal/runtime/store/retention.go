@@ -2,12 +2,7 @@ package store
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
-
-	"github.com/petrigate/petrigate/internal/runtime/audit"
-	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
 const (
@@ -41,24 +36,10 @@ func NewRetention(d *Durable, keep time.Duration) *Retention {
 
 // sleep waits for t or until ctx ends, and returns ctx.Err().
 func sleep(ctx context.Context, t time.Duration) error {
-	timer := time.NewTimer(t)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(t):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// readRemoved reads the removal part and decodes the copy of the newest removal event in it.
-func readRemoved(ctx context.Context, b backend.Backend) (*audit.Removed, backend.Removal, int64, error) {
-	e := &audit.Removed{}
-	removal, version, err := backend.ReadRemoval(ctx, b)
-	if err == nil && removal.Event != nil {
-		if err = json.Unmarshal(removal.Event, e); err != nil {
-			err = fmt.Errorf("reading which old records were removed: %w", err)
-		}
-	}
-	return e, removal, version, err
 }

@@ -74,20 +74,11 @@ func (d *Durable) Find(ctx context.Context, session string) (admission.SessionIn
 // currentInfo returns the description of a session of this process. It checks the session against
 // the database, because another process may have ended it.
 func (d *Durable) currentInfo(ctx context.Context, k admission.Key) (info admission.SessionInfo, err error) {
-	for range 3 {
-		var seen *readCheck
-		err := d.inspect(ctx, k, func(e *entry) {
-			seen, info = d.newReadCheck(e), e.info
-			info.Ended = e.ended
-		})
-		if err != nil {
-			return info, err
-		}
-		if !errors.Is(seen.Wait(ctx), admission.ErrStale) {
-			break
-		}
-	}
-	return info, nil
+	err = d.inspectCurrent(ctx, k, func(e *entry) {
+		info = e.info
+		info.Ended = e.ended
+	})
+	return info, err
 }
 
 // Sessions implements [admission.Ledger].

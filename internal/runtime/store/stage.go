@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
@@ -250,10 +251,6 @@ func (e *entry) dropRows(err error) error {
 // processesOf returns the processes that admitted the session's open calls. The caller must hold
 // the session lock.
 func (d *Durable) processesOf(e *entry) statecode.Processes {
-	for number := range e.admittedBy {
-		if e.state.Calls[number] == nil {
-			delete(e.admittedBy, number)
-		}
-	}
+	maps.DeleteFunc(e.admittedBy, func(number uint64, _ string) bool { return e.state.Calls[number] == nil })
 	return statecode.Processes{Own: d.database.Writer(), Others: e.admittedBy}
 }

@@ -31,13 +31,6 @@ func (m *Memory) newStep(e *entry) *step {
 	return s
 }
 
-// recycle returns the step to the pool. The caller must not use the step afterwards.
-func (s *step) recycle() {
-	m := s.memory
-	*s = step{revert: s.revert, staged: s.staged}
-	m.steps.Put(s)
-}
-
 // Stage implements [admission.Ledger]. If Memory keeps records, the step ends when they are
 // written; otherwise it ends immediately, and the commit is nil.
 func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (admission.Change, error)) (admission.Commit, error) {
@@ -127,8 +120,10 @@ func (s *step) Wait(context.Context) error {
 	if s.uses != "" {
 		s.memory.approvals.Consume(s.uses)
 	}
-	s.memory.forget(s.finished)
-	s.recycle()
+	m := s.memory
+	m.forget(s.finished)
+	*s = step{revert: s.revert, staged: s.staged} // keep the memory for reuse
+	m.steps.Put(s)
 	return nil
 }
 

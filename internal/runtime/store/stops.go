@@ -141,15 +141,11 @@ func (s *Stops) Set(ctx context.Context, stop admission.Stop, on bool, e audit.E
 func (s *Stops) setInProcess(stop admission.Stop, on bool, e audit.Event) (done admission.Switched, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	same := func(known admission.Stop) bool { return known.Session == stop.Session }
-	if done.Already = slices.ContainsFunc(s.known, same) == on; !done.Already {
+	if done.Already = slices.ContainsFunc(s.known, isOf(stop.Session)) == on; !done.Already {
 		if err = s.recorder.Write(e); err != nil && !on {
 			return done, err
 		}
-		s.known = slices.DeleteFunc(slices.Clone(s.known), same)
-		if on {
-			s.known = append(s.known, stop)
-		}
+		s.replaceKnown(stop, on)
 	}
 	done.Left, done.Alone = slices.Clone(s.known), err
 	return done, nil
@@ -210,13 +206,10 @@ func (s *Stops) endStop(ctx context.Context, h localStop) (done admission.Switch
 func (s *Stops) addLocal(h localStop) (was bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, other := range s.local {
-		if other.stop.Session == h.stop.Session {
-			return true
-		}
+	if was = slices.ContainsFunc(s.local, func(other localStop) bool { return other.stop.Session == h.stop.Session }); !was {
+		s.local = append(s.local, h)
 	}
-	s.local = append(s.local, h)
-	return false
+	return was
 }
 
 // removeLocal removes and returns the session's local stops.
@@ -236,7 +229,11 @@ func (s *Stops) removeLocal(session string) (own []localStop) {
 func (s *Stops) inDatabase(session string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return slices.ContainsFunc(s.known, func(known admission.Stop) bool { return known.Session == session })
+	return slices.ContainsFunc(s.known, isOf(session))
+}
+
+func isOf(session string) func(admission.Stop) bool {
+	return func(s admission.Stop) bool { return s.Session == session }
 }
 
 // writeLocal writes the session's local stop, if any, to the database. The caller must hold useMu.
@@ -261,9 +258,14 @@ func (s *Stops) writeLocal(ctx context.Context, session string) error {
 func (s *Stops) noteStored(stop backend.Stop, on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.known = slices.DeleteFunc(slices.Clone(s.known), func(known admission.Stop) bool { return known.Session == stop.Session })
+	s.replaceKnown(fromDatabase(stop), on)
+}
+
+// replaceKnown adds a known stop, or removes it if on is false. The caller must hold the lock.
+func (s *Stops) replaceKnown(stop admission.Stop, on bool) {
+	s.known = slices.DeleteFunc(slices.Clone(s.known), isOf(stop.Session))
 	if on {
-		s.known = append(s.known, fromDatabase(stop))
+		s.known = append(s.known, stop)
 	}
 }
 

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -51,7 +50,7 @@ type removalEvent struct {
 //     tampered with: without them, the earlier records could not be verified.
 type survey struct {
 	cutoff      time.Time
-	open        map[string]map[uint64]bool // open calls by session
+	open        map[string]map[uint64]bool // calls that are open or whose outcome is unknown, by session
 	live        map[string]bool            // other running processes
 	ends        map[string]uint64          // number of the last record of each chain
 	chains      map[string]*oldChain
@@ -62,7 +61,7 @@ type survey struct {
 
 // plan returns the next removal event, or nil if nothing can be removed.
 func (r *Retention) plan(ctx context.Context, last *audit.Removed, cutoff time.Time) (*audit.Removed, error) {
-	s := &survey{cutoff: cutoff, live: map[string]bool{}, ends: map[string]uint64{}, chains: map[string]*oldChain{}}
+	s := &survey{cutoff: cutoff, open: map[string]map[uint64]bool{}, live: map[string]bool{}, ends: map[string]uint64{}, chains: map[string]*oldChain{}}
 	for p, err := range r.database.List(ctx, processScope, "") {
 		if err != nil {
 			return nil, err
@@ -79,13 +78,19 @@ func (r *Retention) plan(ctx context.Context, last *audit.Removed, cutoff time.T
 	for _, h := range last.Chains {
 		if s.ends[h.Writer] > h.Seq {
 			c := s.chainOf(h.Writer)
-			if c.from, err = placeOf(h); err != nil {
+			if c.from, err = h.Place(); err != nil {
 				return nil, err
 			}
 			c.through = c.from
 		}
 	}
-	if s.open, err = r.openCalls(ctx); err != nil {
+	err = eachOpen(ctx, r.database, func(session string, calls []statecode.OpenCall) {
+		s.open[session] = map[uint64]bool{}
+		for _, c := range calls {
+			s.open[session][c.Number] = true
+		}
+	})
+	if err != nil {
 		return nil, err
 	}
 	if err := s.scan(ctx, r); err != nil {
@@ -101,36 +106,6 @@ func (r *Retention) plan(ctx context.Context, last *audit.Removed, cutoff time.T
 		return e, nil
 	}
 	return nil, nil
-}
-
-func placeOf(h audit.Head) (p audit.Place, err error) {
-	p.Seq = h.Seq
-	_, err = hex.Decode(p.Hash[:], []byte(h.Hash))
-	return p, err
-}
-
-func headOf(writer string, p audit.Place) audit.Head {
-	return audit.Head{Writer: writer, Seq: p.Seq, Hash: hex.EncodeToString(p.Hash[:])}
-}
-
-// openCalls returns, by session, the calls that are open or whose outcome is unknown.
-func (r *Retention) openCalls(ctx context.Context) (map[string]map[uint64]bool, error) {
-	open := map[string]map[uint64]bool{}
-	for p, err := range r.database.List(ctx, backend.Session, statecode.OpenCalls) {
-		if err != nil {
-			return nil, err
-		}
-		_, calls, err := statecode.ReadOpen(p.ID.Name, p.Data)
-		if err != nil {
-			return nil, err
-		}
-		of := map[uint64]bool{}
-		for _, c := range calls {
-			of[c.Number] = true
-		}
-		open[p.ID.Name] = of
-	}
-	return open, nil
 }
 
 func (s *survey) chainOf(writer string) *oldChain {
@@ -263,7 +238,7 @@ func (s *survey) fillEvent(e *audit.Removed) bool {
 	for _, c := range slices.Concat(begun, whole) {
 		s.keepRemovals(c)
 		if c.through.Seq > 0 {
-			e.Chains = append(e.Chains, headOf(c.writer, c.through))
+			e.Chains = append(e.Chains, c.through.Head(c.writer))
 			e.Records += c.records
 			worth = worth || c.records > uint64(len(c.removed))
 		}

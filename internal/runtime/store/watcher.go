@@ -33,17 +33,14 @@ const pollInterval = 2 * time.Second
 
 // Run watches until ctx ends.
 func (w *Watcher) Run(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
+	for wait := time.Duration(0); ; wait = pollInterval {
 		select {
 		case <-ctx.Done():
 			return
 		case <-w.database.Changes():
-		case <-timer.C:
+		case <-time.After(wait):
 		}
 		w.notify(ctx)
-		timer.Reset(pollInterval)
 	}
 }
 

@@ -2,7 +2,6 @@ package trail
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 
 	"github.com/petrigate/petrigate/internal/runtime/audit"
@@ -139,14 +138,14 @@ func (v *chainVerifier) checkStart(writer string) {
 
 // checkEnd verifies that the record named by another chain exists.
 func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) error {
-	if may, why := v.removals.covers(h); may || why != "" {
-		if why != "" {
-			v.fault(h.Writer, h.Seq, fmt.Sprintf("%s: the first record of chain %s names another", why, by))
-		}
-		return nil
-	}
+	may, why := v.removals.covers(h)
 	last, ok := v.ends[h.Writer]
 	switch {
+	case why != "":
+		v.fault(h.Writer, h.Seq, fmt.Sprintf("%s: the first record of chain %s names another", why, by))
+		return nil
+	case may:
+		return nil
 	case !ok:
 		v.fault(h.Writer, 1, fmt.Sprintf("the chain is missing: the first record of chain %s names it, with %s", by, Records(h.Seq)))
 		return nil
@@ -158,7 +157,7 @@ func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) e
 		if err != nil {
 			return err
 		}
-		if record.Seq != h.Seq || hex.EncodeToString(record.Hash[:]) != h.Hash {
+		if h != (audit.Place{Seq: record.Seq, Hash: record.Hash}).Head(h.Writer) {
 			v.fault(h.Writer, h.Seq, fmt.Sprintf("it differs from the record that the first record of chain %s names", by))
 		}
 	}

@@ -102,18 +102,18 @@ func TestStats(t *testing.T) {
 		}
 		s.Add(&e)
 	}
-	s.Sum()
 	if s.Records != 8 || s.Sessions != 1 || !s.From.Equal(at(0)) || !s.To.Equal(at(7)) {
 		t.Errorf("%+v", s)
 	}
-	if len(s.Tools) != 2 || s.Tools[0].Tool != "up.deploy" || s.Tools[0].Failure != 1 || s.Tools[1].Allowed != 1 || s.Tools[1].Refused != 1 || s.Tools[1].Latency.P99 != 12.5 {
-		t.Errorf("%+v", s.Tools)
+	c := s.Counts()
+	if len(c.Tools) != 2 || c.Tools[0].Tool != "up.deploy" || c.Tools[0].Failure != 1 || c.Tools[1].Allowed != 1 || c.Tools[1].Refused != 1 || c.Tools[1].Latency.P99 != 12.5 {
+		t.Errorf("%+v", c.Tools)
 	}
-	if len(s.Rules) != 2 || s.Rules[1].Rule != "a.rules:1:1" || s.Rules[0].Kind != "approval" {
-		t.Errorf("%+v", s.Rules)
+	if len(c.Rules) != 2 || c.Rules[1].Rule != "a.rules:1:1" || c.Rules[0].Kind != "approval" {
+		t.Errorf("%+v", c.Rules)
 	}
-	if len(s.Approvals) != 1 || s.Approvals[0] != (trail.ApprovalStats{Actor: "eve", Channel: "cli", Allowed: 1, Denied: 1}) {
-		t.Errorf("%+v", s.Approvals)
+	if len(c.Approvals) != 1 || c.Approvals[0] != (trail.ApprovalStats{Actor: "eve", Channel: "cli", Allowed: 1, Denied: 1}) {
+		t.Errorf("%+v", c.Approvals)
 	}
 }
 
@@ -126,12 +126,12 @@ func TestStatsAreBounded(t *testing.T) {
 	for i := range 1000 {
 		s.Add(&trail.Entry{Decision: audit.Decision{Event: "outcome", Tool: "t0"}, Outcome: "unknown", Millis: float64(i + 1)})
 	}
-	s.Sum()
-	if len(s.Tools) != 1001 || s.Tools[0].Refused != 2000 {
-		t.Errorf("%d tools, %+v", len(s.Tools), s.Tools[0].Refused)
+	tools := s.Counts().Tools
+	if len(tools) != 1001 || tools[0].Refused != 2000 {
+		t.Errorf("%d tools, %+v", len(tools), tools[0].Refused)
 	}
-	i := slices.IndexFunc(s.Tools, func(t trail.ToolStats) bool { return t.Tool == "t0" })
-	if q := s.Tools[i].Latency; q.P50 < 490 || q.P50 > 540 || q.P99 < 980 || q.Max != 1000 {
+	i := slices.IndexFunc(tools, func(t trail.ToolStats) bool { return t.Tool == "t0" })
+	if q := tools[i].Latency; q.P50 < 490 || q.P50 > 540 || q.P99 < 980 || q.Max != 1000 {
 		t.Errorf("%+v", q)
 	}
 }

@@ -34,26 +34,6 @@ func (r *Report) Print(w io.Writer, name string) error {
 	return err
 }
 
-// Counts is the output form of statistics.
-type Counts struct {
-	Records   uint64          `json:"records"`
-	From      string          `json:"from,omitempty"`
-	To        string          `json:"to,omitempty"`
-	Sessions  int             `json:"sessions"`
-	Tools     []ToolStats     `json:"tools"`
-	Rules     []RuleStats     `json:"rules"`
-	Approvals []ApprovalStats `json:"approvals"`
-}
-
-// Counts returns the statistics in output form. [Stats.Sum] must be called first.
-func (s *Stats) Counts() Counts {
-	counts := Counts{Records: s.Records, Sessions: s.Sessions, Tools: s.Tools, Rules: s.Rules, Approvals: s.Approvals}
-	if s.Records > 0 {
-		counts.From, counts.To = s.From.UTC().Format(TimeStamp), s.To.UTC().Format(TimeStamp)
-	}
-	return counts
-}
-
 // Print writes the counts as tables.
 func (c *Counts) Print(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "%s, %s opened", Records(c.Records), text.Count(c.Sessions, "session")); err != nil {

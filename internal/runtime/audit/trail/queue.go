@@ -26,8 +26,6 @@ type blockResult struct {
 	block []byte
 }
 
-func newQueue(workers int) *verifyQueue { return &verifyQueue{workers: workers} }
-
 func (q *verifyQueue) copy(block []byte) []byte {
 	var room []byte
 	if n := len(q.spare); n > 0 {

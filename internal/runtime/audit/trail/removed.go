@@ -2,8 +2,6 @@ package trail
 
 import (
 	"context"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -54,13 +52,9 @@ func (r *Removed) Whole() time.Time {
 
 // removed reads the copy of the newest removal event. The copy is not part of a chain.
 func (d Database) removed(ctx context.Context) (*audit.Removed, error) {
-	removal, _, err := backend.ReadRemoval(ctx, d.Backend)
+	e, removal, _, err := backend.ReadRemoval(ctx, d.Backend)
 	if err != nil || removal.Event == nil {
 		return nil, err
-	}
-	e := &audit.Removed{}
-	if err := json.Unmarshal(removal.Event, e); err != nil {
-		return nil, fmt.Errorf("reading which old records were removed: %w", err)
 	}
 	return e, nil
 }
@@ -78,8 +72,8 @@ func newRemovals(e *audit.Removed) (*removals, error) {
 		return m, nil
 	}
 	for _, h := range e.Chains {
-		p, ok := placeOf(h)
-		if !ok {
+		p, err := h.Place()
+		if err != nil {
 			return nil, fmt.Errorf("reading which old records were removed: %q is not a hash", h.Hash)
 		}
 		m.assumed[h.Writer] = p
@@ -87,19 +81,10 @@ func newRemovals(e *audit.Removed) (*removals, error) {
 	return m, nil
 }
 
-func placeOf(h audit.Head) (p audit.Place, ok bool) {
-	p.Seq = h.Seq
-	if hex.DecodedLen(len(h.Hash)) != len(p.Hash) {
-		return p, false
-	}
-	_, err := hex.Decode(p.Hash[:], []byte(h.Hash))
-	return p, err == nil
-}
-
 // add adds a recorded event.
 func (m *removals) add(s *rowSubject) {
 	for _, h := range s.Chains {
-		if p, ok := placeOf(h); ok && p.Seq > m.onChain[h.Writer].Seq {
+		if p, err := h.Place(); err == nil && p.Seq > m.onChain[h.Writer].Seq {
 			m.onChain[h.Writer] = p
 		}
 	}
@@ -114,7 +99,7 @@ func (m *removals) covers(h audit.Head) (may bool, why string) {
 	switch p := m.onChain[h.Writer]; {
 	case h.Seq > p.Seq:
 		return false, ""
-	case h.Seq == p.Seq && h.Hash != hex.EncodeToString(p.Hash[:]):
+	case h.Seq == p.Seq && h != p.Head(h.Writer):
 		return false, "it is not the removed record"
 	}
 	return true, ""

@@ -32,23 +32,22 @@ func (f File) Records(ctx context.Context, _ *Filter) iter.Seq2[Record, error] {
 		if err == nil {
 			paths, err = f.paths()
 		}
-		var last uint64
-		more := err == nil
-		for _, path := range paths {
-			if more = more && recordsOfFile(ctx, path, &err, func(r Record, err error) bool {
-				last = r.Seq
-				return yield(r, err)
-			}); !more {
-				break
-			}
-		}
-		if more {
-			parse(ctx, bytes.NewReader(pending), string(f)+audit.PendingSuffix, &err, func(r Record, err error) bool {
-				return r.Seq <= last || yield(r, err) // the log already has this record
-			})
-		}
 		if err != nil {
 			yield(Record{}, err)
+			return
+		}
+		var last uint64
+		for _, path := range paths {
+			for r, err := range recordsOfFile(ctx, path) {
+				if last = r.Seq; !yield(r, err) || err != nil {
+					return
+				}
+			}
+		}
+		for r, err := range parse(ctx, bytes.NewReader(pending), string(f)+audit.PendingSuffix) {
+			if (err != nil || r.Seq > last) && !yield(r, err) { // otherwise the log already has this record
+				return
+			}
 		}
 	}
 }
@@ -62,41 +61,44 @@ func (f File) paths() ([]string, error) {
 	return append(aside, string(f)), err
 }
 
-// recordsOfFile yields one file's records. It returns false if yield returns false.
-func recordsOfFile(ctx context.Context, path string, failed *error, yield func(Record, error) bool) bool {
-	file, err := os.Open(path)
-	if err != nil {
-		*failed = err
-		return false
+// recordsOfFile yields one file's records.
+func recordsOfFile(ctx context.Context, path string) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		file, err := os.Open(path)
+		if err != nil {
+			yield(Record{}, err)
+			return
+		}
+		defer func() { _ = file.Close() }()
+		parse(ctx, file, path)(yield)
 	}
-	defer func() { _ = file.Close() }()
-	return parse(ctx, file, path, failed, yield)
 }
 
 // parse yields the records read from r.
-func parse(ctx context.Context, r io.Reader, path string, failed *error, yield func(Record, error) bool) bool {
-	number := 0
-	for line, err := range lines(r) {
-		number++
-		if err == nil {
-			err = ctx.Err()
-		}
-		if errors.Is(err, errPartial) {
-			return true // the line is still being written; otherwise the command "verify" reports it
-		}
-		var l audit.Line
-		if err == nil {
-			l, err = audit.ParseLine(line)
-		}
-		if err != nil {
-			*failed = fmt.Errorf("%s:%d: %w", path, number, err)
-			return false
-		}
-		if !yield(Record{Seq: l.Seq, Event: l.Event, Hash: l.Hash, File: path, Line: number}, nil) {
-			return false
+func parse(ctx context.Context, r io.Reader, path string) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		number := 0
+		for line, err := range lines(r) {
+			number++
+			if err == nil {
+				err = ctx.Err()
+			}
+			if errors.Is(err, errPartial) {
+				return // the line is still being written; otherwise the command "verify" reports it
+			}
+			var l audit.Line
+			if err == nil {
+				l, err = audit.ParseLine(line)
+			}
+			if err != nil {
+				yield(Record{}, fmt.Errorf("%s:%d: %w", path, number, err))
+				return
+			}
+			if !yield(Record{Seq: l.Seq, Event: l.Event, Hash: l.Hash, File: path, Line: number}, nil) {
+				return
+			}
 		}
 	}
-	return true
 }
 
 // lines yields the lines from a reader, without their line ends. A line is valid only until the

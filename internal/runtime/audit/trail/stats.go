@@ -14,12 +14,8 @@ type Stats struct {
 	From, To time.Time
 	Sessions int
 
-	Tools     []ToolStats
-	Rules     []RuleStats // rules that refused calls
-	Approvals []ApprovalStats
-
 	tools     map[string]*ToolStats
-	rules     map[[3]string]*RuleStats
+	rules     map[[3]string]*RuleStats // rules that refused calls
 	approvals map[[2]string]*ApprovalStats
 }
 
@@ -69,6 +65,17 @@ type ApprovalStats struct {
 	Channel string `json:"channel"`
 	Allowed int    `json:"allowed"`
 	Denied  int    `json:"denied"`
+}
+
+// Counts is the output form of statistics.
+type Counts struct {
+	Records   uint64          `json:"records"`
+	From      string          `json:"from,omitempty"`
+	To        string          `json:"to,omitempty"`
+	Sessions  int             `json:"sessions"`
+	Tools     []ToolStats     `json:"tools"`
+	Rules     []RuleStats     `json:"rules"` // rules that refused calls
+	Approvals []ApprovalStats `json:"approvals"`
 }
 
 // Add counts a record.
@@ -190,28 +197,32 @@ func (t *ToolStats) quantile(q float64) float64 {
 	return t.Latency.Max
 }
 
-// Sum fills the lists of statistics and sorts them by frequency.
-func (s *Stats) Sum() {
-	s.Tools, s.Rules, s.Approvals = []ToolStats{}, []RuleStats{}, []ApprovalStats{}
+// Counts returns the statistics in output form, sorted by frequency.
+func (s *Stats) Counts() Counts {
+	c := Counts{Records: s.Records, Sessions: s.Sessions, Tools: []ToolStats{}, Rules: []RuleStats{}, Approvals: []ApprovalStats{}}
+	if s.Records > 0 {
+		c.From, c.To = s.From.UTC().Format(TimeStamp), s.To.UTC().Format(TimeStamp)
+	}
 	for _, t := range s.tools {
 		if t.Latency.Count > 0 {
 			t.Latency.P50, t.Latency.P90, t.Latency.P99 = t.quantile(0.5), t.quantile(0.9), t.quantile(0.99)
 		}
-		s.Tools = append(s.Tools, *t)
+		c.Tools = append(c.Tools, *t)
 	}
 	for _, r := range s.rules {
-		s.Rules = append(s.Rules, *r)
+		c.Rules = append(c.Rules, *r)
 	}
 	for _, a := range s.approvals {
-		s.Approvals = append(s.Approvals, *a)
+		c.Approvals = append(c.Approvals, *a)
 	}
-	slices.SortFunc(s.Tools, func(a, b ToolStats) int {
+	slices.SortFunc(c.Tools, func(a, b ToolStats) int {
 		return cmp.Or(cmp.Compare(b.Allowed+b.Refused+b.Asked, a.Allowed+a.Refused+a.Asked), strings.Compare(a.Tool, b.Tool))
 	})
-	slices.SortFunc(s.Rules, func(a, b RuleStats) int {
+	slices.SortFunc(c.Rules, func(a, b RuleStats) int {
 		return cmp.Or(cmp.Compare(b.Refused, a.Refused), strings.Compare(a.Net, b.Net), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Rule, b.Rule))
 	})
-	slices.SortFunc(s.Approvals, func(a, b ApprovalStats) int {
+	slices.SortFunc(c.Approvals, func(a, b ApprovalStats) int {
 		return cmp.Or(cmp.Compare(b.Allowed+b.Denied, a.Allowed+a.Denied), strings.Compare(a.Actor, b.Actor), strings.Compare(a.Channel, b.Channel))
 	})
+	return c
 }

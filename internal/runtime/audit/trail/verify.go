@@ -123,9 +123,9 @@ func (v *verifier) file(ctx context.Context, path string) error {
 
 // lines verifies the lines that it reads from r, in blocks of about the given size.
 func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string) error {
-	done := newQueue(v.workers)
+	done := &verifyQueue{workers: v.workers}
 	defer done.drain()
-	number := 0
+	number, partial := 0, false
 	for block, err := range blocks(r, size) {
 		if e := ctx.Err(); e != nil {
 			return e
@@ -133,16 +133,7 @@ func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string
 		if len(block) > 0 && v.begin(done, block) && !v.collect(done, path, &number) {
 			return nil
 		}
-		switch {
-		case errors.Is(err, errPartial):
-			for done.pending() {
-				if !v.collect(done, path, &number) {
-					return nil
-				}
-			}
-			v.fault(Fault{File: path, Line: number + 1, Seq: v.last.Seq + 1, What: "the line has no end: a crash or a person has truncated it"})
-			return nil
-		case err != nil:
+		if partial = errors.Is(err, errPartial); err != nil && !partial {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -150,6 +141,9 @@ func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string
 		if !v.collect(done, path, &number) {
 			return nil
 		}
+	}
+	if partial {
+		v.fault(Fault{File: path, Line: number + 1, Seq: v.last.Seq + 1, What: "the line has no end: a crash or a person has truncated it"})
 	}
 	return nil
 }

@@ -171,6 +171,9 @@ type Query struct {
 	Page    int       // number of records read at a time; 0: PageSize
 }
 
+// PageSize is the default of [Query.Page].
+const PageSize = 1000
+
 // Backend is a database. It is safe for concurrent use, except that only one goroutine at a time
 // may call Commit.
 type Backend interface {

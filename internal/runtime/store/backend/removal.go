@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
 // Removal is the content of the part that tracks the removal of old records. The part is not in a
@@ -17,14 +19,19 @@ type Removal struct {
 // RemovalID identifies the part of a [Removal].
 var RemovalID = PartID{Scope: "removal"}
 
-// ReadRemoval reads the [Removal] and its part's version, which is 0 if the part does not exist.
-func ReadRemoval(ctx context.Context, b Backend) (r Removal, version int64, err error) {
+// ReadRemoval reads the [Removal], its decoded event, which is empty if there is none yet, and its
+// part's version, which is 0 if the part does not exist.
+func ReadRemoval(ctx context.Context, b Backend) (e *audit.Removed, r Removal, version int64, err error) {
+	e = &audit.Removed{}
 	parts, err := b.Load(ctx, RemovalID)
 	if err != nil || parts[0].Version == 0 {
-		return r, 0, err
+		return e, r, 0, err
 	}
-	if err := json.Unmarshal(parts[0].Data, &r); err != nil {
-		return r, 0, fmt.Errorf("reading which old records were removed: %w", err)
+	if err = json.Unmarshal(parts[0].Data, &r); err == nil && r.Event != nil {
+		err = json.Unmarshal(r.Event, e)
 	}
-	return r, parts[0].Version, nil
+	if err != nil {
+		return e, r, 0, fmt.Errorf("reading which old records were removed: %w", err)
+	}
+	return e, r, parts[0].Version, nil
 }

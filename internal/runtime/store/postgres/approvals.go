@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
@@ -55,8 +54,7 @@ func writeApproval(ctx context.Context, tx pgx.Tx, a backend.Approval) error {
 		sql, args = replaceSQL, append(args, a.Version)
 	}
 	tag, err := tx.Exec(ctx, sql, args...)
-	var p *pgconn.PgError
-	if errors.As(err, &p) && p.Code == "23505" || err == nil && tag.RowsAffected() == 0 {
+	if sqlState(err) == "23505" || err == nil && tag.RowsAffected() == 0 {
 		return backend.ErrStale
 	} else if err != nil {
 		return err

@@ -31,11 +31,9 @@ func (d *DB) available(ctx context.Context) error {
 	if !began.IsZero() {
 		wait -= time.Since(began)
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
 	select {
 	case <-ended:
-	case <-timer.C:
+	case <-time.After(wait):
 	case <-ctx.Done():
 	}
 	return d.health.get()
@@ -50,7 +48,10 @@ func (d *DB) read(ctx context.Context, doing string, f func(context.Context) err
 	within, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
 	for n := 1; ; n++ {
-		err := d.writer.ensureResumed(within)
+		var err error
+		if d.writer.mustResume.Load() {
+			err = d.writer.probe(within) // resolves an uncertain commit
+		}
 		if err == nil {
 			err = f(within)
 		}

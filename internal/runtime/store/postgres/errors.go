@@ -11,23 +11,29 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
+// sqlState returns the server's code for an error, or "" if err does not come from the server.
+func sqlState(err error) string {
+	if p, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return p.Code
+	}
+	return ""
+}
+
+// explanations explains the server's codes to an operator.
+var explanations = map[string]string{
+	"25006": "it is read-only: it is a standby, or default_transaction_read_only is on",
+	"42501": "the user lacks a privilege",
+	"53100": "its disk is full",
+	"55P03": "it took too long",
+	"57014": "it took too long",
+	"42P01": "the tables do not exist, or are not in the search_path",
+	"42883": "the tables do not exist, or are not in the search_path",
+}
+
 // explain adds advice to errors with a known cause.
 func explain(err error) error {
-	var p *pgconn.PgError
-	if !errors.As(err, &p) {
-		return err
-	}
-	switch p.Code {
-	case "25006":
-		return fmt.Errorf("it is read-only: it is a standby, or default_transaction_read_only is on: %w", err)
-	case "42501":
-		return fmt.Errorf("the user lacks a privilege: %w", err)
-	case "53100":
-		return fmt.Errorf("its disk is full: %w", err)
-	case "55P03", "57014":
-		return fmt.Errorf("it took too long: %w", err)
-	case "42P01", "42883":
-		return fmt.Errorf("the tables do not exist, or are not in the search_path: %w", err)
+	if why, known := explanations[sqlState(err)]; known {
+		return fmt.Errorf("%s: %w", why, err)
 	}
 	return err
 }

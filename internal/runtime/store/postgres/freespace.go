@@ -3,11 +3,8 @@ package postgres
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"sync"
 	"sync/atomic"
-
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // freeSpace tracks whether the database's disk is full. If a decision did not fit, smaller
@@ -23,8 +20,7 @@ const overhead = 64 << 10
 
 // diskFull reports whether the server has answered that its disk is full.
 func diskFull(err error) bool {
-	var p *pgconn.PgError
-	return definite(err) && errors.As(err, &p) && p.Code == "53100"
+	return definite(err) && sqlState(err) == "53100"
 }
 
 // noteFull notes that n bytes did not fit.
@@ -63,8 +59,7 @@ func (r *freeSpace) ready(ctx context.Context, w *writer) error {
 	if _, err = tx.Exec(ctx, "CREATE TABLE "+table+" (data bytea)"); err == nil {
 		_, err = tx.Exec(ctx, "INSERT INTO "+table+" VALUES ($1)", data)
 	}
-	var p *pgconn.PgError
-	if err != nil && !(errors.As(err, &p) && p.Code == "42501") {
+	if err != nil && sqlState(err) != "42501" {
 		return err
 	}
 	r.needed.CompareAndSwap(int64(lacking), 0)

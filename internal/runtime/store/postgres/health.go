@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -47,9 +48,7 @@ func timedOut(err error) bool {
 // wait for the probe or fail.
 func (h *health) suspect(err error) {
 	h.mu.Lock()
-	if h.err == nil {
-		h.err = err
-	}
+	h.err = cmp.Or(h.err, err)
 	h.mu.Unlock()
 	h.requestProbe()
 }

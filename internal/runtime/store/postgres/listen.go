@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // The channel name contains a table's ID, because a database may have several schemas.
@@ -18,12 +17,9 @@ const (
 
 // A listener waits on its own connection for changes made by other processes.
 type listener struct {
-	config  *pgx.ConnConfig
-	timeout time.Duration // timeout of each operation
-	poll    time.Duration // polling interval
-	pool    *pgxpool.Pool // reset when the connection breaks
-	health  *health
-	wrap    func(doing string, err error) error // see [DB.wrap]
+	db     *DB
+	config *pgx.ConnConfig
+	poll   time.Duration // polling interval
 
 	changes chan struct{} // has an element from the time of a change until the element is received
 }
@@ -44,8 +40,8 @@ func (l *listener) listen(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		l.pool.Reset() // the pool's connections are probably broken too
-		l.health.waitForProbe(ctx)
+		l.db.pool.Reset() // the pool's connections are probably broken too
+		l.db.health.waitForProbe(ctx)
 		l.wake()
 		_ = sleep(ctx, l.poll)
 	}
@@ -67,15 +63,15 @@ func (l *listener) listenOnce(ctx context.Context) error {
 	for {
 		if n, err := l.changeCount(ctx, conn); err != nil {
 			if timedOut(err) && ctx.Err() == nil {
-				l.health.suspect(l.wrap("polling", err))
+				l.db.health.suspect(l.db.wrap("polling", err))
 			}
 			return err
 		} else if n != seen {
 			seen = n
 			l.wake()
 		}
-		if l.health.get() != nil {
-			l.health.waitForProbe(ctx)
+		if l.db.health.get() != nil {
+			l.db.health.waitForProbe(ctx)
 		}
 		if err := waitForNotification(ctx, conn, l.poll); err != nil {
 			return err
@@ -84,7 +80,7 @@ func (l *listener) listenOnce(ctx context.Context) error {
 }
 
 func (l *listener) dial(ctx context.Context) (*pgx.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	ctx, cancel := context.WithTimeout(ctx, l.db.timeout)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, l.config)
 	if err != nil {
@@ -103,7 +99,7 @@ func (l *listener) dial(ctx context.Context) (*pgx.Conn, error) {
 
 // changeCount returns how many times approvals and stops have changed.
 func (l *listener) changeCount(ctx context.Context, conn *pgx.Conn) (n int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	ctx, cancel := context.WithTimeout(ctx, l.db.timeout)
 	defer cancel()
 	err = conn.QueryRow(ctx, `SELECT n FROM petrigate_change`).Scan(&n)
 	return n, err

@@ -3,12 +3,10 @@ package postgres
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/petrigate/petrigate/internal/runtime/store/migration"
 )
@@ -71,8 +69,7 @@ func lockSchema(ctx context.Context, tx pgx.Tx) (int, error) {
 // CREATE TABLE IF NOT EXISTS fails if another transaction has just committed the table or the
 // table's row type (42710).
 func concurrentMigration(err error) bool {
-	var p *pgconn.PgError
-	return errors.As(err, &p) && slices.Contains([]string{"23505", "42P07", "42710", "40P01"}, p.Code)
+	return slices.Contains([]string{"23505", "42P07", "42710", "40P01"}, sqlState(err))
 }
 
 // schemaVersion returns the schema version, or 0 if the schema does not exist.

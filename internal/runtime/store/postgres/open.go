@@ -26,10 +26,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if d.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, d.wrap("opening", err)
 	}
-	d.listener = &listener{
-		config: config.ConnConfig.Copy(), timeout: o.Timeout, poll: cmp.Or(o.Poll, time.Second), pool: d.pool, health: d.health, wrap: d.wrap,
-		changes: make(chan struct{}, 1),
-	}
+	d.listener = &listener{db: d, config: config.ConnConfig.Copy(), poll: cmp.Or(o.Poll, time.Second), changes: make(chan struct{}, 1)}
 	if err := d.setUp(ctx, o); err != nil {
 		d.pool.Close()
 		return nil, d.wrap("opening", err)

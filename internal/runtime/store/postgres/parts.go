@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -112,10 +113,9 @@ const (
 func (d *DB) List(ctx context.Context, s backend.Scope, text string) iter.Seq2[backend.Part, error] {
 	return func(yield func(backend.Part, error) bool) {
 		ids, err := d.listIDs(ctx, s, text)
-		for err == nil && len(ids) > 0 {
-			n := min(len(ids), backend.PageSize)
+		for some := range slices.Chunk(ids, backend.PageSize) {
 			var parts []backend.Part
-			if parts, err = d.listPage(ctx, s, ids[:n]); err != nil {
+			if parts, err = d.listPage(ctx, s, some); err != nil {
 				break
 			}
 			for _, p := range parts {
@@ -123,7 +123,6 @@ func (d *DB) List(ctx context.Context, s backend.Scope, text string) iter.Seq2[b
 					return
 				}
 			}
-			ids = ids[n:]
 		}
 		if err != nil {
 			yield(backend.Part{}, err)

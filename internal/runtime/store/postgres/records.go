@@ -1,14 +1,22 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
+
+// row is a record with the number of its writer.
+type row struct {
+	backend.Record
+	place int64
+}
 
 // Heads implements [backend.Backend].
 func (d *DB) Heads(ctx context.Context) (heads []backend.Record, err error) {
@@ -24,25 +32,50 @@ func (d *DB) Heads(ctx context.Context) (heads []backend.Record, err error) {
 }
 
 // Records implements [backend.Backend]. If a query selects several writers, their records are
-// sorted by time.
+// sorted by time. Records reads pages, which keep each statement short, and no statement is open
+// while the caller processes records.
 func (d *DB) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
 	q.Last = q.Last && q.Limit > 0
-	return backend.Pages(q, func(after backend.Row, n int) (rows []backend.Row, err error) {
-		err = d.read(ctx, "reading the records of", func(ctx context.Context) (err error) {
-			text, args := recordsQuery(q, after)
-			args["limit"] = n
-			rows, err = d.records(ctx, text, args)
-			return err
-		})
-		return rows, err
-	})
+	return func(yield func(backend.Record, error) bool) {
+		var after row
+		page := cmp.Or(q.Page, backend.PageSize)
+		for left := q.Limit; left > 0 || q.Limit == 0; left -= page {
+			n := page
+			if left > 0 && (left < n || q.Last) {
+				n = left
+			}
+			var rows []row
+			err := d.read(ctx, "reading the records of", func(ctx context.Context) (err error) {
+				text, args := recordsQuery(q, after)
+				args["limit"] = n
+				rows, err = d.records(ctx, text, args)
+				return err
+			})
+			if err != nil {
+				yield(backend.Record{}, err)
+				return
+			}
+			if q.Last { // these are the newest first
+				slices.Reverse(rows)
+			}
+			for i := range rows {
+				if !yield(rows[i].Record, nil) {
+					return
+				}
+			}
+			if q.Last || len(rows) < n {
+				return
+			}
+			after = rows[len(rows)-1]
+		}
+	}
 }
 
 // recordsQuery returns the end of the statement that reads the next records after a row, and the
 // statement's arguments.
-func recordsQuery(q backend.Query, after backend.Row) (text string, args pgx.NamedArgs) {
+func recordsQuery(q backend.Query, after row) (text string, args pgx.NamedArgs) {
 	text, order := `WHERE (r.time, r.writer, r.seq) > (@time, @no, @after)`, []string{`r.time`, `r.writer`, `r.seq`}
-	args = pgx.NamedArgs{"time": after.Time, "no": after.Place, "after": int64(after.Seq)}
+	args = pgx.NamedArgs{"time": after.Time, "no": after.place, "after": int64(after.Seq)}
 	if q.Writer != "" {
 		text, order = `WHERE w.name = @writer AND r.seq > @after`, order[1:]
 		args["writer"], args["after"] = q.Writer, int64(max(after.Seq, q.After))
@@ -63,11 +96,11 @@ func recordsQuery(q backend.Query, after backend.Row) (text string, args pgx.Nam
 }
 
 // records reads the records that the statement with the given end selects.
-func (d *DB) records(ctx context.Context, end string, args ...any) (all []backend.Row, err error) {
-	var r backend.Row
+func (d *DB) records(ctx context.Context, end string, args ...any) (all []row, err error) {
+	var r row
 	var seq int64
 	var session, hash []byte
-	err = d.each(ctx, []any{&r.Place, &r.Writer, &seq, &r.Time, &session, &r.Object, &hash}, func() {
+	err = d.each(ctx, []any{&r.place, &r.Writer, &seq, &r.Time, &session, &r.Object, &hash}, func() {
 		r.Seq, r.Session, r.Hash = uint64(seq), string(session), [32]byte(hash)
 		all = append(all, r)
 		r.Object = nil

@@ -113,14 +113,13 @@ func (w *writer) attempt(ctx context.Context, open **batch, ops []*backend.Op, c
 
 // shouldRetry reports whether another attempt may succeed after n attempts have failed.
 func shouldRetry(err error, n int) bool {
-	var p *pgconn.PgError
-	switch {
+	switch code := sqlState(err); {
 	case errors.Is(err, backend.ErrRolledBack), errors.Is(err, errClosed):
 		return false
 	case errors.Is(err, errMoved):
 		return n < attempts
-	case errors.As(err, &p) && definite(err):
-		return n < attempts && (p.Code == "40001" || p.Code == "40P01")
+	case definite(err):
+		return n < attempts && (code == "40001" || code == "40P01")
 	}
 	return true
 }
@@ -139,10 +138,8 @@ func backoff(ctx context.Context, n int) error {
 
 // sleep waits for t or until ctx ends, and returns ctx.Err().
 func sleep(ctx context.Context, t time.Duration) error {
-	timer := time.NewTimer(t)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(t):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -184,8 +181,7 @@ func (w *writer) send(ctx context.Context, b *batch) error {
 // resetPool drops the connections if they lead to a server that accepts no writes, because another
 // server may have taken over.
 func (w *writer) resetPool(err error) {
-	var p *pgconn.PgError
-	if !errors.As(err, &p) || p.Code == "25006" {
+	if code := sqlState(err); code == "" || code == "25006" {
 		w.pool.Reset()
 	}
 }
@@ -250,14 +246,6 @@ func (w *writer) removeIfUnused(within time.Duration) {
 	if w.commits == 0 && !w.uncertain {
 		_, _ = w.pool.Exec(ctx, resignSQL, w.no) // otherwise the next process that opens the database removes it
 	}
-}
-
-// ensureResumed must be called before a read. It resolves an uncertain commit.
-func (w *writer) ensureResumed(ctx context.Context) error {
-	if !w.mustResume.Load() {
-		return nil
-	}
-	return w.probe(ctx)
 }
 
 // commitSQL calls petrigate_commit with 31 arguments.

@@ -31,9 +31,7 @@ func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Process
 	if change.Spent {
 		e.spent(s.Spent[max(0, len(s.Spent)-maxSpent):])
 	}
-	e.text(`,"would":[`)
-	e.dst = append(strconv.AppendInt(e.dst, int64(s.Would.Refused), 10), ',')
-	e.dst = append(strconv.AppendInt(e.dst, int64(s.Would.Asked), 10), ']')
+	e.would(s.Would)
 	e.changedNets(s, change)
 	for k, n := range change.Calls {
 		if k == 0 {
@@ -107,25 +105,32 @@ type merged struct {
 	calls map[uint64][]byte
 }
 
-func (m *merged) part(data []byte) bool {
+// read adds the members of a part or of changes. The function calls adds the member "calls".
+func (m *merged) read(data []byte, calls func(value []byte) bool) bool {
 	ok := true
 	whole := rawjson.Members(data, func(key, value []byte, _ int) bool {
 		switch string(key) {
 		case "nets":
 			ok = m.net(value)
 		case "calls":
-			ok = rawjson.Elements(value, func(value []byte, _ int) bool {
-				number, _ := rawjson.Member(value, "number")
-				n, err := strconv.ParseUint(string(number), 10, 64)
-				m.calls[n] = value
-				return err == nil
-			})
+			ok = calls(value)
 		default:
 			m.set(string(key), value)
 		}
 		return ok
 	})
 	return whole && ok
+}
+
+func (m *merged) part(data []byte) bool {
+	return m.read(data, func(calls []byte) bool {
+		return rawjson.Elements(calls, func(call []byte, _ int) bool {
+			number, _ := rawjson.Member(call, "number")
+			n, err := strconv.ParseUint(string(number), 10, 64)
+			m.calls[n] = call
+			return err == nil
+		})
+	})
 }
 
 func (m *merged) set(key string, value []byte) {
@@ -147,27 +152,17 @@ func (m *merged) net(nets []byte) bool {
 }
 
 func (m *merged) change(data []byte) bool {
-	ok := true
-	whole := rawjson.Members(data, func(key, value []byte, _ int) bool {
-		switch string(key) {
-		case "nets":
-			ok = m.net(value)
-		case "calls":
-			ok = rawjson.Members(value, func(key, value []byte, _ int) bool {
-				n, err := strconv.ParseUint(string(key), 10, 64)
-				if string(value) == "null" {
-					delete(m.calls, n)
-				} else {
-					m.calls[n] = value
-				}
-				return err == nil
-			})
-		default:
-			m.set(string(key), value)
-		}
-		return ok
+	return m.read(data, func(calls []byte) bool {
+		return rawjson.Members(calls, func(number, call []byte, _ int) bool {
+			n, err := strconv.ParseUint(string(number), 10, 64)
+			if string(call) == "null" {
+				delete(m.calls, n)
+			} else {
+				m.calls[n] = call
+			}
+			return err == nil
+		})
 	})
-	return whole && ok
 }
 
 func (m *merged) append(dst []byte) []byte {

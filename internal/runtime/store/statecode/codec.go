@@ -102,7 +102,7 @@ type Info struct {
 	Owner     uint64 // see [gate.State.Owners]; 0: none
 	Writer    string // the process that owns the session; empty: none, because the session outlives processes
 	Ended     bool   // the session is kept for its open calls
-	Open      int    // number of open calls, which is not written; see [ReadInfo]
+	Open      int    // number of open calls, which is not written; see [ReadOpen]
 	About     string // description of the session, as one JSON object; empty: none
 }
 

@@ -1,6 +1,7 @@
 package statecode
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -99,9 +100,7 @@ func (d *decoder) checkSession() {
 		}
 	}
 	for number := range d.state.Calls {
-		if d.processes[number] == "" {
-			d.processes[number] = d.info.Writer
-		}
+		d.processes[number] = cmp.Or(d.processes[number], d.info.Writer)
 	}
 	d.info.Open = len(d.state.Calls)
 	d.state.Owners[gate.ScopePrincipal], d.state.Owners[gate.ScopeGlobal] = d.info.Owner, d.info.Owner
@@ -113,34 +112,22 @@ func (d *decoder) call(value []byte) {
 	where, process := "the open calls", ""
 	d.object(where, value, func(key string, value []byte) bool {
 		switch key {
-		case "number":
-			o.Number = d.number(where, value)
 		case "id":
 			c.ID = d.text(where, value)
-		case "tool":
-			c.Tool = d.text(where, value)
 		case "foreign":
 			c.Foreign = d.flag(where, value)
 		case "also":
 			d.list(where, value, func(value []byte) { c.Also = append(c.Also, d.name(where, value)) })
 		case "args":
 			c.Args = []byte(d.text(where, value))
-		case "time":
-			c.Time = d.time(where, value)
 		case "upstream":
 			c.Upstream = d.text(where, value)
 		case "annotations":
 			c.Annotations = []byte(d.text(where, value))
 		case "nets":
 			d.list(where, value, func(value []byte) { d.waitingNet(where, o, value) })
-		case "unknown":
-			o.Unknown = d.flag(where, value)
-		case "more":
-			o.More = d.number(where, value)
-		case "process":
-			process = d.text(where, value)
 		default:
-			return false
+			return d.openMember(o, &process, key, value)
 		}
 		return true
 	})

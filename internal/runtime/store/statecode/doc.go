@@ -11,6 +11,6 @@
 // fingerprint and its shadow flag are unchanged.
 //
 // [Codec] encodes and decodes, [Change] and [Merge] handle parts that are written as changes,
-// [ReadInfo] and [ReadOpen] decode a session without its policy. The package has no locks and no
+// [ReadOpen] decodes a session without its policy. The package has no locks and no
 // goroutines; a Codec is immutable once it is in use.
 package statecode

@@ -31,9 +31,7 @@ func (c *Codec) AppendSession(dst []byte, s *gate.State, i Info, p Processes) ([
 	e.number(`,"last":`, s.Last)
 	e.spent(s.Spent[max(0, len(s.Spent)-maxSpent):])
 	if s.Would != (gate.WouldCount{}) {
-		e.text(`,"would":[`)
-		e.dst = append(strconv.AppendInt(e.dst, int64(s.Would.Refused), 10), ',')
-		e.dst = append(strconv.AppendInt(e.dst, int64(s.Would.Asked), 10), ']')
+		e.would(s.Would)
 	}
 	e.nets(s, gate.ScopeSession)
 	e.calls(s, i.Writer, p)
@@ -112,6 +110,12 @@ func (e *encoder) spent(numbers []uint64) {
 		e.dst = strconv.AppendUint(e.dst, n, 10)
 	}
 	e.flag("]", len(numbers) > 0)
+}
+
+func (e *encoder) would(n gate.WouldCount) {
+	e.text(`,"would":[`)
+	e.dst = append(strconv.AppendInt(e.dst, int64(n.Refused), 10), ',')
+	e.dst = append(strconv.AppendInt(e.dst, int64(n.Asked), 10), ']')
 }
 
 // nets appends those nets in the scope that are not in their initial state.

@@ -40,12 +40,6 @@ func (c *Codec) Shared(scope gate.Scope, name string, data []byte, values map[st
 	return c.read(of, scope, data, values)
 }
 
-// ReadInfo decodes the facts that are stored beside a session's nets, under any policy.
-func ReadInfo(name string, data []byte) (Info, error) {
-	i, _, err := ReadOpen(name, data)
-	return i, err
-}
-
 func (c *Codec) read(of string, scope gate.Scope, data []byte, values map[string][]byte) (Loaded, error) {
 	if version, _ := rawjson.Member(data, "v"); string(version) != "1" && string(version) != "2" {
 		return Loaded{}, fmt.Errorf("%s: its format is %.20q, but this petrigate supports formats 1 and 2: a newer one wrote it, or it is damaged", of, version)

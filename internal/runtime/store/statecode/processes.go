@@ -1,6 +1,7 @@
 package statecode
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -65,33 +66,42 @@ func ReadOpen(name string, data []byte) (Info, []OpenCall, error) {
 		return true
 	})
 	for i := range calls {
-		if calls[i].Process == "" {
-			calls[i].Process = d.info.Writer
-		}
+		calls[i].Process = cmp.Or(calls[i].Process, d.info.Writer)
 	}
 	d.info.Open = len(calls)
 	return d.info, calls, d.err
 }
 
 // openCall decodes those members of a call that [OpenCall] has.
-func (d *decoder) openCall(value []byte) (c OpenCall) {
-	const where = "the open calls"
-	d.object(where, value, func(key string, value []byte) bool {
-		switch key {
-		case "number":
-			c.Number = d.number(where, value)
-		case "tool":
-			c.Tool = d.text(where, value)
-		case "time":
-			c.Since = d.time(where, value)
-		case "unknown":
-			c.Unknown = d.flag(where, value)
-		case "more":
-			c.More = d.number(where, value)
-		case "process":
-			c.Process = d.text(where, value)
-		}
+func (d *decoder) openCall(value []byte) OpenCall {
+	var o gate.OpenCall
+	process := ""
+	d.object("the open calls", value, func(key string, value []byte) bool {
+		d.openMember(&o, &process, key, value)
 		return true
 	})
-	return c
+	return OpenCall{o.Number, o.Call.Tool, o.Call.Time, o.Unknown, o.More, process}
+}
+
+// openMember decodes a member of a call that [OpenCall] has too. It returns false if the key is
+// another one.
+func (d *decoder) openMember(o *gate.OpenCall, process *string, key string, value []byte) bool {
+	const where = "the open calls"
+	switch key {
+	case "number":
+		o.Number = d.number(where, value)
+	case "tool":
+		o.Call.Tool = d.text(where, value)
+	case "time":
+		o.Call.Time = d.time(where, value)
+	case "unknown":
+		o.Unknown = d.flag(where, value)
+	case "more":
+		o.More = d.number(where, value)
+	case "process":
+		*process = d.text(where, value)
+	default:
+		return false
+	}
+	return true
 }

@@ -122,7 +122,7 @@ func play(t *testing.T, g generator, p *gate.Policy, name string) {
 		for _, ask := range a.Asks { // a question does not outlive its process
 			b.Apply(&gate.Delta{Asked: ask})
 		}
-		if read, err := statecode.ReadInfo("s", e.parts[0]); err != nil || read != info {
+		if read, _, err := statecode.ReadOpen("s", e.parts[0]); err != nil || read != info {
 			t.Fatalf("%s, step %d: %+v, %v", name, step, read, err)
 		}
 		if again := encode(t, c, b, got); !again.equal(e) {
