@@ -60,7 +60,7 @@ func NewDurable(ctx context.Context, o DurableOptions) (*Durable, error) {
 	}
 	d.presence = &presence{committer: d.committer}
 	if err := d.Beat(ctx); err != nil { // not fatal: the ledger refuses calls until the database works
-		_ = d.committer.recordFault(err)
+		_ = d.recordFault(err)
 	}
 	return d, nil
 }
@@ -72,7 +72,7 @@ func (d *Durable) Beat(ctx context.Context) error { return d.presence.beat(ctx) 
 // Close removes this process's heartbeat from the database.
 func (d *Durable) Close(ctx context.Context) error {
 	err := d.presence.remove(ctx)
-	d.committer.close()
+	d.close()
 	return err
 }
 
@@ -86,7 +86,7 @@ func (d *Durable) unlockPolicy() { d.policyMu.RUnlock() }
 func (d *Durable) Adopt(ctx context.Context, a admission.Adoption) ([]admission.Adopted, error) {
 	d.policyMu.Lock()
 	defer d.policyMu.Unlock()
-	d.committer.drain()
+	d.drain()
 	t := &takeover{Adoption: a, from: d.codec, to: statecode.New(a.Policy, a.Active)}
 	t.to.Reset(a.Reset)
 	d.prepareTakeover(t)
@@ -101,7 +101,7 @@ func (d *Durable) Adopt(ctx context.Context, a admission.Adoption) ([]admission.
 		if err != nil {
 			return nil, err
 		}
-		d.committer.drain()
+		d.drain()
 		if err := c.Wait(ctx); err != nil {
 			return nil, err
 		}
@@ -115,15 +115,15 @@ func (d *Durable) Adopt(ctx context.Context, a admission.Adoption) ([]admission.
 func (d *Durable) Records() bool { return true }
 
 // Ready implements [admission.Ledger].
-func (d *Durable) Ready() error { return d.committer.ready() }
+func (d *Durable) Ready() error { return d.ready() }
 
 // Append implements [admission.Ledger].
 func (d *Durable) Append(_ context.Context, events ...audit.Event) (admission.Commit, error) {
-	s := d.committer.newQueued(admission.Key{})
+	s := d.newQueued(admission.Key{})
 	if err := s.addEvents(events); err != nil {
 		return nil, err
 	}
-	return d.committer.enqueue(s), nil
+	return d.enqueue(s), nil
 }
 
 // settledBySelf is the actor in the outcome record of a call that was never sent.

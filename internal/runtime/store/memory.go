@@ -84,7 +84,14 @@ func (m *Memory) Touch(context.Context, admission.Key, time.Time) error { return
 // its clocks at the given time. The caller must hold the ledger lock.
 func (m *Memory) attachParts(e *entry, since time.Time) {
 	e.parts = nil
-	for _, p := range [...]*part{m.principalPart(e.info.Principal), m.global} {
+	own := m.principals[e.info.Principal]
+	if own == nil {
+		own = newPart(m.policy, gate.ScopePrincipal, m.active)
+		if len(own.nets) > 0 {
+			m.principals[e.info.Principal] = own
+		}
+	}
+	for _, p := range [...]*part{own, m.global} {
 		if len(p.nets) > 0 {
 			e.parts = append(e.parts, p)
 			if e.state.Owners[p.scope] == 0 {
@@ -92,19 +99,6 @@ func (m *Memory) attachParts(e *entry, since time.Time) {
 			}
 		}
 	}
-}
-
-// principalPart returns the principal's part and creates it if necessary. The caller must hold the
-// ledger lock.
-func (m *Memory) principalPart(principal string) *part {
-	p := m.principals[principal]
-	if p == nil {
-		p = newPart(m.policy, gate.ScopePrincipal, m.active)
-		if len(p.nets) > 0 {
-			m.principals[principal] = p
-		}
-	}
-	return p
 }
 
 // End implements [admission.Ledger].

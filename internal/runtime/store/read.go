@@ -18,8 +18,8 @@ var errEvicted = errors.New("the cache has replaced this entry")
 func (d *Durable) withSession(ctx context.Context, k admission.Key, f func(*entry) (*queued, error)) (*queued, error) {
 	d.lockPolicy()
 	defer d.unlockPolicy()
-	d.committer.staging.Add(1)
-	defer d.committer.staging.Add(-1)
+	d.staging.Add(1)
+	defer d.staging.Add(-1)
 	for {
 		e, err := d.entry(ctx, k)
 		if err != nil {
@@ -35,8 +35,8 @@ func (d *Durable) withSession(ctx context.Context, k admission.Key, f func(*entr
 // withEntry runs f with the session and its parts locked. f sees the newest state that this process
 // knows, which is the state in the database plus the steps in the queue.
 func (d *Durable) withEntry(ctx context.Context, e *entry, f func(*entry) (*queued, error)) (*queued, error) {
-	if d.committer.queue.full() {
-		d.committer.drain()
+	if d.queue.full() {
+		d.drain()
 	}
 	e.lockSession()
 	defer e.unlockSession()
@@ -127,7 +127,7 @@ func (d *Durable) refresh(ctx context.Context, e *entry) error {
 	if e.info.Session != "" {
 		parts, err := d.database.Load(ctx, part.ID)
 		if err != nil {
-			return d.committer.recordFault(err)
+			return d.recordFault(err)
 		}
 		part = parts[0]
 	}
@@ -199,7 +199,7 @@ func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	}
 	parts, err := d.database.Load(ctx, id)
 	if err != nil {
-		return d.committer.recordFault(err)
+		return d.recordFault(err)
 	}
 	part := parts[0]
 	r := newRow(&part)

@@ -19,7 +19,7 @@ const roundScope backend.Scope = "round"
 // KeepRound stores the data that a call needs for its next round trip. The ID must be impossible to
 // guess.
 func (d *Durable) KeepRound(ctx context.Context, id string, data []byte) error {
-	err := d.committer.write(newRow(&backend.Part{ID: backend.PartID{Scope: roundScope, Name: id}}), data).Wait(ctx)
+	err := d.write(newRow(&backend.Part{ID: backend.PartID{Scope: roundScope, Name: id}}), data).Wait(ctx)
 	if !errors.Is(err, admission.ErrStale) {
 		return err
 	}
@@ -50,10 +50,10 @@ func (d *Durable) takeRound(ctx context.Context, id string, how func(*backend.Op
 			return nil, err
 		}
 		p := &parts[0]
-		s := d.committer.newQueued(admission.Key{})
+		s := d.newQueued(admission.Key{})
 		how(&s.op)
 		s.addWrite(newRow(p), backend.Write{ID: p.ID, Version: p.Version})
-		switch err := d.committer.enqueue(s).Wait(ctx); {
+		switch err := d.enqueue(s).Wait(ctx); {
 		case err == nil:
 			return p.Data, nil
 		case !errors.Is(err, admission.ErrStale) || ctx.Err() != nil:
@@ -98,7 +98,7 @@ func (d *Durable) RoundKey(ctx context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := d.committer.write(newRow(&parts[0]), data).Wait(ctx); err != nil && (!errors.Is(err, admission.ErrStale) || ctx.Err() != nil) {
+		if err := d.write(newRow(&parts[0]), data).Wait(ctx); err != nil && (!errors.Is(err, admission.ErrStale) || ctx.Err() != nil) {
 			return nil, err
 		}
 	}

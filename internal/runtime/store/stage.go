@@ -50,7 +50,7 @@ func (e *entry) needsWrite(c *admission.Change) bool {
 // stageChange applies a change and queues its step. The caller must hold the locks of the session
 // and its parts.
 func (d *Durable) stageChange(e *entry, c *admission.Change) (*queued, error) {
-	s := d.committer.newQueued(e.info.Key)
+	s := d.newQueued(e.info.Key)
 	if err := s.addEvents(c.Events); err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (d *Durable) stageChange(e *entry, c *admission.Change) (*queued, error) {
 	if c.Delta != nil {
 		e.noteAsk(c.Delta, s)
 	}
-	return d.committer.enqueue(s), nil
+	return d.enqueue(s), nil
 }
 
 // noteAsk remembers the step that staged a call that waits for approval, and forgets a call once it
@@ -91,11 +91,11 @@ func (e *entry) noteAsk(delta *gate.Delta, s *queued) {
 
 // stageWrite queues a step that writes the session without changing its nets.
 func (d *Durable) stageWrite(e *entry) (*queued, error) {
-	s := d.committer.newQueued(e.info.Key)
+	s := d.newQueued(e.info.Key)
 	if err := d.prepare(s, e, e.accesses(nil)); err != nil {
 		return nil, err
 	}
-	return d.committer.enqueue(s), nil
+	return d.enqueue(s), nil
 }
 
 // access describes how a step uses a part.

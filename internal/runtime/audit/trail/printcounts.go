@@ -22,11 +22,11 @@ func (r *Report) Print(w io.Writer, name string) error {
 	if len(r.Files) > 1 {
 		where += fmt.Sprintf(" and %s before it", text.Count(len(r.Files)-1, "file"))
 	}
-	if r.OK() {
-		fmt.Fprintf(&b, "%s: %s intact\n", where, Records(r.Records))
-	} else {
-		fmt.Fprintf(&b, "%s: changed; %s intact\n", where, Records(r.Records))
+	changed := ""
+	if !r.OK() {
+		changed = "changed; "
 	}
+	fmt.Fprintf(&b, "%s: %s%s intact\n", where, changed, Records(r.Records))
 	if r.Removed != nil {
 		fmt.Fprintf(&b, "%s: %s\n", where, r.Removed)
 	}

@@ -24,7 +24,13 @@ func (d *DB) Load(ctx context.Context, ids ...backend.PartID) ([]backend.Part, e
 // loadAll answers the waiting calls until the queue is empty.
 func (d *DB) loadAll(ctx context.Context) {
 	for some, ids := d.loads.next(); len(some) > 0; some, ids = d.loads.next() {
-		parts, err := d.loadNow(ctx, ids)
+		var parts []backend.Part
+		err := d.readCurrent(ctx, len(ids), func(ctx context.Context) (mark string, err error) {
+			if parts, mark, err = d.load(ctx, ids); err == nil {
+				d.fresh.add(mark, ids...)
+			}
+			return mark, err
+		})
 		for _, one := range some {
 			if one.err = err; err == nil {
 				one.parts, parts = parts[:len(one.ids):len(one.ids)], parts[len(one.ids):]
@@ -32,14 +38,4 @@ func (d *DB) loadAll(ctx context.Context) {
 			close(one.ended)
 		}
 	}
-}
-
-func (d *DB) loadNow(ctx context.Context, ids []backend.PartID) (parts []backend.Part, err error) {
-	err = d.readCurrent(ctx, len(ids), func(ctx context.Context) (mark string, err error) {
-		if parts, mark, err = d.load(ctx, ids); err == nil {
-			d.fresh.add(mark, ids...)
-		}
-		return mark, err
-	})
-	return parts, err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,9 +19,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &DB{
-		name: describe(config.ConnConfig), timeout: o.Timeout, fresh: &freshParts{}, health: newHealth(), stopped: make(chan struct{}),
-	}
+	d := &DB{name: describe(config.ConnConfig), timeout: o.Timeout, fresh: &freshParts{}, health: newHealth()}
 	if d.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, d.wrap("opening", err)
 	}
@@ -33,13 +30,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	d.stop = stop
-	go func() {
-		defer close(d.stopped)
-		var wait sync.WaitGroup
-		wait.Go(func() { d.probeLoop(background) })
-		d.listener.listen(background)
-		wait.Wait()
-	}()
+	d.background.Go(func() { d.probeLoop(background) })
+	d.background.Go(func() { d.listener.listen(background) })
 	return d, nil
 }
 
@@ -89,7 +81,7 @@ func (d *DB) Close() error {
 	}
 	d.writer.closed.Store(true)
 	d.stop()
-	<-d.stopped
+	d.background.Wait()
 	ended := make(chan struct{})
 	go func() { d.pool.Close(); close(ended) }()
 	select {

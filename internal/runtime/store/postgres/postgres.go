@@ -21,6 +21,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -48,8 +49,8 @@ type DB struct {
 	space    freeSpace
 	listener *listener
 
-	stop    context.CancelFunc
-	stopped chan struct{}
+	stop       context.CancelFunc
+	background sync.WaitGroup // the goroutines that run until Close
 }
 
 var _ backend.Backend = (*DB)(nil)

@@ -39,23 +39,17 @@ func (c *connection) transact(f func(*link) error) error {
 	if c.closed {
 		return errClosed(c.path)
 	}
-	err := c.try(f)
+	err := c.attach()
+	if err == nil {
+		if err = c.commit(f); broken(err) {
+			c.detach()
+		}
+	}
 	c.adjustTimeout(err)
 	return c.explain(err)
 }
 
 func errClosed(path string) error { return fmt.Errorf("the state database %q is closed", path) }
-
-func (c *connection) try(f func(*link) error) error {
-	if err := c.attach(); err != nil {
-		return err
-	}
-	err := c.commit(f)
-	if broken(err) {
-		c.detach()
-	}
-	return err
-}
 
 func (c *connection) commit(f func(*link) error) error {
 	if err := c.link.exec("BEGIN IMMEDIATE"); err != nil {

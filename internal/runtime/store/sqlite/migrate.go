@@ -86,15 +86,10 @@ func (c *connection) oldRecords(after int64) (page []backend.Record, last int64,
 	const next = `SELECT r.id, w.name, r.seq, r.hash, r.time, r.session, r.object FROM record r JOIN writer w ON w.id = r.writer
   WHERE r.id > ? ORDER BY r.id LIMIT 1000`
 	err = c.link.rows(next, []any{after}, func(scan func(...any) error) error {
-		var r backend.Record
-		var seq, at int64
-		var hash []byte
-		err := scan(&last, &r.Writer, &seq, &hash, &at, &r.Session, &r.Object)
-		if err == nil && len(hash) != len(r.Hash) {
+		r, damaged, err := scanRecord(scan, &last)
+		if err == nil && damaged {
 			err = errDamaged("record", last)
 		}
-		copy(r.Hash[:], hash)
-		r.Seq, r.Time = uint64(seq), fromMicro(at)
 		page = append(page, r)
 		return err
 	})

@@ -87,19 +87,25 @@ func (r Reading) Stops() (map[string]backend.Stop, error) {
 // Heads reads each chain's last record.
 func (r Reading) Heads() (all []backend.Record, err error) {
 	err = r.link.rows("SELECT writer, seq, hash, time, session, object FROM head", nil, func(scan func(...any) error) error {
-		var h backend.Record
-		var seq, at int64
-		var hash []byte
-		err := scan(&h.Writer, &seq, &hash, &at, &h.Session, &h.Object)
-		if err == nil && len(hash) != len(h.Hash) {
+		h, damaged, err := scanRecord(scan)
+		if err == nil && damaged {
 			err = errDamaged("last record of", h.Writer)
 		}
-		copy(h.Hash[:], hash)
-		h.Seq, h.Time = uint64(seq), fromMicro(at)
 		all = append(all, h)
 		return err
 	})
 	return all, err
+}
+
+// scanRecord reads a record from the columns writer, seq, hash, time, session and object, and reads
+// the columns before them into first. It reports whether the hash is damaged.
+func scanRecord(scan func(...any) error, first ...any) (r backend.Record, damaged bool, err error) {
+	var seq, at int64
+	var hash []byte
+	err = scan(append(first, &r.Writer, &seq, &hash, &at, &r.Session, &r.Object)...)
+	copy(r.Hash[:], hash)
+	r.Seq, r.Time = uint64(seq), fromMicro(at)
+	return r, len(hash) != len(r.Hash), err
 }
 
 // Removed reads the number of each chain's last removed record.
