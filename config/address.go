@@ -44,13 +44,11 @@ func allNetworks(address string) bool {
 	return host == "" || err == nil && ip.Unmap().WithZone("").IsUnspecified()
 }
 
-func checkAddress(what, shown, text string) (msg, hint string) {
+var checkAddress = accept(func(text string) bool {
 	_, port, err := net.SplitHostPort(text)
-	if _, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil {
-		return fmt.Sprintf("%s: %s is not an address", what, shown), `write "127.0.0.1:7777"`
-	}
-	return "", ""
-}
+	_, bad := strconv.ParseUint(port, 10, 16)
+	return err == nil && bad == nil
+}, "%[1]s: %[2]s is not an address", `write "127.0.0.1:7777"`)
 
 // checkConsole accepts "off" and addresses that can be reached only from this machine. Other
 // addresses are rejected because anyone who can open the console can answer approval requests.
@@ -68,10 +66,7 @@ func checkConsole(what, shown, text string) (msg, hint string) {
 
 // checkURL accepts an http or https URL. It does not report the error from url.Parse, which quotes
 // the URL and might thus reveal a secret.
-func checkURL(what, _, text string) (msg, hint string) {
+var checkURL = accept(func(text string) bool {
 	u, err := url.Parse(text)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return what + " must be an http or https address", ""
-	}
-	return "", ""
-}
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}, "%[1]s must be an http or https address", "")

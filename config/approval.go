@@ -56,41 +56,25 @@ func readHolds(v Value) (map[string]time.Duration, bool) {
 			v.faultAt(value.key, fmt.Sprintf("%s: invalid client name %q", v.what, client), `for example claude-code, or "gemini-cli-*": use "*" only at the end`)
 			return
 		}
-		if text, ok := (scalar{check: checkDuration(0), timed: true}).read(value); ok {
-			holds[client], _ = duration(text)
+		if hold, ok := durationFrom(0)(value); ok {
+			holds[client] = hold
 		}
 	})
 	return holds, v.kind == mapKind
 }
 
-// readPeople reads a map from people's names to their principals.
-func readPeople(v Value) (map[string]string, bool) {
-	people := map[string]string{}
-	v.Each(func(name string, value Value) {
-		if principal, ok := checked(checkNotEmpty)(value); ok {
-			people[name] = principal
-		}
-	})
-	return people, v.kind == mapKind
-}
-
 // checkIgnore accepts an argument of a tool in the form TOOL.FIELD.
-func checkIgnore(what, shown, text string) (msg, hint string) {
+var checkIgnore = accept(func(text string) bool {
 	dot := strings.LastIndexByte(text, '.')
-	if dot < 1 || dot == len(text)-1 || strings.ContainsAny(text, "*$[]\"' \t") {
-		return what + ": " + shown + " is not TOOL.FIELD", `for example "shell.run.description": one argument of one tool`
-	}
-	return "", ""
-}
+	return dot > 0 && dot < len(text)-1 && !strings.ContainsAny(text, "*$[]\"' \t")
+}, "%[1]s: %[2]s is not TOOL.FIELD", `for example "shell.run.description": one argument of one tool`)
 
 // checkPIN accepts the hash of a PIN. Its message does not quote the value, which could be the PIN
 // itself.
-func checkPIN(what, _, text string) (msg, hint string) {
-	if _, err := pin.Parse(text, time.Now); err != nil {
-		return what + " is not a hash of a PIN", "run petrigate approvals pin, and copy the line that it prints"
-	}
-	return "", ""
-}
+var checkPIN = accept(func(text string) bool {
+	_, err := pin.Parse(text, time.Now)
+	return err == nil
+}, "%[1]s is not a hash of a PIN", "run petrigate approvals pin, and copy the line that it prints")
 
 // Approval configures approval by people.
 type Approval struct {
@@ -125,7 +109,7 @@ func readApproval(a *Approval, l *layers) func(Value) {
 			"holds":    l.fileOnly("approval.holds", into(&a.Holds, readHolds)),
 			"grants":   into(&a.Grants, readGrants),
 			"self":     into(&a.Self, Value.Flag),
-			"people":   into(&a.People, readPeople),
+			"people":   into(&a.People, mapOf("", checked(checkNotEmpty))),
 			"desktop":  into(&a.Desktop, Value.Flag),
 			"pin":      l.fileOnly("approval.pin", into(&a.PIN, checked(checkNotEmpty, checkPIN))),
 			"webhook":  l.fileOnly("approval.webhook", into(&a.Webhook, readWebhook)),

@@ -91,9 +91,6 @@ func daysOf(text string) (time.Duration, bool) {
 }
 
 // checkMask accepts a field name or a path.
-func checkMask(what, shown, text string) (msg, hint string) {
-	if strings.HasPrefix(text, "$") && (!strings.HasPrefix(text, "$.") || len(text) == 2) {
-		return what + ": " + shown + " is not a path", `for example "$.user.password"; a bare name matches every field of that name`
-	}
-	return "", ""
-}
+var checkMask = accept(func(text string) bool {
+	return !strings.HasPrefix(text, "$") || strings.HasPrefix(text, "$.") && len(text) > 2
+}, "%[1]s: %[2]s is not a path", `for example "$.user.password"; a bare name matches every field of that name`)

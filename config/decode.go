@@ -183,6 +183,17 @@ func (v Value) setting() (string, bool) {
 // valid. what names the key, and shown is the string as written in the file.
 type check func(what, shown, text string) (msg, hint string)
 
+// accept returns a check that accepts a string if valid returns true. Otherwise, the problem is msg,
+// where %[1]s stands for the key and %[2]s for the string as written.
+func accept(valid func(text string) bool, msg, hint string) check {
+	return func(what, shown, text string) (string, string) {
+		if valid(text) {
+			return "", ""
+		}
+		return fmt.Sprintf(msg, what, shown), hint
+	}
+}
+
 func (v Value) passes(text string, c check) bool {
 	msg, hint := c(v.what, v.quoted(), text)
 	if msg != "" {
@@ -226,12 +237,7 @@ func checkWord(words []string, later ...string) check {
 	}
 }
 
-func checkNotEmpty(what, _, text string) (msg, hint string) {
-	if text == "" {
-		return what + " is empty", ""
-	}
-	return "", ""
-}
+var checkNotEmpty = accept(func(text string) bool { return text != "" }, "%[1]s is empty", "")
 
 // into returns a decoder function that reads a value with read and stores the result in *to.
 func into[T any](to *T, read func(Value) (T, bool)) func(Value) {
@@ -255,6 +261,20 @@ func each[T any](read func(Value) (T, bool)) func(Value) ([]T, bool) {
 			}
 		}
 		return list, true
+	}
+}
+
+// mapOf returns a function that reads a mapping whose keys users choose. It reads each value with the
+// function read. In messages, the name of a value is its key after the prefix.
+func mapOf[T any](prefix string, read func(Value) (T, bool)) func(Value) (map[string]T, bool) {
+	return func(v Value) (map[string]T, bool) {
+		all := make(map[string]T, len(v.fields))
+		v.Each(func(key string, value Value) {
+			if x, ok := read(value.as(prefix + value.what)); ok {
+				all[key] = x
+			}
+		})
+		return all, v.kind == mapKind
 	}
 }
 

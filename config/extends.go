@@ -47,18 +47,17 @@ func (r baseReader) bases(v Value) (bases []*baseFile) {
 }
 
 func (r baseReader) entry(v Value) *baseFile {
-	before := v.Faults()
 	var file, address, digest, key string
 	var refresh time.Duration
-	v.Fields(Keys{
+	ok := v.Fields(Keys{
 		"file":    into(&file, Value.Text),
 		"url":     into(&address, Value.Text),
 		"digest":  readPinned(&digest, basefile.CheckDigest),
 		"key":     readPinned(&key, func(text string) error { _, err := basefile.KeyID(text); return err }),
-		"refresh": into(&refresh, readRefresh),
+		"refresh": into(&refresh, durationFrom(time.Minute)),
 	})
 	switch {
-	case v.kind != mapKind || v.Faults() > before:
+	case v.kind != mapKind || !ok:
 		return nil
 	case (file == "") == (address == ""):
 		v.Fault(`an entry of "extends" has either "file" or "url"`, "")
@@ -127,12 +126,6 @@ func (c *Config) Fetched(addresses ...string) (all [][]byte, err error) {
 	return all, nil
 }
 
-func readRefresh(v Value) (time.Duration, bool) {
-	text, ok := scalar{check: checkDuration(time.Minute), timed: true}.read(v)
-	every, _ := duration(text)
-	return every, ok
-}
-
 // readPinned returns a function that reads a digest or a public key into to.
 func readPinned(to *string, check func(string) error) func(Value) {
 	return func(v Value) {
@@ -163,16 +156,16 @@ func addressProblem(address string) string {
 // readVerified reads a base and verifies it: against the digest or, if digest is empty, against key
 // and the base's signature, which it also reads.
 func readVerified(place, digest, key string, read Fetch) ([]byte, error) {
-	if digest != "" {
-		all, err := read(place)
-		if err != nil {
-			return nil, err
-		}
-		return all[0], basefile.HasDigest(all[0], digest)
+	places := []string{place}
+	if digest == "" {
+		places = append(places, basefile.SignatureOf(place))
 	}
-	all, err := read(place, basefile.SignatureOf(place))
-	if err != nil {
+	all, err := read(places...)
+	switch {
+	case err != nil:
 		return nil, err
+	case digest != "":
+		return all[0], basefile.HasDigest(all[0], digest)
 	}
 	return all[0], basefile.Signed(all[0], all[1], key)
 }
@@ -208,8 +201,7 @@ func (b *baseFile) read(v Value, data []byte) {
 
 func (b *baseFile) decode() {
 	b.scalars, b.Default, b.Mode = newLayers(), "allow", "enforce"
-	before := b.root.Faults()
-	b.root.Fields(Keys{
+	ok := b.root.Fields(Keys{
 		"version": readVersion,
 		"base":    b.readIdentity,
 		"rules":   into(&b.Rules, readRules),
@@ -232,7 +224,7 @@ func (b *baseFile) decode() {
 			})
 		},
 	})
-	if b.root.Faults() == before {
+	if ok {
 		b.root.needs("base")
 	}
 }
@@ -286,9 +278,7 @@ func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 			l.values.SetDefault(name, b.scalars.values.GetString(name))
 		}
 	}
-	if c.Shell.Doubt == "" {
-		c.Shell.Doubt = b.settings.Shell.Doubt
-	}
+	c.Shell.Doubt = cmp.Or(c.Shell.Doubt, b.settings.Shell.Doubt)
 	c.Shell.Pipefail = cmp.Or(c.Shell.Pipefail, b.settings.Shell.Pipefail)
 	if root.get("shell").get("strict") == nil {
 		c.Shell.Strict = b.settings.Shell.Strict
@@ -307,9 +297,7 @@ func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 			a.Mask = append(a.Mask, m)
 		}
 	}
-	if c.Pinning.Mode == "" {
-		c.Pinning.Mode = b.settings.Pinning.Mode
-	}
+	c.Pinning.Mode = cmp.Or(c.Pinning.Mode, b.settings.Pinning.Mode)
 }
 
 // checkRequired returns an error if bases lacks a base required by o.Require or

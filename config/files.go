@@ -15,12 +15,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A textFile is a file that matches the pattern in a "file" key.
-type textFile struct{ name, text string }
-
 // readFiles reads the files that match the pattern in a "file" key. Every failure is an error,
 // because missing rules would allow the calls that they forbid.
-func readFiles(v Value) []textFile {
+func readFiles(v Value) []RuleText {
 	if !v.is(textKind) {
 		return nil
 	}
@@ -29,22 +26,19 @@ func readFiles(v Value) []textFile {
 		v.Fault(f.Msg, f.Hint)
 	}
 	for _, f := range files {
-		if writable(f.name) {
-			v.warn(v.node, fmt.Sprintf("any user can change %q", f.name), "chmod o-w")
+		if writable(f.File) {
+			v.warn(v.node, fmt.Sprintf("any user can change %q", f.File), "chmod o-w")
 		}
 	}
 	return files
 }
 
 // match reads the files that match the pattern, sorted by name.
-func (e *environment) match(pattern string) (files []textFile, faults ErrorList) {
+func (e *environment) match(pattern string) (files []RuleText, faults ErrorList) {
 	if e.closed {
 		return nil, ErrorList{{Msg: fmt.Sprintf("a base policy must be one file and cannot read %q", pattern), Hint: "write it inline"}}
 	}
-	names, bad := e.glob(pattern)
-	if bad != nil {
-		return nil, ErrorList{*bad}
-	}
+	names, faults := e.glob(pattern)
 	for _, name := range names {
 		data, err := e.readFile(name)
 		switch {
@@ -55,7 +49,7 @@ func (e *environment) match(pattern string) (files []textFile, faults ErrorList)
 		case strings.TrimSpace(string(data)) == "":
 			faults = append(faults, Error{Msg: fmt.Sprintf("the file %q is empty", name)})
 		default:
-			files = append(files, textFile{name, string(data)})
+			files = append(files, RuleText{File: name, Text: string(data)})
 		}
 	}
 	return files, faults
@@ -79,12 +73,12 @@ func noFile(pattern, path string) Error {
 	return f
 }
 
-func (e *environment) glob(pattern string) ([]string, *Error) {
+func (e *environment) glob(pattern string) ([]string, ErrorList) {
 	switch {
 	case pattern == "":
-		return nil, &Error{Msg: `"file" is empty`}
+		return nil, ErrorList{{Msg: `"file" is empty`}}
 	case strings.Contains(pattern, "**"):
-		return nil, &Error{Msg: fmt.Sprintf("%q: ** is not supported", pattern), Hint: "use *, which matches within one directory"}
+		return nil, ErrorList{{Msg: fmt.Sprintf("%q: ** is not supported", pattern), Hint: "use *, which matches within one directory"}}
 	case !strings.ContainsAny(pattern, "*?["):
 		return []string{e.path(pattern)}, nil
 	}
@@ -97,13 +91,11 @@ func (e *environment) glob(pattern string) ([]string, *Error) {
 		full = filepath.Join(escape(e.dir), pattern)
 	}
 	names, err := (&globber{left: maxGlobNames}).glob(full)
-	switch many := tooMany(pattern, err); {
-	case many != nil:
-		return nil, many
+	switch {
 	case err != nil:
-		return nil, &Error{Msg: fmt.Sprintf("%q is not a pattern: %v", pattern, err)}
+		return nil, ErrorList{globError(pattern, err)}
 	case len(names) == 0:
-		return nil, &Error{Msg: fmt.Sprintf("no file matches %q", pattern)}
+		return nil, ErrorList{{Msg: fmt.Sprintf("no file matches %q", pattern)}}
 	}
 	slices.Sort(names)
 	return names, nil

@@ -84,11 +84,10 @@ func (g *globber) matchesIn(dir, pattern string) (names []string, err error) {
 	return names, nil
 }
 
-// tooMany returns the error for a pattern that would examine too many names, or nil if err is a
-// different error.
-func tooMany(pattern string, err error) *Error {
-	if !errors.Is(err, errManyNames) {
-		return nil
+// globError returns the error for a pattern that could not be expanded.
+func globError(pattern string, err error) Error {
+	if errors.Is(err, errManyNames) {
+		return Error{Msg: fmt.Sprintf("%q: %v", pattern, err), Hint: `name the directory of the rules, such as "rules/*.rules"`}
 	}
-	return &Error{Msg: fmt.Sprintf("%q: %v", pattern, err), Hint: `name the directory of the rules, such as "rules/*.rules"`}
+	return Error{Msg: fmt.Sprintf("%q is not a pattern: %v", pattern, err)}
 }

@@ -107,8 +107,7 @@ const (
 
 func readJWT(v Value) (*JWT, bool) {
 	j := &JWT{}
-	before := v.Faults()
-	v.Fields(Keys{
+	ok := v.Fields(Keys{
 		"issuer":         into(&j.Issuer, checked(checkNotEmpty)),
 		"audience":       into(&j.Audience, checked(checkNotEmpty)),
 		"jwks":           into(&j.JWKS, checked(checkNotEmpty)),
@@ -116,19 +115,16 @@ func readJWT(v Value) (*JWT, bool) {
 		"principalClaim": into(&j.PrincipalClaim, checked(checkNotEmpty)),
 		"scopes":         into(&j.Scopes, each(checked(checkScope))),
 	})
-	if v.Faults() == before {
+	if ok {
 		checkJWT(v, j)
 	}
 	return j, true
 }
 
 // checkScope accepts an OAuth scope token (RFC 6749, section 3.3).
-func checkScope(_, shown, text string) (msg, hint string) {
-	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
-		return shown + " is not a scope", "write one word per entry"
-	}
-	return "", ""
-}
+var checkScope = accept(func(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' })
+}, "%[2]s is not a scope", "write one word per entry")
 
 // checkJWT checks that the section has the keys needed for token validation.
 func checkJWT(v Value, j *JWT) {
@@ -152,9 +148,7 @@ const exampleOfJWT = `jwt: { issuer: "https://login.example.com", audience: "htt
 
 func readTLS(v Value) (*TLS, bool) {
 	t := &TLS{origin: origin{v.source, v.node}}
-	before := v.Faults()
-	v.Fields(Keys{"cert": into(&t.Cert, checked(checkNotEmpty)), "key": into(&t.Key, checked(checkNotEmpty))})
-	if v.Faults() == before {
+	if v.Fields(Keys{"cert": into(&t.Cert, checked(checkNotEmpty)), "key": into(&t.Key, checked(checkNotEmpty))}) {
 		v.requires(`tls: { cert: "cert.pem", key: "key.pem" }`, "cert", "key")
 	}
 	t.Cert, t.Key = v.absolute(t.Cert), v.absolute(t.Key)
@@ -163,19 +157,12 @@ func readTLS(v Value) (*TLS, bool) {
 
 func readTimeouts(v Value) (t Timeouts, ok bool) {
 	v.Fields(Keys{
-		"header":    into(&t.Header, readTimeout),
-		"body":      into(&t.Body, readTimeout),
-		"write":     into(&t.Write, readTimeout),
-		"keepAlive": into(&t.KeepAlive, readTimeout),
+		"header":    into(&t.Header, durationFrom(minTimeout)),
+		"body":      into(&t.Body, durationFrom(minTimeout)),
+		"write":     into(&t.Write, durationFrom(minTimeout)),
+		"keepAlive": into(&t.KeepAlive, durationFrom(minTimeout)),
 	})
 	return t, true
-}
-
-// readTimeout reads a duration that is at least minTimeout.
-func readTimeout(v Value) (time.Duration, bool) {
-	text, ok := scalar{check: checkDuration(minTimeout), timed: true}.read(v)
-	t, _ := duration(text)
-	return t, ok
 }
 
 // checkPath accepts a plain URL path that no other endpoint uses.

@@ -33,8 +33,7 @@ func readOAuth(v Value) (*OAuth, bool) {
 		o.Disabled = v.text == "false"
 		return o, true
 	}
-	before := v.Faults()
-	v.Fields(Keys{
+	ok := v.Fields(Keys{
 		"grant":        into(&o.Grant, checked(checkWord([]string{"authorization-code", "client-credentials"}))),
 		"clientId":     into(&o.ClientID, checked(checkNotEmpty)),
 		"clientSecret": into(&o.ClientSecret, checked(checkNotEmpty)),
@@ -45,7 +44,7 @@ func readOAuth(v Value) (*OAuth, bool) {
 		"redirectPath": into(&o.RedirectPath, checked(checkRedirectPath)),
 		"store":        into(&o.Store, checked(checkWord([]string{"auto", "keyring", "file"}))),
 	})
-	if v.Faults() == before {
+	if ok {
 		checkOAuth(v, o)
 	}
 	return o, true
@@ -53,12 +52,7 @@ func readOAuth(v Value) (*OAuth, bool) {
 
 var redirectPath = regexp.MustCompile(`^/[A-Za-z0-9._~/-]*$`)
 
-func checkRedirectPath(what, shown, text string) (msg, hint string) {
-	if !redirectPath.MatchString(text) {
-		return fmt.Sprintf("%s: %s is not a URL path", what, shown), `redirectPath: /callback`
-	}
-	return "", ""
-}
+var checkRedirectPath = accept(redirectPath.MatchString, "%[1]s: %[2]s is not a URL path", `redirectPath: /callback`)
 
 const exampleOfCredentials = `oauth: { grant: client-credentials, clientId: "petrigate", clientSecret: "${env:CLIENT_SECRET}", issuer: "https://login.example.com" }`
 

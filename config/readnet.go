@@ -30,10 +30,10 @@ func ReadNets(pattern string) ([]Net, error) {
 	return nets, nil
 }
 
-func (e *environment) readNetFiles(files []textFile) (nets []Net, errs ErrorList) {
+func (e *environment) readNetFiles(files []RuleText) (nets []Net, errs ErrorList) {
 	for _, f := range files {
-		d := &decoder{source: &source{name: f.name}, environment: e}
-		nets = append(nets, readNetFile(d, []byte(f.text))...)
+		d := &decoder{source: &source{name: f.File}, environment: e}
+		nets = append(nets, readNetFile(d, []byte(f.Text))...)
 		d.errs.Sort()
 		errs = append(errs, d.errs...)
 	}
@@ -103,10 +103,10 @@ func readNet(v Value) (Net, bool) {
 	v.Fields(Keys{
 		"name":           into(&net.Name, Value.Text),
 		"places":         into(&net.Places, each(Value.plain)),
-		"initialMarking": into(&net.InitialMarking, readMarking),
+		"initialMarking": into(&net.InitialMarking, mapOf("the tokens of ", Value.Count)),
 		"terminalPlaces": into(&net.TerminalPlaces, each(Value.plain)),
 		"freeTools":      into(&net.FreeTools, each(Value.plain)),
-		"allow":          into(&net.Allow, readAllow),
+		"allow":          into(&net.Allow, mapOf("the tools of ", each(Value.plain))),
 		"key":            into(&net.Key, readKey),
 		"transitions":    into(&net.Transitions, readTransitions),
 		"map":            into(&net.Map, each(readMap)),
@@ -129,33 +129,12 @@ func readNet(v Value) (Net, bool) {
 	return net, true
 }
 
-func readMarking(v Value) (map[string]int, bool) {
-	marking := make(map[string]int, len(v.fields))
-	v.Each(func(place string, tokens Value) {
-		if n, ok := tokens.as("the tokens of " + tokens.what).Count(); ok {
-			marking[place] = n
-		}
-	})
-	return marking, true
-}
-
-// readAllow reads a map from places to lists of tools.
-func readAllow(v Value) (map[string][]string, bool) {
-	allow := make(map[string][]string, len(v.fields))
-	v.Each(func(place string, tools Value) {
-		if names, ok := each(Value.plain)(tools.as("the tools of " + tools.what)); ok {
-			allow[place] = names
-		}
-	})
-	return allow, true
-}
-
 // readRecovery reads a marking, which must not be empty.
 func readRecovery(v Value) (map[string]int, bool) {
 	if v.kind == mapKind && len(v.fields) == 0 {
 		v.Fault(v.what+" is empty and would always hold", "name the places that must be marked")
 	}
-	return readMarking(v)
+	return mapOf("the tokens of ", Value.Count)(v)
 }
 
 func readTransitions(v Value) ([]Transition, bool) {
@@ -190,11 +169,10 @@ func readTransition(v Value) (Transition, bool) {
 		"unless":    into(&t.Unless, each(Value.plain)),
 	})
 	v.needs("name")
-	if via := v.get("via"); via != nil && t.Type != "manual" {
-		v.faultAt(via, `"via" has no meaning for a transition that asks no person`, "type: manual")
-	}
-	if approvals := v.get("approvals"); approvals != nil && t.Type != "manual" {
-		v.faultAt(approvals, `"approvals" has no meaning for a transition that asks no person`, "type: manual")
+	for _, key := range []string{"via", "approvals"} {
+		if n := v.get(key); n != nil && t.Type != "manual" {
+			v.faultAt(n, fmt.Sprintf("%q has no meaning for a transition that asks no person", key), "type: manual")
+		}
 	}
 	if unless := v.get("unless"); unless != nil && len(t.Tools) == 0 {
 		v.faultAt(unless, `"unless" has no meaning for a transition without tools`, "")
@@ -270,8 +248,5 @@ func readGlobs(v Value) ([]string, bool) {
 		return nonEmpty(each(Value.plain))(v)
 	}
 	text, ok := v.Text()
-	if !ok {
-		return nil, false
-	}
-	return []string{text}, true
+	return []string{text}, ok
 }

@@ -53,9 +53,7 @@ func readRuleEntry(v Value) (texts []RuleText, ok bool) {
 	}
 	v.as(v.label()).Fields(Keys{
 		"file": func(v Value) {
-			for _, f := range readFiles(v) {
-				texts = append(texts, f.rules())
-			}
+			texts = append(texts, readFiles(v)...)
 		},
 		"inline": func(v Value) {
 			if v.is(textKind) {
@@ -102,18 +100,12 @@ func (v Value) indent() int {
 	return 1
 }
 
-// rules returns the rules in the file as a RuleText.
-func (f textFile) rules() RuleText { return RuleText{File: f.name, Text: f.text} }
-
 // ReadRules reads the rules files that match a pattern, as the key "file" in a configuration does.
 // Relative paths are relative to the working directory of the process.
-func ReadRules(pattern string) (texts []RuleText, err error) {
-	files, faults := (&environment{}).match(pattern)
+func ReadRules(pattern string) ([]RuleText, error) {
+	texts, faults := (&environment{}).match(pattern)
 	if len(faults) > 0 {
 		return nil, faults
-	}
-	for _, f := range files {
-		texts = append(texts, f.rules())
 	}
 	return texts, nil
 }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"time"
 )
 
@@ -26,10 +25,17 @@ func (s scalar) read(v Value) (string, bool) {
 }
 
 func checkDuration(least time.Duration) check {
-	return func(what, shown, text string) (msg, hint string) {
-		if v, ok := duration(text); !ok || v < least {
-			return fmt.Sprintf("%s: %s is not a duration, or is too short", what, shown), "for example 45s"
-		}
-		return "", ""
+	return accept(func(text string) bool {
+		t, ok := duration(text)
+		return ok && t >= least
+	}, "%[1]s: %[2]s is not a duration, or is too short", "for example 45s")
+}
+
+// durationFrom returns a function that reads a duration of at least the given length.
+func durationFrom(least time.Duration) func(Value) (time.Duration, bool) {
+	return func(v Value) (time.Duration, bool) {
+		text, ok := scalar{check: checkDuration(least), timed: true}.read(v)
+		t, _ := duration(text)
+		return t, ok
 	}
 }

@@ -52,39 +52,23 @@ func secretName(name string) bool {
 // OAuth client or webhook, the PIN, and a connection string. It also records every mapping under an
 // unknown key of a server, which may be a misspelled "env" or "headers".
 func (s *source) markSecrets(root *node) {
-	if state := root.get("state"); state != nil {
-		for _, f := range state.fields {
-			if f.value.kind == textKind && (f.key.text == "dsn" || strings.ContainsAny(f.value.text, "@=")) {
-				s.secret(f.value)
-			}
+	for _, f := range root.get("state").entries() {
+		if f.value.kind == textKind && (f.key.text == "dsn" || strings.ContainsAny(f.value.text, "@=")) {
+			s.secret(f.value)
 		}
 	}
-	if approval := root.get("approval"); approval != nil {
-		s.secret(approval.get("pin"))
-		if hook := approval.get("webhook"); hook != nil {
-			s.secret(hook.get("secret"))
-		}
-	}
-	servers := root.get("mcpServers")
-	if servers == nil {
-		return
-	}
-	for _, server := range servers.fields {
+	approval := root.get("approval")
+	s.secret(approval.get("pin"))
+	s.secret(approval.get("webhook").get("secret"))
+	for _, server := range root.get("mcpServers").entries() {
 		for _, f := range server.value.fields {
-			switch f.key.text {
-			case "tls", "limits", "tools":
-			case "oauth":
+			switch key := f.key.text; {
+			case key == "tls" || key == "limits" || key == "tools":
+			case key == "oauth":
 				s.secret(f.value.get("clientSecret"))
-			case "url":
-				if strings.Contains(f.value.text, "@") {
-					s.secret(f.value) // the URL may contain a user and a password
-				}
-			case "env", "headers":
+			case key == "url" && !strings.Contains(f.value.text, "@"): // the URL contains no user and no password
+			case key == "url" || key == "env" || key == "headers" || f.value.kind == mapKind:
 				s.secret(f.value)
-			default:
-				if f.value.kind == mapKind {
-					s.secret(f.value)
-				}
 			}
 		}
 	}

@@ -53,15 +53,17 @@ func withClientKeys(v Value, known Keys) Keys {
 // sectionKeys returns the decoder functions for the top-level keys.
 func sectionKeys(c *Config, l *layers) Keys {
 	return Keys{
-		"version":    readVersion,
-		"extends":    func(v Value) { l.bases = l.reader.bases(v) },
-		"mcpServers": readServers(&c.Servers),
-		"rules":      into(&c.Rules, readRules),
-		"nets":       into(&c.Nets, readNets),
-		"default":    into(&c.Default, oneOf([]string{"allow", "deny"}, "ask")),
-		"mode":       into(&c.Mode, oneOf([]string{"enforce", "shadow"})),
-		"advertise":  into(&c.Advertise, oneOf([]string{"all", "possible", "enabled"})),
-		"startup":    l.scalar("startup"),
+		"version": readVersion,
+		"extends": func(v Value) { l.bases = l.reader.bases(v) },
+		"mcpServers": func(v Value) {
+			v.Each(func(_ string, entry Value) { c.Servers = append(c.Servers, readServer(entry)) })
+		},
+		"rules":     into(&c.Rules, readRules),
+		"nets":      into(&c.Nets, readNets),
+		"default":   into(&c.Default, oneOf([]string{"allow", "deny"}, "ask")),
+		"mode":      into(&c.Mode, oneOf([]string{"enforce", "shadow"})),
+		"advertise": into(&c.Advertise, oneOf([]string{"all", "possible", "enabled"})),
+		"startup":   l.scalar("startup"),
 		"active": func(v Value) {
 			into(&c.Active, each(Value.plain))(v)
 			c.ActivePosition = v.position(v.key)

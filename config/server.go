@@ -54,12 +54,6 @@ func (s Server) GoString() string { return fmt.Sprintf("config.Server(%q)", s.Na
 // LogValue returns only the server's name.
 func (s Server) LogValue() slog.Value { return slog.StringValue(s.Name) }
 
-func readServers(to *[]Server) func(Value) {
-	return func(v Value) {
-		v.Each(func(_ string, entry Value) { *to = append(*to, readServer(entry)) })
-	}
-}
-
 func readServer(v Value) Server {
 	v = v.as("a server")
 	s := Server{Name: v.key.text, Protocol: "auto", Isolation: "auto", Position: v.position(v.key)}
@@ -204,15 +198,12 @@ func readCallTimeout(v Value) (time.Duration, bool) {
 	return 0, false
 }
 
-func checkPrefix(what, _, text string) (msg, hint string) {
+var checkPrefix = accept(func(text string) bool {
 	bad := func(r rune) bool {
 		return r >= 0x80 || !(unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-')
 	}
-	if strings.ContainsFunc(text, bad) || len(text) > 48 {
-		return what + " is at most 48 of the characters A-Z a-z 0-9 _ -", ""
-	}
-	return "", ""
-}
+	return !strings.ContainsFunc(text, bad) && len(text) <= 48
+}, "%[1]s is at most 48 of the characters A-Z a-z 0-9 _ -", "")
 
 // checkAgreement checks a server's keys against each other and determines the server's type.
 func checkAgreement(v Value, s *Server) {

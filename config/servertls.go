@@ -13,15 +13,14 @@ type ServerTLS struct {
 
 func readServerTLS(v Value) (*ServerTLS, bool) {
 	t := &ServerTLS{origin: origin{v.source, v.node}}
-	before := v.Faults()
-	v.as(`"tls" of a server`).Fields(Keys{
+	ok := v.as(`"tls" of a server`).Fields(Keys{
 		"ca":         into(&t.CA, checked(checkNotEmpty)),
 		"cert":       into(&t.Cert, checked(checkNotEmpty)),
 		"key":        into(&t.Key, checked(checkNotEmpty)),
 		"serverName": into(&t.ServerName, checked(checkNotEmpty)),
 	})
 	switch {
-	case v.Faults() > before || v.kind != mapKind:
+	case !ok || v.kind != mapKind:
 	case len(v.fields) == 0:
 		v.faultAt(v.key, v.what+" is empty", "omit it")
 	case (t.Cert == "") != (t.Key == ""):

@@ -29,32 +29,25 @@ func readSession(v Value, c *Config, l *layers) {
 const maxSessionName = 128
 
 // checkSessionName accepts a printable name that is not too long.
-func checkSessionName(what, shown, text string) (msg, hint string) {
+var checkSessionName = accept(func(text string) bool {
 	printable := utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
-	if text == "" || len(text) > maxSessionName || !printable || strings.TrimSpace(text) != text {
-		return fmt.Sprintf("%s: %s is not a name of a session", what, shown), fmt.Sprintf("at most %d printable characters, no space around them", maxSessionName)
-	}
-	return "", ""
-}
+	return text != "" && len(text) <= maxSessionName && printable && strings.TrimSpace(text) == text
+}, "%[1]s: %[2]s is not a name of a session", fmt.Sprintf("at most %d printable characters, no space around them", maxSessionName))
 
 var headerName = regexp.MustCompile(`^(?i:x-)[A-Za-z0-9-]{1,60}$`)
 
 // checkHeaderName accepts a header whose name begins with "X-" and has no conventional meaning.
-func checkHeaderName(what, shown, text string) (msg, hint string) {
-	if !headerName.MatchString(text) || slices.ContainsFunc([]string{"x-forwarded-", "x-real-ip"}, func(p string) bool { return strings.HasPrefix(strings.ToLower(text), p) }) {
-		return fmt.Sprintf("%s: %s is not a header that can name a session", what, shown), `use one that begins with X-, for example "X-Agent-Session"`
-	}
-	return "", ""
-}
+var checkHeaderName = accept(func(text string) bool {
+	lower := strings.ToLower(text)
+	return headerName.MatchString(text) && !strings.HasPrefix(lower, "x-forwarded-") && !strings.HasPrefix(lower, "x-real-ip")
+}, "%[1]s: %[2]s is not a header that can name a session", `use one that begins with X-, for example "X-Agent-Session"`)
 
 var metaKey = regexp.MustCompile(`^([A-Za-z0-9.-]+/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`)
 
 // checkMetaKey accepts a key in _meta that the protocol does not reserve.
-func checkMetaKey(what, shown, text string) (msg, hint string) {
-	prefix, _, _ := strings.Cut(text, "/")
-	reserved := strings.Contains(text, "/") && slices.ContainsFunc(strings.Split(prefix, "."), func(label string) bool { return label == "mcp" || label == "modelcontextprotocol" })
-	if !metaKey.MatchString(text) || len(text) > maxSessionName || reserved || text == "progressToken" {
-		return fmt.Sprintf("%s: %s is not a key of _meta that can name a session", what, shown), `for example "example.com/session"`
-	}
-	return "", ""
-}
+var checkMetaKey = accept(func(text string) bool {
+	prefix, _, found := strings.Cut(text, "/")
+	labels := strings.Split(prefix, ".")
+	reserved := found && (slices.Contains(labels, "mcp") || slices.Contains(labels, "modelcontextprotocol"))
+	return metaKey.MatchString(text) && len(text) <= maxSessionName && !reserved && text != "progressToken"
+}, "%[1]s: %[2]s is not a key of _meta that can name a session", `for example "example.com/session"`)

@@ -24,14 +24,12 @@ type source struct {
 
 // faultAt records a problem with a value. If n is nil, the value does not come from the file.
 func (s *source) faultAt(n *node, msg, hint string) {
-	if n == nil {
+	switch {
+	case n == nil:
 		s.errs = append(s.errs, Error{Msg: msg, Hint: hint})
-		return
+	case !n.unresolved:
+		s.add(n.line, n.column, msg, hint)
 	}
-	if n.unresolved {
-		return
-	}
-	s.add(n.line, n.column, msg, hint)
 }
 
 func (s *source) add(line, column int, msg, hint string) {
@@ -55,14 +53,12 @@ func (s *source) faultAtPosition(p Position, msg, hint string) {
 // warn records that a value is allowed but probably a mistake. If n is nil, the value does not come
 // from the file.
 func (s *source) warn(n *node, msg, hint string) {
-	w := Error{Msg: msg, Hint: hint}
-	if n != nil && n.unresolved {
-		return
+	switch {
+	case n == nil:
+		s.warns = append(s.warns, Error{Msg: msg, Hint: hint})
+	case !n.unresolved:
+		s.warns = append(s.warns, s.problem(n.line, n.column, msg, hint))
 	}
-	if n != nil {
-		w = s.problem(n.line, n.column, msg, hint)
-	}
-	s.warns = append(s.warns, w)
 }
 
 func (s *source) problem(line, column int, msg, hint string) Error {

@@ -47,16 +47,12 @@ func readPath(v Value) (string, bool) {
 
 // checkDSN accepts both forms of a PostgreSQL connection string. Its message does not quote the
 // string.
-func checkDSN(what, _, text string) (msg, hint string) {
-	u, err := url.Parse(text)
-	switch {
-	case err == nil && (u.Scheme == "postgres" || u.Scheme == "postgresql"):
-		return "", ""
-	case !strings.Contains(text, "://") && strings.Contains(text, "="):
-		return "", ""
+var checkDSN = accept(func(text string) bool {
+	if u, err := url.Parse(text); err == nil && (u.Scheme == "postgres" || u.Scheme == "postgresql") {
+		return true
 	}
-	return what + " is not a PostgreSQL connection string", `use "postgres://gate@db.example/petrigate" or "host=db.example user=gate"; write the password as ${env:PGPASSWORD}`
-}
+	return !strings.Contains(text, "://") && strings.Contains(text, "=")
+}, "%[1]s is not a PostgreSQL connection string", `use "postgres://gate@db.example/petrigate" or "host=db.example user=gate"; write the password as ${env:PGPASSWORD}`)
 
 // password matches the password in a connection string of key=value pairs.
 var password = regexp.MustCompile(`(?i)password\s*=\s*('(?:[^'\\]|\\.)*'|\S+)`)

@@ -59,7 +59,8 @@ func (v Value) Position() Position { return v.position(v.node) }
 func (v Value) Fault(msg, hint string) { v.faultAt(v.node, msg, hint) }
 
 // Fields decodes a mapping with the functions in known. It reports every other key.
-func (v Value) Fields(known Keys) {
+func (v Value) Fields(known Keys) (ok bool) {
+	before := v.Faults()
 	if v.visit != nil {
 		v.visit(v.what, known)
 	}
@@ -70,6 +71,7 @@ func (v Value) Fields(known Keys) {
 			v.faultAt(value.key, fmt.Sprintf("unknown key %q in %s", name, v.what), nearestKey(name, known))
 		}
 	})
+	return v.Faults() == before
 }
 
 // Each calls f for every entry of a mapping with keys chosen by users.

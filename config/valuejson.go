@@ -11,9 +11,7 @@ func (v Value) Object() (json.RawMessage, bool) {
 	if !v.is(mapKind) {
 		return nil, false
 	}
-	before := v.Faults()
-	text := v.appendJSON(nil)
-	return text, v.Faults() == before
+	return v.JSON()
 }
 
 // JSON returns any value as JSON, like [Value.Object].

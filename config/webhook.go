@@ -33,8 +33,7 @@ const exampleOfWebhook = `webhook: { url: "https://hooks.example.com/petrigate",
 
 func readWebhook(v Value) (*Webhook, bool) {
 	w := &Webhook{Arguments: "masked"}
-	before := v.Faults()
-	v.Fields(Keys{
+	ok := v.Fields(Keys{
 		"url":       into(&w.URL, checked(checkWebhookURL)),
 		"secret":    into(&w.Secret, readHookSecret),
 		"listen":    into(&w.Listen, checked(checkAddress)),
@@ -43,7 +42,7 @@ func readWebhook(v Value) (*Webhook, bool) {
 		"arguments": into(&w.Arguments, checked(checkWord([]string{"masked", "full", "none"}))),
 		"mask":      into(&w.Mask, nonEmpty(each(checked(checkNotEmpty, checkMask)))),
 	})
-	if v.Faults() > before {
+	if !ok {
 		return w, true
 	}
 	v.requires(exampleOfWebhook, "url", "secret", "listen")
@@ -63,20 +62,12 @@ func readWebhook(v Value) (*Webhook, bool) {
 }
 
 // checkWebhookURL accepts an https URL, or an http URL whose host is this machine.
-func checkWebhookURL(what, _, text string) (msg, hint string) {
-	if !isSecureURL(text) {
-		return what + " must be a URL that begins with https://", "http:// is allowed only for this machine"
-	}
-	return "", ""
-}
+var checkWebhookURL = accept(isSecureURL, "%[1]s must be a URL that begins with https://", "http:// is allowed only for this machine")
 
 // checkAnswerURL accepts a base URL for links.
-func checkAnswerURL(what, _, text string) (msg, hint string) {
-	if !isURL(text) || strings.Contains(text, "?") {
-		return what + " must be the URL by which people reach the address of \"listen\"", `for example "https://gate.example.com"`
-	}
-	return "", ""
-}
+var checkAnswerURL = accept(func(text string) bool {
+	return isURL(text) && !strings.Contains(text, "?")
+}, "%[1]s must be the URL by which people reach the address of \"listen\"", `for example "https://gate.example.com"`)
 
 // externalReference matches a value that is nothing but a reference to a variable or a file.
 var externalReference = regexp.MustCompile(`^\$\{((env:)?[A-Za-z_][A-Za-z0-9_]*(:\?[^}]*)?|file:[^}]+)\}$`)
