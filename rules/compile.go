@@ -23,7 +23,7 @@ func Compile(files ...*File) (*Compiled, error) { return Options{}.Compile(files
 // warnings and everything that could be compiled, and must not be enforced.
 func (o Options) Compile(files ...*File) (*Compiled, error) {
 	c := newCompiler(files)
-	c.readers.options = shell.Options{Strict: o.Strict, Pass: o.Pass}
+	c.readers = newReaders(shell.Options{Strict: o.Strict, Pass: o.Pass})
 	for _, s := range c.statements {
 		c.add(s)
 	}

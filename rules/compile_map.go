@@ -5,7 +5,6 @@ import (
 	"regexp"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/cel"
 )
 
 // gateMaps converts m to gate maps, one for each tool and each file pattern. It returns no maps if
@@ -54,7 +53,7 @@ func (c *compiler) field(s Statement, f Field) gate.Field {
 	if !f.Expression {
 		return gate.Field{Path: f.Text, Result: f.Result, Source: f.String()}
 	}
-	number, err := c.readers.expressions().ValueExpr(f.Text)
+	number, err := c.readers.calls.ValueExpr(f.Text)
 	if err != nil {
 		bad := badExpression(f.line, f.at, err)
 		if likeField.MatchString(f.Text) {
@@ -71,9 +70,6 @@ func (s *Success) compile(c *compiler) {
 		if maps := c.labels.maps[tool.Text]; maps != nil && !tool.Quoted {
 			c.failName(s, tool, BadOperand, "name the tool: "+maps[0].tool().String(), "%s is a name that the map at %s gives; a condition needs a tool", tool, maps[0].Pos)
 		}
-	}
-	if c.readers.results == nil {
-		c.readers.results = cel.NewResults()
 	}
 	number, err := c.readers.results.Condition(s.Condition.Text)
 	if err != nil {

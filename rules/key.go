@@ -48,11 +48,7 @@ func (f Field) netForm() string { return Name{Text: f.Text, Quoted: true}.netFor
 
 // keyNetForm returns a key as written in net names.
 func keyNetForm(key []KeyField, first bool) string {
-	texts := make([]string, len(key))
-	for i, k := range key {
-		texts[i] = strings.ReplaceAll(k.pair(first), " as ", "-as-")
-	}
-	return strings.Join(texts, "-and-")
+	return strings.ReplaceAll(pairs(key, first, "-and-"), " as ", "-as-")
 }
 
 // same reports whether f and g are written in the same way.
@@ -73,11 +69,7 @@ func (k KeyField) pair(first bool) string {
 
 // pairs joins the fields in a key.
 func pairs(key []KeyField, first bool, separator string) string {
-	texts := make([]string, len(key))
-	for i, k := range key {
-		texts[i] = k.pair(first)
-	}
-	return strings.Join(texts, separator)
+	return strings.Join(texts(key, func(k KeyField) string { return k.pair(first) }), separator)
 }
 
 // twoFields reports whether the key has a pair of different fields.

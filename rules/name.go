@@ -77,12 +77,15 @@ func joinNames(names []Name) string { return strings.Join(nameTexts(names), ", "
 func anyOf(names []Name) string { return strings.Join(nameTexts(names), " or ") }
 
 // nameTexts returns the names as written in statements.
-func nameTexts(names []Name) []string {
-	texts := make([]string, len(names))
-	for i, n := range names {
-		texts[i] = n.String()
+func nameTexts(names []Name) []string { return texts(names, Name.String) }
+
+// texts returns the text that f returns for each element.
+func texts[T any](all []T, f func(T) string) []string {
+	out := make([]string, len(all))
+	for i, x := range all {
+		out[i] = f(x)
 	}
-	return texts
+	return out
 }
 
 // maxListed is the maximum number of names listed in a net name.
@@ -91,17 +94,14 @@ const maxListed = 2
 // joinNetForms joins names for the name of a net or transition. For a long list, it uses the first
 // name, the number of other names and a hash, so that different lists have different names.
 func joinNetForms(names []Name, word string) string {
-	texts := make([]string, len(names))
-	for i, n := range names {
-		texts[i] = n.netForm()
-	}
-	whole := strings.Join(texts, "-"+word+"-")
+	forms := texts(names, Name.netForm)
+	whole := strings.Join(forms, "-"+word+"-")
 	if len(names) <= maxListed {
 		return whole
 	}
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(whole)) // writing to a hash never fails
-	return fmt.Sprintf("%s-%s-%d-more-%04x", texts[0], word, len(names)-1, sum.Sum32()&0xffff)
+	return fmt.Sprintf("%s-%s-%d-more-%04x", forms[0], word, len(names)-1, sum.Sum32()&0xffff)
 }
 
 // shortList joins names for a sentence in a refusal. It shortens a list of more than three names to

@@ -130,23 +130,14 @@ func (s *Require) reason(first []Name, before Name) string {
 		return fmt.Sprintf("%s requires %s%s", before, call, end)
 	case one:
 		return fmt.Sprintf("%s {key} requires %s for {key}%s", before, call, end)
-	case slices.ContainsFunc(s.Key, func(k KeyField) bool { return k.Other.Result }):
-		return fmt.Sprintf("%s with %s {key} requires %s that showed {key}%s", before, s.fields(restricted), call, end)
 	}
-	return fmt.Sprintf("%s with %s {key} requires %s with %s {key}%s", before, s.fields(restricted), call, s.fields(earning), end)
-}
-
-// fields lists the fields on one side of the key.
-func (s *Require) fields(of func(KeyField) Field) string {
-	texts := make([]string, len(s.Key))
-	for i, k := range s.Key {
-		texts[i] = of(k).String()
+	restricted := text.And(texts(s.Key, func(k KeyField) string { return k.Field.String() }))
+	if slices.ContainsFunc(s.Key, func(k KeyField) bool { return k.Other.Result }) {
+		return fmt.Sprintf("%s with %s {key} requires %s that showed {key}%s", before, restricted, call, end)
 	}
-	return text.And(texts)
+	earning := text.And(texts(s.Key, func(k KeyField) string { return k.Other.String() }))
+	return fmt.Sprintf("%s with %s {key} requires %s with %s {key}%s", before, restricted, call, earning, end)
 }
-
-func restricted(k KeyField) Field { return k.Field }
-func earning(k KeyField) Field    { return k.Other }
 
 func approveNet(s *Approve, before Name) gate.Net {
 	name, where := "approve-before-"+before.netForm(), ready
@@ -158,39 +149,34 @@ func approveNet(s *Approve, before Name) gate.Net {
 		reason = fmt.Sprintf("%s requires the approval of %d different people", before, s.Persons)
 	}
 	var places []string
-	var watches []gate.Transition
+	var transitions []gate.Transition
 	if len(s.After) > 0 {
 		name, reason = name+afterNetForm(s.After, s.Until), reason+whileTainted(s.After, s.Until)
-		places, watches, where = []string{tainted}, taint(s.After, s.Until), tainted
+		places, transitions, where = []string{tainted}, taint(s.After, s.Until), tainted
 		approve.Unless = append(approve.Unless, untilExcluded(before, s.Until)...)
 	}
 	approve.Inputs, approve.Outputs = []string{where}, []string{where}
-	if where == ready {
-		n := ruleNet(name, s.Rule, gate.CauseApproval, places, approve)
-		n.Reason = reason + "."
-		return n
+	if where == tainted {
+		free := approve
+		free.Name, free.Manual, free.Via, free.Approvals = transitionName(before), false, "", 0
+		free.Inputs, free.Outputs = []string{ready}, []string{ready}
+		transitions = append(transitions, free)
 	}
-	free := approve
-	free.Name, free.Manual, free.Via, free.Approvals = transitionName(before), false, "", 0
-	free.Inputs, free.Outputs = []string{ready}, []string{ready}
-	n := ruleNet(name, s.Rule, gate.CauseApproval, places, append(watches, free, approve)...)
+	n := ruleNet(name, s.Rule, gate.CauseApproval, places, append(transitions, approve)...)
 	n.Reason = reason + "."
 	return n
 }
 
 func blockNet(s *Block, tool Name) gate.Net {
-	if len(s.After) > 0 {
-		n := ruleNet("block-"+tool.netForm()+afterNetForm(s.After, s.Until), s.Rule, gate.CauseBlock, []string{tainted},
-			append(taint(s.After, s.Until), gate.Transition{Name: transitionName(tool), Inputs: []string{ready}, Outputs: []string{ready},
-				Tools: []gate.Tool{tool.Call()}, Unless: append(calls(s.Unless), untilExcluded(tool, s.Until)...)})...)
-		n.Reason = fmt.Sprintf("%s is not possible%s.", tool, whileTainted(s.After, s.Until))
+	do := gate.Transition{Name: transitionName(tool), Inputs: []string{locked}, Outputs: []string{locked}, Tools: []gate.Tool{tool.Call()}, Unless: calls(s.Unless)}
+	if len(s.After) == 0 {
+		n := ruleNet("block-"+tool.netForm(), s.Rule, gate.CauseBlock, []string{locked}, do)
+		n.Reason = fmt.Sprintf("%s is blocked and cannot be called.", tool)
 		return n
 	}
-	n := ruleNet(fmt.Sprintf("block-%s", tool.netForm()), s.Rule, gate.CauseBlock, []string{locked},
-		gate.Transition{Name: transitionName(tool), Inputs: []string{locked}, Outputs: []string{locked},
-			Tools: []gate.Tool{tool.Call()}, Unless: calls(s.Unless)},
-	)
-	n.Reason = fmt.Sprintf("%s is blocked and cannot be called.", tool)
+	do.Inputs, do.Outputs, do.Unless = []string{ready}, []string{ready}, append(do.Unless, untilExcluded(tool, s.Until)...)
+	n := ruleNet("block-"+tool.netForm()+afterNetForm(s.After, s.Until), s.Rule, gate.CauseBlock, []string{tainted}, append(taint(s.After, s.Until), do)...)
+	n.Reason = fmt.Sprintf("%s is not possible%s.", tool, whileTainted(s.After, s.Until))
 	return n
 }
 

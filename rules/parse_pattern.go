@@ -152,17 +152,7 @@ func (p patternParser) whenOf(form string) Pattern {
 	if p.line.err != nil {
 		return Pattern{}
 	}
-	start := p.line.skip(p.line.off)
-	if !strings.HasPrefix(p.line.text[start:], `"`) {
-		if t := p.line.peek(); t.kind == atEnd {
-			p.line.fail(Missing, t, form, "the expression is missing")
-		} else {
-			p.line.fail(Unexpected, t, form, "the expression must be in quotes")
-		}
-		return Pattern{}
-	}
-	t := p.line.separated(p.line.jsonString(start, "expression"), "expression")
-	p.line.off = t.end
+	t := p.quotedText("expression", form)
 	found := p.patternAt(at.off, t.end)
 	found.Kind, found.Text, found.argument = When, t.text, t
 	return found

@@ -68,19 +68,9 @@ func (p ruleParser) because() string {
 	if !p.optional("because") {
 		return ""
 	}
-	start := p.line.skip(p.line.off)
-	if !strings.HasPrefix(p.line.text[start:], `"`) {
-		if t := p.line.peek(); t.kind == atEnd {
-			p.line.fail(Missing, t, becauseForm, "the reason is missing")
-		} else {
-			p.line.fail(Unexpected, t, becauseForm, "the reason must be in quotes")
-		}
-		return ""
-	}
-	t := p.line.separated(p.line.jsonString(start, "reason"), "reason")
+	t := p.quotedText("reason", becauseForm)
 	if p.line.err == nil && strings.TrimSpace(t.text) == "" {
 		p.line.fail(BadQuotes, t, becauseForm, "the reason is empty")
 	}
-	p.line.off = t.end
 	return t.text
 }

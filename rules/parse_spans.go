@@ -16,12 +16,8 @@ import (
 func numberedSpan(text string) (n int, word string, ok bool) {
 	word = strings.TrimLeft(text, "0123456789")
 	n, err := strconv.Atoi(strings.TrimSuffix(text, word))
-	return n, word, err == nil && (word == "" || isTimeSpan(word))
-}
-
-func isTimeSpan(word string) bool {
-	_, ok := timeSpanOf(word)
-	return ok
+	_, known := timeSpanOf(word)
+	return n, word, err == nil && (word == "" || known)
 }
 
 // spansHint suggests a limit per single span to replace a limit per n spans with the given word.

@@ -214,6 +214,22 @@ func clauseHint(word, form string) string {
 	return ""
 }
 
+// quotedText parses a required text in quotes. what describes the text in messages.
+func (p *parser) quotedText(what, form string) token {
+	start := p.line.skip(p.line.off)
+	if !strings.HasPrefix(p.line.text[start:], `"`) {
+		if t := p.line.peek(); t.kind == atEnd {
+			p.line.fail(Missing, t, form, "the %s is missing", what)
+		} else {
+			p.line.fail(Unexpected, t, form, "the %s must be in quotes", what)
+		}
+		return token{}
+	}
+	t := p.line.separated(p.line.jsonString(start, what), what)
+	p.line.off = t.end
+	return t
+}
+
 func (p *parser) wrongCase(t token, keyword string) {
 	hint := fmt.Sprintf("write %s; quote a name that looks like it", keyword)
 	p.line.fail(WrongCase, t, hint, "the keyword %q is written %q", keyword, t.text)

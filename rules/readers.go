@@ -12,23 +12,18 @@ import (
 // readers holds the script reader and the expression readers of a compilation. Each reader is
 // created when it is first needed.
 type readers struct {
-	options shell.Options
 	scripts *shell.Reader
-	calls   *cel.Reader
+	calls   *cel.Reader // for expressions about calls
 	results *cel.Results
 }
 
-// script returns the script reader.
-func (r *readers) script() *shell.Reader {
-	if r.scripts == nil {
-		r.scripts = r.options.NewReader()
-	}
-	return r.scripts
+func newReaders(o shell.Options) readers {
+	return readers{o.NewReader(), cel.NewReader(), cel.NewResults()}
 }
 
 // runs compiles a map that looks for a command in a script.
 func (r *readers) runs(out *gate.Map, p Pattern) *Error {
-	number, err := r.script().Command(p.Words, p.Exactly)
+	number, err := r.scripts.Command(p.Words, p.Exactly)
 	if err != nil {
 		return p.line.errorAt(BadCommand, p.argument, "", "%v", err)
 	}
@@ -40,7 +35,7 @@ func (r *readers) runs(out *gate.Map, p Pattern) *Error {
 func (r *readers) files(out gate.Map, p Pattern) (all []gate.Map, bad *Error) {
 	access := map[PatternKind]shell.Access{Reads: shell.Reads, Writes: shell.Writes}[p.Kind]
 	for _, glob := range p.Words {
-		number, err := r.script().Files(access, glob)
+		number, err := r.scripts.Files(access, glob)
 		if err != nil {
 			return nil, p.line.errorAt(BadCommand, p.argument, "", "%v", err)
 		}
@@ -52,20 +47,12 @@ func (r *readers) files(out gate.Map, p Pattern) (all []gate.Map, bad *Error) {
 
 // when compiles a map with an expression.
 func (r *readers) when(out *gate.Map, p Pattern) *Error {
-	number, err := r.expressions().Expr(p.Text)
+	number, err := r.calls.Expr(p.Text)
 	if err != nil {
 		return badExpression(p.line, p.argument, err)
 	}
 	out.Reader, out.Pattern = r.calls, number
 	return nil
-}
-
-// expressions returns the reader for expressions about calls.
-func (r *readers) expressions() *cel.Reader {
-	if r.calls == nil {
-		r.calls = cel.NewReader()
-	}
-	return r.calls
 }
 
 // badExpression returns an error at the first problem in a quoted expression.
