@@ -175,13 +175,9 @@ func (a *adoption) maySpoil(n *net, c *Call) bool {
 	bare := *c
 	bare.Args = nil
 	j := &a.to.policy.Prepare(bare).judgement
-	for i := range n.Transitions {
-		t := &n.Transitions[i]
-		if t.Spoils && (n.Mapper != nil || slices.ContainsFunc(t.Tools, func(u Tool) bool { return j.couldHave(n, u) })) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Transitions, func(t Transition) bool {
+		return t.Spoils && (n.Mapper != nil || slices.ContainsFunc(t.Tools, func(u Tool) bool { return j.couldHave(n, u) }))
+	})
 }
 
 // reportDropped adds the nets that are missing from the new policy to a.kept.
@@ -216,7 +212,8 @@ func (n *net) convertShadow(d *NetData) *NetData {
 		enforced.Values = nil
 		c.Shadow = &ShadowData{Enforced: &enforced}
 	}
-	return mapValues(&c, d.Values, n.convertShadow)
+	c.Values = netstate.MapValues(d.Values, &c, n.convertShadow)
+	return &c
 }
 
 // withUsageOf returns n's state with the usage recorded in d, which is the state of the
@@ -243,22 +240,9 @@ func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetDa
 		}
 		return c
 	}
-	return mapValues(both(d), d.Values, both)
-}
-
-// mapValues applies f to the state of each value and stores the results that differ from d in
-// d.Values. d must not be shared yet.
-func mapValues(d *NetData, values *Values, f func(*NetData) *NetData) *NetData {
-	if d.Values = nil; values.Len() == 0 {
-		return d
-	}
-	d.Values = &Values{}
-	for key, old := range values.All() {
-		if one := f(old); !netstate.EqualsDefault(one, d) {
-			netstate.Put(d.Values, key, one)
-		}
-	}
-	return d
+	c := both(d)
+	c.Values = netstate.MapValues(d.Values, c, both)
+	return c
 }
 
 // renumbered returns a copy of c with its net indexes mapped by numbers to those of another policy.

@@ -1,6 +1,8 @@
 package gate
 
-import "time"
+import (
+	"time"
+)
 
 // Advertised lists the offered tools that a client should see in its next turn. It only narrows the
 // list; the gate still decides on each call.

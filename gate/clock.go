@@ -45,9 +45,8 @@ func (n *net) advanced(d, base *NetData, t time.Time) *NetData {
 	if enforced == d.Shadow.Enforced {
 		return moved
 	}
-	both, shadow := *moved, *d.Shadow
-	shadow.Enforced = enforced
-	both.Shadow = &shadow
+	both := *moved
+	both.Shadow = netstate.WithEnforced(d.Shadow, enforced)
 	return &both
 }
 
@@ -82,7 +81,8 @@ func (n *net) tickTo(d *NetData, over []Flight, large bool, t time.Time) *NetDat
 	if !n.isDue(d, t) {
 		return d
 	}
-	w := newClockMove(n, d, t)
+	w := &clockMove{move: newMove(n, d, &NetData{})}
+	w.data.Clock = netstate.CopyClock(d.Clock, len(n.timed), t)
 	w.setBaseWatches(over, large)
 	if d.Stuck {
 		w.fireStructural()
@@ -140,12 +140,6 @@ func (n *net) waitFor(d *NetData, t time.Time, lists []int) (time.Duration, bool
 type clockMove struct {
 	move
 	seen map[string]time.Time // when each configuration was first seen; see [clockMove.skipCycles]
-}
-
-func newClockMove(n *net, d *NetData, t time.Time) *clockMove {
-	w := &clockMove{move: newMove(n, d, &NetData{})}
-	w.data.Clock = netstate.CopyClock(d.Clock, len(n.timed), t)
-	return w
 }
 
 // run fires the transitions that are due by time t, in chronological order.

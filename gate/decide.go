@@ -34,8 +34,9 @@ func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
 	if g != nil {
 		g, asked = s.checkGrant(g, j.call)
 	}
-	if s.idTaken(j.call.ID, asked) {
-		return j.duplicate(), nil
+	if id := j.call.ID; id != "" && s.ids[id] > 0 && (asked == nil || asked.Call.ID != id) { // a call other than asked has the ID
+		j.findings = nil
+		return j.refuse(KindDuplicate, nil), nil
 	}
 	j.classify(s) // structural phase
 	var doubts []Step

@@ -103,13 +103,11 @@ type Near struct {
 
 // Sentence names the call that did not count, explains why, and advises what to write instead.
 func (n *Near) Sentence() string {
-	code := n.Why.Code
-	if code == "" {
-		code = "A call"
-	} else {
-		code = "`" + code + "`"
+	call := "A call"
+	if n.Why.Code != "" {
+		call = "`" + n.Why.Code + "`"
 	}
-	sentence := fmt.Sprintf("%s did not count as %s: %s.", code, n.Name, n.Why.What)
+	sentence := fmt.Sprintf("%s did not count as %s: %s.", call, n.Name, n.Why.What)
 	if way := n.Why.Way(); way != "" {
 		sentence += " " + way
 	}

@@ -29,14 +29,12 @@ func (e *ending) applyBoth(n *net, old, room *NetData) bool {
 	if old.Shadow == nil {
 		return waited
 	}
-	shadow, in := *old.Shadow, *e
+	enforced, in := &NetData{}, *e
 	if in.base != nil {
 		in.base = in.base.Shadow.Enforced
 	}
-	shadow.Enforced = &NetData{}
-	waited = in.apply(n, old.Shadow.Enforced, shadow.Enforced) || waited
-	room.Shadow = &shadow
-	return waited
+	room.Shadow = netstate.WithEnforced(old.Shadow, enforced)
+	return in.apply(n, old.Shadow.Enforced, enforced) || waited
 }
 
 func (e *ending) apply(n *net, old, room *NetData) bool {
@@ -76,7 +74,7 @@ func (m *move) end(e *ending) bool {
 				m.net.net.Transitions[f.Transition].GiveBack(m.marking())
 			}
 		}
-		m.endWatches(call)
+		m.data.Watches = netstate.Filter(m.data.Watches, func(w Flight) bool { return !w.SameCall(&call) })
 	}
 	m.fireStructural()
 	return true
@@ -113,17 +111,11 @@ func (m *move) credit(e *ending, w Flight) {
 func (m *move) nextWatch(call Flight) (Flight, bool) {
 	for i, w := range m.data.Watches {
 		if w.SameCall(&call) {
-			rest := append([]Flight(nil), m.data.Watches[:i]...)
-			m.data.Watches = append(rest, m.data.Watches[i+1:]...)
+			m.data.Watches = slices.Concat(m.data.Watches[:i], m.data.Watches[i+1:])
 			return w, true
 		}
 	}
 	return Flight{}, false
-}
-
-// endWatches ends all watches of the given call.
-func (m *move) endWatches(call Flight) {
-	m.data.Watches = netstate.Filter(m.data.Watches, func(w Flight) bool { return !w.SameCall(&call) })
 }
 
 // callOnSuccess calls the success hook. If the hook panics, the metadata stays unchanged, but the

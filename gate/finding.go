@@ -70,12 +70,7 @@ func (f *finding) moves() bool {
 
 // hasGating reports whether any chosen transition is not an observer.
 func (f *finding) hasGating() bool {
-	for _, c := range f.choices {
-		if !f.net.Transitions[c.transition].Observe {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.choices, func(c choice) bool { return !f.net.Transitions[c.transition].Observe })
 }
 
 func (f *finding) block(label int) {
@@ -168,10 +163,7 @@ func (f *finding) appliesTo(t int) bool {
 func (f *finding) lacks() bool { return f.value == nil && f.plan != nil && f.plan.missing != nil }
 
 func (f *finding) verdict() Verdict {
-	v := Verdict{Net: f.net.Name, Kind: f.kind, Manual: f.manual, Rule: f.net.Rule, Shadow: f.net.Shadow}
-	if f.value != nil {
-		v.Key = f.value.Named
-	}
+	v := Verdict{Net: f.net.Name, Kind: f.kind, Manual: f.manual, Rule: f.net.Rule, Shadow: f.net.Shadow, Key: f.keyValues()}
 	switch {
 	case len(f.choices) > 0:
 		v.Transition = f.net.Transitions[f.choices[0].transition].Name

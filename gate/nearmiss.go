@@ -8,21 +8,15 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// nearTo returns the stored near misses for the names that n waits for.
-func (s *State) nearTo(n *net) (near []Near) {
-	for i := range s.Near {
-		if slices.Contains(n.awaits, s.Near[i].Name) {
-			near = append(near, s.Near[i])
-		}
-	}
-	return near
-}
-
-// nearTo returns the near misses for n. The call itself is a near miss if its script contains the
+// nearTo returns the near misses for the names that n waits for. The call itself is a near miss if its script contains the
 // awaited evidence as well as the blocked name, because a call is decided before any part of it
 // runs.
-func (j *judgement) nearTo(n *net, name string) []Near {
-	near := j.state.nearTo(n)
+func (j *judgement) nearTo(n *net, name string) (near []Near) {
+	for _, miss := range j.state.Near {
+		if slices.Contains(n.awaits, miss.Name) {
+			near = append(near, miss)
+		}
+	}
 	for i := range j.labels {
 		l := &j.labels[i]
 		if l.Text == name || l.Weak && !l.Near || !slices.Contains(n.awaits, l.Text) {

@@ -31,7 +31,7 @@ type net struct {
 	independent     bool   // whether the timed transitions tick independently of each other
 	initial         petri.Marking
 	start           petri.Marking // initial marking, after structural transitions have fired
-	on, off         *NetData      // initial states of the active and of the inactive net
+	on, off         *NetData      // initial states of the active and of the inactive net; sessions share them, because most nets never change in most sessions
 	listing         listing.Listing
 	own             naming.Own // names given by the net itself if it has no Labels; always includes the net's patterns
 	manual          bool       // whether any transition requires approval
@@ -66,15 +66,6 @@ func (n *net) newInitialState(active bool) *NetData {
 		d.Shadow = &ShadowData{Enforced: &NetData{Active: active, Marking: n.start}}
 	}
 	return d
-}
-
-// initialState returns the net's initial state. Sessions share this object, because most nets never
-// change in most sessions.
-func (n *net) initialState(active bool) *NetData {
-	if active {
-		return n.on
-	}
-	return n.off
 }
 
 // withInFlight returns d's marking with the tokens in flight put back into their places.

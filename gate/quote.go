@@ -2,6 +2,7 @@ package gate
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate/internal/argument"
@@ -52,10 +53,7 @@ func (c *namedCall) mappedText(name string) (string, *Map) {
 
 // appliesToCall reports whether m applies to the call's tool.
 func (c *namedCall) appliesToCall(m *Map) bool {
-	for i := range c.tools {
-		if tool := c.tools[i].Text; tool == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, tool) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.tools, func(l naming.Label) bool {
+		return l.Text == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, l.Text)
+	})
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/petrigate/petrigate/gate/internal/keyvalue"
 )
 
 func (d *definition) reason(name string) string {
@@ -45,7 +47,7 @@ func (f *finding) reason(name string) string {
 	if f.value == nil || len(f.net.reasoned) == 1 {
 		return f.net.reason(name)
 	}
-	return strings.Join(f.net.reasoned, f.value.Format())
+	return strings.Join(f.net.reasoned, keyvalue.Format(f.value.Named))
 }
 
 // withReason returns the sentence preceded by the author's reason. It omits that reason if it
@@ -62,7 +64,7 @@ func (f *finding) fillKey(sentence string) string {
 	if f.value == nil || !strings.Contains(sentence, "{key}") {
 		return sentence
 	}
-	return strings.ReplaceAll(sentence, "{key}", f.value.Format())
+	return strings.ReplaceAll(sentence, "{key}", keyvalue.Format(f.value.Named))
 }
 
 // displayName returns the call's name for use in a sentence.

@@ -19,11 +19,6 @@ func (j *judgement) refuse(kind Kind, blocks []Block) *Refusal {
 	return r
 }
 
-func (j *judgement) duplicate() *Refusal {
-	j.findings = nil
-	return j.refuse(KindDuplicate, nil)
-}
-
 // sentence returns the refusal's text.
 func (r *Refusal) sentence(c *Call) string {
 	switch r.Kind {
@@ -246,9 +241,6 @@ func retry(blocks []Block) (last time.Duration) {
 
 // holders returns the calls in flight that hold tokens missing from the given transitions' inputs.
 func (f *finding) holders(s *State, lists []int) []Holder {
-	if len(f.data.Flights) == 0 {
-		return nil
-	}
 	var held []Holder
 	for i, flight := range f.data.Flights {
 		twice := slices.ContainsFunc(f.data.Flights[:i], func(g Flight) bool { return g.SameCall(&flight) && f.holds(g, lists) })

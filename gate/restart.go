@@ -25,27 +25,15 @@ func (n *net) restarted(d *NetData) *NetData {
 	if d.Shadow != nil {
 		r.Shadow = &ShadowData{Enforced: n.reset(d.Shadow.Enforced)}
 	}
-	if d.Values.Len() > 0 {
-		r.Values = restartedValues(r, d.Values)
-	}
-	return r
-}
-
-// restartedValues returns the initial states for the values whose evidence a call in flight still
-// spoils.
-func restartedValues(base *NetData, old *Values) *Values {
-	values := &Values{}
-	for key, d := range old.All() {
-		one := netstate.ForNewValue(base)
+	r.Values = netstate.MapValues(d.Values, r, func(d *NetData) *NetData {
+		one := netstate.ForNewValue(r)
 		netstate.SetSpoilers(&one, d.Spoilers())
 		if one.Shadow != nil {
 			netstate.SetSpoilers(one.Shadow.Enforced, d.Shadow.Enforced.Spoilers())
 		}
-		if !netstate.EqualsDefault(&one, base) {
-			netstate.Put(values, key, &one)
-		}
-	}
-	return values
+		return &one
+	})
+	return r
 }
 
 // reset returns the net's initial state. Calls in flight will settle without effect, but calls that

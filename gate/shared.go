@@ -57,20 +57,10 @@ func updateShared(shared []*Shared, s *State, f func(*State) *Delta) {
 	h := shared[0]
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.copyTo(s)
-	updateShared(shared[1:], s, f)
-	h.copyFrom(s)
-}
-
-// copyTo copies the shared nets into the session state s. h must be locked.
-func (h *Shared) copyTo(s *State) {
 	for k, i := range h.nets {
 		s.Nets[i] = h.data[k]
 	}
-}
-
-// copyFrom copies the shared nets back from the session state s. h must be locked.
-func (h *Shared) copyFrom(s *State) {
+	updateShared(shared[1:], s, f)
 	for k, i := range h.nets {
 		h.data[k] = s.Nets[i]
 	}

@@ -71,17 +71,13 @@ func (m *move) fireSpoilers(spoils []choice) {
 // state from base to after. enforced reports whether they also did so in the world where the nets
 // in shadow mode block.
 func (n *net) spoilValues(base, after *NetData, spoils []choice, now time.Time, enforced bool) *Values {
-	values := &Values{}
-	for key, old := range base.Values.All() {
+	return netstate.MapValues(base.Values, after, func(old *NetData) *NetData {
 		d := n.withSpoilersFired(n.advanced(old, base, now), spoils, now)
 		if d.Shadow != nil && enforced {
 			d.Shadow = &ShadowData{Enforced: n.withSpoilersFired(d.Shadow.Enforced, spoils, now)}
 		}
-		if !netstate.EqualsDefault(d, after) {
-			netstate.Put(values, key, d)
-		}
-	}
-	return values
+		return d
+	})
 }
 
 func (n *net) withSpoilersFired(old *NetData, spoils []choice, now time.Time) *NetData {

@@ -126,7 +126,9 @@ func (p *Policy) NewState(active []string) *State {
 		on[name] = true
 	}
 	for i, n := range p.nets {
-		s.Nets[i] = n.initialState(active == nil || on[n.Name])
+		if s.Nets[i] = n.off; active == nil || on[n.Name] {
+			s.Nets[i] = n.on
+		}
 	}
 	return s
 }
@@ -226,14 +228,6 @@ func (s *State) releaseID(id string) {
 // flight returns a flight of the call in n, without a transition.
 func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 	return Flight{Owner: s.Owners[n.Scope], Call: number, Since: since}
-}
-
-// idTaken reports whether a call other than asked is in flight or waiting with the given ID.
-func (s *State) idTaken(id string, asked *OpenAsk) bool {
-	if id == "" || asked != nil && asked.Call.ID == id {
-		return false
-	}
-	return s.ids[id] > 0
 }
 
 // Clone returns a copy of s; applying a [Delta] to the copy does not affect s.

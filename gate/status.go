@@ -78,14 +78,21 @@ func (s *State) valuesOf(n *net, base *NetData) ([]ValueState, int) {
 	shown := all[:min(len(all), shownValues)]
 	var values []ValueState
 	for _, r := range shown {
-		v := ValueState{Key: n.written.ParseText(r.text), Marking: n.show(r.data), Spent: n.spending(r.data.Deciding()), InFlight: s.inFlight(n, r.data.Flights), Spoilers: s.inFlight(n, r.data.Spoilers())}
-		if n.Shadow {
-			v.Enforced = n.show(r.data.Shadow.Enforced)
-		}
-		_, v.Next = n.nextTick(r.data.Deciding())
+		v := s.valueState(n, r.data)
+		v.Key = n.written.ParseText(r.text)
 		values = append(values, v)
 	}
 	return values, len(all) - len(shown)
+}
+
+// valueState describes the state d of n, without the value that it is for.
+func (s *State) valueState(n *net, d *NetData) ValueState {
+	v := ValueState{Marking: n.show(d), Spent: n.spending(d.Deciding()), InFlight: s.inFlight(n, d.Flights), Spoilers: s.inFlight(n, d.Spoilers())}
+	if n.Shadow {
+		v.Enforced = n.show(d.Shadow.Enforced)
+	}
+	_, v.Next = n.nextTick(d.Deciding())
+	return v
 }
 
 // state describes the value, its markings and its next tick.
@@ -116,16 +123,11 @@ func (p *Policy) NetsOf(s *State) []NetState {
 }
 
 func (s *State) stateOf(n *net, data *NetData) NetState {
+	v := s.valueState(n, data)
 	state := NetState{
 		Name: n.Name, Scope: n.Scope, Active: data.Active, Shadow: n.Shadow, Static: n.Static, Moved: n.moved(data) || n.moved(data.Deciding()),
-		Marking: n.show(data), Spent: n.spending(data.Deciding()), Meta: maps.Clone(data.Meta),
+		Marking: v.Marking, Enforced: v.Enforced, Next: v.Next, Spent: v.Spent, InFlight: v.InFlight, Spoilers: v.Spoilers, Meta: maps.Clone(data.Meta),
 	}
-	_, state.Next = n.nextTick(data.Deciding())
-	if n.Shadow {
-		state.Enforced = n.show(data.Shadow.Enforced)
-	}
-	state.InFlight = s.inFlight(n, data.Flights)
-	state.Spoilers = s.inFlight(n, data.Spoilers())
 	if len(n.keys) > 0 {
 		state.Key = n.written.Names()
 		state.Values, state.More = s.valuesOf(n, data)

@@ -14,7 +14,11 @@ func (j *judgement) yield() {
 	if !j.blocked || !j.policy.advisory || !slices.ContainsFunc(j.findings, func(f finding) bool { return f.kind == Blocked && f.net.Advisory }) {
 		return
 	}
-	settled := newAdviser(j.policy, j.state, j.callable(), j.world, j.call.Time).settle()
+	tools := j.offered
+	if tools == nil {
+		tools = j.state.Tools
+	}
+	settled := newAdviser(j.policy, j.state, tools, j.world, j.call.Time).settle()
 	j.blocked, j.manual = false, false
 	for i := range j.findings {
 		f := &j.findings[i]
@@ -24,14 +28,6 @@ func (j *judgement) yield() {
 		j.blocked = j.blocked || f.kind == Blocked
 		j.manual = j.manual || f.manual
 	}
-}
-
-// callable returns the tools that can be called, or nil if they are unknown.
-func (j *judgement) callable() []Call {
-	if j.offered != nil {
-		return j.offered
-	}
-	return j.state.Tools
 }
 
 // adviser determines which tools the nets block now, and which nets yield.
@@ -112,12 +108,7 @@ func (v *adviser) recovering(n *net) bool {
 // recovers reports whether d's marking is a recovery marking. In a net with a key, the marking for
 // a single value suffices.
 func (n *net) recovers(d *NetData) bool {
-	for _, tokens := range n.show(d) {
-		if tokens.Count < n.Recovery[tokens.Place] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(n.show(d), func(t Tokens) bool { return t.Count < n.Recovery[t.Place] })
 }
 
 // hides reports whether the net blocks the call regardless of its arguments.

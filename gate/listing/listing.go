@@ -166,12 +166,7 @@ func (l *Listing) Lookup(name *naming.Label, spared []int) (transitions []int, f
 // numbered returns the index of the pattern that the given label comes from, or -1 if the net does
 // not list that pattern.
 func (l *Listing) numbered(name *naming.Label) int {
-	for i := range l.globs {
-		if l.globs[i].number == int(name.Glob)-1 {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(l.globs, func(g globEntry) bool { return g.number == int(name.Glob)-1 })
 }
 
 // Knows reports whether the net gates, or lists as free, a name that the call certainly has. If so,
@@ -192,16 +187,21 @@ func (l *Listing) Knows(names []naming.Label) bool {
 
 // leftOut returns the transitions that do not apply to a call with the given names although they
 // list one of them; see [toolnet.Tool.Spared].
-func (l *Listing) leftOut(names []naming.Label) (out []int) {
+func (l *Listing) leftOut(names []naming.Label) []int {
 	if !l.hasSpared {
 		return nil
 	}
+	return l.exempting(func(u toolnet.Tool) bool { return u.Spared && naming.Exempts(&u, names) })
+}
+
+// exempting returns the transitions whose Unless list has a tool that the function ok selects.
+func (l *Listing) exempting(ok func(u toolnet.Tool) bool) (numbers []int) {
 	for t := range l.transitions {
-		if slices.ContainsFunc(l.transitions[t].Unless, func(u toolnet.Tool) bool { return u.Spared && naming.Exempts(&u, names) }) {
-			out = append(out, t)
+		if slices.ContainsFunc(l.transitions[t].Unless, ok) {
+			numbers = append(numbers, t)
 		}
 	}
-	return out
+	return numbers
 }
 
 // OnlyObserve reports whether all of the given transitions are observers.
@@ -232,16 +232,11 @@ func (l *Listing) Except(name *naming.Label) string {
 }
 
 // Spared returns the transitions with an Unless that certainly exempts a call with the given names.
-func (l *Listing) Spared(names []naming.Label) (spared []int) {
+func (l *Listing) Spared(names []naming.Label) []int {
 	if !l.hasUnless {
 		return nil
 	}
-	for t := range l.transitions {
-		if slices.ContainsFunc(l.transitions[t].Unless, func(u toolnet.Tool) bool { return naming.Exempts(&u, names) }) {
-			spared = append(spared, t)
-		}
-	}
-	return spared
+	return l.exempting(func(u toolnet.Tool) bool { return naming.Exempts(&u, names) })
 }
 
 // Delete returns transitions without those that out selects. It does not modify transitions.

@@ -201,6 +201,9 @@ func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok b
 // why reports whether the maps that give the name match the call. It also explains an uncertain or
 // absent match.
 func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
+	if m == nil {
+		return d, toolnet.NotFound
+	}
 	var fields []field
 	var part toolnet.Doubt
 	for i := range tools {

@@ -58,9 +58,6 @@ func (g *Naming) Name(name string) {
 // also explains why the match is uncertain or is not evidence. If no map matches, the doubt
 // describes the part of the call that prevents a match.
 func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
-	if g.mapping == nil {
-		return toolnet.Doubt{}, toolnet.NotFound
-	}
 	return g.mapping.why(c, tools, name)
 }
 

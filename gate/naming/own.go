@@ -37,9 +37,6 @@ func (o *Own) Labels(c *toolnet.Call, tools []Label) (ls []Label, ok bool) {
 
 // Why is like [Naming.Why], but for the net's own names. It does not consider the Go function.
 func (o *Own) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
-	if o.Maps == nil {
-		return toolnet.Doubt{}, toolnet.NotFound
-	}
 	return o.Maps.why(c, tools, name)
 }
 

@@ -15,15 +15,9 @@ import (
 // A Reader reads the fields that a set of nets uses, each of them once. It is immutable.
 type Reader struct {
 	set  keyvalue.Set
-	keys []field         // the fields of keys, indexed by the key's number in the set
+	keys []toolnet.Field // the fields of keys, indexed by the key's number in the set
 	sums []toolnet.Field // distinct fields that sums read
 	rows bool
-}
-
-// field is a key field.
-type field struct {
-	name   string
-	result bool
 }
 
 // A Value is a field's value in a call or a result.
@@ -54,7 +48,7 @@ func New(nets []toolnet.Net) *Reader {
 func (r *Reader) add(key []toolnet.Field) {
 	for i := range key {
 		if number := r.set.Number(key[i : i+1]); number == len(r.keys) {
-			r.keys = append(r.keys, field{key[i].Name(), key[i].Result})
+			r.keys = append(r.keys, key[i])
 		}
 	}
 }
@@ -62,10 +56,10 @@ func (r *Reader) add(key []toolnet.Field) {
 // Fields returns the names of the fields in arguments and in results.
 func (r *Reader) Fields() (arguments, results []string) {
 	for _, f := range r.keys {
-		if f.result {
-			results = append(results, f.name)
+		if f.Result {
+			results = append(results, f.Name())
 		} else {
-			arguments = append(arguments, f.name)
+			arguments = append(arguments, f.Name())
 		}
 	}
 	for i := range r.sums {
@@ -77,7 +71,7 @@ func (r *Reader) Fields() (arguments, results []string) {
 // Name returns the name that f's values are listed under: the name of the first field that reads
 // the same values.
 func (r *Reader) Name(f toolnet.Field) string {
-	return r.keys[r.set.Number([]toolnet.Field{f})].name
+	return r.keys[r.set.Number([]toolnet.Field{f})].Name()
 }
 
 // Rows reports whether any net counts equal calls in a row.
@@ -90,7 +84,7 @@ func (r *Reader) Call(c *toolnet.Call) []Value {
 	}
 	values := r.read(&keyvalue.CallReader{Set: &r.set, Call: c}, false)
 	for i := range r.sums {
-		if amount, ok := argument.Number(&r.sums[i], c); ok {
+		if _, amount, ok := argument.Amount(&r.sums[i], c); ok {
 			values = append(values, Value{Field: r.sums[i].Name(), Amount: amount})
 		}
 	}
@@ -109,14 +103,14 @@ func (r *Reader) Result(result []byte) []Value {
 // read returns the values of the fields in the arguments or, if result is set, in the result.
 func (r *Reader) read(c *keyvalue.CallReader, result bool) (values []Value) {
 	for number, f := range r.keys {
-		if f.result != result {
+		if f.Result != result {
 			continue
 		}
 		read := c.Key(number)
 		if read.Fault != jsonpath.None {
 			continue
 		}
-		v := Value{Field: f.name}
+		v := Value{Field: f.Name()}
 		for i := range read.Values {
 			v.Texts = append(v.Texts, read.Values[i].Named[0].Value)
 		}

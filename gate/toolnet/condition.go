@@ -1,5 +1,7 @@
 package toolnet
 
+import "slices"
+
 // A Condition on the result of a call to Tool decides whether the call succeeded. If the condition
 // does not hold, the call has failed even if its result reports no error. If several conditions
 // apply to a call, all of them must hold.
@@ -30,13 +32,5 @@ func (s *Condition) about(name string) bool {
 
 // AboutCall reports whether the condition applies to the call.
 func (s *Condition) AboutCall(c *Call) bool {
-	if s.about(c.Tool) {
-		return true
-	}
-	for i := range c.Also {
-		if s.about(c.Also[i].Text) {
-			return true
-		}
-	}
-	return false
+	return s.about(c.Tool) || slices.ContainsFunc(c.Also, func(n Name) bool { return s.about(n.Text) })
 }

@@ -19,18 +19,7 @@ const (
 )
 
 // Amount returns the field's value if it is a single nonnegative number within the limits.
-func Amount(f *toolnet.Field, c *toolnet.Call) (*big.Rat, bool) {
-	amount, _, ok := read(f, c)
-	return amount, ok
-}
-
-// Number is like [Amount], but returns the number as the call spells it.
-func Number(f *toolnet.Field, c *toolnet.Call) (string, bool) {
-	_, number, ok := read(f, c)
-	return number, ok
-}
-
-func read(f *toolnet.Field, c *toolnet.Call) (amount *big.Rat, number string, ok bool) {
+func Amount(f *toolnet.Field, c *toolnet.Call) (amount *big.Rat, number string, ok bool) {
 	value, ok := single(f, c)
 	if !ok || rawjson.Kind(value) != '0' || len(value) > maxAmountDigits {
 		return nil, "", false

@@ -33,19 +33,10 @@ func Readable(result []byte) bool {
 
 // A Value is a key value in a call.
 type Value struct {
-	Text      string             // canonical string; see [Text]
-	Hash      uint64             // hash of Text; see [trie.Hash]
-	Named     []toolnet.KeyValue // value of each field
-	Keys      uint64             // bit set of the net's keys that have this value; see [Union]
-	formatted string             // cached result of [Format]; empty if not computed yet
-}
-
-// Format formats the value for display; see the function [Format].
-func (v *Value) Format() string {
-	if v.formatted == "" {
-		v.formatted = Format(v.Named)
-	}
-	return v.formatted
+	Text  string             // canonical string; see [Text]
+	Hash  uint64             // hash of Text; see [trie.Hash]
+	Named []toolnet.KeyValue // value of each field
+	Keys  uint64             // bit set of the net's keys that have this value; see [Union]
 }
 
 // A Key describes the fields of a key.
@@ -250,7 +241,10 @@ func (c *CallReader) field(number int) *fieldReading {
 	r := fieldReading{number: number}
 	switch f := &c.Set.fields[number]; {
 	case f.Reader != nil:
-		r.all, r.fault = jsonpath.Scalars(f.evaluate(c.Call), maxValues)
+		r.fault = jsonpath.Unfit
+		if value, ok := argument.Evaluate(&f.Field, c.Call); ok {
+			r.all, r.fault = jsonpath.Scalars(value, maxValues)
+		}
 	case !f.Result:
 		r.all, r.fault = f.path.Scalars(arguments(c.Call), maxValues)
 	case c.Result == nil:
@@ -273,36 +267,18 @@ func arguments(c *toolnet.Call) []byte {
 	return c.Args
 }
 
-// evaluate returns the value of f's expression, or null if it has no value.
-func (f *fieldReader) evaluate(c *toolnet.Call) []byte {
-	if v, ok := argument.Evaluate(&f.Field, c); ok {
-		return v
-	}
-	return []byte("null")
-}
-
-// named pairs the parts of a value with the key's fields.
-func (k *Key) named(parts []string) []toolnet.KeyValue {
-	all := make([]toolnet.KeyValue, len(parts))
-	for i := range parts {
-		all[i] = toolnet.KeyValue{Field: k.Written[i].Name(), Value: parts[i]}
-	}
-	return all
-}
-
 // ParseText is the inverse of [Text]: it returns the parts of a value, with the names of their
 // fields. For a long value, it returns only the beginning.
-func (k *Key) ParseText(text string) []toolnet.KeyValue {
+func (k *Key) ParseText(text string) (parts []toolnet.KeyValue) {
 	if text[0] == '#' {
 		begin := strings.TrimPrefix(text[1+2*sha256.Size:], `"`)
 		return []toolnet.KeyValue{{Field: k.Names(), Value: string(rawjson.AppendString(nil, begin+"…"))}}
 	}
-	var parts []string
 	rawjson.Elements([]byte("["+text+"]"), func(v []byte, _ int) bool {
-		parts = append(parts, string(v))
+		parts = append(parts, toolnet.KeyValue{Field: k.Written[len(parts)].Name(), Value: string(v)})
 		return true
 	})
-	return k.named(parts)
+	return parts
 }
 
 // Names returns the names of the key's fields.
@@ -317,9 +293,6 @@ func (k *Key) Names() string {
 // Format formats a value for display. A plain value is shown without quotes. Any other value is
 // shown as JSON, shortened and with escapes for invisible characters.
 func Format(parts []toolnet.KeyValue) string {
-	if len(parts) == 1 {
-		return formatPart(parts[0].Value)
-	}
 	shown := make([]string, len(parts))
 	for i := range parts {
 		shown[i] = formatPart(parts[i].Value)

@@ -151,11 +151,8 @@ func TestFormat(t *testing.T) {
 		{strings.Repeat("x", 64), `"` + strings.Repeat("x", 64) + `"`},
 		{`"` + strings.Repeat("x", 64) + `…"`, `"` + strings.Repeat("x", 65) + `"`},
 	} {
-		v := keyvalue.Value{Named: []toolnet.KeyValue{{Value: c.value}}}
-		for range 2 {
-			if got := v.Format(); got != c.want {
-				t.Errorf("%s: %s, want %s", c.value, got, c.want)
-			}
+		if got := keyvalue.Format([]toolnet.KeyValue{{Value: c.value}}); got != c.want {
+			t.Errorf("%s: %s, want %s", c.value, got, c.want)
 		}
 	}
 	if got := keyvalue.Format([]toolnet.KeyValue{{Value: `"h"`}, {Value: `"a b"`}}); got != `h, "a b"` {

@@ -53,6 +53,13 @@ type storedState struct {
 	spent *compactSpent
 }
 
+// WithEnforced returns a copy of s with another enforced state.
+func WithEnforced(s *ShadowData, enforced *NetData) *ShadowData {
+	c := *s
+	c.Enforced = enforced
+	return &c
+}
+
 // Deciding returns the state that determines the net's decisions.
 func (d *NetData) Deciding() *NetData {
 	if d.Shadow != nil {
@@ -100,9 +107,7 @@ func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 		SetSpoilers(&c, Filter(d.Spoilers(), other))
 	}
 	if d.Shadow != nil {
-		shadow := *d.Shadow
-		shadow.Enforced = Unwatched(shadow.Enforced, call, ended)
-		c.Shadow = &shadow
+		c.Shadow = WithEnforced(d.Shadow, Unwatched(d.Shadow.Enforced, call, ended))
 	}
 	Prune(&c, &c)
 	return &c
@@ -117,9 +122,7 @@ func Prune(d, base *NetData) {
 	if d.Shadow != nil && len(d.Shadow.Enforced.Lapsed()) > 0 {
 		enforced := *d.Shadow.Enforced
 		Prune(&enforced, base.Shadow.Enforced)
-		shadow := *d.Shadow
-		shadow.Enforced = &enforced
-		d.Shadow = &shadow
+		d.Shadow = WithEnforced(d.Shadow, &enforced)
 	}
 }
 
@@ -131,37 +134,28 @@ func EqualsDefault(d, base *NetData) bool {
 		(d.Shadow == nil || EqualsDefault(d.Shadow.Enforced, base.Shadow.Enforced))
 }
 
-// Debt returns the debt, or nil if the net has no debt; see [Extras].
-func (d *NetData) Debt() *Debt {
+// extras returns the extras, which are empty if the state has none.
+func (d *NetData) extras() *Extras {
 	if d.Extras == nil {
-		return nil
+		return &noExtras
 	}
-	return d.Extras.Debt
+	return d.Extras
 }
+
+// noExtras are empty extras. They are read-only.
+var noExtras Extras
+
+// Debt returns the debt, or nil if the net has no debt; see [Extras].
+func (d *NetData) Debt() *Debt { return d.extras().Debt }
 
 // Spoilers returns the calls in flight that spoil evidence; see [Extras].
-func (d *NetData) Spoilers() []Flight {
-	if d.Extras == nil {
-		return nil
-	}
-	return d.Extras.Spoilers
-}
+func (d *NetData) Spoilers() []Flight { return d.extras().Spoilers }
 
 // Lapsed returns the default state's watches that do not count for d's value; see [Extras].
-func (d *NetData) Lapsed() []Flight {
-	if d.Extras == nil {
-		return nil
-	}
-	return d.Extras.Lapsed
-}
+func (d *NetData) Lapsed() []Flight { return d.extras().Lapsed }
 
 // Row identifies the last call counted by a net with [toolnet.Net].Row; see [Extras].
-func (d *NetData) Row() string {
-	if d.Extras == nil {
-		return ""
-	}
-	return d.Extras.Row
-}
+func (d *NetData) Row() string { return d.extras().Row }
 
 // SetSpoilers sets the calls that spoil evidence. d must not be shared yet.
 func SetSpoilers(d *NetData, flights []Flight) {
@@ -185,10 +179,7 @@ func SetDebt(d *NetData, debt *Debt) {
 
 // setExtras replaces d.Extras with a changed copy, or with nil if the copy is empty.
 func (d *NetData) setExtras(change func(*Extras)) {
-	var a Extras
-	if d.Extras != nil {
-		a = *d.Extras
-	}
+	a := *d.extras()
 	d.Extras = nil
 	if change(&a); len(a.Spoilers)+len(a.Lapsed) > 0 || a.Row != "" || a.Debt != nil {
 		own := a

@@ -62,16 +62,11 @@ func (k *storedState) state() *NetData {
 }
 
 // Put sets the state for a value. v must not be shared yet.
-func Put(v *Values, key string, d *NetData) { v.put(key, d) }
-
-func (v *Values) put(key string, d *NetData) {
+func Put(v *Values, key string, d *NetData) {
 	e := &trie.Entry[storedState]{Hash: trie.Hash(key), Text: key}
 	v.share(&e.Value, d)
 	v.states = v.states.With(e)
 }
-
-// drop removes the state for a value. v must not be shared yet.
-func (v *Values) drop(key string) { v.states = v.states.Without(trie.Hash(key), key) }
 
 // share stores the state d in k. If many values are likely to have equal states, it stores the
 // clock and the spent amount separately and shares the rest.
@@ -95,6 +90,21 @@ func (v *Values) share(k *storedState, d *NetData) {
 		v.pool = trie.Trie[storedState]{}
 	}
 	v.pool = v.pool.With(&trie.Entry[storedState]{Hash: hash, Text: string(text), Value: storedState{data: &own}})
+}
+
+// MapValues returns the states that f returns for the states in values. It leaves out those that
+// equal the default state base. If values is empty, the result is nil.
+func MapValues(values *Values, base *NetData, f func(*NetData) *NetData) *Values {
+	if values.Len() == 0 {
+		return nil
+	}
+	mapped := &Values{}
+	for key, old := range values.All() {
+		if d := f(old); !EqualsDefault(d, base) {
+			Put(mapped, key, d)
+		}
+	}
+	return mapped
 }
 
 // isPlain reports whether d consists only of a marking and perhaps a clock and a spent amount.
@@ -132,9 +142,9 @@ func With(d *NetData, key string, value *NetData, fresh bool) *NetData {
 		d = &c
 	}
 	if EqualsDefault(value, d) {
-		d.Values.drop(key)
+		d.Values.states = d.Values.states.Without(trie.Hash(key), key)
 	} else {
-		d.Values.put(key, value)
+		Put(d.Values, key, value)
 	}
 	return d
 }
@@ -169,14 +179,12 @@ func Switched(d *NetData, active bool) *NetData {
 		}
 	}
 	if c.Shadow != nil {
-		shadow := *c.Shadow
-		shadow.Enforced = Switched(shadow.Enforced, active)
-		c.Shadow = &shadow
+		c.Shadow = WithEnforced(c.Shadow, Switched(c.Shadow.Enforced, active))
 	}
 	if c.Values.Len() > 0 {
 		values := &Values{}
 		for key, d := range d.Values.All() {
-			values.put(key, Switched(d, active))
+			Put(values, key, Switched(d, active))
 		}
 		c.Values = values
 	}

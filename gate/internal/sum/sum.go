@@ -24,7 +24,7 @@ type Limit struct {
 // no amount or would exceed the limit, amount is nil and reason explains why; retry is then the
 // time until the call becomes possible, or 0.
 func (l Limit) Add(name string, c *toolnet.Call, spent *big.Rat) (amount *big.Rat, reason string, retry time.Duration) {
-	amount, ok := argument.Amount(&l.Field, c)
+	amount, _, ok := argument.Amount(&l.Field, c)
 	if !ok {
 		return nil, fmt.Sprintf("%s needs one number of 0 or more as its %s, because the sum is limited.", name, l.Field.Name()), 0
 	}
