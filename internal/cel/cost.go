@@ -87,15 +87,9 @@ func boundedMatch(call interpreter.InterpretableCall, pattern string) (interpret
 	return interpreter.NewCall(call.ID(), call.Function(), call.OverloadID(), call.Args(), match), nil
 }
 
-// instructions returns the number of instructions in a compiled pattern.
+// instructions returns the number of instructions in a compiled pattern. The pattern must be valid.
 func instructions(pattern string) int {
-	tree, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil {
-		return maxRegex
-	}
-	prog, err := syntax.Compile(tree.Simplify())
-	if err != nil {
-		return maxRegex
-	}
+	tree, _ := syntax.Parse(pattern, syntax.Perl)
+	prog, _ := syntax.Compile(tree.Simplify())
 	return len(prog.Inst)
 }

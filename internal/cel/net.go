@@ -59,7 +59,7 @@ func (in *Input) variable(name string, want lookup) (any, error) {
 }
 
 // A Condition is a boolean expression about the firing of a transition.
-type Condition struct{ program *program }
+type Condition struct{ *program }
 
 // Condition compiles the requirement of a validator. names may be nil. The error is a [diag.List].
 func (c *Compiler) Condition(src string, names *Names) (*Condition, error) {
@@ -70,7 +70,7 @@ func (c *Compiler) Condition(src string, names *Names) (*Condition, error) {
 // Holds reports whether the condition is true. It returns an error if the condition could not be
 // evaluated; callers must treat this as false.
 func (c *Condition) Holds(in *Input) (bool, error) {
-	v, err := c.program.eval(in.variable)
+	v, err := c.eval(in.variable)
 	if err != nil {
 		return false, err
 	}
@@ -81,14 +81,8 @@ func (c *Condition) Holds(in *Input) (bool, error) {
 	return bool(holds), nil
 }
 
-// Uses reports whether the condition reads the given variable.
-func (c *Condition) Uses(variable string) bool {
-	_, ok := c.program.uses[variable]
-	return ok
-}
-
 // A Value is an expression about the firing of a transition. The expression's result is data.
-type Value struct{ program *program }
+type Value struct{ *program }
 
 // Value compiles the expression for a value that a net remembers. The expression can use the call's
 // result, which is null if the call returned no data. names may be nil. The error is a [diag.List].
@@ -97,17 +91,11 @@ func (c *Compiler) Value(src string, names *Names) (*Value, error) {
 	return &Value{p}, err
 }
 
-// Uses reports whether the expression reads the given variable.
-func (v *Value) Uses(variable string) bool {
-	_, ok := v.program.uses[variable]
-	return ok
-}
-
 // Of evaluates the expression. The result consists of values of the types nil, bool, int64, uint64,
 // float64, string, []any and map[string]any, and can always be encoded as JSON. It does not share
 // memory with the input.
 func (v *Value) Of(in *Input) (any, error) {
-	out, err := v.program.eval(in.variable)
+	out, err := v.eval(in.variable)
 	if err != nil {
 		return nil, err
 	}

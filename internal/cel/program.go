@@ -26,6 +26,12 @@ type program struct {
 	keys []string            // the keys that the expression reads by name
 }
 
+// Uses reports whether the expression reads the given variable.
+func (p *program) Uses(variable string) bool {
+	_, ok := p.uses[variable]
+	return ok
+}
+
 // compile checks and compiles an expression. If want is not nil, the result must have this type.
 // The type may be unknown at compile time, for example for a field of an argument; it is then
 // checked at evaluation. The error is a [diag.List].

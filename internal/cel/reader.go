@@ -35,35 +35,31 @@ func (c *Compiler) NewReader() *Reader {
 // Expr adds a boolean expression about a call. It returns the number of the expression, for use as
 // [gate.Map.Pattern]. Equal source texts have the same number. The error is a [diag.List].
 func (r *Reader) Expr(src string) (pattern int, err error) {
-	if n, ok := r.numbers[src]; ok {
-		return n, nil
-	}
-	p, err := r.compiler.call.compile(src, nil, cel.BoolType)
-	if err != nil {
-		return 0, err
-	}
-	r.numbers[src] = len(r.programs)
-	r.programs = append(r.programs, p)
-	return len(r.programs) - 1, nil
+	return r.add(src, r.numbers, cel.BoolType)
 }
 
 // ValueExpr adds an expression for a key. Its value is a string, a number, a boolean, or a list of
 // these. ValueExpr returns the number of the expression, for use in a [gate.Field]. Equal source
 // texts have the same number. The error is a [diag.List].
 func (r *Reader) ValueExpr(src string) (number int, err error) {
-	if n, ok := r.values[src]; ok {
+	return r.add(src, r.values, nil)
+}
+
+// add adds an expression that is not in known yet. If want is nil, the expression is for a key.
+func (r *Reader) add(src string, known map[string]int, want *cel.Type) (number int, err error) {
+	if n, ok := known[src]; ok {
 		return n, nil
 	}
-	p, err := r.compiler.call.compile(src, nil, nil)
+	p, err := r.compiler.call.compile(src, nil, want)
 	if err != nil {
 		return 0, err
 	}
-	if out := p.out; !isKeyType(out) {
-		return 0, whole(fmt.Sprintf("the expression yields %s, not a text, a number, true or false", article(out)), "")
+	if want == nil && !isKeyType(p.out) {
+		return 0, whole(fmt.Sprintf("the expression yields %s, not a text, a number, true or false", article(p.out)), "")
 	}
-	r.values[src] = len(r.programs)
+	known[src] = len(r.programs)
 	r.programs = append(r.programs, p)
-	return len(r.programs) - 1, nil
+	return known[src], nil
 }
 
 // isKeyType reports whether a value of type t may be the value of a key. If the type is unknown

@@ -46,10 +46,7 @@ func (n *Net) round(m Marking, structural []int, present Marking) bool {
 
 // inConflict reports whether another structural transition needs the same tokens as t.
 func (n *Net) inConflict(t int, structural []int, present Marking) bool {
-	for _, u := range structural {
-		if u != t && n.Transitions[u].Enabled(present) && n.Transitions[t].ConflictsWith(&n.Transitions[u], present) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(structural, func(u int) bool {
+		return u != t && n.Transitions[u].Enabled(present) && n.Transitions[t].ConflictsWith(&n.Transitions[u], present)
+	})
 }

@@ -1,5 +1,7 @@
 package petri
 
+import "slices"
+
 // maxKnown is the maximum number of transitions for remembering known successors. In a net with
 // more transitions, the search looks up every successor.
 const maxKnown = 256
@@ -53,12 +55,7 @@ func (k *knownSuccessors) setOf(state int) []uint64 {
 
 // sharesInput reports whether t and u share an input place.
 func (t *Transition) sharesInput(u *Transition) bool {
-	for _, a := range t.In {
-		if weight(u.In, a.Place) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.In, func(a Arc) bool { return weight(u.In, a.Place) > 0 })
 }
 
 // sameEffect reports whether t and u change every marking in the same way.

@@ -62,35 +62,16 @@ next:
 }
 
 // Enabled reports whether m has all tokens that t consumes.
-func (t *Transition) Enabled(m Marking) bool {
-	for _, a := range t.In {
-		if m[a.Place] < a.Weight {
-			return false
-		}
-	}
-	return true
-}
+func (t *Transition) Enabled(m Marking) bool { return m.has(t.In) }
 
 // Take removes the tokens that t consumes from m. t must be enabled.
-func (t *Transition) Take(m Marking) {
-	for _, a := range t.In {
-		m[a.Place] -= a.Weight
-	}
-}
+func (t *Transition) Take(m Marking) { m.add(t.In, -1) }
 
 // GiveBack undoes [Transition.Take].
-func (t *Transition) GiveBack(m Marking) {
-	for _, a := range t.In {
-		m[a.Place] += a.Weight
-	}
-}
+func (t *Transition) GiveBack(m Marking) { m.add(t.In, 1) }
 
 // Put adds the tokens that t produces to m.
-func (t *Transition) Put(m Marking) {
-	for _, a := range t.Out {
-		m[a.Place] += a.Weight
-	}
-}
+func (t *Transition) Put(m Marking) { m.add(t.Out, 1) }
 
 // Fire fires t in m. t must be enabled.
 func (t *Transition) Fire(m Marking) {
@@ -118,12 +99,10 @@ func (t *Transition) Adds() bool {
 // ConflictsWith reports whether t and u share an input place that does not have enough tokens in m
 // for both.
 func (t *Transition) ConflictsWith(u *Transition, m Marking) bool {
-	for _, a := range t.In {
-		if w := weight(u.In, a.Place); w > 0 && m[a.Place] < a.Weight+w {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.In, func(a Arc) bool {
+		w := weight(u.In, a.Place)
+		return w > 0 && m[a.Place] < a.Weight+w
+	})
 }
 
 // NeverGrows reports whether no transition increases the total number of tokens. Such a net is
@@ -131,6 +110,23 @@ func (t *Transition) ConflictsWith(u *Transition, m Marking) bool {
 func (n *Net) NeverGrows() bool {
 	ones := slices.Repeat([]int{1}, n.Places)
 	return !slices.ContainsFunc(n.Transitions, func(t Transition) bool { return weigh(t.Out, ones) > weigh(t.In, ones) })
+}
+
+// has reports whether m has all tokens that the arcs carry.
+func (m Marking) has(arcs []Arc) bool {
+	for _, a := range arcs {
+		if m[a.Place] < a.Weight {
+			return false
+		}
+	}
+	return true
+}
+
+// add adds the tokens that the arcs carry to m, the given number of times.
+func (m Marking) add(arcs []Arc, times int) {
+	for _, a := range arcs {
+		m[a.Place] += times * a.Weight
+	}
 }
 
 // AppendKey appends an encoding of m that is unique among markings of the same length.

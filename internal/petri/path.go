@@ -36,15 +36,11 @@ func (s *search) path(state int) []int {
 // predecessor returns the state that leads to m through t, if the search has visited it.
 func (s *search) predecessor(m Marking, t int, prev Marking, key []uint64) (state int, ok bool) {
 	tr := &s.net.Transitions[t]
-	for _, a := range tr.Out {
-		if m[a.Place] < a.Weight {
-			return 0, false
-		}
+	if !m.has(tr.Out) {
+		return 0, false
 	}
 	copy(prev, m)
-	for _, a := range tr.Out {
-		prev[a.Place] -= a.Weight
-	}
+	prev.add(tr.Out, -1)
 	tr.GiveBack(prev)
 	if !s.layout.pack(prev, key) {
 		return 0, false

@@ -41,12 +41,8 @@ func (t *Transition) Remaining(m Marking) (firings int, ok bool) {
 
 // FireTimes fires t the given number of times in m. [Transition.MaxFirings] must allow it.
 func (t *Transition) FireTimes(m Marking, times int) {
-	for _, a := range t.In {
-		m[a.Place] -= times * a.Weight
-	}
-	for _, a := range t.Out {
-		m[a.Place] += times * a.Weight
-	}
+	m.add(t.In, -times)
+	m.add(t.Out, times)
 }
 
 // ChangesInputOf reports whether firing t changes an input place of u.

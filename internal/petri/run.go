@@ -1,6 +1,9 @@
 package petri
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // run expands states until all are expanded or a limit is reached. It returns the reason why it
 // stopped.
@@ -79,12 +82,7 @@ func (s *search) countState(by []int32) {
 
 // inTerminal reports whether a terminal place is marked.
 func (s *search) inTerminal(key []uint64) bool {
-	for _, place := range s.terminal {
-		if s.layout.tokens(key, place) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.terminal, func(place int) bool { return s.layout.tokens(key, place) > 0 })
 }
 
 // widenLayout widens the lanes that are too narrow for the gathered successors and repacks all

@@ -4,34 +4,34 @@ package rawjson
 // false. Strings are decoded; numbers and booleans keep their source text. Nulls and object keys
 // are not leaves. Leaves stops at the first syntax error.
 func Leaves(value []byte, yield func(leaf string) bool) {
-	for i := skipSpace(value, 0); i < len(value); i = skipSpace(value, i) {
-		switch value[i] {
-		case '{', '}', '[', ']', ',', ':':
-			i++
-			continue
+	scalars(value, func(token []byte, end int) bool {
+		switch isString := token[0] == '"'; {
+		case token[0] == 'n' || isString && peek(value, skipSpace(value, end)) == ':':
+			return true
+		case isString:
+			s, ok := String(token)
+			return ok && yield(s)
 		}
-		end := Skip(value, i)
-		if end < 0 {
-			return
-		}
-		token, isKey := value[i:end], peek(value, skipSpace(value, end)) == ':'
-		i = end
-		switch {
-		case token[0] == 'n' || token[0] == '"' && isKey:
-		case token[0] == '"':
-			if s, ok := String(token); !ok || !yield(s) {
-				return
-			}
-		case !yield(string(token)):
-			return
-		}
-	}
+		return yield(string(token))
+	})
 }
 
 // Strings calls yield for each decoded string in value, in source order and including object keys,
 // until yield returns false. A string without escapes is a slice of value, which yield must not
 // modify. Strings stops at the first syntax error.
 func Strings(value []byte, yield func(s []byte) bool) {
+	scalars(value, func(token []byte, _ int) bool {
+		if token[0] != '"' {
+			return true
+		}
+		s, ok := decoded(token)
+		return ok && yield(s)
+	})
+}
+
+// scalars calls yield for each scalar in value, in source order and including object keys, until
+// yield returns false or there is a syntax error. The scalar's text ends at the offset end.
+func scalars(value []byte, yield func(token []byte, end int) bool) {
 	for i := skipSpace(value, 0); i < len(value); i = skipSpace(value, i) {
 		switch value[i] {
 		case '{', '}', '[', ']', ',', ':':
@@ -39,23 +39,9 @@ func Strings(value []byte, yield func(s []byte) bool) {
 			continue
 		}
 		end := Skip(value, i)
-		if end < 0 {
+		if end < 0 || !yield(value[i:end], end) {
 			return
-		}
-		if value[i] == '"' {
-			if s, ok := decoded(value[i:end]); !ok || !yield(s) {
-				return
-			}
 		}
 		i = end
 	}
-}
-
-// decoded decodes a string literal. If the literal has no escapes, it is not copied.
-func decoded(lit []byte) ([]byte, bool) {
-	if s, ok := Bare(lit); ok {
-		return s, true
-	}
-	s, ok := String(lit)
-	return []byte(s), ok
 }

@@ -12,30 +12,40 @@ import (
 // String decodes the string literal lit. It returns false if [Check] would not accept lit as a
 // string.
 func String(lit []byte) (string, bool) {
+	s, ok := decoded(lit)
+	return string(s), ok
+}
+
+// decoded is like [String]. If lit has no escapes, it returns a slice of lit.
+func decoded(lit []byte) ([]byte, bool) {
+	s, escaped, ok := content(lit)
+	if escaped {
+		s = unescape(s)
+	}
+	return s, ok
+}
+
+// Bare returns the text between the quotes of the string literal lit as a slice of lit. It returns
+// false if lit has escapes or is not a valid string literal.
+func Bare(lit []byte) ([]byte, bool) {
+	s, escaped, ok := content(lit)
+	if escaped {
+		return nil, false
+	}
+	return s, ok
+}
+
+// content returns the text between the quotes of the string literal lit, and whether the text has
+// escapes. If lit is not a valid string literal, it returns zero values.
+func content(lit []byte) (text []byte, escaped, ok bool) {
 	if peek(lit, 0) != '"' {
-		return "", false
+		return nil, false, false
 	}
 	end, escaped, msg := scanString(lit, 0)
 	if msg != "" || end != len(lit) {
-		return "", false
+		return nil, false, false
 	}
-	if escaped {
-		return string(unescape(lit[1 : end-1])), true
-	}
-	return string(lit[1 : end-1]), true
-}
-
-// Bare returns the text between the quotes of the string literal lit as a slice of lit. Its result
-// ok is false if lit has escapes or is not a valid string literal.
-func Bare(lit []byte) (content []byte, ok bool) {
-	if peek(lit, 0) != '"' {
-		return nil, false
-	}
-	end, escaped, msg := scanString(lit, 0)
-	if msg != "" || escaped || end != len(lit) {
-		return nil, false
-	}
-	return lit[1 : end-1 : end-1], true
+	return lit[1 : end-1 : end-1], escaped, true
 }
 
 // AppendString appends s to dst as a JSON string literal. Invalid UTF-8 becomes U+FFFD. HTML
@@ -155,7 +165,10 @@ func hex4(s []byte) rune {
 // quote, a backslash, a control character, or a byte of a multibyte rune.
 func skipPlain(doc []byte, i int) int {
 	for len(doc)-i >= 8 {
-		if m := special(binary.LittleEndian.Uint64(doc[i:])); m != 0 {
+		w := binary.LittleEndian.Uint64(doc[i:])
+		// The high bit of the lowest byte that is not plain ASCII is set in m. Higher bytes may be
+		// marked wrongly.
+		if m := quoteOrSlash(w) | ((w-ones*' ')&^w|w)&highs; m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
 		i += 8
@@ -169,13 +182,8 @@ func skipPlain(doc []byte, i int) int {
 	return i
 }
 
-// special sets the high bit in the lowest byte of w that is not plain ASCII. Higher bytes may be
-// marked wrongly.
-func special(w uint64) uint64 {
-	return quoteOrSlash(w) | ((w-ones*' ')&^w|w)&highs
-}
-
-// quoteOrSlash is like special, but only for quotes and backslashes.
+// quoteOrSlash sets the high bit in the lowest byte of w that is a quote or a backslash. Higher bytes
+// may be marked wrongly.
 func quoteOrSlash(w uint64) uint64 {
 	quote := w ^ ones*'"'
 	slash := w ^ ones*'\\'
