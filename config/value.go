@@ -58,7 +58,8 @@ func (v Value) Position() Position { return v.position(v.node) }
 // Fault records a mistake in the value, with a hint on how to correct it.
 func (v Value) Fault(msg, hint string) { v.faultAt(v.node, msg, hint) }
 
-// Fields decodes a mapping with the functions in known. It reports every other key.
+// Fields decodes a mapping with the functions in known. It reports every other key, and returns
+// whether there was no problem.
 func (v Value) Fields(known Keys) (ok bool) {
 	before := v.Faults()
 	if v.visit != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// nearTo returns the near misses for the names that n waits for. The call itself is a near miss if its script contains the
-// awaited evidence as well as the blocked name, because a call is decided before any part of it
-// runs.
+// nearTo returns the near misses for the names that n waits for. The call itself is a near miss if
+// its script contains the awaited evidence as well as the blocked name, because a call is decided
+// before any part of it runs.
 func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	for _, miss := range j.state.Near {
 		if slices.Contains(n.awaits, miss.Name) {

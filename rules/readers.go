@@ -9,8 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// readers holds the script reader and the expression readers of a compilation. Each reader is
-// created when it is first needed.
+// readers holds the script reader and the expression readers of a compilation.
 type readers struct {
 	scripts *shell.Reader
 	calls   *cel.Reader // for expressions about calls

@@ -199,7 +199,7 @@ func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok b
 }
 
 // why reports whether the maps that give the name match the call. It also explains an uncertain or
-// absent match.
+// absent match. m may be nil.
 func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
 	if m == nil {
 		return d, toolnet.NotFound
