@@ -3,6 +3,7 @@ package daemon
 import (
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,12 +48,7 @@ func newProcessors(c *config.Config) *processors {
 
 // overHTTP reports whether clients or servers use HTTP.
 func overHTTP(c *config.Config) bool {
-	for _, s := range c.Servers {
-		if s.URL != "" {
-			return true
-		}
-	}
-	return c.Listen.HTTP != ""
+	return c.Listen.HTTP != "" || slices.ContainsFunc(c.Servers, func(s config.Server) bool { return s.URL != "" })
 }
 
 // begin counts a call that is being sent to its server.

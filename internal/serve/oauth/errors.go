@@ -3,6 +3,7 @@ package oauth
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
@@ -45,14 +46,8 @@ func withoutQuotes(err error) error {
 // another attempt to use it may succeed.
 func refusedForGood(err error) bool {
 	var token *oauth2.RetrieveError
-	if !errors.As(err, &token) {
-		return false
-	}
-	switch token.ErrorCode {
-	case "invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "access_denied":
-		return true
-	}
-	return false
+	codes := []string{"invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "access_denied"}
+	return errors.As(err, &token) && slices.Contains(codes, token.ErrorCode)
 }
 
 // maxQuoted is the maximum number of bytes to quote from a server's text.

@@ -99,17 +99,9 @@ func (e environment) endpoint(configured string) (string, error) {
 		base, path = strings.TrimSuffix(base, "/")+tracesPath, tracesPath
 	}
 	if p := e.get("PROTOCOL"); p != "" && p != "http/protobuf" {
-		return "", &ProtocolError{name, p}
+		return "", fmt.Errorf("%s is set and OTEL_EXPORTER_OTLP_PROTOCOL is %q: traces are sent by http/protobuf only; telemetry.traces names a collector for this proxy", name, p)
 	}
 	return endpointURL(name, base, path)
-}
-
-// A ProtocolError means that a variable asks for an unsupported protocol.
-type ProtocolError struct{ Variable, Protocol string }
-
-// Error names the variable and explains how to fix the problem.
-func (e *ProtocolError) Error() string {
-	return fmt.Sprintf("%s is set and OTEL_EXPORTER_OTLP_PROTOCOL is %q: traces are sent by http/protobuf only; telemetry.traces names a collector for this proxy", e.Variable, e.Protocol)
 }
 
 // endpointURL checks a URL from the user. If the URL has no path, endpointURL adds the given path.

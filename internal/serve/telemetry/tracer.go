@@ -133,9 +133,7 @@ func target(i admission.Info) string {
 // callAttributes returns the attributes that describe the called tool or prompt.
 func callAttributes(i admission.Info) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("mcp.method.name", i.Method)}
-	if i.Upstream != "" {
-		all = append(all, attribute.String("petrigate.upstream", i.Upstream))
-	}
+	all = appendKnown(all, "petrigate.upstream", i.Upstream)
 	switch {
 	case i.Tool == "":
 	case i.Method == methodTool:
@@ -149,15 +147,9 @@ func callAttributes(i admission.Info) []attribute.KeyValue {
 // clientAttributes returns the attributes that describe the caller.
 func clientAttributes(i admission.Info) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("mcp.session.id", i.Session)}
-	if id := strings.Trim(string(i.ID), `"`); id != "" {
-		all = append(all, attribute.String("jsonrpc.request.id", text.Excerpt(id, maxAttribute)))
-	}
-	if i.Protocol != "" {
-		all = append(all, attribute.String("mcp.protocol.version", text.Excerpt(i.Protocol, maxAttribute)))
-	}
-	if i.Client != "" {
-		all = append(all, attribute.String("petrigate.client", text.Excerpt(i.Client, maxAttribute)))
-	}
+	all = appendKnown(all, "jsonrpc.request.id", text.Excerpt(strings.Trim(string(i.ID), `"`), maxAttribute))
+	all = appendKnown(all, "mcp.protocol.version", text.Excerpt(i.Protocol, maxAttribute))
+	all = appendKnown(all, "petrigate.client", text.Excerpt(i.Client, maxAttribute))
 	if i.Transport == "stdio" {
 		return append(all, attribute.String("network.transport", "pipe"))
 	}
@@ -167,25 +159,30 @@ func clientAttributes(i admission.Info) []attribute.KeyValue {
 // endSpan ends the span for a phase.
 func endSpan(span trace.Span, s admission.Phase, method string, r admission.Result) {
 	defer span.End()
-	if r.Decision != "" {
-		span.SetAttributes(attribute.String("petrigate.decision", r.Decision))
-	}
-	if r.Kind != "" {
-		span.SetAttributes(attribute.String("petrigate.refusal.kind", r.Kind))
-	}
+	all := appendKnown(nil, "petrigate.decision", r.Decision)
+	all = appendKnown(all, "petrigate.refusal.kind", r.Kind)
 	if len(r.Rules) > 0 {
-		span.SetAttributes(attribute.StringSlice("petrigate.rules", r.Rules))
+		all = append(all, attribute.StringSlice("petrigate.rules", r.Rules))
 	}
 	if s == admission.PhaseSettle {
-		span.SetAttributes(attribute.String("petrigate.outcome", r.Outcome.String()))
+		all = append(all, attribute.String("petrigate.outcome", r.Outcome.String()))
 	}
 	if why := errorType(s, method, r); why != "" {
-		span.SetAttributes(attribute.String("error.type", why))
+		all = append(all, attribute.String("error.type", why))
 		span.SetStatus(codes.Error, "")
 	}
 	if r.Code != 0 {
-		span.SetAttributes(attribute.String("rpc.response.status_code", strconv.Itoa(r.Code)))
+		all = append(all, attribute.String("rpc.response.status_code", strconv.Itoa(r.Code)))
 	}
+	span.SetAttributes(all...)
+}
+
+// appendKnown appends an attribute unless its value is empty.
+func appendKnown(all []attribute.KeyValue, key, value string) []attribute.KeyValue {
+	if value == "" {
+		return all
+	}
+	return append(all, attribute.String(key, value))
 }
 
 // errorType returns the value of the attribute error.type for a phase, or "" if the phase

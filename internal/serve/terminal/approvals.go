@@ -17,30 +17,26 @@ import (
 // PrintApprovals prints the pending approvals in the given order, followed by the approvals that
 // have ended, in reverse order, newest first.
 func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
-	if len(pending) == 0 {
-		none := "no approvals"
-		if len(ended) > 0 {
-			none = "no pending approvals"
+	var b strings.Builder
+	width := Width(w)
+	switch {
+	case len(pending) > 0:
+		writeCalls(&b, width, "ID|STATE|LEFT|ASKED BY|RULE", pending, pendingRow)
+		if Is(w) {
+			b.WriteString("\nAnswer one: petrigate approvals approve ID, or deny ID. All as they come: petrigate approvals watch\n")
 		}
-		if _, err := fmt.Fprintln(w, none); err != nil {
-			return err
-		}
-	} else if err := printCalls(w, "ID|STATE|LEFT|ASKED BY|RULE", pending, pendingRow); err != nil {
-		return err
+	case len(ended) > 0:
+		b.WriteString("no pending approvals\n")
+	default:
+		b.WriteString("no approvals\n")
 	}
-	if len(pending) > 0 && Is(w) {
-		if _, err := fmt.Fprintln(w, "\nAnswer one: petrigate approvals approve ID, or deny ID. All as they come: petrigate approvals watch"); err != nil {
-			return err
-		}
+	if len(ended) > 0 {
+		slices.Reverse(ended)
+		b.WriteByte('\n')
+		writeCalls(&b, width, "ID|STATE|ANSWERED BY|VIA|WHEN", ended, settledRow)
 	}
-	if len(ended) == 0 {
-		return nil
-	}
-	slices.Reverse(ended)
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	return printCalls(w, "ID|STATE|ANSWERED BY|VIA|WHEN", ended, settledRow)
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // pendingRow returns the table row for a pending approval, except for the column with the call.
@@ -77,9 +73,9 @@ func stateOf(a operator.ApprovalInfo) string {
 // minCallWidth is the minimum width of the call column.
 const minCallWidth = 24
 
-// printCalls prints a table of approvals with the calls in the last column. On a terminal, it
-// shortens the calls to the available width.
-func printCalls(w io.Writer, head string, list []operator.ApprovalInfo, row func(operator.ApprovalInfo) []string) error {
+// writeCalls writes a table of approvals with the calls in the last column. It shortens the calls to
+// the width of the terminal, which is 0 if the table is not shown on one.
+func writeCalls(b *strings.Builder, width int, head string, list []operator.ApprovalInfo, row func(operator.ApprovalInfo) []string) {
 	rows, used := make([][]string, len(list)), 0
 	var widths []int
 	for title := range strings.SplitSeq(head, "|") {
@@ -91,17 +87,17 @@ func printCalls(w io.Writer, head string, list []operator.ApprovalInfo, row func
 			widths[n] = max(widths[n], utf8.RuneCountInString(cell))
 		}
 	}
-	for _, width := range widths {
-		used += width + 2
+	for _, column := range widths {
+		used += column + 2
 	}
 	room := 160
-	if width := Width(w); width > 0 {
+	if width > 0 {
 		room = max(width-used, minCallWidth)
 	}
 	for i, a := range list {
 		rows[i] = append(rows[i], callLine(a, room))
 	}
-	return text.Table(w, "", head+"|CALL", rows)
+	_ = text.Table(b, "", head+"|CALL", rows) // writing to a builder never fails
 }
 
 // callLine formats a call. If possible, it shortens the parts of the call so that the line fits in
