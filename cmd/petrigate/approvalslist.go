@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/terminal"
@@ -16,25 +17,8 @@ func approvalsList(s stdio) *cobra.Command {
 	return answering(c, s, "approvals", func([]string) (any, func() error, error) {
 		lists, err := askAll((*control.Client).Approvals)
 		all := uniqueBy(append([]operator.ApprovalInfo{}, slices.Concat(lists...)...), approvalID)
-		waits := func(a operator.ApprovalInfo) bool { return a.State == operator.Pending }
-		pending, ended := partition(all, waits)
-		if *alone {
-			ended = nil
-		}
-		return append(slices.Clip(pending), ended...), func() error { return terminal.PrintApprovals(s.out, pending, ended) }, err
+		pending := list.Filter(all, func(a operator.ApprovalInfo) bool { return a.State == operator.Pending })
+		ended := list.Filter(all, func(a operator.ApprovalInfo) bool { return a.State != operator.Pending && !*alone })
+		return append([]operator.ApprovalInfo{}, slices.Concat(pending, ended)...), func() error { return terminal.PrintApprovals(s.out, pending, ended) }, err
 	})
-}
-
-// partition splits a list into the elements that satisfy a predicate and those that do not,
-// preserving the order. The results are never nil, so that they are encoded as JSON arrays.
-func partition[T any](all []T, which func(T) bool) (yes, no []T) {
-	yes, no = []T{}, []T{}
-	for _, one := range all {
-		if which(one) {
-			yes = append(yes, one)
-		} else {
-			no = append(no, one)
-		}
-	}
-	return yes, no
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/serve/control"
@@ -110,9 +111,9 @@ func completeFirst(list func(c *cobra.Command) []cobra.Completion) completer {
 // netNames completes net names of running proxies.
 func netNames(*cobra.Command, []string, string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 	all, _ := gather((*control.Client).Nets)
-	for _, n := range all {
-		words = append(words, cobra.CompletionWithDesc(n.it.Name, n.it.Rule))
-	}
+	words = list.Map(all, func(n owned[operator.PolicyNet]) cobra.Completion {
+		return cobra.CompletionWithDesc(n.it.Name, n.it.Rule)
+	})
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
@@ -128,12 +129,11 @@ func approvalIDs(pending bool) completer {
 	})
 }
 
-func grantIDs(*cobra.Command) (ids []cobra.Completion) {
+func grantIDs(*cobra.Command) []cobra.Completion {
 	all, _ := gather((*control.Client).Grants)
-	for _, g := range all {
-		ids = append(ids, cobra.CompletionWithDesc(g.it.ID, g.it.Tool+" on "+g.it.Upstream))
-	}
-	return ids
+	return list.Map(all, func(g owned[operator.GrantInfo]) cobra.Completion {
+		return cobra.CompletionWithDesc(g.it.ID, g.it.Tool+" on "+g.it.Upstream)
+	})
 }
 
 func sessionIDs(*cobra.Command) (ids []cobra.Completion) {
@@ -193,12 +193,8 @@ func helpNames(c *cobra.Command, args []string, begun string) ([]cobra.Completio
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return completeFirst(func(*cobra.Command) (names []cobra.Completion) {
-		for _, sub := range at.Commands() {
-			if sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
-				names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
-			}
-		}
-		return names
+	return completeFirst(func(*cobra.Command) []cobra.Completion {
+		subs := list.Filter(at.Commands(), func(c *cobra.Command) bool { return c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand() })
+		return list.Map(subs, func(c *cobra.Command) cobra.Completion { return cobra.CompletionWithDesc(c.Name(), c.Short) })
 	})(c, rest, begun)
 }

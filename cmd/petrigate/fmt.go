@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/internal/textfile"
@@ -114,10 +115,6 @@ func readRules(s stdio, file string) ([]byte, error) {
 
 // ruleProblems returns the syntax errors in the text of a rules file.
 func ruleProblems(file string, src []byte) diag.List {
-	var problems diag.List
 	_, errs := rules.Parse(file, src)
-	for _, e := range errs {
-		problems = append(problems, policy.RuleProblem(e))
-	}
-	return problems
+	return list.Map(errs, policy.RuleProblem)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/safefile"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/text"
@@ -193,9 +194,7 @@ func describeAccess(c *config.Config) string {
 	if c.Telemetry.Traces != "" {
 		reaches = append(reaches, c.Telemetry.Traces)
 	}
-	for _, b := range c.Bases {
-		reaches = append(reaches, b.File)
-	}
+	reaches = append(reaches, list.Map(c.Bases, func(b config.Base) string { return b.File })...)
 	said := ""
 	for _, part := range []struct {
 		does string

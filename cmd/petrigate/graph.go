@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/draw"
 	"github.com/petrigate/petrigate/internal/policy/netfile"
@@ -52,10 +53,7 @@ func (f graphFlags) selectedNets(s stdio) ([]draw.Net, error) {
 	if err != nil || len(f.only) == 0 {
 		return nets, err
 	}
-	var names []string
-	for _, n := range nets {
-		names = append(names, n.Name)
-	}
+	names := list.Map(nets, func(n draw.Net) string { return n.Name })
 	for _, name := range f.only {
 		if !slices.Contains(names, name) {
 			return nil, usage("no net %q%s; nets: %s", name, text.DidYouMean(name, "", names), strings.Join(names, ", "))

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/starter"
 	"github.com/petrigate/petrigate/internal/text"
@@ -116,17 +117,11 @@ func (s stdio) findTests(a starter.Agent, yes bool, ask func(string) (bool, erro
 }
 
 // agentClients returns the agent names that petrigate init and petrigate connect accept.
-func agentClients() (names []string) {
-	for _, a := range starter.Agents() {
-		names = append(names, a.Client)
-	}
-	return names
+func agentClients() []string {
+	return list.Map(starter.Agents(), func(a starter.Agent) string { return a.Client })
 }
 
 // agentWords completes the agent names that petrigate init accepts.
-func agentWords(*cobra.Command) (words []cobra.Completion) {
-	for _, a := range starter.Agents() {
-		words = append(words, cobra.CompletionWithDesc(a.Client, a.Title))
-	}
-	return words
+func agentWords(*cobra.Command) []cobra.Completion {
+	return list.Map(starter.Agents(), func(a starter.Agent) cobra.Completion { return cobra.CompletionWithDesc(a.Client, a.Title) })
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/serve/oauth"
@@ -111,13 +112,10 @@ func (f *loginFlags) server(s stdio, c *cobra.Command) (_ config.Server, err err
 		return config.Server{}, err
 	}
 	name := f.args[0]
-	var known []string
-	for _, server := range servers {
-		if server.Name == name {
-			return server, daemon.CheckLogin(server)
-		}
-		known = append(known, server.Name)
+	if server := list.Find(servers, func(s config.Server) bool { return s.Name == name }); server != nil {
+		return *server, daemon.CheckLogin(*server)
 	}
+	known := list.Map(servers, func(s config.Server) string { return s.Name })
 	return config.Server{}, usage("%s has no server %q%s", file, name, text.DidYouMean(name, "", known))
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/text"
@@ -99,17 +100,11 @@ func proxiesWith(name string) ([]*control.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	var having []*control.Client
-	var known []string
-	for _, n := range nets {
-		known = append(known, n.it.Name)
-		if n.it.Name == name {
-			having = append(having, n.client)
-		}
-	}
+	having := list.Filter(nets, func(n owned[operator.PolicyNet]) bool { return n.it.Name == name })
 	if len(having) > 0 {
-		return having, nil
+		return clientsOf(having), nil
 	}
+	known := list.Map(nets, func(n owned[operator.PolicyNet]) string { return n.it.Name })
 	slices.Sort(known)
 	return nil, fmt.Errorf("no running proxy has a net %q%s; petrigate nets ls lists them", name, text.DidYouMean(name, "", slices.Compact(known)))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
@@ -79,15 +80,16 @@ type owned[T any] struct {
 	client *control.Client
 }
 
+// clientsOf returns the client of each item.
+func clientsOf[T any](all []owned[T]) []*control.Client {
+	return list.Map(all, func(o owned[T]) *control.Client { return o.client })
+}
+
 // gather concatenates the lists that all running proxies return.
-func gather[T any](list func(*control.Client) ([]T, error)) ([]owned[T], error) {
+func gather[T any](query func(*control.Client) ([]T, error)) ([]owned[T], error) {
 	lists, err := askAll(func(client *control.Client) ([]owned[T], error) {
-		things, err := list(client)
-		var all []owned[T]
-		for _, it := range things {
-			all = append(all, owned[T]{it, client})
-		}
-		return all, err
+		things, err := query(client)
+		return list.Map(things, func(it T) owned[T] { return owned[T]{it, client} }), err
 	})
 	return slices.Concat(lists...), err
 }

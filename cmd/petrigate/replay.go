@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/runtime/audit/replay"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
@@ -145,18 +146,14 @@ func printReplay(w io.Writer, name string, r *replay.Report) error {
 	if _, err := io.WriteString(w, b.String()); err != nil || len(r.Rules) == 0 {
 		return err
 	}
-	rows := [][]string{}
-	for _, c := range r.Rules {
-		rows = append(rows, []string{text.Grouped(c.Count), c.Was, c.Now, c.Net, c.Rule})
-	}
+	rows := list.Map(r.Rules, func(c replay.RuleCount) []string {
+		return []string{text.Grouped(c.Count), c.Was, c.Now, c.Net, c.Rule}
+	})
 	return text.TableBelow(w, "", "DECISIONS|ON RECORD|NOW|NET|RULE", rows)
 }
 
 func abbreviate(fingerprints []string) string {
-	var all []string
-	for _, p := range fingerprints[:min(len(fingerprints), 5)] {
-		all = append(all, fmt.Sprintf("%.12s", p))
-	}
+	all := list.Map(fingerprints[:min(len(fingerprints), 5)], func(p string) string { return fmt.Sprintf("%.12s", p) })
 	if more := len(fingerprints) - len(all); more > 0 {
 		all = append(all, fmt.Sprintf("%d more", more))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/service"
@@ -81,9 +82,7 @@ func serviceVariables(c *config.Config) (all []service.Variable) {
 // in this process. It leaves out variables that are set in all processes of the user.
 func configVariables(ctx context.Context, path string, c *config.Config) (names []string) {
 	common := []string{"HOME", "USER", "LOGNAME", "APPDATA", "XDG_CONFIG_HOME"}
-	for _, v := range serviceVariables(c) {
-		common = append(common, v.Name)
-	}
+	common = append(common, list.Map(serviceVariables(c), func(v service.Variable) string { return v.Name })...)
 	env := func(name string) (string, bool) {
 		value, set := os.LookupEnv(name)
 		if set && (value != "" || !strings.HasPrefix(name, "PETRIGATE_")) && !slices.Contains(common, name) && !slices.Contains(names, name) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/shadow"
@@ -241,16 +242,12 @@ func sessionsReset(s stdio) *cobra.Command {
 
 // sharedNetsNote lists the nets that are not reset when a single session is reset.
 func sharedNetsNote(nets []operator.PolicyNet) string {
-	var shared []string
-	for _, n := range nets {
-		if n.Scope != "session" {
-			shared = append(shared, n.Name)
-		}
-	}
+	shared := list.Filter(nets, func(n operator.PolicyNet) bool { return n.Scope != "session" })
 	if len(shared) == 0 {
 		return ""
 	}
-	return ", except for nets that it shares with other sessions: " + strings.Join(text.EscapeAll(shared), ", ")
+	names := list.Map(shared, func(n operator.PolicyNet) string { return text.Escape(n.Name) })
+	return ", except for nets that it shares with other sessions: " + strings.Join(names, ", ")
 }
 
 func sessionsSettle(s stdio) *cobra.Command {

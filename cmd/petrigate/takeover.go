@@ -15,6 +15,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 	"github.com/petrigate/petrigate/internal/serve/terminal"
 	"github.com/petrigate/petrigate/internal/takeover"
@@ -316,9 +317,6 @@ func newDisconnect(s stdio) *cobra.Command {
 }
 
 // clientNames completes client names.
-func clientNames(*cobra.Command) (names []cobra.Completion) {
-	for _, c := range clientcfg.All() {
-		names = append(names, cobra.CompletionWithDesc(c.Name, c.Title))
-	}
-	return names
+func clientNames(*cobra.Command) []cobra.Completion {
+	return list.Map(clientcfg.All(), func(c clientcfg.Client) cobra.Completion { return cobra.CompletionWithDesc(c.Name, c.Title) })
 }

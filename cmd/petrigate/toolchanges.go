@@ -70,11 +70,7 @@ func toolsAccept(s stdio) *cobra.Command {
 				return errors.New("nothing was accepted")
 			}
 		}
-		var having []*control.Client
-		for _, o := range found {
-			having = append(having, o.client)
-		}
-		typed, err := promptPINs(c.Context(), s, *pinIn, having)
+		typed, err := promptPINs(c.Context(), s, *pinIn, clientsOf(found))
 		if err != nil {
 			return err
 		}
@@ -120,11 +116,8 @@ func changedTools(names []string) ([]owned[operator.ToolChange], error) {
 
 // ofProxy returns the tool changes at the proxy with the given process ID.
 func ofProxy(found []owned[operator.ToolChange], pid int) ([]owned[operator.ToolChange], error) {
-	var having []*control.Client
-	for _, o := range uniqueBy(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.client.Path }) {
-		having = append(having, o.client)
-	}
-	one, err := selectProxy(having, pid, "such a change")
+	having := uniqueBy(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.client.Path })
+	one, err := selectProxy(clientsOf(having), pid, "such a change")
 	return slices.DeleteFunc(found, func(o owned[operator.ToolChange]) bool { return err == nil && o.client.Path != one.Path }), err
 }
 

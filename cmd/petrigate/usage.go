@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -44,12 +45,8 @@ func refuseUnknownVerb(c *cobra.Command, got []string) error {
 	if len(got) == 0 {
 		return nil
 	}
-	var known []string
-	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() || sub.Name() == "help" {
-			known = append(known, sub.Name())
-		}
-	}
+	shown := list.Filter(c.Commands(), func(sub *cobra.Command) bool { return sub.IsAvailableCommand() || sub.Name() == "help" })
+	known := list.Map(shown, (*cobra.Command).Name)
 	return usage("%s has no verb %q%s; see %s --help", c.CommandPath(), got[0], text.DidYouMean(got[0], "", known), c.CommandPath())
 }
 
@@ -88,9 +85,6 @@ func newHelp(root *cobra.Command) *cobra.Command {
 }
 
 func requireSubcommand(c *cobra.Command, _ []string) error {
-	var names []string
-	for _, sub := range c.Commands() {
-		names = append(names, sub.Name())
-	}
+	names := list.Map(c.Commands(), (*cobra.Command).Name)
 	return usage("%s requires one of: %s", c.CommandPath(), strings.Join(names, ", "))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -82,15 +83,11 @@ func ApprovalOf(a approval.Record, pin bool, where func(gate.Position) string) A
 		info.Rules = append(info.Rules, cmp.Or(where(s.Rule), s.Net))
 		info.Steps = append(info.Steps, ApprovalStep{Net: s.Net, Transition: s.Transition, Rule: where(s.Rule), Reason: s.Reason})
 	}
-	for _, r := range a.Rejections {
-		info.Rejections = append(info.Rejections, Rejection(r))
-	}
+	info.Rejections = list.Map(a.Rejections, func(r approval.Rejection) Rejection { return Rejection(r) })
 	if since := a.Since; since != nil {
 		info.LastApproved, info.LastApproval, info.Redefined, info.NotCompared = &since.At, since.Approval, since.Redefined, since.TooLong
 		info.MoreDifferences = since.More
-		for _, c := range since.Changes {
-			info.Differences = append(info.Differences, Difference(c))
-		}
+		info.Differences = list.Map(since.Changes, func(c approval.Change) Difference { return Difference(c) })
 	}
 	return info
 }

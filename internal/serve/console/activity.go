@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/text"
@@ -193,11 +194,9 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request) {
 	}
 	b := callBody{row: all[at]}
 	if b.Call > 0 && b.IsCall() {
-		for _, one := range all[at+1:] {
-			if one.Session == b.Session && one.Call == b.Call && !one.IsCall() {
-				b.Related = append(b.Related, one)
-			}
-		}
+		b.Related = list.Filter(all[at+1:], func(one *row) bool {
+			return one.Session == b.Session && one.Call == b.Call && !one.IsCall()
+		})
 	}
 	if b.Approval != "" {
 		if a, err := c.options.Proxy.Approval(b.Approval); err == nil {
@@ -242,13 +241,8 @@ func midnight(t time.Time) time.Time {
 
 // Says returns the verdicts of the nets on the call. For a refused call it returns only the nets
 // that block it.
-func (r *row) Says() (nets []audit.NetVerdict) {
-	for _, n := range r.Nets {
-		if r.Decision != "refuse" || n.Verdict == "blocked" {
-			nets = append(nets, n)
-		}
-	}
-	return nets
+func (r *row) Says() []audit.NetVerdict {
+	return list.Filter(r.Nets, func(n audit.NetVerdict) bool { return r.Decision != "refuse" || n.Verdict == "blocked" })
 }
 
 // Took formats the duration of the call.

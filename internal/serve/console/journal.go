@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
@@ -113,11 +114,8 @@ func (j *journal) readOthers(ctx context.Context, others *trail.Others) {
 	j.add(eventsOf(records), 0)
 }
 
-func eventsOf(records []trail.Record) (events [][]byte) {
-	for i := range records {
-		events = append(events, records[i].Event)
-	}
-	return events
+func eventsOf(records []trail.Record) [][]byte {
+	return list.Map(records, func(r trail.Record) []byte { return r.Event })
 }
 
 func (j *journal) setReading(on bool, err error) {

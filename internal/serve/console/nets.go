@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/policy/draw"
 	"github.com/petrigate/petrigate/internal/text"
@@ -61,9 +62,7 @@ func (c *Console) nets(w http.ResponseWriter, r *http.Request) {
 	}
 	b := netsBody{at: at, Session: at.Session, Then: m}
 	b.Others = c.choices(at)
-	for _, t := range m.tools {
-		b.Tools = append(b.Tools, t.Tool)
-	}
+	b.Tools = list.Map(m.tools, func(t gate.Call) string { return t.Tool })
 	title := "Nets"
 	if at.Net == "" {
 		b.Nets = c.rows(m, at)
@@ -346,9 +345,7 @@ func (c *Console) explain(state *gate.State, tool string) *explanation {
 	y := &explanation{Tool: tool}
 	take := func(r *gate.Refusal) {
 		y.Reason = r.Text
-		for _, b := range r.Blocks {
-			y.Blocks = append(y.Blocks, blockRow{b.Net, known[b.Net].Rule, b.Reason})
-		}
+		y.Blocks = list.Map(r.Blocks, func(b gate.Block) blockRow { return blockRow{b.Net, known[b.Net].Rule, b.Reason} })
 	}
 	decision, _ := p.Decide(state, call, nil)
 	switch d := decision.(type) {

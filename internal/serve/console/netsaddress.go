@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -19,9 +20,6 @@ func (p netsAddress) link() string {
 
 // valueLabel returns a short label for a key value.
 func valueLabel(v *gate.ValueState) string {
-	var parts []string
-	for _, k := range v.Key {
-		parts = append(parts, k.Field+" "+k.Value)
-	}
+	parts := list.Map(v.Key, func(k gate.KeyValue) string { return k.Field + " " + k.Value })
 	return text.Excerpt(strings.Join(parts, ", "), 60)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/runtime/audit/replay"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
@@ -25,14 +26,10 @@ type rebuilder struct {
 
 func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
 	p := &rebuilder{policy: fresh.Policy(), durable: durable, last: map[string]uint64{}, startReason: "older records are not read"}
-	all := true
-	for _, n := range p.policy.NetsOf(fresh) {
-		if all = all && n.Active; n.Active {
-			p.active = append(p.active, n.Name)
-		}
-	}
-	if all {
-		p.active = nil
+	nets := p.policy.NetsOf(fresh)
+	active := list.Filter(nets, func(n gate.NetState) bool { return n.Active })
+	if len(active) < len(nets) {
+		p.active = list.Map(active, func(n gate.NetState) string { return n.Name })
 	}
 	var err error
 	p.run, err = replay.New(replay.Options{Policy: p.policy, Active: p.active, Durable: durable})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 	"github.com/petrigate/petrigate/internal/text"
@@ -72,11 +73,7 @@ const (
 
 // isRoutine reports whether the row records the start or end of a process or session.
 func (r *row) isRoutine() bool {
-	switch r.Event {
-	case "session opened", "session closed", "process started", "process ended":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"session opened", "session closed", "process started", "process ended"}, r.Event)
 }
 
 // Does returns the command or the arguments of a call on one line. It returns "" if they were not
@@ -192,9 +189,5 @@ func eventRow(id string, e *trail.Entry) *row {
 }
 
 func conflict(e *trail.Entry) string {
-	var nets []string
-	for i := range e.Nets {
-		nets = append(nets, e.Nets[i].Net)
-	}
-	return short(text.And(nets))
+	return short(text.And(list.Map(e.Nets, func(n audit.NetVerdict) string { return n.Net })))
 }

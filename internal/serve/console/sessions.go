@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -72,13 +73,9 @@ func sessionMatches(s *operator.SessionInfo, query string) bool {
 }
 
 // moved returns the names of the session's nets that have left their initial marking.
-func moved(s *operator.SessionInfo) (names []string) {
-	for i := range s.Nets {
-		if s.Nets[i].Moved {
-			names = append(names, s.Nets[i].Name)
-		}
-	}
-	return names
+func moved(s *operator.SessionInfo) []string {
+	nets := list.Filter(s.Nets, func(n operator.NetInfo) bool { return n.Moved })
+	return list.Map(nets, func(n operator.NetInfo) string { return n.Name })
 }
 
 // A sessionPage shows one session.
@@ -106,9 +103,9 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request, id string) {
 		return
 	}
 	p := &sessionPage{SessionInfo: info, Link: sessionLink(id), Reset: r.FormValue("reset") != ""}
-	for _, n := range info.Nets {
-		p.Nets = append(p.Nets, sessionNet{n, netsAddress{Net: n.Name, Session: id}.link()})
-	}
+	p.Nets = list.Map(info.Nets, func(n operator.NetInfo) sessionNet {
+		return sessionNet{n, netsAddress{Net: n.Name, Session: id}.link()}
+	})
 	if shadow, err := c.options.Proxy.Shadow(id); err == nil && (shadow.Refused > 0 || shadow.Asked > 0 || len(shadow.Nets) > 0 || shadow.Policy) {
 		p.Shadow = &shadow
 	}

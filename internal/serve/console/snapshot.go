@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
@@ -158,10 +159,7 @@ func (m *snapshot) stepsAround(net string) (p pastRows) {
 // valueID returns an ID for a key value. A value and its hash in a rebuilt state have the same ID,
 // and the order of the fields does not matter.
 func (m *snapshot) valueID(v *gate.ValueState) string {
-	var hashes []string
-	for _, k := range v.Key {
-		hashes = append(hashes, m.hash(k.Value))
-	}
+	hashes := list.Map(v.Key, func(k gate.KeyValue) string { return m.hash(k.Value) })
 	h := hashOf(strings.Join(hashes, " "))
 	return hex.EncodeToString(h[:8])
 }

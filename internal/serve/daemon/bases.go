@@ -9,6 +9,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/basefile"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // versionsFile returns the path of the file that records which versions of the base policies were
@@ -59,13 +60,8 @@ func recordBases(c *config.Config) error {
 	if err != nil || book == "" {
 		return err
 	}
-	var signed []basefile.Seen
-	for _, b := range c.Bases {
-		if b.Key != "" {
-			signed = append(signed, seenBase(b))
-		}
-	}
-	if err := basefile.Record(book, signed); err != nil {
+	signed := list.Filter(c.Bases, func(b config.Base) bool { return b.Key != "" })
+	if err := basefile.Record(book, list.Map(signed, seenBase)); err != nil {
 		return err
 	}
 	copies, err := baseCopies()

@@ -5,10 +5,12 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 	"github.com/petrigate/petrigate/internal/serve/draft"
+	"github.com/petrigate/petrigate/proxy"
 )
 
 // drafts returns an evaluator for policy drafts.
@@ -25,11 +27,8 @@ func Doubts(c *config.Config) diag.List {
 		check.MissingCommands(c, diag.Warning), TLSProblems(c, diag.Warning))
 }
 
-func draftFiles(c *config.Config) (files []audit.File) {
-	for _, f := range policyFiles(c) {
-		files = append(files, audit.File(f))
-	}
-	return files
+func draftFiles(c *config.Config) []audit.File {
+	return list.Map(policyFiles(c), func(f proxy.File) audit.File { return audit.File(f) })
 }
 
 // listedTools returns the servers' tools, or nil if some server has not answered yet.

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
@@ -62,13 +63,7 @@ func (r redactor) attr(a slog.Attr) slog.Attr {
 	return a
 }
 
-func (r redactor) attrs(list []slog.Attr) []slog.Attr {
-	clean := make([]slog.Attr, len(list))
-	for i, a := range list {
-		clean[i] = r.attr(a)
-	}
-	return clean
-}
+func (r redactor) attrs(all []slog.Attr) []slog.Attr { return list.Map(all, r.attr) }
 
 // mask returns a masker for the given secrets.
 func mask(secrets []string) masker {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
@@ -113,11 +114,8 @@ func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (fou
 // withAgents returns tools plus the built-in tools of the given agents, or of all known agents if
 // none are given.
 func withAgents(tools []gate.Call, agents ...string) []gate.Call {
-	tools = slices.Clip(tools)
-	for _, t := range check.ToolsOf(agents...) {
-		tools = append(tools, gate.Call{Tool: t.Name, Also: t.Also})
-	}
-	return tools
+	own := list.Map(check.ToolsOf(agents...), func(t verify.Tool) gate.Call { return gate.Call{Tool: t.Name, Also: t.Also} })
+	return slices.Concat(tools, own)
 }
 
 // forAgent looks for a remedy after an agent's call of a built-in tool was refused. If the agent
@@ -150,10 +148,7 @@ func (f *remedyFinder) refusedAgentTools(c gate.Call) []gate.Call {
 // one.
 func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Call) *verify.RemedyFinder {
 	same := func(a, b gate.Call) bool { return a.Tool == b.Tool && slices.Equal(a.Also, b.Also) }
-	definitions := make([]string, len(names))
-	for i, n := range names {
-		definitions[i] = tools.Definition(n.Tool)
-	}
+	definitions := list.Map(names, func(n gate.Call) string { return tools.Definition(n.Tool) })
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	g := &f.cached[from]
@@ -179,11 +174,7 @@ func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field)
 
 // toolsOf converts tools to the type that package verify uses.
 func toolsOf(names []gate.Call) []verify.Tool {
-	tools := make([]verify.Tool, len(names))
-	for i, n := range names {
-		tools[i] = verify.Tool{Name: n.Tool, Also: n.Also}
-	}
-	return tools
+	return list.Map(names, func(n gate.Call) verify.Tool { return verify.Tool{Name: n.Tool, Also: n.Also} })
 }
 
 // impossibleTime limits the search for tools that can never be called. The limit is short because a
@@ -205,9 +196,9 @@ func impossible(whole *gate.Policy) func([]gate.Call, []string) []string {
 		o := verify.Options{
 			Tools: toolsOf(tools), Known: true, States: check.StartStates,
 			Stop: func() bool { return spent() > impossibleTime },
-		}
-		for _, c := range tools {
-			o.Prove = append(o.Prove, verify.Reachable{Tool: gate.Tool{Name: c.Tool}})
+			Prove: list.Map(tools, func(c gate.Call) verify.Assertion {
+				return verify.Reachable{Tool: gate.Tool{Name: c.Tool}}
+			}),
 		}
 		var dead []string
 		for i, found := range verify.Policy(p, o).Proofs {
@@ -225,11 +216,6 @@ func activeNets(p *gate.Policy, active []string) (*gate.Policy, error) {
 	if active == nil {
 		return p, nil
 	}
-	var nets []gate.Net
-	for _, n := range p.Nets() {
-		if slices.Contains(active, n.Name) {
-			nets = append(nets, n.Net)
-		}
-	}
-	return gate.NewPolicy(nets, p.Options())
+	nets := list.Filter(p.Nets(), func(n gate.NetInfo) bool { return slices.Contains(active, n.Name) })
+	return gate.NewPolicy(list.Map(nets, func(n gate.NetInfo) gate.Net { return n.Net }), p.Options())
 }

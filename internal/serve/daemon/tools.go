@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
@@ -101,16 +102,11 @@ func (d *Daemon) awaitTools(ctx context.Context, every time.Duration, waiting fu
 // pendingUpstreams returns the names of the upstreams that are still starting. If all have started
 // but tool lists are missing, it returns a single entry that says so.
 func (d *Daemon) pendingUpstreams() []string {
-	var names []string
-	for _, u := range d.Status().Upstreams {
-		if u.State == "starting" {
-			names = append(names, u.Name)
-		}
-	}
-	if len(names) == 0 {
+	starting := list.Filter(d.Status().Upstreams, func(u operator.UpstreamStatus) bool { return u.State == "starting" })
+	if len(starting) == 0 {
 		return []string{"lists of tools"}
 	}
-	return names
+	return list.Map(starting, func(u operator.UpstreamStatus) string { return u.Name })
 }
 
 // unanswered describes the upstreams that do not answer. Each description contains the last output

@@ -16,6 +16,8 @@ import (
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // An agent is an MCP client that talks to the proxy over stdio. It makes one call at a time. If an
@@ -89,10 +91,7 @@ func (a *agent) call(ctx context.Context, tool, args string) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("calling %s: %w", tool, err)
 	}
-	var texts []string
-	for _, c := range result.Content {
-		texts = append(texts, mcp.GetTextFromContent(c))
-	}
+	texts := list.Map(result.Content, func(c mcp.Content) string { return mcp.GetTextFromContent(c) })
 	r := reply{strings.Join(texts, "\n"), passed}
 	switch {
 	case result.IsError && result.Meta != nil && result.Meta.AdditionalFields["io.petrigate/decision"] != nil:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
@@ -32,15 +33,14 @@ func (d *Evaluator) applyDraft(draft Draft) (*candidate, error) {
 		return nil, ErrLong
 	}
 	c, result := d.options.InForce()
-	all := texts(c)
-	i := slices.IndexFunc(all, func(t Text) bool { return t.ID == draft.Of })
+	found := list.Find(texts(c), func(t Text) bool { return t.ID == draft.Of })
 	switch {
-	case i < 0:
+	case found == nil:
 		return nil, ErrGone
-	case all[i].Closed != "":
-		return nil, errors.New(all[i].Closed)
+	case found.Closed != "":
+		return nil, errors.New(found.Closed)
 	}
-	t := all[i]
+	t := *found
 	if !strings.Contains(t.Text, "\r\n") {
 		draft.Text = strings.ReplaceAll(draft.Text, "\r\n", "\n") // browsers send form text with CRLF line ends
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/channel"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
@@ -133,10 +134,7 @@ func (s *formatter) hint(a *approval) {
 
 // findShown returns the given approval if it was printed recently. Otherwise, it returns nil.
 func (s *formatter) findShown(id string) *shownApproval {
-	if i := slices.IndexFunc(s.approvals, func(q shownApproval) bool { return q.id == id }); i >= 0 {
-		return &s.approvals[i]
-	}
-	return nil
+	return list.Find(s.approvals, func(q shownApproval) bool { return q.id == id })
 }
 
 // entry prints a record if it is of interest to people.

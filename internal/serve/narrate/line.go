@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -87,11 +88,5 @@ func (l *lines) plain(s string, limit int) string {
 
 // join joins the nonempty parts.
 func join(parts ...string) string {
-	var all []string
-	for _, p := range parts {
-		if p != "" {
-			all = append(all, p)
-		}
-	}
-	return strings.Join(all, "  ")
+	return strings.Join(list.Filter(parts, func(p string) bool { return p != "" }), "  ")
 }

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // Values of [Server.Grant].
@@ -92,11 +94,5 @@ func isSecure(address string) bool {
 
 // union returns the elements of a, followed by the elements of b that are not in a.
 func union(a, b []string) []string {
-	all := slices.Clone(a)
-	for _, s := range b {
-		if !slices.Contains(all, s) {
-			all = append(all, s)
-		}
-	}
-	return all
+	return list.Add(slices.Clone(a), b...)
 }

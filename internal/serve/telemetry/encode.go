@@ -10,6 +10,8 @@ import (
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	resource "go.opentelemetry.io/proto/otlp/resource/v1"
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // encode converts spans to OTLP. It uses TracesData, because the collector service's request type
@@ -21,9 +23,7 @@ func encode(spans []sdk.ReadOnlySpan) *otlp.TracesData {
 	}
 	scope := spans[0].InstrumentationScope()
 	of := &otlp.ScopeSpans{Scope: &common.InstrumentationScope{Name: scope.Name, Version: scope.Version}, SchemaUrl: scope.SchemaURL}
-	for _, s := range spans {
-		of.Spans = append(of.Spans, encodeSpan(s))
-	}
+	of.Spans = list.Map(spans, encodeSpan)
 	described := spans[0].Resource()
 	return &otlp.TracesData{ResourceSpans: []*otlp.ResourceSpans{{
 		Resource:   &resource.Resource{Attributes: encodeAttributes(described.Attributes())},
@@ -71,11 +71,9 @@ func encodeKind(k trace.SpanKind) otlp.Span_SpanKind {
 }
 
 func encodeAttributes(all []attribute.KeyValue) []*common.KeyValue {
-	out := make([]*common.KeyValue, len(all))
-	for i, a := range all {
-		out[i] = &common.KeyValue{Key: string(a.Key), Value: encodeValue(a.Value)}
-	}
-	return out
+	return list.Map(all, func(a attribute.KeyValue) *common.KeyValue {
+		return &common.KeyValue{Key: string(a.Key), Value: encodeValue(a.Value)}
+	})
 }
 
 // encodeValue converts attribute values of the types that this program uses. It converts values of

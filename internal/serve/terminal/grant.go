@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/text"
@@ -62,12 +63,8 @@ func (w *watch) readGrant(line string) {
 		}
 		w.prompt()
 	case atLike:
-		w.grant.Like = nil
-		for name := range strings.SplitSeq(line, ",") {
-			if name = strings.TrimSpace(name); name != "" {
-				w.grant.Like = append(w.grant.Like, name)
-			}
-		}
+		names := list.Map(strings.Split(line, ","), strings.TrimSpace)
+		w.grant.Like = list.Filter(names, func(name string) bool { return name != "" })
 		w.stage = atGrant
 		w.say("%s approves %s on %s now. %s\n", w.shown.ID, text.Escape(w.shown.Tool), text.Escape(w.shown.Upstream), Wants(&w.grant))
 		w.armed = time.After(armDelay) // ignore input typed before the question
