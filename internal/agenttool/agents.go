@@ -114,11 +114,12 @@ func All() []Agent { return slices.Clone(agents) }
 // Find returns the agent with the given name or client name. It returns false if the name is
 // unknown.
 func Find(name string) (Agent, bool) {
-	i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == name || a.Client == name })
-	if i < 0 {
-		return Agent{}, false
+	for _, a := range agents {
+		if a.Name == name || a.Client == name {
+			return a, true
+		}
 	}
-	return agents[i], true
+	return Agent{}, false
 }
 
 // named returns the agent with the given name, or the zero value if the name is unknown.

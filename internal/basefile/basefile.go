@@ -21,8 +21,7 @@ func SignatureOf(place string) string { return place + ".minisig" }
 
 // Digest returns the digest of data in the form that configurations use.
 func Digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(data))
 }
 
 // CheckDigest returns an error if digest is malformed.

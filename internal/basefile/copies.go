@@ -3,7 +3,6 @@ package basefile
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -74,7 +73,7 @@ func (c Copies) Keep(address string, data []byte) error {
 
 func (c Copies) file(address string) string {
 	sum := sha256.Sum256([]byte(address))
-	return filepath.Join(c.Dir, hex.EncodeToString(sum[:16]))
+	return filepath.Join(c.Dir, fmt.Sprintf("%x", sum[:16]))
 }
 
 var errNoCopy = errors.New("there is no copy of it, because it was never in force on this machine")

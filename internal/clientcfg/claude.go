@@ -24,7 +24,7 @@ func claudeDesktop() Client {
 			if l.URL != "" {
 				return nil
 			}
-			return stdio("url")(l)
+			return stdio("url", "headers")(l)
 		},
 		programs: []string{"claude-desktop"}, folders: []string{"/claude.app/contents/macos/claude", `\windowsapps\claude_`, `\anthropicclaude\`},
 		Overwrites: true,
@@ -54,15 +54,9 @@ func claudeCode() Client {
 			}
 			return all
 		},
-		dialect: dialect{unit: milliseconds, variables: shellVariables},
-		guards:  claudeGuards,
-		entry: func(l Launch) splice.Object {
-			o := stdio("url", splice.Member{Key: "type", Value: "http"})(l)
-			if l.URL == "" {
-				o = append(splice.Object{{Key: "type", Value: "stdio"}}, o...)
-			}
-			return o
-		},
+		dialect:  dialect{unit: milliseconds, variables: shellVariables},
+		guards:   claudeGuards,
+		entry:    typedStdio,
 		programs: []string{"claude"}, folders: []string{"/claude-code/", `\claude-code\`},
 		Overwrites: true,
 		Verify:     "Start claude, and type /mcp: petrigate is connected.",

@@ -1,13 +1,16 @@
 package clientcfg
 
-import "github.com/petrigate/petrigate/internal/clientcfg/splice"
+import (
+	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+	"github.com/petrigate/petrigate/internal/text"
+)
 
 func cursor() Client {
 	return Client{
 		Name: "cursor", Limits: Limits{40, "chooses worse among more", 60 - len("petrigate_")}, Title: "Cursor", Format: splice.JSON,
 		files: inHome(".cursor/mcp.json"), place: mcpServers,
 		dialect: dialect{unit: milliseconds, variables: editorVariables},
-		entry:   stdio("url"), programs: []string{"cursor"}, folders: []string{"/cursor.app/contents/macos/"},
+		entry:   stdio("url", "headers"), programs: []string{"cursor"}, folders: []string{"/cursor.app/contents/macos/"},
 		Verify: "Look at Cursor Settings, MCP: petrigate has a green dot.",
 	}
 }
@@ -41,13 +44,8 @@ func vscodeAt(folder string) Client {
 		},
 		place:   splice.Place{Path: []string{"servers"}},
 		dialect: dialect{unit: milliseconds, variables: editorVariables},
-		entry: func(l Launch) splice.Object {
-			if l.URL != "" {
-				return remote(l, "url", "headers", splice.Member{Key: "type", Value: "http"})
-			}
-			return append(splice.Object{{Key: "type", Value: "stdio"}}, stdio("url")(l)...)
-		},
-		Verify: "Run the command MCP: List Servers: petrigate is listed. Start it.",
+		entry:   typedStdio,
+		Verify:  "Run the command MCP: List Servers: petrigate is listed. Start it.",
 	}
 }
 
@@ -56,7 +54,7 @@ func windsurf() Client {
 		Name: "windsurf", Limits: Limits{100, "ignores the rest", 64}, NoForms: true, Title: "Windsurf", Format: splice.JSON,
 		files: inHome(".codeium/windsurf/mcp_config.json"), place: mcpServers,
 		dialect: dialect{unit: milliseconds, variables: windsurfVariables},
-		entry:   stdio("serverUrl"), programs: []string{"windsurf"}, folders: []string{"/windsurf.app/contents/macos/"},
+		entry:   stdio("serverUrl", "headers"), programs: []string{"windsurf"}, folders: []string{"/windsurf.app/contents/macos/"},
 		Verify: "Press Refresh in the MCP panel of Cascade: petrigate is listed.",
 	}
 }
@@ -64,15 +62,14 @@ func windsurf() Client {
 func cline() Client {
 	return Client{
 		Name: "cline", NoForms: true, Title: "Cline", Format: splice.JSON,
-		files: func(s System) (all []string) {
-			for _, editor := range []string{"Code", "Code - Insiders", "Cursor", "Windsurf"} {
-				all = append(all, s.path(s.settings(), editor, "User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"))
-			}
-			return all
+		files: func(s System) []string {
+			return text.Map([]string{"Code", "Code - Insiders", "Cursor", "Windsurf"}, func(editor string) string {
+				return s.path(s.settings(), editor, "User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")
+			})
 		},
 		place:   mcpServers,
 		dialect: dialect{unit: seconds, variables: editorVariables},
-		entry:   stdio("url", splice.Member{Key: "type", Value: "streamableHttp"}),
+		entry:   stdio("url", "headers", splice.Member{Key: "type", Value: "streamableHttp"}),
 		Verify:  "Open MCP Servers in Cline: petrigate has a green dot.",
 	}
 }
@@ -89,10 +86,11 @@ func zed() Client {
 		place:   splice.Place{Path: []string{"context_servers"}},
 		dialect: dialect{unit: zedTimeout},
 		entry: func(l Launch) splice.Object {
-			if l.URL != "" {
-				return remote(l, "url", "headers")
+			o := stdio("url", "headers")(l)
+			if l.URL == "" {
+				o = append(o, splice.Member{Key: "env", Value: splice.Object{}})
 			}
-			return append(stdio("url")(l), splice.Member{Key: "env", Value: splice.Object{}})
+			return o
 		},
 		programs: []string{"zed", "zed-editor"}, folders: []string{"/zed.app/contents/macos/"},
 		Verify: "Open the agent panel settings in Zed: petrigate has a green dot.",
@@ -107,7 +105,7 @@ func lmStudio() Client {
 		},
 		place:   mcpServers,
 		dialect: dialect{unit: milliseconds},
-		entry:   stdio("url"), programs: []string{"lm-studio", "lm studio"}, folders: []string{"/lm studio.app/contents/macos/"},
+		entry:   stdio("url", "headers"), programs: []string{"lm-studio", "lm studio"}, folders: []string{"/lm studio.app/contents/macos/"},
 		Verify: "Open the Program tab of LM Studio: mcp/petrigate is listed.",
 	}
 }
@@ -120,7 +118,7 @@ func continueDev() Client {
 		dialect: dialect{unit: milliseconds, variables: continueVariables},
 		entry: func(l Launch) splice.Object {
 			if l.URL == "" {
-				return stdio("url")(l)
+				return stdio("url", "headers")(l)
 			}
 			o := remote(Launch{URL: l.URL}, "url", "", splice.Member{Key: "type", Value: "streamable-http"})
 			if len(l.Headers) > 0 {

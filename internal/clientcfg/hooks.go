@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // Hooks describes how an agent's hooks are configured: which file contains them, and which of its
@@ -18,6 +19,8 @@ type Hooks struct {
 	Title  string
 	// Open lists the kinds of calls that petrigate cannot stop, no matter what the file contains.
 	Open []string
+	// New is the content of a new hooks file. It is empty if the file starts empty.
+	New string
 
 	files func(System) []string
 	// beside lists files of the project that can also disable hooks. Their paths are relative to
@@ -35,7 +38,6 @@ type Hooks struct {
 	url        bool // whether hooks can be URLs
 	typed      bool // whether hooks have a "type" member
 	wait       int  // timeout of pre-call hooks, in seconds
-	own        splice.Object
 }
 
 // A hookEvent is an event that the agent must report to petrigate.
@@ -49,22 +51,14 @@ type hookEvent struct {
 func AllHooks() []Hooks {
 	const others = "^(?!MCP:)"
 	const slow = "a hook that exceeds its timeout lets the call pass, and so does a failing hook on Windows"
-	on := func(before string, after ...string) (all []hookEvent) {
-		all = append(all, hookEvent{name: before, before: true})
-		for _, name := range after {
-			all = append(all, hookEvent{name: name})
-		}
-		return all
+	on := func(before string, after ...string) []hookEvent {
+		reports := text.Map(after, func(name string) hookEvent { return hookEvent{name: name} })
+		return append([]hookEvent{{name: before, before: true}}, reports...)
 	}
 	all := []Hooks{
 		{
 			Agent: "claude-code", wait: 60, url: true, typed: true,
-			files: func(s System) []string {
-				if dir := s.env("CLAUDE_CONFIG_DIR"); dir != "" {
-					return []string{s.path(dir, "settings.json")}
-				}
-				return []string{s.path(s.Home, ".claude/settings.json")}
-			},
+			files:  inDirectory("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
 			beside: []string{".claude/settings.json", ".claude/settings.local.json"}, off: [][]string{{"disableAllHooks", "true"}},
 			failClosed: splice.Member{Key: "onFailure", Value: "block"},
 			events:     on("PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionEnd"),
@@ -72,12 +66,7 @@ func AllHooks() []Hooks {
 		},
 		{
 			Agent: "codex", wait: 60, typed: true,
-			files: func(s System) []string {
-				if dir := s.env("CODEX_HOME"); dir != "" {
-					return []string{s.path(dir, "hooks.json")}
-				}
-				return []string{s.path(s.Home, ".codex/hooks.json")}
-			},
+			files:   inDirectory("CODEX_HOME", ".codex", "hooks.json"),
 			sibling: "config.toml", beside: []string{".codex/config.toml"}, off: [][]string{{"features", "hooks", "false"}, {"features", "codex_hooks", "false"}},
 			events: on("PreToolUse", "PostToolUse", "Stop"),
 			Open:   []string{"Codex does not run a hook until you trust it: type /hooks in codex, and trust it", slow, "input to a running program (write_stdin) has no hook"},
@@ -92,7 +81,7 @@ func AllHooks() []Hooks {
 			Agent: "cursor", wait: 60, flat: true,
 			files: inHome(".cursor/hooks.json"), failClosed: splice.Member{Key: "failClosed", Value: true},
 			events: []hookEvent{{"preToolUse", true, others}, {"postToolUse", false, others}, {"postToolUseFailure", false, others}, {"sessionEnd", false, ""}},
-			own:    splice.Object{{Key: "version", Value: 1}},
+			New:    "{\n  \"version\": 1\n}\n",
 			Open:   []string{"petrigate does not see MCP tools that bypass it: Cursor does not name their server"},
 		},
 		{
@@ -124,12 +113,12 @@ func inFolder(parts ...string) func(System) []string {
 // HooksOf returns the hooks of the named client. It returns false if the client has no hooks, or if
 // petrigate does not support them.
 func HooksOf(client string) (Hooks, bool) {
-	all := AllHooks()
-	i := slices.IndexFunc(all, func(h Hooks) bool { return h.Client == client })
-	if i < 0 {
-		return Hooks{}, false
+	for _, h := range AllHooks() {
+		if h.Client == client {
+			return h, true
+		}
 	}
-	return all[i], true
+	return Hooks{}, false
 }
 
 // File returns the hooks file in the same form as a client's file.
@@ -139,14 +128,6 @@ func (h Hooks) File() Client {
 
 // ByURL reports whether the agent's hooks can be URLs.
 func (h Hooks) ByURL() bool { return h.url }
-
-// New returns the initial content of a new hooks file. It returns nil if the file starts empty.
-func (h Hooks) New() []byte {
-	if h.own == nil {
-		return nil
-	}
-	return []byte("{\n  \"version\": 1\n}\n")
-}
 
 // Items returns the hook entries that make the agent run petrigate.
 func (h Hooks) Items(s System, l Launch) (all []splice.Item) {
@@ -209,20 +190,18 @@ const TokenVariable = "PETRIGATE_TOKEN"
 
 // CommandLine joins words to a command line for the system's shell. It adds quotes where needed.
 func CommandLine(s System, words []string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
+	quoted := text.Map(words, func(word string) string {
 		plain := !strings.ContainsFunc(word, func(r rune) bool {
 			return !strings.ContainsRune("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:@+=,", r) && (r != '\\' || s.OS != "windows")
 		})
 		switch {
 		case plain && word != "":
-			quoted[i] = word
+			return word
 		case s.OS == "windows":
-			quoted[i] = `"` + word + `"`
-		default:
-			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+			return `"` + word + `"`
 		}
-	}
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	})
 	return strings.Join(quoted, " ")
 }
 

@@ -11,14 +11,23 @@ type Launch struct {
 }
 
 // stdio returns a function that creates entries. An entry either runs a command or contains a URL
-// under the key urlKey.
-func stdio(urlKey string, first ...splice.Member) func(Launch) splice.Object {
+// under the key urlKey, with headers under headersKey.
+func stdio(urlKey, headersKey string, first ...splice.Member) func(Launch) splice.Object {
 	return func(l Launch) splice.Object {
 		if l.URL == "" {
 			return splice.Object{{Key: "command", Value: l.Command}, {Key: "args", Value: l.Args}}
 		}
-		return remote(l, urlKey, "headers", first...)
+		return remote(l, urlKey, headersKey, first...)
 	}
+}
+
+// typedStdio returns an entry like stdio, with the key "type".
+func typedStdio(l Launch) splice.Object {
+	o := stdio("url", "headers", splice.Member{Key: "type", Value: "http"})(l)
+	if l.URL == "" {
+		o = append(splice.Object{{Key: "type", Value: "stdio"}}, o...)
+	}
+	return o
 }
 
 // remote returns an entry that contains a URL.

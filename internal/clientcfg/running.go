@@ -73,13 +73,9 @@ func (c Client) isProcess(p Process) bool {
 		}
 		word = strings.ToLower(word)
 		base := strings.TrimSuffix(word[strings.LastIndexAny(word, `/\`)+1:], ".exe")
-		if slices.Contains(c.programs, base) {
+		inFolder := func(folder string) bool { return strings.Contains(word, folder) }
+		if slices.Contains(c.programs, base) || slices.ContainsFunc(c.folders, inFolder) {
 			return true
-		}
-		for _, folder := range c.folders {
-			if strings.Contains(word, folder) {
-				return true
-			}
 		}
 	}
 	return c.Name == "claude-desktop" && len(p) == 1 && strings.EqualFold(p[0], "claude.exe")

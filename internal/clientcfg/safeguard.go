@@ -10,24 +10,16 @@ type Safeguard struct {
 	Rule  string `json:"rule,omitempty"` // equivalent rule; empty: the client itself continues to enforce the restriction on its own tools
 }
 
-// ruleFor returns a rule that refuses calls of the tool or, if deny is false, requires approval for
+// RuleFor returns a rule that refuses calls of the tool or, if deny is false, requires approval for
 // them.
-func ruleFor(tool string, deny bool) string {
+func RuleFor(tool string, deny bool) string {
 	if deny {
 		return "block " + tool
 	}
 	return "require human-approval before " + tool
 }
 
-// texts returns the elements of list that are strings.
-func texts(list []any) (all []string) {
-	for _, v := range list {
-		if text, ok := v.(string); ok {
-			all = append(all, text)
-		}
-	}
-	return all
-}
-
-// plainTool matches the tool names and patterns that can be used in rules.
 var plainTool = regexp.MustCompile(`^[A-Za-z0-9_.*?-]+$`)
+
+// IsPlainTool reports whether the name or pattern of a tool can be used in rules.
+func IsPlainTool(name string) bool { return plainTool.MatchString(name) }

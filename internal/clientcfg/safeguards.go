@@ -1,6 +1,7 @@
 package clientcfg
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -51,10 +52,10 @@ func (g guard) rule(servers map[string]string) string {
 	if found == "" && (strings.ContainsRune(name, '*') || g.split == "") {
 		found = name
 	}
-	if !plainTool.MatchString(found) {
+	if !IsPlainTool(found) {
 		return ""
 	}
-	return ruleFor(found, g.deny)
+	return RuleFor(found, g.deny)
 }
 
 // geminiGuards reads a settings.json of Gemini CLI. It contains allowed servers, excluded servers
@@ -75,13 +76,12 @@ var geminiGuards = guards{
 	},
 	read: func(d *splice.Document) (all []guard) {
 		for _, path := range [][]string{{"tools", "exclude"}, {"excludeTools"}} {
-			for _, tool := range texts(d.List(path...)) {
-				all = append(all, guard{where: strings.Join(path, "."), value: tool, tool: strings.TrimPrefix(tool, "mcp_"), deny: true, split: "__"})
-			}
-		}
-		for i, g := range all { // a tool name without a server is valid as well
-			if !strings.Contains(g.tool, "__") {
-				all[i].split = ""
+			for _, tool := range splice.Texts(d.List(path...)) {
+				g := guard{where: strings.Join(path, "."), value: tool, tool: strings.TrimPrefix(tool, "mcp_"), deny: true}
+				if strings.Contains(g.tool, "__") { // a tool name without a server is valid as well
+					g.split = "__"
+				}
+				all = append(all, g)
 			}
 		}
 		return all
@@ -115,11 +115,7 @@ var opencodeGuards = guards{read: func(d *splice.Document) (all []guard) {
 // project.
 var claudeGuards = guards{
 	beside: func(s System, file string) []string {
-		dir := s.env("CLAUDE_CONFIG_DIR")
-		if dir == "" {
-			dir = s.path(s.Home, ".claude")
-		}
-		all := []string{s.path(dir, "settings.json")}
+		all := []string{s.path(s.directory("CLAUDE_CONFIG_DIR", ".claude"), "settings.json")}
 		if project, ok := strings.CutSuffix(file, ".mcp.json"); ok {
 			all = append(all, project+s.path(".claude", "settings.json"), project+s.path(".claude", "settings.local.json"))
 			all = append(all, claudeFiles(s)...)
@@ -136,7 +132,7 @@ var claudeGuards = guards{
 	},
 	read: func(d *splice.Document) (all []guard) {
 		for _, key := range []string{"deny", "ask"} {
-			for _, tool := range texts(d.List("permissions", key)) {
+			for _, tool := range splice.Texts(d.List("permissions", key)) {
 				all = append(all, guard{where: "permissions." + key, value: tool, tool: tool, deny: key == "deny", split: "__", prefix: "mcp__"})
 			}
 		}
@@ -188,8 +184,5 @@ var gooseGuards = guards{read: func(d *splice.Document) (all []guard) {
 // claudeFiles returns the path of Claude Code's file that contains the user's servers and the
 // settings of all projects.
 func claudeFiles(s System) []string {
-	if dir := s.env("CLAUDE_CONFIG_DIR"); dir != "" {
-		return []string{s.path(dir, ".claude.json")}
-	}
-	return []string{s.path(s.Home, ".claude.json")}
+	return []string{s.path(cmp.Or(s.env("CLAUDE_CONFIG_DIR"), s.Home), ".claude.json")}
 }

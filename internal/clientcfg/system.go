@@ -1,6 +1,7 @@
 package clientcfg
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 )
@@ -26,16 +27,19 @@ func (s System) env(name string) string {
 	return value
 }
 
+// directory returns the directory that an environment variable names. If the variable is not set,
+// it returns a directory below the home directory.
+func (s System) directory(variable, below string) string {
+	return cmp.Or(s.env(variable), s.path(s.Home, below))
+}
+
 // settings returns the directory where desktop programs keep their settings.
 func (s System) settings() string {
 	switch s.OS {
 	case "darwin":
 		return s.path(s.Home, "Library/Application Support")
 	case "windows":
-		if dir := s.env("APPDATA"); dir != "" {
-			return dir
-		}
-		return s.path(s.Home, "AppData/Roaming")
+		return s.directory("APPDATA", "AppData/Roaming")
 	}
 	return s.xdg()
 }
@@ -52,4 +56,9 @@ func (s System) xdg() string {
 // same on all systems.
 func inHome(path string) func(System) []string {
 	return func(s System) []string { return []string{s.path(s.Home, path)} }
+}
+
+// inDirectory returns a function that returns the path of a file in a [System.directory].
+func inDirectory(variable, below, file string) func(System) []string {
+	return func(s System) []string { return []string{s.path(s.directory(variable, below), file)} }
 }

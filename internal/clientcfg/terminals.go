@@ -5,22 +5,11 @@ import "github.com/petrigate/petrigate/internal/clientcfg/splice"
 func codex() Client {
 	return Client{
 		Name: "codex", Limits: Limits{NameLength: 64 - len("mcp__petrigate__")}, Title: "Codex", Format: splice.TOML,
-		files: func(s System) []string {
-			if dir := s.env("CODEX_HOME"); dir != "" {
-				return []string{s.path(dir, "config.toml")}
-			}
-			return []string{s.path(s.Home, ".codex/config.toml")}
-		},
+		files:   inDirectory("CODEX_HOME", ".codex", "config.toml"),
 		place:   splice.Place{Path: []string{"mcp_servers"}},
 		dialect: dialect{unit: seconds},
-		entry: func(l Launch) splice.Object {
-			if l.URL != "" {
-				return remote(l, "url", "http_headers")
-			}
-			return stdio("url")(l)
-		},
-		programs: []string{"codex"},
-		Verify:   "Run codex mcp list: petrigate is listed.",
+		entry:   stdio("url", "http_headers"), programs: []string{"codex"},
+		Verify: "Run codex mcp list: petrigate is listed.",
 	}
 }
 
@@ -30,7 +19,7 @@ func gemini() Client {
 		files: inHome(".gemini/settings.json"), place: mcpServers,
 		dialect: dialect{unit: milliseconds, variables: geminiVariables, urlIsSSE: true},
 		guards:  geminiGuards,
-		entry:   stdio("httpUrl"), programs: []string{"gemini"}, folders: []string{"/gemini-cli/", `\gemini-cli\`},
+		entry:   stdio("httpUrl", "headers"), programs: []string{"gemini"}, folders: []string{"/gemini-cli/", `\gemini-cli\`},
 		Verify: "Run gemini mcp list: petrigate is connected.",
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A reader translates a single entry.
@@ -125,7 +126,7 @@ func (r *reader) readMore(key string, v any) {
 		r.readOAuth(key, v)
 	case "scopes": // only Codex has this key
 		list, _ := v.([]any)
-		if r.scopes = texts(list); len(r.scopes) == 0 {
+		if r.scopes = splice.Texts(list); len(r.scopes) == 0 {
 			r.to.Dropped = append(r.to.Dropped, key)
 		}
 	case "name", "description", "display_name", "source", "bundled":
@@ -134,14 +135,17 @@ func (r *reader) readMore(key string, v any) {
 	}
 }
 
-// plain reads a string without replacing variables.
-func (r *reader) plain(key string, v any) string {
-	text, ok := v.(string)
+// as returns v as a T. If v has another type, as refuses the entry; want describes the type.
+func as[T any](r *reader, key string, v any, want string) T {
+	value, ok := v.(T)
 	if !ok {
-		r.refuse("%q must be text", key)
+		r.refuse("%q must be %s", key, want)
 	}
-	return text
+	return value
 }
+
+// plain reads a string without replacing variables.
+func (r *reader) plain(key string, v any) string { return as[string](r, key, v, "text") }
 
 func (r *reader) text(key string, v any) string { return r.expanded(r.dialect.variables, key, v) }
 
@@ -161,25 +165,14 @@ func (r *reader) variable(name string) string {
 	return ours
 }
 
-func (r *reader) texts(key string, v any) (all []string) {
-	list, ok := v.([]any)
-	if !ok {
-		r.refuse("%q must be a list of texts", key)
-	}
-	for _, item := range list {
-		all = append(all, r.text(key, scalar(item)))
-	}
-	return all
+func (r *reader) texts(key string, v any) []string {
+	return text.Map(as[[]any](r, key, v, "a list of texts"), func(item any) string { return r.text(key, scalar(item)) })
 }
 
 // names reads a list of names. In some of Codex's lists, an element is a mapping that contains the
 // name.
 func (r *reader) names(key string, v any) (all []string) {
-	list, ok := v.([]any)
-	if !ok {
-		r.refuse("%q must be a list of names", key)
-	}
-	for _, item := range list {
+	for _, item := range as[[]any](r, key, v, "a list of names") {
 		if fields, ok := item.(map[string]any); ok {
 			item = fields["name"]
 		}
@@ -212,10 +205,7 @@ func (r *reader) readMap(key string, v any, to map[string]string, by *variables)
 	if v == nil {
 		return
 	}
-	fields, ok := v.(map[string]any)
-	if !ok {
-		r.refuse("%q must be a mapping", key)
-	}
+	fields := as[map[string]any](r, key, v, "a mapping")
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		to[name] = r.expanded(by, name, scalar(fields[name]))
 	}
@@ -237,13 +227,7 @@ func (r *reader) readTimeout(key string, v any) {
 	}
 }
 
-func (r *reader) flag(key string, v any) bool {
-	on, ok := v.(bool)
-	if !ok {
-		r.refuse("%q must be true or false", key)
-	}
-	return on
-}
+func (r *reader) flag(key string, v any) bool { return as[bool](r, key, v, "true or false") }
 
 // finish creates the server from the keys that were read.
 func (r *reader) finish() {
@@ -256,34 +240,31 @@ func (r *reader) finish() {
 	if r.to.Refused != "" {
 		return
 	}
-	o := splice.Object{}
-	add := func(key string, value any) { o = append(o, splice.Member{Key: key, Value: value}) }
+	var o, tools splice.Object
 	if r.url != "" {
 		if r.sse() {
-			add("type", "sse")
+			addNonempty(&o, "type", "sse")
 		}
-		add("url", r.url)
-		addMap(add, "headers", r.headers)
-		r.addOAuth(add)
+		addNonempty(&o, "url", r.url)
+		addNonempty(&o, "headers", sorted(r.headers))
+		r.addOAuth(&o)
 	} else {
 		if len(r.scopes) > 0 {
 			r.to.Dropped = append(r.to.Dropped, "scopes")
 		}
-		add("command", r.command)
-		if len(r.args) > 0 {
-			add("args", r.args)
-		}
-		addMap(add, "env", r.env)
-		addText(add, "envFile", r.envFile)
-		addText(add, "cwd", r.cwd)
+		addNonempty(&o, "command", r.command)
+		addNonempty(&o, "args", r.args)
+		addNonempty(&o, "env", sorted(r.env))
+		addNonempty(&o, "envFile", r.envFile)
+		addNonempty(&o, "cwd", r.cwd)
 	}
-	addText(add, "timeout", r.timeout)
+	addNonempty(&o, "timeout", r.timeout)
 	if r.disabled {
-		add("disabled", true)
+		o = append(o, splice.Member{Key: "disabled", Value: true})
 	}
-	if len(r.allow)+len(r.deny) > 0 {
-		add("tools", toolLists(r.allow, r.deny))
-	}
+	addNonempty(&tools, "allow", r.allow)
+	addNonempty(&tools, "deny", r.deny)
+	addNonempty(&o, "tools", tools)
 	r.to.Fields = o
 	for _, s := range Secrets(splice.Plain(o)) {
 		if s.Name != "" {
@@ -303,29 +284,17 @@ func (r *reader) sse() bool {
 	return false
 }
 
-func addMap(add func(string, any), key string, fields map[string]string) {
-	if len(fields) == 0 {
-		return
+// addNonempty adds a member to o unless its value is empty.
+func addNonempty[T string | []string | splice.Object](o *splice.Object, key string, value T) {
+	if len(value) > 0 {
+		*o = append(*o, splice.Member{Key: key, Value: value})
 	}
-	o := splice.Object{}
+}
+
+// sorted returns the fields as an object whose members are sorted by key.
+func sorted[T any](fields map[string]T) (o splice.Object) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		o = append(o, splice.Member{Key: name, Value: fields[name]})
-	}
-	add(key, o)
-}
-
-func addText(add func(string, any), key, value string) {
-	if value != "" {
-		add(key, value)
-	}
-}
-
-func toolLists(allow, deny []string) (o splice.Object) {
-	if len(allow) > 0 {
-		o = append(o, splice.Member{Key: "allow", Value: allow})
-	}
-	if len(deny) > 0 {
-		o = append(o, splice.Member{Key: "deny", Value: deny})
 	}
 	return o
 }
@@ -351,7 +320,7 @@ func (r *reader) readApproval(key string, v any) {
 		if where != key {
 			tool = strings.TrimSuffix(strings.TrimPrefix(where, key+"."), ".approval_mode")
 		}
-		r.to.Left = append(r.to.Left, Safeguard{Where: where, Value: "prompt", Rule: ruleFor(server+"."+tool, false)})
+		r.to.Left = append(r.to.Left, Safeguard{Where: where, Value: "prompt", Rule: RuleFor(server+"."+tool, false)})
 	}
 }
 
@@ -390,12 +359,8 @@ func (r *reader) readOAuth(key string, v any) {
 			r.to.Dropped = append(r.to.Dropped, key+"."+name)
 		}
 	}
-	var ours splice.Object
-	for _, name := range slices.Sorted(maps.Keys(o)) {
-		ours = append(ours, splice.Member{Key: name, Value: o[name]})
-	}
-	if len(ours) > 0 {
-		r.oauth = ours
+	if len(o) > 0 {
+		r.oauth = sorted(o)
 	}
 }
 
@@ -409,7 +374,7 @@ func (r *reader) readLogin(o map[string]any, name string, v any) bool {
 		r.note(name + " is not imported: write it as oauth.clientSecret, with its authorization server as oauth.issuer")
 	case "scope", "scopes":
 		list, _ := v.([]any)
-		all := texts(list)
+		all := splice.Texts(list)
 		if text, ok := v.(string); ok {
 			all = strings.Fields(text)
 		}
@@ -435,7 +400,7 @@ func (r *reader) readLogin(o map[string]any, name string, v any) bool {
 // addOAuth adds to the server the OAuth settings that [reader.readOAuth] has read. If a header
 // already authenticates the client, addOAuth adds nothing, because a server has only one form of
 // authorization.
-func (r *reader) addOAuth(add func(string, any)) {
+func (r *reader) addOAuth(server *splice.Object) {
 	if o, is := r.oauth.(splice.Object); len(r.scopes) > 0 && (is || r.oauth == nil) && !slices.ContainsFunc(o, func(m splice.Member) bool { return m.Key == "scopes" }) {
 		r.oauth = append(slices.Clone(o), splice.Member{Key: "scopes", Value: r.scopes})
 	}
@@ -448,7 +413,7 @@ func (r *reader) addOAuth(add func(string, any)) {
 			return
 		}
 	}
-	add("oauth", r.oauth)
+	*server = append(*server, splice.Member{Key: "oauth", Value: r.oauth})
 }
 
 // note adds a note about the server for the user.

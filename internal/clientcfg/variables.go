@@ -89,14 +89,13 @@ func shellVariable(s System, match string) (p piece, problem string, ok bool) {
 	if m[2] != "" {
 		return piece{"${" + m[1] + m[2] + "}", true}, "", true
 	}
-	p, problem = s.reference(m[1])
-	return p, problem, true
+	return s.reference(m[1])
 }
 
-// reference is like variable but returns the reference as a piece.
-func (s System) reference(name string) (p piece, problem string) {
+// reference is like variable but returns the reference as a piece, and always returns true.
+func (s System) reference(name string) (p piece, problem string, ok bool) {
 	ours, problem := s.variable(name)
-	return piece{ours, true}, problem
+	return piece{ours, true}, problem, true
 }
 
 // geminiVariables translates the same references as shellVariables, and $NAME.
@@ -118,8 +117,7 @@ func gooseHeaders(fields map[string]any) *variables {
 		if !slices.Contains(keys, any(name)) {
 			return p, "", false
 		}
-		p, problem = s.reference(name)
-		return p, problem, true
+		return s.reference(name)
 	}}
 }
 
@@ -147,9 +145,9 @@ func editorVariable(s System, match string) (p piece, problem string, ok bool) {
 	kind, name, _ := strings.Cut(inner, ":")
 	switch {
 	case kind == "env":
-		p, problem = s.reference(name)
+		return s.reference(name)
 	case kind == "input":
-		p, problem = s.reference(upper(name))
+		p, problem, _ = s.reference(upper(name))
 		if problem != "" {
 			problem = fmt.Sprintf("the editor asks a person for %s; petrigate reads a variable instead: set %s, and import again", match, upper(name))
 		}
@@ -176,9 +174,7 @@ func upper(name string) string {
 // continueVariables translates ${{ secrets.NAME }}.
 var continueVariables = &variables{find: regexp.MustCompile(`\$\{\{[^}]*\}\}`), one: func(s System, match string) (p piece, problem string, ok bool) {
 	name := strings.TrimSpace(strings.Trim(match, "${}"))
-	name = name[strings.LastIndexByte(name, '.')+1:]
-	p, problem = s.reference(name)
-	return p, problem, true
+	return s.reference(name[strings.LastIndexByte(name, '.')+1:])
 }}
 
 // opencodeVariables translates {env:NAME} and {file:path}.
@@ -187,8 +183,7 @@ var opencodeVariables = &variables{find: regexp.MustCompile(`\{(env|file):[^}]*\
 	if kind == "file" {
 		return s.file(name), "", true
 	}
-	p, problem = s.reference(name)
-	return p, problem, true
+	return s.reference(name)
 }}
 
 // scalar converts a number or boolean to the string that a process would receive.

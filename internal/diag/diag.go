@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A Position is a place in a file. Lines and columns are counted from 1; columns count characters.
@@ -102,11 +104,7 @@ func (l List) Unwrap() []error { return Errors(l) }
 
 // Text returns the texts of all problems; see [Problem.Text].
 func (l List) Text() string {
-	lines := make([]string, len(l))
-	for i, p := range l {
-		lines[i] = p.Text()
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(text.Map(l, Problem.Text), "\n")
 }
 
 // Of returns the problems that have the given severity.
@@ -168,11 +166,7 @@ func Text(err error) string {
 
 // Lines returns the texts of the errors, one on each line.
 func Lines[E error](list []E) string {
-	lines := make([]string, len(list))
-	for i, err := range list {
-		lines[i] = err.Error()
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(text.Map(list, E.Error), "\n")
 }
 
 // Errors converts the list to []error, for use in Unwrap methods.

@@ -37,13 +37,7 @@ func (p Problem) SourceLine() string {
 // Print prints each problem with its source line, its detail and its hint.
 func (l List) Print(w io.Writer, ink text.Ink) {
 	for _, p := range l {
-		style := text.Yellow
-		switch p.Severity {
-		case Error:
-			style = text.Red
-		case Note:
-			style = text.Cyan
-		}
+		style := cmp.Or(map[Severity]string{Error: text.Red, Note: text.Cyan}[p.Severity], text.Yellow)
 		_, _ = fmt.Fprintf(w, "%s: %s: %s\n", ink.In(text.Bold, p.Place()), ink.In(style, fmt.Sprintf("%s[%s]", p.Severity, p.Code)), p.message())
 		if line := p.SourceLine(); line != "" {
 			_, _ = fmt.Fprintln(w, strings.TrimRight(line, "\n"))

@@ -123,10 +123,7 @@ func (b *Block) readMarker(lines []string, i int) {
 	for i > 0 && lines[i-1] == "" {
 		i--
 	}
-	if i == 0 {
-		return
-	}
-	m := marker.FindStringSubmatch(lines[i-1])
+	m := marker.FindStringSubmatch(lines[max(i-1, 0)])
 	if m == nil {
 		return
 	}

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,18 +60,13 @@ func problems(list diag.List) (all []Finding) {
 		if p.Line > 0 {
 			place = fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 		}
-		f := Finding{Status: Warning, Says: fmt.Sprintf("%s: %s", place, p.Msg), Fix: p.Hint}
+		status := cmp.Or(map[diag.Severity]string{diag.Error: Failed, diag.Note: OK}[p.Severity], Warning)
+		f := Finding{Status: status, Says: fmt.Sprintf("%s: %s", place, p.Msg), Fix: p.Hint}
 		if p.File == "" {
 			f.Says = p.Msg
 		}
 		if p.Code != "" {
 			f.Says += " [" + p.Code + "]"
-		}
-		switch p.Severity {
-		case diag.Error:
-			f.Status = Failed
-		case diag.Note:
-			f.Status = OK
 		}
 		if f.Fix == "" && f.Status != OK {
 			f.Fix = "petrigate check shows the line"

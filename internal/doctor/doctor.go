@@ -52,14 +52,9 @@ type Doctor struct {
 	answered bool // whether all upstreams have listed their tools
 }
 
-// connectedTo returns the title of the client with the given name if it is connected. Otherwise, it
-// returns "".
-func (d *Doctor) connectedTo(name string) string {
-	i := slices.IndexFunc(d.clients, func(c takeover.Inspection) bool { return c.Name == name && c.Connected == "yes" })
-	if i < 0 {
-		return ""
-	}
-	return d.clients[i].Title
+// isConnected reports whether the client with the given name is connected.
+func (d *Doctor) isConnected(name string) bool {
+	return slices.ContainsFunc(d.clients, func(c takeover.Inspection) bool { return c.Name == name && c.Connected == "yes" })
 }
 
 // sameFile reports whether both paths refer to the same file.

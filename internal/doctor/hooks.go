@@ -31,7 +31,6 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 		if h.Agent == "vscode" && len(h.There) > 0 && claude {
 			all = append(all, warning("petrigate disconnect vscode --hooks", "VS Code runs the hooks of Claude Code too: a call counts twice"))
 		}
-		there := d.connectedTo(h.Client) != ""
 		switch {
 		case h.Problem != "" && slices.ContainsFunc(d.clients, func(c takeover.Inspection) bool { return c.File == h.File }):
 			// the problem was already reported for the client
@@ -41,7 +40,7 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 			all = append(append(all, d.checkHooks(h)...), d.unansweredHooks(ctx, h)...)
 		case h.Kept:
 			all = append(all, warning("petrigate connect "+h.Client+" --hooks", "the hooks of %s are missing (%s)", h.Title, h.File))
-		case there && d.loaded != nil && d.loaded.Listen.Hooks:
+		case d.isConnected(h.Client) && d.loaded != nil && d.loaded.Listen.Hooks:
 			all = append(all, warning("petrigate connect "+h.Client+" --hooks", "%s is connected without hooks: no rule applies to its own tools", h.Title))
 		}
 	}

@@ -17,7 +17,7 @@ func (d *Doctor) toolLimits(context.Context) []Finding {
 	}
 	var all []Finding
 	for _, c := range clientcfg.All() {
-		if d.connectedTo(c.Name) != "" {
+		if d.isConnected(c.Name) {
 			all = append(all, d.exceeded(c.Limits, c.Title)...)
 		}
 	}
@@ -68,7 +68,7 @@ func (d *Doctor) people(context.Context) []Finding {
 	}
 	var all []Finding
 	for _, c := range clientcfg.All() {
-		if c.NoForms && d.connectedTo(c.Name) != "" {
+		if c.NoForms && d.isConnected(c.Name) {
 			all = append(all, failed("add web and cli to approval.channels, and do not write via elicit", "%s does not support forms: it cannot ask for approvals, so calls that require one are refused", c.Title))
 		}
 	}

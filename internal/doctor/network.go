@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -39,7 +40,7 @@ func (d *Doctor) clock(ctx context.Context) []Finding {
 	if d.loaded == nil {
 		return nil
 	}
-	found := make([]*Finding, len(d.loaded.Servers))
+	found := make([]Finding, len(d.loaded.Servers))
 	var asked sync.WaitGroup
 	for i, s := range d.loaded.Servers {
 		if s.URL == "" || s.Disabled {
@@ -48,19 +49,12 @@ func (d *Doctor) clock(ctx context.Context) []Finding {
 		asked.Go(func() {
 			begin := d.Now()
 			if there, ok := dateOf(ctx, s); ok {
-				f := d.skew("the upstream "+s.Name, there, begin.Truncate(time.Second)) // the times in Date headers have no fractions of a second
-				found[i] = &f
+				found[i] = d.skew("the upstream "+s.Name, there, begin.Truncate(time.Second)) // the times in Date headers have no fractions of a second
 			}
 		})
 	}
 	asked.Wait()
-	var all []Finding
-	for _, f := range found {
-		if f != nil {
-			all = append(all, *f)
-		}
-	}
-	return all
+	return slices.DeleteFunc(found, func(f Finding) bool { return f.Status == "" }) // the clocks of these upstreams are unknown
 }
 
 // dateOf returns the time in the Date header of a server's response with any status. It sends no

@@ -35,7 +35,7 @@ func (d *Doctor) unansweredHooks(ctx context.Context, h takeover.HookInspection)
 		return nil
 	}
 	ours := func(p operator.Status) bool { return sameFile(p.Config, d.Config) }
-	if d.connectedTo(h.Client) == "" && !slices.ContainsFunc(d.Proxies, ours) {
+	if !d.isConnected(h.Client) && !slices.ContainsFunc(d.Proxies, ours) {
 		return []Finding{warning("petrigate connect "+h.Client+" --hooks --service makes one a service; petrigate serve --http 127.0.0.1:7777 runs one now", "no proxy runs with this configuration: every call of %s is refused until one does", h.Title)}
 	}
 	return nil

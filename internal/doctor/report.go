@@ -53,15 +53,11 @@ func (r *Report) Print(w io.Writer, ink text.Ink) error {
 
 // indented escapes s and indents all lines except the first one.
 func indented(s string) string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	for i, line := range lines {
-		lines[i] = text.Escape(line)
-	}
+	lines := text.EscapeAll(strings.Split(strings.TrimSpace(s), "\n"))
 	return strings.Join(lines, "\n"+strings.Repeat(" ", 24))
 }
 
 func mark(status string, ink text.Ink) string {
-	padded := fmt.Sprintf("%-7s", status)
-	style := map[string]string{Failed: "31", Warning: "33", OK: "32"}[status]
-	return ink.In(style, padded)
+	style := map[string]string{Failed: text.Red, Warning: text.Yellow, OK: text.Green}[status]
+	return ink.In(style, fmt.Sprintf("%-7s", status))
 }

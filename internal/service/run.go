@@ -41,19 +41,8 @@ func (m *Manager) Answers(ctx context.Context) (variables []string, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	return append(variableNames(out), m.fileVariables()...), true
-}
-
-// fileVariables returns the names of the variables in the file with the path m.Variables.
-func (m *Manager) fileVariables() []string {
-	if m.Variables == "" {
-		return nil
-	}
-	src, err := os.ReadFile(m.Variables)
-	if err != nil {
-		return nil // systemd also ignores a file that it cannot read
-	}
-	return variableNames(string(src))
+	src, _ := os.ReadFile(m.Variables) // systemd also ignores a file that it cannot read
+	return append(variableNames(out), variableNames(string(src))...), true
 }
 
 // variablePattern matches a variable in the form that managers and files use: NAME=VALUE, NAME =>
@@ -61,11 +50,8 @@ func (m *Manager) fileVariables() []string {
 var variablePattern = regexp.MustCompile(`(?m)^\s*([A-Za-z_][A-Za-z0-9_]*)(?:[ \t]*=|[ \t]+=>|[ \t]+REG_)`)
 
 // variableNames returns the names of the variables in a text.
-func variableNames(shown string) (all []string) {
-	for _, m := range variablePattern.FindAllStringSubmatch(shown, -1) {
-		all = append(all, m[1])
-	}
-	return all
+func variableNames(shown string) []string {
+	return text.Map(variablePattern.FindAllStringSubmatch(shown, -1), func(m []string) string { return m[1] })
 }
 
 // Install writes the service file and starts the service. If the service is already running,

@@ -11,6 +11,7 @@ package service
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -57,10 +58,7 @@ func (s System) env(name string) string {
 
 // configDir returns the user's configuration directory on a Unix system.
 func (s System) configDir() string {
-	if dir := s.env("XDG_CONFIG_HOME"); dir != "" {
-		return dir
-	}
-	return filepath.Join(s.Home, ".config")
+	return cmp.Or(s.env("XDG_CONFIG_HOME"), filepath.Join(s.Home, ".config"))
 }
 
 // A Manager installs and removes a user service.

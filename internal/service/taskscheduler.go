@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"path/filepath"
@@ -11,10 +12,7 @@ import (
 // taskScheduler returns the service manager for Windows. It does not use Windows services, because
 // these belong to the machine and only an administrator can install them.
 func taskScheduler(s System) *Manager {
-	dir := s.env("APPDATA")
-	if dir == "" {
-		dir = filepath.Join(s.Home, "AppData", "Roaming")
-	}
+	dir := cmp.Or(s.env("APPDATA"), filepath.Join(s.Home, "AppData", "Roaming"))
 	file := filepath.Join(dir, "petrigate", "task.xml")
 	domain, _ := s.Env("USERDOMAIN")
 	user, _ := s.Env("USERNAME")
@@ -79,26 +77,27 @@ const taskForm = `<?xml version="1.0" encoding="UTF-16"?>
 // taskXML describes a task for the Task Scheduler. A task cannot have environment variables of its
 // own.
 func taskXML(s Service, user string) (string, error) {
-	words := []string{s.Program}
-	for _, arg := range s.Args {
-		if strings.ContainsAny(arg, " \t") {
-			arg = `"` + arg + `"`
-		}
-		words = append(words, arg)
-	}
-	for _, word := range append([]string{s.Program}, s.Args...) {
+	var args []string
+	for i, word := range append([]string{s.Program}, s.Args...) {
 		if strings.ContainsRune(word, '"') || strings.Count(word, "%") > 1 || strings.Contains(word, "$(") {
 			return "", fmt.Errorf("the Task Scheduler would replace a part of %q", word)
 		}
-	}
-	escaped := make([]string, 3)
-	for i, text := range []string{user, words[0], strings.Join(words[1:], " ")} {
-		var err error
-		if escaped[i], err = xmlText(text); err != nil {
-			return "", err
+		if strings.ContainsAny(word, " \t") {
+			word = `"` + word + `"`
+		}
+		if i > 0 {
+			args = append(args, word)
 		}
 	}
-	return fmt.Sprintf(taskForm, mark(s.Config), escaped[0], escaped[1], escaped[2]), nil
+	escaped := []any{mark(s.Config)}
+	for _, text := range []string{user, s.Program, strings.Join(args, " ")} {
+		text, err := xmlText(text)
+		if err != nil {
+			return "", err
+		}
+		escaped = append(escaped, text)
+	}
+	return fmt.Sprintf(taskForm, escaped...), nil
 }
 
 // encodeUTF16 encodes XML in the form that schtasks accepts.

@@ -51,10 +51,7 @@ func isAbbreviation(p *Pattern, text string, next int) bool {
 	case text == "" || text == want:
 		return false
 	case name == "git" && next > 0 && p.operands[0].text == "push":
-		_, branch, _ := strings.Cut(":"+text, ":")
-		if _, to, ok := strings.Cut(branch, ":"); ok {
-			branch = to
-		}
+		branch := text[strings.IndexByte(text, ':')+1:]
 		return p.operands[next].is(strings.TrimPrefix(strings.TrimPrefix(branch, "+"), "refs/heads/"))
 	case name == "gradle":
 		task := text[strings.LastIndexByte(text, ':')+1:]

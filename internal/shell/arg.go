@@ -71,11 +71,7 @@ func isLocalBin(a arg) bool {
 	if strings.HasPrefix(at, "/tmp/") || strings.HasPrefix(at, "/var/") || strings.HasPrefix(at, "/dev/") || strings.Contains(at, "..") {
 		return false
 	}
-	switch path.Base(path.Dir(at)) {
-	case "bin", ".bin", "Scripts":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"bin", ".bin", "Scripts"}, path.Base(path.Dir(at)))
 }
 
 // systemDirs are the system's program directories.
@@ -104,9 +100,7 @@ func (a arg) file() string {
 	if a.kind != literal {
 		text = a.tail
 	}
-	if _, value, ok := strings.Cut(text, "="); ok {
-		text = value
-	}
+	text = text[strings.IndexByte(text, '=')+1:]
 	return path.Base(text[strings.LastIndexByte(text, ':')+1:]) // for example, in host:x
 }
 

@@ -189,7 +189,7 @@ func (v *variables) bindBranches(cmd syntax.Command) {
 	}
 	for name, texts := range held {
 		if len(texts) == branches && branches <= maxAlternatives && v.mayBind(name) && !v.fixed[name] {
-			v.bindEither(name, texts)
+			put(&v.either, name, texts)
 		}
 	}
 }

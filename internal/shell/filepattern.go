@@ -67,13 +67,11 @@ func (p *FilePattern) is(at arg) Outcome {
 	if strings.Contains(p.glob, "/") {
 		return p.ends(at)
 	}
-	if i := strings.LastIndexByte(tail, '/'); i >= 0 {
-		if p.matches(tail[i+1:]) {
-			return Match
-		}
-		return NoMatch
-	}
-	if text+tail == "" {
+	i := strings.LastIndexByte(tail, '/')
+	switch {
+	case i >= 0 && p.matches(tail[i+1:]):
+		return Match
+	case i >= 0, text+tail == "":
 		return NoMatch
 	}
 	return couldBe(p.glob, text, tail)
@@ -83,14 +81,8 @@ func (p *FilePattern) is(at arg) Outcome {
 // part after the last slash counts as a file name.
 func (p *FilePattern) ends(at arg) Outcome {
 	glob := strings.TrimPrefix(p.glob, "~/")
-	for rest := at.tail; ; {
-		_, after, ok := strings.Cut(rest, "/")
-		if !ok {
-			break
-		}
-		if rest = after; matchStar(glob, rest) {
-			return Match
-		}
+	if _, after, ok := strings.Cut(at.tail, "/"); ok && endsLike(glob, after) {
+		return Match
 	}
 	folder, file := path.Split(glob)
 	in, name := path.Split(at.text)

@@ -194,12 +194,8 @@ func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, else
 
 // known reports whether the option with the given name takes a value.
 func (f *fileRule) known(name string) bool {
-	for _, list := range [...]string{f.takes, f.where, f.valued, f.sources, f.behind} {
-		if hasWord(list, name) {
-			return true
-		}
-	}
-	return false
+	lists := []string{f.takes, f.where, f.valued, f.sources, f.behind}
+	return slices.ContainsFunc(lists, func(list string) bool { return hasWord(list, name) })
 }
 
 // letters finds the first letter in a that is an option with a value. It also returns the value if

@@ -64,8 +64,7 @@ var xargsOptions = leading("0 o p r t x a= d= E= I= L= n= P= s= R= J= S= null op
 func readXargs(args []arg, names bool) (p plan) {
 	found, rest, ok := xargsOptions().splitLeading(args)
 	if !ok {
-		p.add(addsOptions, "xargs with unknown options", args...)
-		return p
+		return plan{{do: addsOptions, what: "xargs with unknown options", args: args}}
 	}
 	input := arg{kind: anything}
 	if names && !has(found, "a") && !has(found, "arg-file") {

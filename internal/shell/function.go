@@ -77,10 +77,8 @@ func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 	if len(bodies) == 0 {
 		return
 	}
-	for _, a := range args {
-		if r.isPending(a) {
-			return // the body will be read when the enclosing function is called
-		}
+	if slices.ContainsFunc(args, r.isPending) {
+		return // the body will be read when the enclosing function is called
 	}
 	if was, ok := r.calling[name]; ok {
 		if !slices.Equal(was, args) {

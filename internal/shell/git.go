@@ -50,8 +50,7 @@ func readGitCommand(name string, args []arg) (p plan) {
 		return readGitForeach(args)
 	}
 	if len(args) > 0 && gitRunning[name] {
-		p.doubt(inText, "a subcommand that runs other commands", args...)
-		return p
+		return doubtful(inText, "a subcommand that runs other commands", args...)
 	}
 	for _, a := range args {
 		unknown := a.kind == anything && name == "rebase"
@@ -77,7 +76,7 @@ func (o givenOption) mayRun() bool {
 }
 
 // readGitForeach reads git submodule foreach, which runs a script.
-func readGitForeach(args []arg) (p plan) {
+func readGitForeach(args []arg) plan {
 	i := slices.IndexFunc(args, func(a arg) bool { return a.matchWord("=foreach") != "" })
 	if i < 0 {
 		return nil
@@ -86,8 +85,7 @@ func readGitForeach(args []arg) (p plan) {
 	for len(rest) > 0 && rest[0].matchWord("=--recursive =-q =--quiet") != "" {
 		rest = rest[1:]
 	}
-	p.add(runsScript, "", rest...)
-	return p
+	return plan{{do: runsScript, args: rest}}
 }
 
 // Words in arguments of git config: options that have no effect of their own, and words that make

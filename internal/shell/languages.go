@@ -51,29 +51,25 @@ var awks = setOf("awk gawk mawk nawk original-awk")
 
 // readAwk reads an awk program. Such a program can run commands with system(), with pipes, and with
 // gawk's extensions and indirect function calls.
-func readAwk(args []arg) (p plan) {
+func readAwk(args []arg) plan {
 	if asksHelp(args) {
-		return p
+		return nil
 	}
 	found, rest, ok := awkOptions().splitLeading(args)
 	if !ok || len(args) > 0 && args[0].text == "--" {
-		p.doubt(inText, "awk with unknown options", args...)
-		return p
+		return doubtful(inText, "awk with unknown options", args...)
 	}
-	for _, o := range found {
-		if o.name == "f" {
-			p.add(runsFile, "", o.value)
-			return p
-		}
+	if i := slices.IndexFunc(found, func(o givenOption) bool { return o.name == "f" }); i >= 0 {
+		return plan{{do: runsFile, args: []arg{found[i].value}}}
 	}
 	if len(rest) == 0 {
-		return p
+		return nil
 	}
 	text := strings.ReplaceAll(rest[0].text, "||", "")
 	if rest[0].kind != literal || strings.ContainsAny(text, "|@") || strings.Contains(text, "system") {
-		p.doubt(inText, "a program on the command line", args...)
+		return doubtful(inText, "a program on the command line", args...)
 	}
-	return p
+	return nil
 }
 
 // readSed reads sed scripts. Such scripts can run commands with the command e.
@@ -83,8 +79,7 @@ func readSed(args []arg) (p plan) {
 	}
 	found, scripts, ok := sedOptions().splitOptions(args, false)
 	if !ok || slices.ContainsFunc(found, givenOption.isUnknown) {
-		p.doubt(inText, "sed with unknown options", args...)
-		return p
+		return doubtful(inText, "sed with unknown options", args...)
 	}
 	scripts = scripts[:min(1, len(scripts))]
 	if slices.ContainsFunc(found, func(o givenOption) bool { return o.known.names[0] == "e" || o.known.names[0] == "f" }) {

@@ -56,12 +56,9 @@ func (m *mentions) text(text string, of int) {
 		return
 	}
 	m.texts = append(m.texts, mention{text, of})
-	if m.words == nil {
-		m.words = make(map[string]int)
-	}
 	for word := range strings.FieldsFuncSeq(text, isBetween) {
 		if _, ok := m.words[word]; !ok {
-			m.words[word] = of
+			put(&m.words, word, of)
 		}
 	}
 }
@@ -70,11 +67,12 @@ func (m *mentions) text(text string, of int) {
 // doubt about this text.
 func (m *mentions) has(name string) (of int, ok bool) {
 	if strings.ContainsFunc(name, isBetween) { // the name contains separators, like g++ and [
-		i := slices.IndexFunc(m.texts, func(t mention) bool { return strings.Contains(t.text, name) })
-		if i < 0 {
-			return 0, false
+		for _, t := range m.texts {
+			if strings.Contains(t.text, name) {
+				return t.of, true
+			}
 		}
-		return m.texts[i].of, true
+		return 0, false
 	}
 	of, ok = m.words[name]
 	return of, ok

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -62,13 +63,8 @@ func Compile(words []string, exactly bool) (Pattern, error) {
 		return Pattern{}, fmt.Errorf("%q is a path; write the name of the command alone, here %q", words[0], path.Base(words[0]))
 	}
 	p.words = append([]string(nil), words[1:]...)
-	var operands []arg
-	for _, w := range p.words {
-		if !isOption(w) {
-			operands = append(operands, arg{text: w})
-		}
-	}
-	_, p.known, _, _ = programOf(p.name.text, operands)
+	operands := slices.DeleteFunc(slices.Clone(p.words), isOption)
+	_, p.known, _, _ = programOf(p.name.text, literals(operands))
 	for rest := p.words; len(rest) > 0; {
 		if !isOption(rest[0]) {
 			p.operands, rest = append(p.operands, wordOf(rest[0])), rest[1:]

@@ -40,8 +40,13 @@ func (p *plan) add(do action, what string, args ...arg) {
 	*p = append(*p, step{do: do, what: what, args: args})
 }
 
+// doubtful returns a plan that only adds a doubt; see [plan.doubt].
+func doubtful(reach reach, what string, args ...arg) plan {
+	return plan{{reach: reach, what: what, args: args}}
+}
+
 // doubt appends a doubt; see the methods of findings. Only a doubt with the reach [inText] has
 // arguments.
 func (p *plan) doubt(reach reach, what string, args ...arg) {
-	*p = append(*p, step{reach: reach, what: what, args: args})
+	*p = append(*p, doubtful(reach, what, args...)...)
 }

@@ -95,16 +95,11 @@ func parseOptions(text string) *knownOptions {
 			continue
 		}
 		o := &knownOption{inert: word[0] != '!' && word[0] != '?', mayRun: word[0] == '?'}
-		word = strings.TrimLeft(word, "!?")
-		if before, values, ok := strings.Cut(word, "="); ok {
-			word, o.takes = before, true
-			if values != "" {
-				o.values = strings.Split(values, ",")
-			}
+		word, values, takes := strings.Cut(strings.TrimLeft(word, "!?"), "=")
+		if o.takes = takes; values != "" {
+			o.values = strings.Split(values, ",")
 		}
-		if before, ok := strings.CutSuffix(word, "~"); ok {
-			word, o.attached = before, true
-		}
+		word, o.attached = strings.CutSuffix(word, "~")
 		word, others, _ := strings.Cut(word, ">")
 		if others != "" {
 			o.implies = strings.Split(others, "+")
@@ -204,9 +199,6 @@ func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 	a := args[0]
 	name, value, with := a.cut()
 	if long, ok := strings.CutPrefix(name, "--"); ok || k.dashed && k.byName[name] != nil {
-		if !ok {
-			long = name
-		}
 		return k.long(long, value, with, args)
 	}
 	if k.digits && a.kind == literal && strings.Trim(a.text[1:], "0123456789") == "" {

@@ -26,22 +26,21 @@ func (r *reader) readShell(name string, args []arg, redirs []*syntax.Redirect) {
 	if foreignShells[name] {
 		if len(args) == 0 || args[0].kind != literal || args[0].text == "" || begins(args[0].text, "- /") {
 			r.readForeign(args)
-			return
+		} else {
+			r.readScriptFile(args[0])
 		}
-		r.readScriptFile(args[0])
 		return
 	}
 	found, rest, ok := shellOptions().splitLeading(args)
 	if !ok || len(rest) > 0 && strings.HasPrefix(rest[0].text, "+") {
-		if has(found, "c") && len(rest) > 0 && rest[0].kind != literal {
+		switch notLiteral := len(rest) > 0 && rest[0].kind != literal; {
+		case notLiteral && has(found, "c"):
 			r.doubtAll("a script that is not literal")
-			return
-		}
-		if len(rest) > 0 && rest[0].kind != literal {
+		case notLiteral:
 			r.readScriptFile(rest[0])
-			return
+		default:
+			r.doubtText("a shell with unknown options", args...)
 		}
-		r.doubtText("a shell with unknown options", args...)
 		return
 	}
 	defer func(before flow, vars values) { r.flow, r.vars.values = before, vars }(r.flow, r.vars.values)

@@ -78,11 +78,8 @@ func (a *scriptAliases) define(r *findings, builtin string, args []arg) {
 			slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name }):
 			r.doubtAll("an alias")
 		default:
-			if *a == nil {
-				*a = make(scriptAliases)
-			}
 			r.defined.add(name)
-			(*a)[name] = words
+			put((*map[string][]string)(a), name, words)
 		}
 	}
 }

@@ -123,13 +123,8 @@ func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 			return a, args[1:], sure
 		}
 		found, n := k.option(args)
-		unknown := n == 0
-		for _, o := range found {
-			unknown = unknown || o.known == nil
-		}
-		if unknown && !strings.Contains(a.text, "=") {
-			sure = false
-		}
+		known := n > 0 && !slices.ContainsFunc(found, func(o givenOption) bool { return o.known == nil })
+		sure = sure && (known || strings.Contains(a.text, "="))
 		args = args[max(n, 1):]
 	}
 	return nil, nil, sure

@@ -74,12 +74,6 @@ func lit(x syntax.ArithmExpr) string {
 	return ""
 }
 
-// isLit reports whether the index x is exactly the given literal text.
-func isLit(x syntax.ArithmExpr, text string) bool {
-	w, ok := x.(*syntax.Word)
-	return ok && w.Lit() == text
-}
-
 // plainText returns the text of w if w contains no expansions and no special characters.
 func plainText(w *syntax.Word) (text string, ok bool) {
 	if len(w.Parts) != 1 {
@@ -103,7 +97,7 @@ func plainText(w *syntax.Word) (text string, ok bool) {
 
 // isList reports whether p expands to separate words, like "$@".
 func isList(p *syntax.ParamExp) bool {
-	return p.Param != nil && (p.Param.Value == "@" || p.Param.Value == "*") || isLit(p.Index, "@") || isLit(p.Index, "*") || p.Names != 0
+	return p.Param != nil && (p.Param.Value == "@" || p.Param.Value == "*") || lit(p.Index) == "@" || lit(p.Index) == "*" || p.Names != 0
 }
 
 // isZsh reports whether the first two parts form one of the zsh expansions $=x, $~x and $^x. The

@@ -68,10 +68,6 @@ func (v *values) forgetAll() {
 	}
 }
 
-func (v *values) bindEither(name string, list []string) {
-	put(&v.either, name, list)
-}
-
 // alternatives returns the possible values of the variable with this name, or nil if they are
 // unknown.
 func (v *values) alternatives(name string) []string {

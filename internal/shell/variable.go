@@ -47,10 +47,7 @@ const (
 
 // note adds the fact f to the facts about the variable with the given name.
 func (v *variables) note(name string, f fact) {
-	if v.facts == nil {
-		v.facts = make(map[string]fact)
-	}
-	v.facts[name] |= f
+	put(&v.facts, name, v.facts[name]|f)
 }
 
 // hasCommandIndex reports whether text may contain an array index that contains a command.
@@ -130,7 +127,7 @@ func (v *variables) elements(w *syntax.Word) (list []arg, ok bool) {
 	if p.Param.Value == "@" {
 		list, ok = v.arrays["@"]
 		list, ok = sliced(p, list, ok && p.Index == nil)
-	} else if p.Slice == nil && isLit(p.Index, "@") {
+	} else if p.Slice == nil && lit(p.Index) == "@" {
 		list, ok = v.arrays[p.Param.Value]
 	}
 	for _, a := range list {
@@ -185,7 +182,7 @@ func (v *variables) assign(a *syntax.Assign, value arg, elements, before []arg, 
 	case a.Array == nil && !a.Append && straight && value.kind <= single:
 		v.bind(name, value)
 	case a.Array == nil && !a.Append && len(held) > 0 && len(held) < maxAlternatives && value.kind == literal: // it is uncertain whether the assignment runs, so both the old and the new value are possible
-		v.bindEither(name, append(held[:len(held):len(held)], value.text))
+		put(&v.either, name, append(held[:len(held):len(held)], value.text))
 	case a.Array == nil || len(elements)+len(before) > maxElements:
 	case straight && !a.Append:
 		v.bindArray(name, elements)

@@ -404,5 +404,5 @@ func isIndices(w *syntax.Word) bool {
 		return false
 	}
 	p, ok := parts[0].(*syntax.ParamExp)
-	return ok && p.Excl && p.Names == 0 && (isLit(p.Index, "@") || isLit(p.Index, "*")) && p.Exp == nil && p.Slice == nil && p.Repl == nil
+	return ok && p.Excl && p.Names == 0 && (lit(p.Index) == "@" || lit(p.Index) == "*") && p.Exp == nil && p.Slice == nil && p.Repl == nil
 }

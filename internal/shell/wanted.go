@@ -22,11 +22,7 @@ func (k *knownOptions) parseWanted(words []string) (found []wanted, n int) {
 	if k == nil {
 		return wantedOfUnknown(text, name, value, with), 1
 	}
-	long, ok := strings.CutPrefix(name, "--")
-	if !ok && k.dashed && len(name) > 2 {
-		long, ok = name, true
-	}
-	if ok {
+	if long, ok := strings.CutPrefix(name, "--"); ok || k.dashed && len(name) > 2 {
 		o := k.byLongName(long)
 		if o != nil && o.takes && !with && len(words) > 1 {
 			return []wanted{{text: text, names: o.names, value: words[1], with: true}}, 2
@@ -105,7 +101,9 @@ func (w *wanted) given(k *knownOptions, args []arg) Outcome {
 		if found = found.or(w.in(k, args[i:])); found == Match {
 			return Match
 		}
-		i += k.values(args[i:])
+		if k.takesNext(args[i:]) {
+			i++
+		}
 	}
 	if len(w.letters) == 0 {
 		return found
@@ -134,31 +132,22 @@ func (w *wanted) inOperands(args []arg) Outcome {
 	return found
 }
 
-// values returns how many of the arguments after the first are the value of the first argument: 0
-// or 1.
-func (k *knownOptions) values(args []arg) int {
+// takesNext reports whether the first of args is an option whose value is the second.
+func (k *knownOptions) takesNext(args []arg) bool {
 	if k == nil || len(args) < 2 || args[0].kind != literal || !isOption(args[0].text) {
-		return 0
+		return false
 	}
 	name, _, with := strings.Cut(args[0].text, "=")
 	if long, ok := strings.CutPrefix(name, "--"); ok || k.dashed && k.byName[name] != nil {
-		if !ok {
-			long = name
-		}
-		if o := k.byLongName(long); o != nil && o.takes && !with {
-			return 1
-		}
-		return 0
+		o := k.byLongName(long)
+		return o != nil && o.takes && !with
 	}
 	for i := 1; i < len(name); i++ {
 		if o := k.byName[name[i:i+1]]; o != nil && o.takes {
-			if i == len(args[0].text)-1 {
-				return 1
-			}
-			return 0
+			return i == len(args[0].text)-1
 		}
 	}
-	return 0
+	return false
 }
 
 // in reports whether the first of args is the option or contains it.

@@ -354,8 +354,8 @@ func (r *expander) param(p *syntax.ParamExp, quoted bool) argKind {
 		defer func(before bool) { r.expanding = before }(r.expanding)
 		r.expanding = true
 	}
-	all := p.Param.Value == "@" || isLit(p.Index, "@") || p.Names == syntax.NamesPrefixWords
-	if !isLit(p.Index, "@") && !isLit(p.Index, "*") {
+	all := p.Param.Value == "@" || lit(p.Index) == "@" || p.Names == syntax.NamesPrefixWords
+	if lit(p.Index) != "@" && lit(p.Index) != "*" {
 		if p.Excl && p.Names == 0 {
 			r.arithmeticOn("an indirect expansion")
 		}

@@ -57,8 +57,7 @@ func (w *wrapper) read(name string, args []arg) (p plan) {
 	}
 	found, rest, ok := w.options().splitLeading(args)
 	if !ok {
-		p.add(addsOptions, "a wrapper with unknown options", args...)
-		return p
+		return plan{{do: addsOptions, what: "a wrapper with unknown options", args: args}}
 	}
 	if slices.ContainsFunc(found, func(o givenOption) bool { return !o.known.inert }) {
 		return p

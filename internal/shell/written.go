@@ -67,9 +67,7 @@ func (f *files) runsReplaced(commands []command) bool {
 			if a.kind == literal && isSystem(clean+"/x") && strings.HasPrefix(clean, "/") {
 				return true // the command writes into a program directory, under any name
 			}
-			if _, value, ok := strings.Cut(a.text, "="); ok {
-				clean = path.Clean(value)
-			}
+			clean = path.Clean(a.text[strings.IndexByte(a.text, '=')+1:])
 			if a.kind == literal && isSystem(clean) {
 				f.system.add(path.Base(clean))
 			}

@@ -1,6 +1,7 @@
 package takeover
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -51,7 +52,7 @@ func (d *Driver) Connect(ctx context.Context, c Connection) error {
 	if err := d.checkNotRunning(ctx, client); err != nil {
 		return err
 	}
-	if err := d.show(f.path, client.Format, f.src, after); err != nil {
+	if err := d.show(f, after); err != nil {
 		return err
 	}
 	d.noteDirectServers(items, c)
@@ -61,10 +62,27 @@ func (d *Driver) Connect(ctx context.Context, c Connection) error {
 		output{d.Out}.noteVariables(client, c.Config)
 	}
 	output{d.Out}.noteHardLink(f)
-	if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
+	if err := d.agreeToWrite(f); err != nil {
 		return err
 	}
-	return d.connect(f, step{f.exists, f.src, after, changed}, slices.ContainsFunc(items, func(i item) bool { return i.own }))
+	connected := slices.ContainsFunc(items, func(i item) bool { return i.own })
+	if err := d.change(f, step{f.exists, f.src, after, changed}, connected, "connected "+client.Title); err != nil {
+		return err
+	}
+	d.say("%s\nTo undo: petrigate disconnect %s", client.Verify, client.Name)
+	return nil
+}
+
+// change writes the file, and records the step. The argument done describes what this achieves.
+func (d *Driver) change(f *file, s step, connected bool, done string) error {
+	if err := d.records().change(f, s, connected); err != nil {
+		return err
+	}
+	d.say("%s: %s", done, text.Escape(f.path))
+	if f.exists {
+		d.say("A backup is in %s", text.Escape(f.backup()))
+	}
+	return nil
 }
 
 // noteHardLink warns that another hard link refers to the same file, and that the content there
@@ -102,19 +120,6 @@ func (o output) noteVariables(client clientcfg.Client, path string) {
 	if len(names) > 0 {
 		o.say("note: the configuration reads %s: set %s where you start %s, or petrigate does not start", text.And(names), map[bool]string{true: "it", false: "them"}[len(names) == 1], client.Title)
 	}
-}
-
-// connect writes the file and prints what to do next.
-func (d *Driver) connect(f *file, s step, connected bool) error {
-	if err := d.records().change(f, s, connected); err != nil {
-		return err
-	}
-	d.say("connected %s: %s", f.client.Title, text.Escape(f.path))
-	if f.exists {
-		d.say("A backup is in %s", text.Escape(f.backup()))
-	}
-	d.say("%s\nTo undo: petrigate disconnect %s", f.client.Verify, f.client.Name)
-	return nil
 }
 
 // checkNameFree returns an error if another server already uses the name of petrigate's entry,
@@ -211,13 +216,8 @@ func (d *Driver) Disconnect(ctx context.Context, name, path string) error {
 	if err := d.checkNotRunning(ctx, client); err != nil {
 		return err
 	}
-	if string(after) != string(f.src) || exists != f.exists {
-		if err := d.show(f.path, client.Format, f.src, after); err != nil {
-			return err
-		}
-		if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
-			return err
-		}
+	if err := d.confirm(f, after, exists); err != nil {
+		return err
 	}
 	return d.disconnect(f, n, after, exists)
 }
@@ -299,24 +299,35 @@ func (f *file) restore(src []byte, s step) ([]byte, error) {
 
 // disconnect writes the file and deletes its record.
 func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error {
-	first := n.Steps[0]
-	asBefore := exists == first.Existed && string(after) == string(first.Before)
-	if err := d.records().undo(f, after, exists, asBefore); err != nil {
-		return err
-	}
+	asBefore, err := d.undo(f, n, after, exists, "disconnected "+f.client.Title, " has its servers back, and keeps later edits")
 	switch {
-	case asBefore && !exists:
-		d.say("disconnected %s: %s was removed: connect had created it", f.client.Title, text.Escape(f.path))
-		return nil
+	case err != nil || asBefore && !exists:
+		return err
 	case asBefore:
-		d.say("disconnected %s: %s is restored, byte for byte", f.client.Title, text.Escape(f.path))
 		return d.noteStillConnected(f, after)
 	}
-	d.say("disconnected %s: %s has its servers back, and keeps later edits", f.client.Title, text.Escape(f.path))
 	if _, err := os.Lstat(f.backup()); err == nil {
 		d.say("The original file is still in %s", text.Escape(f.backup()))
 	}
 	return nil
+}
+
+// undo writes or removes the file and deletes its record, if there is one. It reports whether the
+// file is as before the first step. The argument done describes what this achieves, and edited
+// describes a file that is not as before.
+func (d *Driver) undo(f *file, n *record, after []byte, exists bool, done, edited string) (asBefore bool, err error) {
+	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
+	if err := d.records().undo(f, after, exists, asBefore); err != nil {
+		return false, err
+	}
+	switch {
+	case asBefore && !exists:
+		edited = " was removed: connect had created it"
+	case asBefore:
+		edited = " is restored, byte for byte"
+	}
+	d.say("%s: %s%s", done, text.Escape(f.path), edited)
+	return asBefore, nil
 }
 
 // noteStillConnected warns if the restored file still runs petrigate. This happens if the record of

@@ -23,10 +23,7 @@ type Connection struct {
 
 // checkOnly returns an error if --only names a server that the client does not have.
 func (c Connection) checkOnly(items []item) error {
-	var names []string
-	for _, i := range items {
-		names = append(names, i.entry.Name)
-	}
+	names := text.Map(items, func(i item) string { return i.entry.Name })
 	for _, name := range c.Only {
 		if !slices.Contains(names, name) {
 			return usage("the client has no server %q%s", name, text.DidYouMean(name, "", names))

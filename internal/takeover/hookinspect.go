@@ -88,10 +88,7 @@ func findHooks(name string) (clientcfg.Hooks, error) {
 	}
 	h, ok := clientcfg.HooksOf(c.Name)
 	if !ok {
-		var names []string
-		for _, h := range clientcfg.AllHooks() {
-			names = append(names, h.Client)
-		}
+		names := text.Map(clientcfg.AllHooks(), func(h clientcfg.Hooks) string { return h.Client })
 		return h, usage("petrigate knows no hooks of %s; it knows those of %s", c.Title, text.And(names))
 	}
 	return h, nil

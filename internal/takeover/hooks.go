@@ -50,21 +50,22 @@ func (d *Driver) ConnectHooks(ctx context.Context, c HookConnection) error {
 		}
 		return err
 	}
-	if err := d.show(f.path, splice.JSON, f.src, after); err != nil {
+	if err := d.show(f, after); err != nil {
 		return err
 	}
 	d.noteHookGaps(h, f)
 	if c.Launch.URL != "" && len(c.Launch.Headers) > 0 {
 		d.say("note: set %s where you start %s, to the proxy's token; without it, each call is refused", clientcfg.TokenVariable, h.Title)
 	}
-	if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
+	if err := d.agreeToWrite(f); err != nil {
 		return err
 	}
 	answers, err := c.Run.serve(ctx, d) // after they are written, the hooks need a running proxy
 	if err != nil {
 		return err
 	}
-	if err := d.writeHooks(f, h, after); err != nil {
+	s := step{Existed: f.exists, Before: f.src, After: after}
+	if err := d.change(f, s, len(h.Installed(f.doc)) > 0, "petrigate is a hook of "+h.Title); err != nil {
 		return err
 	}
 	c.Run.explainRunning(d, h, c.Serve, answers)
@@ -86,17 +87,13 @@ func (d *Driver) noteHookGaps(h clientcfg.Hooks, f *file) {
 // to date stay unchanged.
 func (d *Driver) withHooks(f *file, n *record, h clientcfg.Hooks, l clientcfg.Launch) ([]byte, error) {
 	doc := f.doc
-	if own := h.New(); own != nil && len(bytes.TrimSpace(f.src)) == 0 {
+	if h.New != "" && len(bytes.TrimSpace(f.src)) == 0 {
 		var err error
-		if doc, err = splice.Parse(f.path, own, splice.JSON); err != nil {
+		if doc, err = splice.Parse(f.path, []byte(h.New), splice.JSON); err != nil {
 			return nil, err
 		}
 	}
-	var before *splice.Document
-	if n != nil {
-		before, _ = splice.Parse(f.path, n.Steps[0].Before, splice.JSON) // cannot fail: the file has been parsed before
-	}
-	bare, err := doc.Drop(hooksAt, "hooks", before, h.Ours)
+	bare, err := withoutOurs(f, n, h, doc)
 	if err != nil {
 		return nil, err
 	}
@@ -106,16 +103,14 @@ func (d *Driver) withHooks(f *file, n *record, h clientcfg.Hooks, l clientcfg.La
 	return doc.Append(hooksAt, h.Items(d.System, l))
 }
 
-// writeHooks writes the file with the hooks.
-func (d *Driver) writeHooks(f *file, h clientcfg.Hooks, after []byte) error {
-	if err := d.records().change(f, step{Existed: f.exists, Before: f.src, After: after}, len(h.Installed(f.doc)) > 0); err != nil {
-		return err
+// withoutOurs returns the content of doc without petrigate's hooks. It keeps lists that were in the
+// file before petrigate changed it.
+func withoutOurs(f *file, n *record, h clientcfg.Hooks, doc *splice.Document) ([]byte, error) {
+	var before *splice.Document
+	if n != nil {
+		before, _ = splice.Parse(f.path, n.Steps[0].Before, splice.JSON) // cannot fail: the file has been parsed before
 	}
-	d.say("petrigate is a hook of %s: %s", h.Title, text.Escape(f.path))
-	if f.exists {
-		d.say("A backup is in %s", text.Escape(f.backup()))
-	}
-	return nil
+	return doc.Drop(hooksAt, "hooks", before, h.Ours)
 }
 
 // DisconnectHooks removes petrigate's hooks from an agent's file.
@@ -146,50 +141,28 @@ func (d *Driver) dropHooks(name, path string) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	changes := !bytes.Equal(after, f.src) || exists != f.exists
-	if n == nil && !changes {
+	if n == nil && bytes.Equal(after, f.src) && exists == f.exists {
 		return false, nil
 	}
-	if changes {
-		if err := d.show(f.path, splice.JSON, f.src, after); err != nil {
-			return true, err
-		}
-		if err := d.Agree("Write " + text.Escape(f.path) + "?"); err != nil {
-			return true, err
-		}
+	if err := d.confirm(f, after, exists); err != nil {
+		return true, err
 	}
-	return true, d.unhook(f, n, h, after, exists)
-}
-
-// unhook writes the file without the hooks and deletes its record.
-func (d *Driver) unhook(f *file, n *record, h clientcfg.Hooks, after []byte, exists bool) error {
-	asBefore := n != nil && n.Steps[0].Existed == exists && bytes.Equal(after, n.Steps[0].Before)
-	if err := d.records().undo(f, after, exists, asBefore); err != nil {
-		return err
+	edited := " keeps later edits"
+	if n == nil {
+		edited = ""
 	}
-	switch {
-	case n == nil:
-		d.say("petrigate is no longer a hook of %s: %s", h.Title, text.Escape(f.path))
-	case asBefore && !exists:
-		d.say("petrigate is no longer a hook of %s: %s was removed: connect had created it", h.Title, text.Escape(f.path))
-	case asBefore:
-		d.say("petrigate is no longer a hook of %s: %s is restored, byte for byte", h.Title, text.Escape(f.path))
-	default:
-		d.say("petrigate is no longer a hook of %s: %s keeps later edits", h.Title, text.Escape(f.path))
-	}
-	return nil
+	_, err = d.undo(f, n, after, exists, "petrigate is no longer a hook of "+h.Title, edited)
+	return true, err
 }
 
 // withoutHooks undoes the recorded steps in reverse order and returns the resulting content,
 // without petrigate's hooks. The result exists is false if the file must be removed.
 func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
-	var before *splice.Document
 	if n != nil {
 		for i := len(n.Steps) - 1; i >= 0 && exists && bytes.Equal(after, n.Steps[i].After); i-- {
 			after, exists = n.Steps[i].Before, n.Steps[i].Existed
 		}
-		before, _ = splice.Parse(f.path, n.Steps[0].Before, splice.JSON) // cannot fail: the file has been parsed before
 	}
 	if !exists {
 		return after, false, nil
@@ -198,7 +171,7 @@ func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []by
 	if err != nil {
 		return nil, false, err
 	}
-	after, err = doc.Drop(hooksAt, "hooks", before, h.Ours)
+	after, err = withoutOurs(f, n, h, doc)
 	return after, true, err
 }
 

@@ -1,6 +1,7 @@
 package takeover
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -141,23 +142,19 @@ func (p *ImportPlan) take(d *Driver, i Import, items []item, there []splice.Entr
 		s := it.server
 		t := ImportedServer{Name: s.Name, Result: "taken", Dropped: s.Dropped, Secrets: s.Literal, Notes: s.Notes, Left: s.Left, Off: s.Closed, fields: s.Fields}
 		_, t.Reason = d.load(p.Config, s)
-		name := s.Name
 		value := splice.Plain(s.Fields)
-		if old, is := known[name]; is && t.Reason == "" && !reflect.DeepEqual(old, value) {
-			if i.Rename {
-				name = freeName(known, name)
-				t.rename(name)
-			} else {
-				t.Reason = "the configuration has another server with this name; --rename imports it under another name"
-			}
-		}
-		switch old, is := known[name]; {
+		switch old, is := known[s.Name]; {
 		case t.Reason != "":
 			t.Result = "refused"
-		case is && reflect.DeepEqual(old, value):
+		case !is:
+			known[s.Name] = value
+		case reflect.DeepEqual(old, value):
 			t.Result = "there"
+		case i.Rename:
+			t.rename(freeName(known, s.Name))
+			known[t.As] = value
 		default:
-			known[name] = value
+			t.Result, t.Reason = "refused", "the configuration has another server with this name; --rename imports it under another name"
 		}
 		p.Servers = append(p.Servers, t)
 	}
@@ -192,11 +189,7 @@ func (p *ImportPlan) splice(d *Driver, doc *splice.Document) error {
 	var add []splice.New
 	for _, t := range p.Servers {
 		if t.Result == "taken" {
-			name := t.Name
-			if t.As != "" {
-				name = t.As
-			}
-			add = append(add, splice.New{Name: name, Value: t.fields})
+			add = append(add, splice.New{Name: t.name(), Value: t.fields})
 		}
 	}
 	p.after = p.before
@@ -227,8 +220,9 @@ func (p *ImportPlan) Changes() bool { return string(p.before) != string(p.after)
 
 // Write shows the planned changes, asks for confirmation, and writes them.
 func (d *Driver) Write(p *ImportPlan) error {
+	target := &file{client: clientcfg.Client{Format: p.format}, path: p.Config, target: p.path, exists: p.exists, src: p.before}
 	if p.Changes() {
-		if err := d.show(p.Config, p.format, p.before, p.after); err != nil {
+		if err := d.show(target, p.after); err != nil {
 			return err
 		}
 	}
@@ -238,14 +232,13 @@ func (d *Driver) Write(p *ImportPlan) error {
 		return nil
 	}
 	d.noteExposed(p)
-	if err := d.Agree("Write " + text.Escape(p.Config) + "?"); err != nil {
+	if err := d.agreeToWrite(target); err != nil {
 		return err
 	}
 	kept, err := d.records().copySource(p.file)
 	if err != nil {
 		return err
 	}
-	target := &file{path: p.Config, target: p.path, exists: p.exists, src: p.before}
 	if err := target.write(p.after); err != nil {
 		return err
 	}
@@ -311,12 +304,7 @@ func variableFor(name string) string {
 }
 
 // name returns the name of the server in the configuration.
-func (t ImportedServer) name() string {
-	if t.As != "" {
-		return t.As
-	}
-	return t.Name
-}
+func (t ImportedServer) name() string { return cmp.Or(t.As, t.Name) }
 
 // rename changes the server's name in the configuration, and in the rules that contain this name.
 func (t *ImportedServer) rename(as string) {

@@ -32,18 +32,14 @@ func (d *Driver) Inspect(ctx context.Context, c Connection) (all []Inspection) {
 		if f, err := d.open(client, ""); err == nil {
 			items, _ := d.items(f, f.doc) // the error becomes part of the status
 			for _, it := range items {
-				one.Entries = append(one.Entries, d.entry(c, it))
+				e := Entry{Name: it.entry.Name, Own: it.own, Served: !it.own && d.replaces(c, it)}
+				e.Command, e.URL, e.Args = launchOf(it.server)
+				one.Entries = append(one.Entries, e)
 			}
 		}
 		all = append(all, one)
 	}
 	return all
-}
-
-func (d *Driver) entry(c Connection, it item) Entry {
-	e := Entry{Name: it.entry.Name, Own: it.own, Served: !it.own && d.replaces(c, it)}
-	e.Command, e.URL, e.Args = launchOf(it.server)
-	return e
 }
 
 // Config returns the configuration file named in an entry that runs petrigate, or "".

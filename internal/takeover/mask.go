@@ -2,7 +2,6 @@ package takeover
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -16,19 +15,32 @@ import (
 )
 
 // show prints the changes to a file as a diff, with secrets masked.
-func (d *Driver) show(path string, format splice.Format, before, after []byte) error {
+func (d *Driver) show(f *file, after []byte) error {
 	var secrets []clientcfg.Secret
-	for _, src := range [][]byte{before, after} {
-		doc, err := splice.Parse(path, src, format)
+	for _, src := range [][]byte{f.src, after} {
+		doc, err := splice.Parse(f.path, src, f.client.Format)
 		if err != nil {
 			return err
 		}
 		secrets = append(secrets, clientcfg.Secrets(doc.Tree())...)
 	}
-	changes := masked(string(textfile.Diff(path, before, path+" (new)", after)), secrets)
+	changes := masked(string(textfile.Diff(f.path, f.src, f.path+" (new)", after)), secrets)
 	_, err := fmt.Fprint(d.Out, text.EscapeLines([]byte(strings.NewReplacer("\r\n", "\n", "\t", "    ").Replace(changes))))
 	return err
 }
+
+// confirm shows the changes to a file and asks for confirmation, if there are any changes.
+func (d *Driver) confirm(f *file, after []byte, exists bool) error {
+	if bytes.Equal(after, f.src) && exists == f.exists {
+		return nil
+	}
+	if err := d.show(f, after); err != nil {
+		return err
+	}
+	return d.agreeToWrite(f)
+}
+
+func (d *Driver) agreeToWrite(f *file) error { return d.Agree("Write " + text.Escape(f.path) + "?") }
 
 // minSecretLine is the minimum length that a single line of a secret must have to be masked.
 // Shorter lines also occur in text that is not secret.
@@ -66,7 +78,7 @@ func masked(shown string, secrets []clientcfg.Secret) string {
 
 // jsonEscaped returns text as it appears within a JSON string.
 func jsonEscaped(s string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(string(text.EscapeJSON(jsonText(s))), `"`), `"`)
+	return strings.TrimSuffix(strings.TrimPrefix(string(text.EscapeJSON(text.QuoteJSON(s))), `"`), `"`)
 }
 
 // escaped matches printable ASCII characters that are written as escape sequences.
@@ -77,13 +89,4 @@ func unescaped(line string) string {
 		n, _ := strconv.ParseUint(s[2:], 16, 8) // cannot fail: the text consists of two hexadecimal digits
 		return string(rune(n))
 	})
-}
-
-// jsonText encodes a string as JSON, without escaping HTML characters.
-func jsonText(s string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // cannot fail for a string
-	return bytes.TrimSpace(b.Bytes())
 }

@@ -2,7 +2,6 @@ package takeover
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,7 +57,7 @@ func (r records) path(f *file) string {
 
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:6])
+	return fmt.Sprintf("%x", sum[:6])
 }
 
 // read returns the record for the file. It returns nil if petrigate has not changed the file.

@@ -102,12 +102,7 @@ func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bo
 // checkVariables returns an error if the configuration reads variables that would not be set in the
 // service.
 func (s *HookService) checkVariables(variables []string) error {
-	var lack []string
-	for _, name := range s.Reads {
-		if !slices.Contains(variables, name) {
-			lack = append(lack, name)
-		}
-	}
+	lack := slices.DeleteFunc(slices.Clone(s.Reads), func(name string) bool { return slices.Contains(variables, name) })
 	switch {
 	case len(lack) == 0:
 		return nil

@@ -59,6 +59,15 @@ func hex4(s []byte) (rune, bool) {
 	return rune(n), err == nil
 }
 
+// QuoteJSON encodes a string as JSON, without escaping HTML characters.
+func QuoteJSON(s string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // cannot fail for a string
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
 // commands lists the names that tools commonly give to an argument that holds a script.
 var commands = []string{"command", "cmd", "script"}
 

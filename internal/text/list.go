@@ -54,11 +54,16 @@ func People(n int, is, are string) string {
 
 // EscapeAll applies [Escape] to each string.
 func EscapeAll(texts []string) []string {
-	out := make([]string, len(texts))
-	for i, each := range texts {
-		out[i] = Escape(each)
+	return Map(texts, Escape)
+}
+
+// Map returns the results of calling f with each element of list.
+func Map[T, U any](list []T, f func(T) U) []U {
+	results := make([]U, len(list))
+	for i, v := range list {
+		results[i] = f(v)
 	}
-	return out
+	return results
 }
 
 // Grouped formats a number with a comma after every three digits, counted from the right:

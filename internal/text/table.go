@@ -21,10 +21,7 @@ func Table(w io.Writer, none, head string, rows [][]string) error {
 		return err
 	}
 	for _, row := range rows {
-		for i := range row {
-			row[i] = Escape(row[i])
-		}
-		if _, err := fmt.Fprintln(t, strings.Join(row, "\t")); err != nil {
+		if _, err := fmt.Fprintln(t, strings.Join(EscapeAll(row), "\t")); err != nil {
 			return err
 		}
 	}

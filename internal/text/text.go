@@ -45,12 +45,7 @@ func RoundedUp(d time.Duration) string {
 
 // EscapeLines applies [Escape] to each line of the text. Line breaks are kept.
 func EscapeLines(text []byte) string {
-	lines := bytes.Split(text, []byte("\n"))
-	out := make([]string, len(lines))
-	for i, line := range lines {
-		out[i] = Escape(string(line))
-	}
-	return strings.Join(out, "\n")
+	return strings.Join(EscapeAll(strings.Split(string(text), "\n")), "\n")
 }
 
 // Caller describes the caller of a tool: the principal, followed by the name that the client has

@@ -1,6 +1,9 @@
 package toolname
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // An Owner is an upstream with the prefix of the names that clients see for its tools.
 type Owner struct{ Upstream, Prefix string }
@@ -39,10 +42,5 @@ func (o Owners) Canonical(name string) (owner string) {
 // isUpstream reports whether name is the name of an upstream. Such a name, followed by an action,
 // looks like a tool of the upstream.
 func (o Owners) isUpstream(name string) bool {
-	for _, u := range o {
-		if u.Upstream == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o, func(u Owner) bool { return u.Upstream == name })
 }

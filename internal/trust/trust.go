@@ -5,7 +5,6 @@ package trust
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,8 +93,7 @@ func (b List) bytes() ([]byte, error) {
 }
 
 func digest(src []byte) string {
-	sum := sha256.Sum256(src)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(src))
 }
 
 // resolvedPath returns the absolute path of a file after resolving the symbolic links in its

@@ -20,17 +20,23 @@ func claude(f files) []Line {
 		managed = "/Library/Application Support/ClaudeCode/managed-settings.json"
 	}
 	paths := []string{managed, f.home("CLAUDE_CONFIG_DIR", ".claude", "settings.json"), f.in(".claude", "settings.json"), f.in(".claude", "settings.local.json")}
-	return f.lists(paths, []Decision{Deny, Ask, Allow}, (*Line).claude)
+	lists := []list{{"permissions.deny", Deny}, {"permissions.ask", Ask}, {"permissions.allow", Allow}}
+	return f.lists(paths, lists, (*Line).claude)
 }
 
-// lists reads permission files in the format of Claude Code and Cursor. In these files, each
-// decision has its own list.
-func (f files) lists(paths []string, decisions []Decision, understand func(*Line, string)) (all []Line) {
+// A list is a list in a JSON file; the same decision applies to all of its lines.
+type list struct {
+	key      string // keys on the path to the list, joined by dots
+	decision Decision
+}
+
+// lists reads lists in permission files.
+func (f files) lists(paths []string, lists []list, understand func(*Line, string)) (all []Line) {
 	for _, path := range paths {
 		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {
-			for _, decision := range decisions {
-				for _, text := range texts(d.List("permissions", string(decision))) {
-					l := Line{Where: "permissions." + string(decision), Text: text, Decision: decision}
+			for _, list := range lists {
+				for _, text := range splice.Texts(d.List(strings.Split(list.key, ".")...)) {
+					l := Line{Where: list.key, Text: text, Decision: list.decision}
 					understand(&l, text)
 					all = append(all, l)
 				}
@@ -69,7 +75,7 @@ func (l *Line) claude(text string) {
 // cursor reads Cursor's permissions. A shell permission specifies the beginning of a command.
 func cursor(f files) []Line {
 	paths := []string{f.home("CURSOR_CONFIG_DIR", ".cursor", "cli-config.json"), f.in(".cursor", "cli.json")}
-	return f.lists(paths, []Decision{Deny, Allow}, (*Line).cursor)
+	return f.lists(paths, []list{{"permissions.deny", Deny}, {"permissions.allow", Allow}}, (*Line).cursor)
 }
 
 func (l *Line) cursor(text string) {
@@ -94,22 +100,9 @@ func (l *Line) cursor(text string) {
 }
 
 // gemini reads the lists in Gemini CLI's settings.json and in its policy files.
-func gemini(f files) (all []Line) {
-	lists := map[string]Decision{
-		"tools.exclude": Deny, "excludeTools": Deny, "tools.allowed": Allow, "allowedTools": Allow, "tools.core": Allow, "coreTools": Allow,
-	}
-	for _, path := range []string{f.home("", ".gemini", "settings.json"), f.in(".gemini", "settings.json")} {
-		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {
-			for _, key := range []string{"tools.exclude", "excludeTools", "tools.allowed", "allowedTools", "tools.core", "coreTools"} {
-				for _, text := range texts(d.List(strings.Split(key, ".")...)) {
-					l := Line{Where: key, Text: text, Decision: lists[key]}
-					l.gemini(text)
-					all = append(all, l)
-				}
-			}
-			return all
-		})...)
-	}
+func gemini(f files) []Line {
+	lists := []list{{"tools.exclude", Deny}, {"excludeTools", Deny}, {"tools.allowed", Allow}, {"allowedTools", Allow}, {"tools.core", Allow}, {"coreTools", Allow}}
+	all := f.lists([]string{f.home("", ".gemini", "settings.json"), f.in(".gemini", "settings.json")}, lists, (*Line).gemini)
 	policies, _ := filepath.Glob(f.home("", ".gemini", "policies", "*.toml")) // cannot fail: the pattern is valid
 	for _, path := range policies {
 		all = append(all, f.read(path, splice.TOML, geminiPolicy)...)
@@ -147,10 +140,7 @@ func geminiPolicy(d *splice.Document) (all []Line) {
 		l := Line{Where: "rule", Text: string(src), Decision: decisions[word]}
 		_, pattern := rule["commandRegex"]
 		_, args := rule["argsPattern"]
-		prefixes := texts([]any{rule["commandPrefix"]})
-		if list, ok := rule["commandPrefix"].([]any); ok {
-			prefixes = texts(list)
-		}
+		prefixes := splice.Texts(rule["commandPrefix"])
 		switch {
 		case l.Decision == "" || tool == "" || pattern || args:
 			l.why = "it has no single tool, no known decision, or a regular expression"
@@ -245,13 +235,9 @@ func codexRule(where, body string) (all []Line) {
 	}
 	commands := []string{""}
 	for _, word := range words {
-		choices := texts([]any{word})
-		if list, ok := word.([]any); ok {
-			choices = texts(list)
-		}
 		var longer []string
 		for _, before := range commands {
-			for _, choice := range choices {
+			for _, choice := range splice.Texts(word) {
 				longer = append(longer, strings.TrimSpace(before+" "+choice))
 			}
 		}

@@ -64,13 +64,3 @@ func (f files) short(path string) string {
 	}
 	return path
 }
-
-// texts returns the elements of list that are strings.
-func texts(list []any) (all []string) {
-	for _, v := range list {
-		if s, ok := v.(string); ok {
-			all = append(all, s)
-		}
-	}
-	return all
-}

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,10 +67,7 @@ func (l *Line) setCommand(text string, exactly bool) {
 // setMCP makes the line match a tool of an MCP server or, if tool is empty, all tools of the
 // server.
 func (l *Line) setMCP(server, tool string) {
-	if tool == "" {
-		tool = "*"
-	}
-	l.tool = server + "." + tool
+	l.tool = server + "." + cmp.Or(tool, "*")
 }
 
 // String describes why the line cannot be converted.

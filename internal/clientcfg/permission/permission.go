@@ -3,6 +3,7 @@
 package permission
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/petrigate/petrigate/internal/clientcfg"
@@ -11,21 +12,15 @@ import (
 // Lists reads the permission lists of an agent: those of the user and those in the project
 // directory. An unreadable file is returned as a line that cannot be converted.
 func Lists(agent string, s clientcfg.System, project string) []Line {
-	read := readers[agent]
-	if read == nil {
-		return nil
+	if read := readers[agent]; read != nil {
+		return read(files{s, project})
 	}
-	return read(files{s, project})
+	return nil
 }
 
 // Agents returns the names of the supported agents, sorted.
 func Agents() []string {
-	var names []string
-	for name := range readers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(readers))
 }
 
 // readers maps agent names to the functions that read the agents' lists.

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -23,9 +24,6 @@ var fileTools = map[bool][]string{
 	false: {"Read.file_path", "read_file.file_path", "read_file.absolute_path"},
 	true:  {"Edit.file_path", "Write.file_path", "MultiEdit.file_path", "write_file.file_path", "replace.file_path"},
 }
-
-// plainTool matches the tool names and patterns that can be used in rules.
-var plainTool = regexp.MustCompile(`^[A-Za-z0-9_.*?-]+$`)
 
 // Rules converts the lines to rules. Each rule follows a comment that names its source. Rules also
 // returns the lines that cannot be converted; the rules text lists these lines in comments as well.
@@ -54,11 +52,11 @@ func (w *writer) line(l *Line) {
 	case l.command != "" && l.Decision == Allow:
 		w.ran = true
 		w.comment(l)
+		command := l.command + " *"
 		if l.exactly {
-			fmt.Fprintf(&w.out, "map bash.command runs exactly %s as %s-allowed\n", l.command, w.agent)
-		} else {
-			fmt.Fprintf(&w.out, "map bash.command runs %s * as %s-allowed\n", l.command, w.agent)
+			command = "exactly " + l.command
 		}
+		fmt.Fprintf(&w.out, "map bash.command runs %s as %s-allowed\n", command, w.agent)
 	case l.command != "":
 		w.restrict(l, "bash.command runs "+l.command)
 	case l.shell && l.Decision == Allow:
@@ -66,7 +64,7 @@ func (w *writer) line(l *Line) {
 	case l.shell:
 		w.comment(l)
 		w.rule(l.Decision, "bash")
-	case l.tool != "" && !plainTool.MatchString(l.tool):
+	case l.tool != "" && !clientcfg.IsPlainTool(l.tool):
 		l.why = "it is not the name of a tool"
 	case l.tool != "" && l.Decision == Allow:
 		l.why = "petrigate already lets calls pass that no rule restricts"
@@ -102,11 +100,7 @@ func (w *writer) restrict(l *Line, maps ...string) {
 }
 
 func (w *writer) rule(d Decision, name string) {
-	if d == Deny {
-		fmt.Fprintf(&w.out, "block %s\n", name)
-		return
-	}
-	fmt.Fprintf(&w.out, "require human-approval before %s\n", name)
+	fmt.Fprintln(&w.out, clientcfg.RuleFor(name, d == Deny))
 }
 
 // files writes one map for each tool that reads or edits the files that a line restricts.
@@ -116,10 +110,7 @@ func (w *writer) files(l *Line) {
 		l.why = "it is not a plain file pattern"
 		return
 	}
-	var maps []string
-	for _, field := range fileTools[l.edits != ""] {
-		maps = append(maps, fmt.Sprintf("%s /%s/", field, fileRegex(glob)))
-	}
+	maps := text.Map(fileTools[l.edits != ""], func(field string) string { return fmt.Sprintf("%s /%s/", field, fileRegex(glob)) })
 	w.restrict(l, maps...)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"unicode/utf8"
@@ -13,10 +14,11 @@ import (
 
 // A Document is a parsed configuration file.
 type Document struct {
-	name string
-	src  []byte
-	tree any // decoded values
-	body body
+	name   string
+	format Format
+	src    []byte
+	tree   any // decoded values
+	body   body
 }
 
 // Bytes returns the text of the file.
@@ -30,12 +32,7 @@ func (d *Document) Tree() any { return d.tree }
 // mapping, it returns no keys.
 func (d *Document) Keys(path ...string) []string {
 	fields, _ := value(d.tree, path).(map[string]any)
-	keys := make([]string, 0, len(fields))
-	for key := range fields {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
+	return slices.Sorted(maps.Keys(fields))
 }
 
 // At returns the value at the given path, or nil if the path does not exist.
@@ -63,7 +60,13 @@ func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error
 				return fmt.Errorf("the entry %q would not be read back unchanged", n.Name)
 			}
 		}
-		return next.checkRemoved(at, remove, add)
+		for _, name := range remove {
+			isNew := slices.ContainsFunc(add, func(n New) bool { return n.Name == name })
+			if _, there := now[name]; there && !isNew {
+				return fmt.Errorf("the entry %q would stay", name)
+			}
+		}
+		return nil
 	})
 }
 
@@ -94,7 +97,7 @@ func (d *Document) verified(text []byte, at Place, touched []string, more func(*
 	if bytes.HasPrefix(d.src, []byte(byteOrderMark)) {
 		text = append([]byte(byteOrderMark), text...)
 	}
-	next, err := Parse(d.name, text, d.body.(interface{ format() Format }).format())
+	next, err := Parse(d.name, text, d.format)
 	if err != nil {
 		return nil, refused(d.name, fmt.Errorf("the result is not valid: %w", err))
 	}
@@ -117,14 +120,9 @@ func without(tree any, at Place, names []string) any {
 	if !ok {
 		return tree
 	}
-	rest := make(map[string]any, len(fields))
-	for key, v := range fields {
-		if key == at.Path[0] {
-			v = without(v, Place{at.Path[1:], at.Named}, names)
-		}
-		if v != nil || key != at.Path[0] {
-			rest[key] = v
-		}
+	rest, key := maps.Clone(fields), at.Path[0]
+	if rest[key] = without(fields[key], Place{at.Path[1:], at.Named}, names); rest[key] == nil {
+		delete(rest, key)
 	}
 	if len(rest) == 0 {
 		return nil
@@ -137,23 +135,14 @@ func without(tree any, at Place, names []string) any {
 func remaining(tree any, named string, names []string) any {
 	switch t := tree.(type) {
 	case map[string]any:
-		rest := map[string]any{}
-		for key, v := range t {
-			if !slices.Contains(names, key) {
-				rest[key] = v
-			}
-		}
+		rest := maps.Clone(t)
+		maps.DeleteFunc(rest, func(key string, _ any) bool { return slices.Contains(names, key) })
 		if len(rest) > 0 {
 			return rest
 		}
 		return nil
 	case []any:
-		var rest []any
-		for _, v := range t {
-			if !slices.Contains(names, nameIn(v, named)) {
-				rest = append(rest, v)
-			}
-		}
+		rest := slices.DeleteFunc(slices.Clone(t), func(v any) bool { return slices.Contains(names, nameIn(v, named)) })
 		if len(rest) > 0 {
 			return rest
 		}
@@ -177,27 +166,18 @@ func (d *Document) Has(at Place, n New) bool {
 	return n.presentIn(d.values(at), at)
 }
 
-// checkRemoved returns an error if a removed entry still exists.
-func (d *Document) checkRemoved(at Place, remove []string, add []New) error {
-	now := d.values(at)
-	for _, name := range remove {
-		_, there := now[name]
-		if there && !slices.ContainsFunc(add, func(n New) bool { return n.Name == name }) {
-			return fmt.Errorf("the entry %q would stay", name)
-		}
-	}
-	return nil
-}
-
 // Parse parses a file. Its error is a [diag.List]; each problem in it has the given file name.
 func Parse(name string, src []byte, f Format) (*Document, error) {
-	d := &Document{name: name, src: src}
+	d := &Document{name: name, format: f, src: src}
 	if len(src) > maxSize {
 		return nil, diag.List{{File: name, Msg: "the file is too large"}}
 	}
 	text := bytes.TrimPrefix(src, []byte(byteOrderMark))
 	if i := invalid(text); i >= 0 {
 		return nil, problemAt(name, text, i, "the file is not UTF-8 here", "save it as UTF-8")
+	}
+	if at := tooDeep(text); f != YAML && at >= 0 { // strings and comments differ slightly in TOML, so the computed depth may be too great, but never too small
+		return nil, problemAt(name, text, at, fmt.Sprintf("values are nested more than %d levels deep", maxDepth), "")
 	}
 	var err error
 	switch f {

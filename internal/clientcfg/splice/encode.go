@@ -1,12 +1,13 @@
 package splice
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // named returns an object that can be inserted at the place. If the place contains a list, the
@@ -31,17 +32,9 @@ func Plain(v any) any {
 		}
 		return fields
 	case []Object:
-		items := make([]any, len(v))
-		for i, o := range v {
-			items[i] = Plain(o)
-		}
-		return items
+		return text.Map(v, func(o Object) any { return Plain(o) })
 	case []string:
-		items := make([]any, len(v))
-		for i, s := range v {
-			items[i] = s
-		}
-		return items
+		return text.Map(v, func(s string) any { return s })
 	case int:
 		return json.Number(fmt.Sprint(v))
 	}
@@ -50,20 +43,18 @@ func Plain(v any) any {
 
 // quote encodes a string with double quotes, in a form that is valid in JSON, TOML and YAML.
 func quote(s string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // cannot fail for a string
-	text := strings.TrimSuffix(b.String(), "\n")
-	return strings.NewReplacer("\x7f", `\u007f`, "\u0085", `\u0085`, byteOrderMark, `\ufeff`).Replace(text)
+	return strings.NewReplacer("\x7f", `\u007f`, "\u0085", `\u0085`, byteOrderMark, `\ufeff`).Replace(string(text.QuoteJSON(s)))
 }
 
-func quoteAll(list []string) string {
-	quoted := make([]string, len(list))
-	for i, s := range list {
-		quoted[i] = quote(s)
+// scalar encodes a value other than an object, in a form that is valid in JSON, TOML and YAML.
+func scalar(v any) string {
+	switch v := v.(type) {
+	case []string:
+		return "[" + strings.Join(text.Map(v, quote), ", ") + "]"
+	case string:
+		return quote(v)
 	}
-	return "[" + strings.Join(quoted, ", ") + "]"
+	return fmt.Sprint(v)
 }
 
 // A style describes how a file is formatted.
@@ -82,10 +73,7 @@ func (o Object) asJSON(s style, indent string) string {
 	if s.compact {
 		inner, separator, end = "", ", ", ""
 	}
-	parts := make([]string, len(o))
-	for i, m := range o {
-		parts[i] = inner + quote(m.Key) + ": " + jsonValue(m.Value, s, indent+s.unit)
-	}
+	parts := text.Map(o, func(m Member) string { return inner + quote(m.Key) + ": " + jsonValue(m.Value, s, indent+s.unit) })
 	return "{" + strings.Join(parts, separator) + end + "}"
 }
 
@@ -94,17 +82,9 @@ func jsonValue(v any, s style, indent string) string {
 	case Object:
 		return v.asJSON(s, indent)
 	case []Object:
-		parts := make([]string, len(v))
-		for i, o := range v {
-			parts[i] = o.asJSON(s, indent)
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case []string:
-		return quoteAll(v)
-	case string:
-		return quote(v)
+		return "[" + strings.Join(text.Map(v, func(o Object) string { return o.asJSON(s, indent) }), ", ") + "]"
 	}
-	return fmt.Sprint(v)
+	return scalar(v)
 }
 
 var (
@@ -122,31 +102,20 @@ func tomlKey(key string) string {
 
 // asTOML encodes an object as a table with a header.
 func (o Object) asTOML(path []string, newline string) string {
-	keys := make([]string, len(path))
-	for i, key := range path {
-		keys[i] = tomlKey(key)
-	}
-	text := "[" + strings.Join(keys, ".") + "]" + newline
+	lines := "[" + strings.Join(text.Map(path, tomlKey), ".") + "]" + newline
 	for _, m := range o {
-		text += tomlKey(m.Key) + " = " + tomlValue(m.Value) + newline
+		lines += tomlKey(m.Key) + " = " + tomlValue(m.Value) + newline
 	}
-	return text
+	return lines
 }
 
 func tomlValue(v any) string {
-	switch v := v.(type) {
-	case Object:
-		parts := make([]string, len(v))
-		for i, m := range v {
-			parts[i] = tomlKey(m.Key) + " = " + tomlValue(m.Value)
-		}
-		return "{ " + strings.Join(parts, ", ") + " }"
-	case []string:
-		return quoteAll(v)
-	case string:
-		return quote(v)
+	o, ok := v.(Object)
+	if !ok {
+		return scalar(v)
 	}
-	return fmt.Sprint(v)
+	parts := text.Map(o, func(m Member) string { return tomlKey(m.Key) + " = " + tomlValue(m.Value) })
+	return "{ " + strings.Join(parts, ", ") + " }"
 }
 
 func yamlKey(key string) string {
@@ -162,19 +131,13 @@ func (o Object) asYAML(newline, indent string) string {
 	var b strings.Builder
 	for _, m := range o {
 		b.WriteString(indent + yamlKey(m.Key) + ":")
-		switch v := m.Value.(type) {
-		case Object:
-			if len(v) == 0 {
-				b.WriteString(" {}" + newline)
-				continue
-			}
-			b.WriteString(newline + v.asYAML(newline, indent+"  "))
-		case []string:
-			b.WriteString(" " + quoteAll(v) + newline)
-		case string:
-			b.WriteString(" " + quote(v) + newline)
+		switch o, ok := m.Value.(Object); {
+		case !ok:
+			b.WriteString(" " + scalar(m.Value) + newline)
+		case len(o) == 0:
+			b.WriteString(" {}" + newline)
 		default:
-			b.WriteString(" " + fmt.Sprint(v) + newline)
+			b.WriteString(newline + o.asYAML(newline, indent+"  "))
 		}
 	}
 	return b.String()

@@ -12,6 +12,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A jsonBody is JSON with all comments and white space. The root is nil if the file is empty.
@@ -21,8 +22,6 @@ type jsonBody struct {
 	root *hujson.Value
 }
 
-func (*jsonBody) format() Format { return JSON }
-
 // errorPosition matches an error message from the hujson library that contains a line and a column.
 var errorPosition = regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`)
 
@@ -30,9 +29,6 @@ func parseJSON(name string, text []byte) (body, any, error) {
 	b := &jsonBody{name: name, text: text}
 	if len(bytes.TrimSpace(text)) == 0 {
 		return b, nil, nil
-	}
-	if at := tooDeep(text); at >= 0 {
-		return nil, nil, problemAt(name, text, at, fmt.Sprintf("values are nested more than %d levels deep", maxDepth), "")
 	}
 	root, err := hujson.Parse(bytes.Clone(text))
 	if err != nil {
@@ -106,10 +102,14 @@ func comment(text []byte) int {
 func decode(v hujson.Value) (any, error) {
 	v = v.Clone()
 	v.Standardize()
-	d := json.NewDecoder(bytes.NewReader(v.Pack()))
+	return decodeJSON(v.Pack())
+}
+
+// decodeJSON decodes plain JSON. It decodes each number to a [json.Number].
+func decodeJSON(text []byte) (tree any, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	var tree any
-	err := d.Decode(&tree)
+	err = d.Decode(&tree)
 	return tree, err
 }
 
@@ -145,22 +145,18 @@ func keyOf(v hujson.Value) string {
 // existing object on the path and the missing part of the path.
 func (b *jsonBody) find(root *hujson.Value, path []string) (object *hujson.Object, missing []string, err error) {
 	value := root
-	for i, key := range path {
+	for i := 0; ; i++ {
 		object, ok := value.Value.(*hujson.Object)
 		if !ok {
 			return nil, nil, b.wrong(value, path[:i])
 		}
-		next := member(object, key)
-		if next == nil {
+		if i == len(path) {
+			return object, nil, nil
+		}
+		if value = member(object, path[i]); value == nil {
 			return object, path[i:], nil
 		}
-		value = next
 	}
-	object, ok := value.Value.(*hujson.Object)
-	if !ok {
-		return nil, nil, b.wrong(value, path)
-	}
-	return object, nil, nil
 }
 
 func (b *jsonBody) wrong(v *hujson.Value, path []string) error {
@@ -290,12 +286,17 @@ func (b *jsonBody) clone() hujson.Value {
 }
 
 func (b *jsonBody) replace(at Place, remove []string, add []New) ([]byte, error) {
+	return b.replaceMembers(at.Path, remove, text.Map(add, func(n New) Member { return Member{n.Name, n.Value} }))
+}
+
+// replaceMembers replaces members of the object at the given path; see [body.replace].
+func (b *jsonBody) replaceMembers(path, remove []string, add Object) ([]byte, error) {
 	s := b.style()
 	if b.root == nil {
-		return []byte(nested(at.Path, add).asJSON(s, "") + s.newline), nil
+		return []byte(nested(path, add).asJSON(s, "") + s.newline), nil
 	}
 	root := b.clone()
-	object, missing, err := b.find(&root, at.Path)
+	object, missing, err := b.find(&root, path)
 	if err != nil {
 		return nil, err
 	}
@@ -303,13 +304,10 @@ func (b *jsonBody) replace(at Place, remove []string, add []New) ([]byte, error)
 		if len(add) == 0 {
 			return root.Pack(), nil
 		}
-		add = []New{{missing[0], nested(missing[1:], add)}}
+		add = nested(missing, add)
 	}
-	depth := len(at.Path) - len(missing) + 1
-	more := make([]jsonSegment, len(add))
-	for i, n := range add {
-		more[i] = newMember(object, n.Name, n.Value, s, depth)
-	}
+	depth := len(path) - len(missing) + 1
+	more := text.Map(add, func(m Member) jsonSegment { return newMember(object, m, s, depth) })
 	if len(object.Members) == 0 && len(more) > 0 && !s.compact {
 		object.AfterExtra = append(object.AfterExtra, s.newline+strings.Repeat(s.unit, depth-1)...)
 	}
@@ -317,20 +315,16 @@ func (b *jsonBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	return root.Pack(), nil
 }
 
-// nested returns an object that contains the new entries at the given path.
-func nested(path []string, add []New) Object {
-	if len(path) > 0 {
-		return Object{{path[0], nested(path[1:], add)}}
+// nested returns an object that contains the members at the given path.
+func nested(path []string, members Object) Object {
+	for _, key := range slices.Backward(path) {
+		members = Object{{key, members}}
 	}
-	inner := Object{}
-	for _, n := range add {
-		inner = append(inner, Member{n.Name, n.Value})
-	}
-	return inner
+	return members
 }
 
 // newMember formats a new member in the same way as its neighbors.
-func newMember(object *hujson.Object, key string, v any, s style, depth int) jsonSegment {
+func newMember(object *hujson.Object, m Member, s style, depth int) jsonSegment {
 	front := s.newline + strings.Repeat(s.unit, depth)
 	if len(object.Members) > 0 {
 		front = spaces(object.Members[len(object.Members)-1].Name.BeforeExtra)
@@ -339,9 +333,9 @@ func newMember(object *hujson.Object, key string, v any, s style, depth int) jso
 		front = ""
 	}
 	indent := front[strings.LastIndexByte(front, '\n')+1:]
-	value := hujson.Value{BeforeExtra: hujson.Extra(" "), Value: hujson.Literal(jsonValue(v, s, indent))}
-	name := hujson.Value{BeforeExtra: hujson.Extra(front), Value: hujson.Literal(quote(key))}
-	return jsonSegment{key, true, jsonMember{ObjectMember: hujson.ObjectMember{Name: name, Value: value}}}
+	value := hujson.Value{BeforeExtra: hujson.Extra(" "), Value: hujson.Literal(jsonValue(m.Value, s, indent))}
+	name := hujson.Value{BeforeExtra: hujson.Extra(front), Value: hujson.Literal(quote(m.Key))}
+	return jsonSegment{m.Key, true, jsonMember{ObjectMember: hujson.ObjectMember{Name: name, Value: value}}}
 }
 
 // spaces returns the last line break before a value and the indentation after it. If the value is
@@ -449,18 +443,11 @@ func (b *jsonBody) restorePlace(root *hujson.Value, was *jsonBody, at Place, mis
 // depth.
 func (b *jsonBody) prune(root *hujson.Value, path []string, depth int) {
 	for i := len(path) - 1; i >= depth; i-- {
-		parent, value := root, (*hujson.Value)(nil)
-		for _, key := range path[:i] {
-			object, ok := parent.Value.(*hujson.Object)
-			if !ok || member(object, key) == nil {
-				return
-			}
-			parent = member(object, key)
+		object, missing, err := b.find(root, path[:i])
+		if err != nil || len(missing) > 0 {
+			return
 		}
-		object, ok := parent.Value.(*hujson.Object)
-		if ok {
-			value = member(object, path[i])
-		}
+		value := member(object, path[i])
 		if value == nil {
 			continue
 		}

@@ -75,11 +75,12 @@ func withComment(text []byte, starts []int, least, from int) int {
 }
 
 // trimmed returns where a run ends if empty lines at its end are left out. It also leaves out
-// comments at the end if other returns true for them.
-func trimmed(text []byte, starts []int, from, to int, other func(line string) bool) int {
+// comments at the end that begin before the given column.
+func trimmed(text []byte, starts []int, from, to, column int) int {
 	for to > from+1 {
 		line := string(text[starts[to-1]:starts[to]])
-		if strings.TrimSpace(line) != "" && !(strings.HasPrefix(strings.TrimSpace(line), "#") && other(line)) {
+		outside := len(line)-len(strings.TrimLeft(line, " ")) < column
+		if strings.TrimSpace(line) != "" && !(strings.HasPrefix(strings.TrimSpace(line), "#") && outside) {
 			break
 		}
 		to--
@@ -87,14 +88,19 @@ func trimmed(text []byte, starts []int, from, to int, other func(line string) bo
 	return to
 }
 
-// join concatenates segments. If a line break is missing between two of them, it adds one.
-func join(all []lineSegment, newline string) []byte {
+// join concatenates the segments of a file whose text was before. If a line break is missing
+// between two segments, join adds one. If the file had no line break at its end, it still has none.
+func join(all []lineSegment, before []byte) []byte {
+	newline := newlineOf(before)
 	var b bytes.Buffer
 	for _, s := range all {
 		if n := b.Len(); n > 0 && len(s.text) > 0 && b.Bytes()[n-1] != '\n' {
 			b.WriteString(newline)
 		}
 		b.Write(s.text)
+	}
+	if len(before) > 0 && before[len(before)-1] != '\n' {
+		return bytes.TrimSuffix(b.Bytes(), []byte(newline))
 	}
 	return b.Bytes()
 }
@@ -109,13 +115,4 @@ func emptyAbove(all []lineSegment, names []string) string {
 		}
 	}
 	return ""
-}
-
-// lastWithoutEnd removes the line break at the end of text if the file had none there before the
-// edit.
-func lastWithoutEnd(text, before []byte, newline string) []byte {
-	if len(before) > 0 && before[len(before)-1] != '\n' {
-		return bytes.TrimSuffix(text, []byte(newline))
-	}
-	return text
 }

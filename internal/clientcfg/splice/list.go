@@ -3,6 +3,7 @@ package splice
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -91,10 +92,7 @@ func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 		if len(rest) == 0 && len(group) > 0 {
 			continue
 		}
-		changed := map[string]any{}
-		for key, v := range fields {
-			changed[key] = v
-		}
+		changed := maps.Clone(fields)
 		changed[inner] = rest
 		left = append(left, changed)
 	}
@@ -104,10 +102,7 @@ func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 // edited parses an edited file. It returns an error unless the lists equal those in want and
 // nothing else has changed.
 func (d *Document) edited(text []byte, path []string, want map[string][]any) (*Document, error) {
-	var touched []string
-	for key := range want {
-		touched = append(touched, key)
-	}
+	touched := slices.Collect(maps.Keys(want))
 	text, err := d.verified(text, Place{Path: path}, touched, func(next *Document) error {
 		for key, list := range want {
 			if got := next.List(append(slices.Clone(path), key)...); len(got)+len(list) > 0 && !reflect.DeepEqual(got, list) {
@@ -124,40 +119,18 @@ func (d *Document) edited(text []byte, path []string, want map[string][]any) (*D
 
 // appendTo appends one item.
 func (b *jsonBody) appendTo(path []string, it Item) ([]byte, error) {
-	s := b.style()
-	whole := append(slices.Clone(path), it.List)
-	if b.root == nil {
-		return []byte(wrapped(whole, []Object{it.Value}).(Object).asJSON(s, "") + s.newline), nil
-	}
-	root := b.clone()
-	object, missing, err := b.find(&root, path)
-	if err != nil {
-		return nil, err
-	}
-	if len(missing) == 0 {
-		if list := member(object, it.List); list != nil {
-			if err := b.appendItem(list, it.Value, s, len(whole)); err != nil {
-				return nil, err
-			}
-			return root.Pack(), nil
+	if b.root != nil {
+		root := b.clone()
+		object, missing, err := b.find(&root, path)
+		if err != nil {
+			return nil, err
+		}
+		if list := member(object, it.List); list != nil && len(missing) == 0 {
+			err := b.appendItem(list, it.Value, b.style(), len(path)+1)
+			return root.Pack(), err
 		}
 	}
-	rest := append(slices.Clone(missing), it.List)
-	depth := len(whole) - len(rest) + 1
-	if len(object.Members) == 0 && !s.compact {
-		object.AfterExtra = append(object.AfterExtra, s.newline+strings.Repeat(s.unit, depth-1)...)
-	}
-	more := []jsonSegment{newMember(object, rest[0], wrapped(rest[1:], []Object{it.Value}), s, depth)}
-	b.change(object, func(all []jsonSegment) []jsonSegment { return replaced(all, nil, more, len(all)) })
-	return root.Pack(), nil
-}
-
-// wrapped returns an object that contains a value at the given path.
-func wrapped(path []string, v any) any {
-	for _, key := range slices.Backward(path) {
-		v = Object{{key, v}}
-	}
-	return v
+	return b.replaceMembers(path, nil, Object{{it.List, []Object{it.Value}}})
 }
 
 // appendItem appends an element to a list, formatted like the existing elements.

@@ -1,10 +1,10 @@
 package splice
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -22,8 +22,6 @@ type tomlBody struct {
 	parts []tomlPart
 }
 
-func (*tomlBody) format() Format { return TOML }
-
 // A tomlPart is either a table header or a key with its value.
 type tomlPart struct {
 	table    bool
@@ -34,9 +32,6 @@ type tomlPart struct {
 
 func parseTOML(name string, text []byte) (body, any, error) {
 	b := &tomlBody{name: name, text: text, tree: map[string]any{}}
-	if at := tooDeep(text); at >= 0 { // strings and comments differ slightly in TOML, so the computed depth may be too great, but never too small
-		return nil, nil, problemAt(name, text, at, fmt.Sprintf("values are nested more than %d levels deep", maxDepth), "")
-	}
 	if err := toml.Unmarshal(text, &b.tree); err != nil {
 		p := diag.Problem{File: name, Line: 1, Column: 1, Msg: "this is not TOML: " + strings.TrimPrefix(err.Error(), "toml: "), Hint: "correct the file; petrigate does not edit a file that it cannot read"}
 		var bad *toml.DecodeError
@@ -82,7 +77,7 @@ func (b *tomlBody) read() error {
 		if at := slices.IndexFunc(ends, func(line int) bool { return line > b.parts[i].from }); at >= 0 {
 			to = ends[at]
 		}
-		b.parts[i].to = trimmed(b.text, starts, b.parts[i].from, to, func(string) bool { return true })
+		b.parts[i].to = trimmed(b.text, starts, b.parts[i].from, to, math.MaxInt)
 	}
 	return nil
 }
@@ -134,17 +129,20 @@ func (b *tomlBody) runs(at Place) (all []run) {
 }
 
 func (b *tomlBody) entries(at Place) ([]Entry, error) {
-	found, exists := lookup(b.tree, at.Path)
-	if !exists {
+	found := value(b.tree, at.Path)
+	if found == nil {
 		return nil, nil
 	}
 	fields, ok := found.(map[string]any)
-	if !ok || b.inline(at) != nil {
-		p := b.inline(at)
-		if p == nil {
-			p = &b.parts[max(0, slices.IndexFunc(b.parts, func(p tomlPart) bool { return slices.Equal(p.path, at.Path) }))]
+	part := b.inline(at)
+	if ok && part != nil {
+		return nil, diag.List{{File: b.name, Line: part.from + 1, Column: part.column, Msg: fmt.Sprintf("%q is written in braces, which petrigate does not edit", at), Hint: fmt.Sprintf("write a table for each server: [%s.NAME]", at)}}
+	}
+	if !ok {
+		if part == nil {
+			part = &b.parts[max(0, slices.IndexFunc(b.parts, func(p tomlPart) bool { return slices.Equal(p.path, at.Path) }))]
 		}
-		return nil, wrongTable(b.name, p.from+1, p.column, at, ok)
+		return nil, wrongKind(b.name, part.from+1, part.column, at)
 	}
 	var all []Entry
 	seen := map[string]bool{}
@@ -163,26 +161,6 @@ func (b *tomlBody) entries(at Place) ([]Entry, error) {
 	return all, nil
 }
 
-func wrongTable(name string, line, column int, at Place, table bool) error {
-	if table {
-		return diag.List{{File: name, Line: line, Column: column, Msg: fmt.Sprintf("%q is written in braces, which petrigate does not edit", at), Hint: fmt.Sprintf("write a table for each server: [%s.NAME]", at)}}
-	}
-	return wrongKind(name, line, column, at)
-}
-
-func lookup(tree map[string]any, path []string) (any, bool) {
-	var value any = tree
-	for _, key := range path {
-		fields, _ := value.(map[string]any)
-		next, ok := fields[key]
-		if !ok {
-			return nil, false
-		}
-		value = next
-	}
-	return value, true
-}
-
 // inline returns the key whose inline value contains the place, or nil if no key does.
 func (b *tomlBody) inline(at Place) *tomlPart {
 	for i, part := range b.parts {
@@ -199,11 +177,7 @@ func normalize(v any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var value any
-	err = d.Decode(&value)
-	return value, err
+	return decodeJSON(text)
 }
 
 func (b *tomlBody) replace(at Place, remove []string, add []New) ([]byte, error) {
@@ -226,7 +200,7 @@ func (b *tomlBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	if b.captures(next, more) {
 		next = append(replaced(all, remove, nil, end), more...)
 	}
-	return lastWithoutEnd(join(next, newline), b.text, newline), nil
+	return join(next, b.text), nil
 }
 
 // captures reports whether the new table would be followed by keys of another table, which would
@@ -237,8 +211,8 @@ func (b *tomlBody) captures(all, more []lineSegment) bool {
 	}
 	at := last(all, more[len(more)-1])
 	for _, s := range all[at+1:] {
-		if !onlyComments(s.text) {
-			return !isTable(s.text)
+		if first := firstCharacter(s.text); first != 0 {
+			return first != '['
 		}
 	}
 	return false
@@ -246,18 +220,10 @@ func (b *tomlBody) captures(all, more []lineSegment) bool {
 
 // isTable reports whether text begins with a table header. If text begins with a key, the key
 // belongs to the header before it.
-func isTable(text []byte) bool {
-	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-			return line[0] == '['
-		}
-	}
-	return false
-}
+func isTable(text []byte) bool { return firstCharacter(text) == '[' }
 
 func (b *tomlBody) restore(at Place, old body, names []string, ours string) ([]byte, error) {
 	was := old.(*tomlBody)
 	next := restored(cut(b.text, b.runs(at)), cut(was.text, was.runs(at)), names, ours, isTable)
-	newline := newlineOf(b.text)
-	return lastWithoutEnd(join(next, newline), b.text, newline), nil
+	return join(next, b.text), nil
 }

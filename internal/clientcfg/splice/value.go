@@ -21,14 +21,29 @@ func nameIn(v any, named string) string {
 	return name
 }
 
-// onlyComments reports whether text consists only of comments and empty lines.
-func onlyComments(text []byte) bool {
-	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-			return false
+// Texts returns the strings in v, which is a list or a single string.
+func Texts(v any) (all []string) {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	for _, v := range list {
+		if text, ok := v.(string); ok {
+			all = append(all, text)
 		}
 	}
-	return true
+	return all
+}
+
+// firstCharacter returns the first character that is neither in a comment nor white space, or 0 if
+// text consists only of comments and empty lines.
+func firstCharacter(text []byte) byte {
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			return line[0]
+		}
+	}
+	return 0
 }
 
 func newlineOf(text []byte) string {

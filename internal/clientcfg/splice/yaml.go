@@ -24,8 +24,6 @@ type yamlBody struct {
 	root *ast.MappingNode
 }
 
-func (*yamlBody) format() Format { return YAML }
-
 func parseYAML(name string, text []byte) (b body, tree any, err error) {
 	defer func() {
 		if recover() != nil { // the library may panic
@@ -33,7 +31,7 @@ func parseYAML(name string, text []byte) (b body, tree any, err error) {
 		}
 	}()
 	y := &yamlBody{name: name, text: text, tree: map[string]any{}}
-	if onlyComments(text) {
+	if firstCharacter(text) == 0 {
 		return y, nil, nil
 	}
 	// The configuration reader checks limits that the library does not check.
@@ -119,8 +117,7 @@ func (b *yamlBody) find(at Place) (p yamlPlace, err error) {
 			next, _ := tokenPlace(b.root.Values[i+1].Key.GetToken())
 			p.to = next - 1
 		}
-		outside := func(line string) bool { return len(line)-len(strings.TrimLeft(line, " ")) < column }
-		p.to = trimmed(b.text, lines, p.from, p.to, outside)
+		p.to = trimmed(b.text, lines, p.from, p.to, column)
 	}
 	if p.key == nil {
 		return p, nil
@@ -131,48 +128,35 @@ func (b *yamlBody) find(at Place) (p yamlPlace, err error) {
 // starts finds where the entries start.
 func (b *yamlBody) starts(at Place, p *yamlPlace) error {
 	line, column := tokenPlace(p.key.Key.GetToken())
+	inBrackets := false
 	switch v := p.key.Value.(type) {
 	case *ast.NullNode:
 		p.empty = true
-		return nil
 	case *ast.SequenceNode:
 		if at.Named == "" {
-			break
+			return wrongKind(b.name, line, column, at)
 		}
-		if p.empty = len(v.Values) == 0; p.empty {
-			return nil
-		}
-		if v.IsFlowStyle {
-			return b.inBrackets(at, line, column)
-		}
+		p.empty, inBrackets = len(v.Values) == 0, v.IsFlowStyle
+		fields, _ := b.tree[at.Path[0]].([]any)
 		for i, entry := range v.Entries {
 			line, column := tokenPlace(entry.Start)
-			fields, _ := b.tree[at.Path[0]].([]any)
 			p.starts = append(p.starts, yamlStart{nameIn(fields[i], at.Named), line - 1, column})
 		}
-		return nil
 	default:
 		m := mapping(v)
 		if m == nil || at.Named != "" {
-			break
+			return wrongKind(b.name, line, column, at)
 		}
-		if p.empty = len(m.Values) == 0; p.empty {
-			return nil
-		}
-		if m.IsFlowStyle {
-			return b.inBrackets(at, line, column)
-		}
+		p.empty, inBrackets = len(m.Values) == 0, m.IsFlowStyle
 		for _, entry := range m.Values {
 			line, column := tokenPlace(entry.Key.GetToken())
 			p.starts = append(p.starts, yamlStart{entry.Key.GetToken().Value, line - 1, column})
 		}
-		return nil
 	}
-	return wrongKind(b.name, line, column, at)
-}
-
-func (b *yamlBody) inBrackets(at Place, line, column int) error {
-	return diag.List{{File: b.name, Line: line, Column: column, Msg: fmt.Sprintf("%q is written in brackets, which petrigate does not edit", at), Hint: "write each server on separate lines"}}
+	if inBrackets && !p.empty {
+		return diag.List{{File: b.name, Line: line, Column: column, Msg: fmt.Sprintf("%q is written in brackets, which petrigate does not edit", at), Hint: "write each server on separate lines"}}
+	}
+	return nil
 }
 
 func (b *yamlBody) entries(at Place) ([]Entry, error) {
@@ -209,8 +193,7 @@ func (b *yamlBody) runs(p yamlPlace) []run {
 		if i+1 < len(p.starts) {
 			to = p.starts[i+1].line
 		}
-		outside := func(line string) bool { return len(line)-len(strings.TrimLeft(line, " ")) < s.column }
-		all = append(all, run{s.name, true, s.line, trimmed(b.text, lines, s.line, to, outside)})
+		all = append(all, run{s.name, true, s.line, trimmed(b.text, lines, s.line, to, s.column)})
 	}
 	return all
 }
@@ -239,7 +222,7 @@ func (b *yamlBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	if len(add) == 0 && !slices.ContainsFunc(next, func(s lineSegment) bool { return s.entry }) {
 		next[key].text = []byte(strings.TrimRight(string(next[key].text), "\r\n") + " " + emptyValue(at) + newline)
 	}
-	return lastWithoutEnd(join(next, newline), b.text, newline), nil
+	return join(next, b.text), nil
 }
 
 // emptyValue returns the text of a place without entries.
@@ -265,7 +248,7 @@ func (b *yamlBody) withNewKey(at Place, add []New, all []lineSegment, key int, n
 	} else {
 		all = append(all, lineSegment{text: text})
 	}
-	return lastWithoutEnd(join(all, newline), b.text, newline)
+	return join(all, b.text)
 }
 
 // newLines returns the lines of a new entry with the given indentation.
@@ -287,7 +270,6 @@ func (b *yamlBody) restore(at Place, old body, names []string, ours string) ([]b
 	if err != nil {
 		return nil, err
 	}
-	newline := newlineOf(b.text)
 	all, source := cut(b.text, b.runs(now)), cut(was.text, was.runs(before))
 	next := restored(all, source, names, ours, anywhere)
 	left := slices.ContainsFunc(next, func(s lineSegment) bool { return s.entry })
@@ -302,5 +284,5 @@ func (b *yamlBody) restore(at Place, old body, names []string, ours string) ([]b
 		at := slices.IndexFunc(next, func(s lineSegment) bool { return s.entry })
 		next = slices.Insert(next, at, lineSegment{text: source[max(from, 0)].text})
 	}
-	return lastWithoutEnd(join(next, newline), b.text, newline), nil
+	return join(next, b.text), nil
 }

@@ -24,9 +24,7 @@ const field = "command"
 // false if Prefix would not turn any name of the call into evidence that a net of the policy waits
 // for.
 func Add(p *gate.Policy, c gate.Call) (args []byte, ok bool) {
-	value, _ := rawjson.Member(c.Args, field)
-	script, isText := rawjson.String(value)
-	if !isText || !strings.Contains(script, "|") {
+	if !strings.Contains(Script(c.Args), "|") {
 		return nil, false
 	}
 	before := p.Unproved(c)

@@ -54,21 +54,23 @@ func (*Asked) decision() {}
 type Ticket struct {
 	ticketFacts
 
-	names    gate.Call   // the call without its arguments, for conditions on its result
-	observed *observed   // nil: no observer
-	settled  atomic.Bool // set once [Admission.Settle] has succeeded
+	judge    *gate.Policy // the policy that admitted the call and whose conditions judge its result; nil: the one in force
+	observed *observed    // nil: no observer
+	settled  atomic.Bool  // set once [Admission.Settle] has succeeded
 }
 
 // ticketFacts is the part of a ticket that its JSON form has.
 type ticketFacts struct {
-	Session   string    `json:"session"`
-	Principal string    `json:"principal,omitempty"`
-	Number    uint64    `json:"number"`            // call number in the session
-	Awaited   bool      `json:"awaited,omitempty"` // the outcome changes some net's marking
-	Tool      string    `json:"tool"`
-	Upstream  string    `json:"upstream"`
-	Since     time.Time `json:"since"`
-	Policy    string    `json:"policy,omitempty"` // identity of the generation that admitted the call; see [Generation.identity]
+	Session   string      `json:"session"`
+	Principal string      `json:"principal,omitempty"`
+	Number    uint64      `json:"number"`            // call number in the session
+	Awaited   bool        `json:"awaited,omitempty"` // the outcome changes some net's marking
+	Tool      string      `json:"tool"`
+	Called    string      `json:"called,omitempty"` // what the policy calls the tool; empty: Tool
+	Also      []gate.Name `json:"also,omitempty"`   // the call's other names
+	Upstream  string      `json:"upstream"`
+	Since     time.Time   `json:"since"`
+	Policy    string      `json:"policy,omitempty"` // identity of the generation that admitted the call; see [Generation.identity]
 }
 
 // MarshalJSON encodes the ticket for another process that uses the same ledger. Afterwards this

@@ -174,9 +174,9 @@ func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision 
 			if d.Would != nil {
 				a.countShadow(c, d.Ticket.Number, d.Would)
 			}
-			return &Admitted{Ticket{names: gate.Call{Tool: c.Gate.Tool, Also: c.Gate.Also}, ticketFacts: ticketFacts{
+			return &Admitted{Ticket{judge: v.generation.Policy, ticketFacts: ticketFacts{
 				Session: c.Session, Principal: c.Principal, Number: d.Ticket.Number, Awaited: d.Ticket.Awaited,
-				Tool: c.Canonical, Upstream: c.Upstream, Since: c.Gate.Time, Policy: v.generation.identity(),
+				Tool: c.Canonical, Called: c.Gate.Tool, Also: c.Gate.Also, Upstream: c.Upstream, Since: c.Gate.Time, Policy: v.generation.identity(),
 			}}}
 		}
 		if c.Invalid != nil && errors.Is(err, c.Invalid) {

@@ -41,6 +41,9 @@ func (t *Ticket) Again(ctx context.Context, a *Admission) (Pass, error) {
 			return Change{Admits: true}, nil
 		})
 		if !errors.Is(err, errSwapped) {
+			if err == nil && t.judge == nil { // another process has admitted the call under the same policy
+				t.judge = g.Policy
+			}
 			return Pass{t}, err
 		}
 		a.generation.awaitSwap()

@@ -3,6 +3,7 @@ package admission_test
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,4 +67,66 @@ func TestPassForSendingAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	again("another policy", admission.ErrOutdated)
+}
+
+// saysOK is a judge that wants the text ok.
+type saysOK struct{}
+
+func (saysOK) Holds(_ *gate.Call, _ []byte, text string, _ int) bool { return text == "ok" }
+
+// TestConditionsOfAdmittingPolicy: the conditions of the policy that admitted a call judge its
+// result, also after a reload, and also if another process has passed on its ticket.
+func TestConditionsOfAdmittingPolicy(t *testing.T) {
+	plain, err := gate.NewPolicy(nil, gate.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	strict, err := gate.NewPolicy(nil, gate.PolicyOptions{Labels: []*gate.Labels{{Successes: []gate.Condition{{Tool: "backup", Source: "ok", Judge: saysOK{}}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name             string
+		admitting, ended *gate.Policy
+		outcome          string
+	}{
+		{"the condition is removed", strict, plain, "failure"},
+		{"the condition is added", plain, strict, "success"},
+		{"no reload", strict, strict, "failure"},
+	} {
+		for _, passed := range []bool{false, true} {
+			d := newFixture(t, nil)
+			swap := func(p *gate.Policy) {
+				t.Helper()
+				if _, err := d.Swap(t.Context(), admission.NewGeneration(p, nil), admission.SwapOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			swap(c.admitting)
+			ticket := d.admit("backup")
+			if passed {
+				data, err := json.Marshal(ticket)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ticket = &admission.Ticket{}
+				if err := json.Unmarshal(data, ticket); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := ticket.Again(t.Context(), d.Admission); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.ended != c.admitting {
+				swap(c.ended)
+			}
+			if _, text := d.ReadsResult(ticket); text != (c.admitting == strict) {
+				t.Errorf("%s, passed on %t: reads the text: %t", c.name, passed, text)
+			}
+			d.Settle(t.Context(), ticket, gate.End{Outcome: gate.Success, Text: "1 test failed"}, "")
+			if got := d.disk.said(t); !strings.HasSuffix(got[len(got)-1], c.outcome) {
+				t.Errorf("%s, passed on %t: %q, want %s", c.name, passed, got[len(got)-1], c.outcome)
+			}
+		}
+	}
 }

@@ -19,6 +19,14 @@ func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string
 	a.StageEnd(ctx, t, e, by).Wait()
 }
 
+// ReadsResult reports which parts of the result [Admission.Settle] needs if the call has succeeded:
+// the JSON value, and the text.
+func (a *Admission) ReadsResult(t *Ticket) (value, text bool) {
+	p := a.Generation().Policy
+	judge := cmp.Or(t.judge, p)
+	return p.ReadsResults() || judge.ReadsResults(), judge.JudgesResults()
+}
+
 // Abandon settles the call as unknown, without a record, unless the call is already settled. It is
 // meant for callers that cannot determine the outcome.
 func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
@@ -83,7 +91,10 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	}
 	g := a.Generation()
 	e.Time = a.now()
-	e, broken := g.Policy.Judged(&t.names, e)
+	var broken *gate.Condition
+	if judge := cmp.Or(t.judge, g.Policy); judge.JudgesResults() {
+		e, broken = judge.Judged(&gate.Call{Tool: cmp.Or(t.Called, t.Tool), Also: t.Also}, e)
+	}
 	if broken != nil {
 		by = cmp.Or(by, fmt.Sprintf("success at %s", broken.Rule))
 		a.log.Info("the result is no success", "tool", t.Tool, "call", t.Number, "rule", broken.Rule.String(), "condition", broken.Source)

@@ -187,11 +187,14 @@ func (g *Gate) after(s *calls, e *Event) {
 		g.Log.Warn(mismatchWarning(c, e), "agent", e.agent.Name, "call", c.ticket.Number)
 		end.Outcome = gate.Unknown
 	}
-	if end.Outcome == gate.Success && g.Admission.Generation().Policy.ReadsResults() && rawjson.Kind(e.result) == '{' {
-		end.Result = e.result
-	}
-	if end.Outcome == gate.Success && g.Admission.Generation().Policy.JudgesResults() {
-		end.Text = e.returnedText()
+	if end.Outcome == gate.Success {
+		value, text := g.Admission.ReadsResult(c.ticket)
+		if value && rawjson.Kind(e.result) == '{' {
+			end.Result = e.result
+		}
+		if text {
+			end.Text = e.returnedText()
+		}
 	}
 	by := ""
 	if c.settledUnknown {

@@ -234,7 +234,7 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 		return
 	}
 	e := &ending{inflight: f, call: c, reply: r, facts: facts}
-	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.endOf(outcome(r, facts), r.Result), "") // a background context, because the end must be recorded during shutdown, too
+	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.endOf(f.ticket, outcome(r, facts), r.Result), "") // a background context, because the end must be recorded during shutdown, too
 	staged = true
 	if !together.Add(e) {
 		c.yield()
@@ -272,16 +272,16 @@ func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 
 // endOf returns how a call has ended. If the call has succeeded, this includes the parts of the
 // result that the policy reads.
-func (p *Pipeline) endOf(o gate.Outcome, result []byte) gate.End {
+func (p *Pipeline) endOf(ticket *admission.Ticket, o gate.Outcome, result []byte) gate.End {
 	e := gate.End{Outcome: o}
 	if o != gate.Success {
 		return e
 	}
-	policy := p.Admission.Generation().Policy
-	if policy.ReadsResults() {
+	value, text := p.Admission.ReadsResult(ticket)
+	if value {
 		e.Result = wire.ResultValue(result)
 	}
-	if policy.JudgesResults() {
+	if text {
 		e.Text = wire.ResultText(result)
 	}
 	return e
@@ -336,7 +336,7 @@ func (f *inflightCall) settleParked(r upstream.Reply) {
 		return
 	}
 	defer f.close(false)
-	p.settle(f.Call.State, f.ticket, p.endOf(outcome(r, f.facts(r)), r.Result), "")
+	p.settle(f.Call.State, f.ticket, p.endOf(f.ticket, outcome(r, f.facts(r)), r.Result), "")
 }
 
 // settleLate settles a call whose client was already told that the outcome is unknown.
@@ -346,7 +346,7 @@ func (f *inflightCall) settleLate(r upstream.Reply) {
 	if f.taskFromReply(r); f.handle != nil { // the end of the task will settle the call
 		return
 	}
-	if e := c.pipeline.endOf(outcome(r, f.facts(r)), r.Result); e.Outcome != gate.Unknown {
+	if e := c.pipeline.endOf(f.ticket, outcome(r, f.facts(r)), r.Result); e.Outcome != gate.Unknown {
 		c.pipeline.Life.Log.Info("late answer", "tool", c.Tool.Canonical, "call", f.ticket.Number, "outcome", e.Outcome.String())
 		c.pipeline.settle(c.State, f.ticket, e, "late answer")
 	}
@@ -366,5 +366,5 @@ func (p *Pipeline) abandon(ticket *admission.Ticket) {
 // SettleTask settles a call that has become a task. If the task has succeeded, result is the result
 // of the task.
 func (p *Pipeline) SettleTask(of tasks.Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string) {
-	p.settle(of.State, ticket, p.endOf(o, result), by)
+	p.settle(of.State, ticket, p.endOf(ticket, o, result), by)
 }

@@ -181,6 +181,26 @@ func TestInputAtAnother(t *testing.T) {
 	})
 }
 
+// TestConditionAfterInput: the conditions on results (success ... when) also judge a call that
+// continued after its client had sent input, at the same proxy or at another one.
+func TestConditionAfterInput(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, open func() (proxy.Database, error)) {
+		for condition, evidence := range map[string]bool{"!text.contains('x')": true, "text.contains('no such text')": false} {
+			f := proxytest.NewFleet(t, open, proxytest.Setup{Rules: "require curious before safe\nsuccess curious when \"" + condition + "\"\n",
+				Server: testserver.Options{Revisions: testserver.Modern, Tools: append(testserver.Attack(), proxytest.RoundsTool())}})
+			for _, at := range f.Clients[:2] {
+				state := proxytest.Member(f.Clients[0].Do("curious", `{}`).Result, "requestState")
+				if r := replyToInput(at, `{}`, state); proxytest.Member(r.Result, "heard") != proxytest.NameGiven {
+					t.Fatalf("%s", r.Raw)
+				}
+				if r := at.Do("safe", `{}`); r.IsError() == evidence {
+					t.Errorf("%s: %s", condition, r.Raw)
+				}
+			}
+		}
+	})
+}
+
 // TestInputNowhere: a call whose process has ended, and whose client does not return, is settled by
 // another process when it expires.
 func TestInputNowhere(t *testing.T) {
