@@ -486,7 +486,6 @@ func TestDroppedConnections(t *testing.T) {
 }
 
 func TestServerThatIsGone(t *testing.T) {
-	t.Parallel()
 	e := serve(t, &endpoint{call: ok})
 	address := e.Listener.Addr().String()
 	s := start(t, e.config())
