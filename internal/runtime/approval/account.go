@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/list"
 	"errors"
+	"slices"
 )
 
 // A limit bounds the requests of one session, of one principal, or of all callers. A call beyond a
@@ -89,12 +90,7 @@ func (m accounts) update(q *Request, change func(*account)) {
 
 // room reports whether q's memory use may grow by n bytes.
 func (q *Request) room(n int) bool {
-	for _, a := range q.accounts {
-		if a.bytes+n > a.limit.bytes {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(q.accounts[:], func(a *account) bool { return a.bytes+n > a.limit.bytes })
 }
 
 // weight returns q's memory use for the given number of waiting calls. The weight consists of each

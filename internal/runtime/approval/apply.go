@@ -58,19 +58,16 @@ func (t *requests) learn(row backend.Approval, ended bool, now time.Time) error 
 	if err != nil {
 		return err
 	}
+	inForce := isLive(doc.Answer.State) && now.Before(row.Expires) || doc.Answer.State == Denied && now.Before(doc.Stands)
 	switch {
 	case q != nil:
 		t.apply(q, doc.Progress, row.Version)
 		q.stale = q.stale && q.claimed
-	case isLive(doc.Answer.State) && now.Before(row.Expires), doc.Answer.State == Denied && now.Before(doc.Stands):
-		q = t.foreignRequest(row, doc)
-		t.insert(q)
-		t.apply(q, doc.Progress, row.Version)
-	case ended:
+	case inForce || ended:
 		other := t.byKey[doc.Key]
 		q = t.foreignRequest(row, doc)
 		t.insert(q)
-		if t.apply(q, doc.Progress, row.Version); other != nil {
+		if t.apply(q, doc.Progress, row.Version); other != nil && !inForce {
 			t.byKey[doc.Key] = other
 		}
 	}

@@ -116,12 +116,10 @@ func (a arguments) pinOne(field string) (Pin, error) {
 
 // match reports whether the arguments have the values in the pins.
 func (a arguments) match(pins []Pin) bool {
-	for _, p := range pins {
-		if now, err := a.pinOne(p.Field); err != nil || now.Digest != p.Digest {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(pins, func(p Pin) bool {
+		now, err := a.pinOne(p.Field)
+		return err != nil || now.Digest != p.Digest
+	})
 }
 
 // canonical appends a value's canonical form: no white space, sorted members, minimally escaped

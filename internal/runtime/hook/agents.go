@@ -138,8 +138,7 @@ func changeClaude(e *Event, args []byte) []byte {
 // other arguments. It returns nil for a path that does not begin with a slash: Gemini CLI runs
 // scripts with bash, but on Windows with PowerShell.
 func changeGemini(e *Event, args []byte) []byte {
-	folder, _ := rawjson.String(memberOf(e.folders, "cwd"))
-	if folder == "" || folder[0] != '/' {
+	if !strings.HasPrefix(text(e.folders, "cwd"), "/") {
 		return nil
 	}
 	changed := rawjson.Object{}.String("hookEventName", e.Name).Raw("tool_input", args).Bytes()

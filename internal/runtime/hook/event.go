@@ -167,8 +167,7 @@ func (e *Event) inBackground() bool {
 // is not zero. Claude Code explains the status by the last command, for example grep without a
 // match or git diff with changes, but the status may come from an earlier command.
 func (e *Event) isInterpreted() bool {
-	why, _ := rawjson.String(memberOf(e.result, "returnCodeInterpretation"))
-	return why != ""
+	return text(e.result, "returnCodeInterpretation") != ""
 }
 
 // check returns the reason why a call cannot be decided or settled, or nil if it can.

@@ -59,8 +59,12 @@ func verifyChains(ctx context.Context, d Database, copied *audit.Removed) (Repor
 	if err := d.checkDamage(ctx, &r); err != nil {
 		return r, err
 	}
-	if len(v.named) == 0 && len(heads) > 0 {
-		r.Warnings = append(r.Warnings, endsUnknown(len(heads)))
+	switch {
+	case len(v.named) > 0:
+	case len(heads) == 1:
+		r.Warnings = append(r.Warnings, "cannot tell yet whether the last records were removed: the next proxy that starts with this database notes the end")
+	case len(heads) > 1:
+		r.Warnings = append(r.Warnings, "cannot tell whether records were removed at the end: no chain names the end of another")
 	}
 	r.Removed = gone.newest
 	return r, nil
@@ -73,14 +77,6 @@ type chainVerifier struct {
 	removals *removals
 	ends     map[string]audit.Place // ends of the chains
 	named    map[audit.Head]string  // chain ends named by other chains, each with the chain that names it
-}
-
-// endsUnknown returns a warning for a database whose chains do not name each other's ends.
-func endsUnknown(chains int) string {
-	if chains == 1 {
-		return "cannot tell yet whether the last records were removed: the next proxy that starts with this database notes the end"
-	}
-	return "cannot tell whether records were removed at the end: no chain names the end of another"
 }
 
 // fault adds a fault in a chain.

@@ -63,7 +63,8 @@ func check(block []byte, before audit.Place, linked bool, head audit.Place) (r b
 		var ok bool
 		at, buf, ok = link(line, before, buf)
 		if !ok && !linked {
-			at, ok = unlinked(line, before)
+			l, err := audit.ParseLine(line)
+			at, ok = audit.Place{Seq: l.Seq}, err == nil && !l.Linked && l.Seq == before.Seq+1
 		} else {
 			linked = true
 		}
@@ -98,13 +99,6 @@ func describeFault(line []byte, before audit.Place) string {
 	default:
 		return fmt.Sprintf("the hash does not match record %d and the one before it: one of them was changed", l.Seq)
 	}
-}
-
-// unlinked returns the position of a line without a hash. It also reports whether the line follows
-// the record at the position before.
-func unlinked(line []byte, before audit.Place) (audit.Place, bool) {
-	l, err := audit.ParseLine(line)
-	return audit.Place{Seq: l.Seq}, err == nil && !l.Linked && l.Seq == before.Seq+1
 }
 
 // Parts of a line; see [audit.Line].
