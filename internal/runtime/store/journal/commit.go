@@ -220,23 +220,17 @@ func (w *batch) append(ops []*backend.Op) error {
 	for i := range w.steps {
 		if w.ends[i] > n {
 			w.noteNoSpace(len(w.lines) - n)
-			return w.failFrom(i, err)
+			w.process.setStale()
+			if i == 0 {
+				return err // no op is committed
+			}
+			for _, op := range w.ops[i:] {
+				op.Err = err
+			}
+			return nil
 		}
 		s := &w.steps[i]
 		w.advance(s, position{s.number, s.hash, w.image.at.segment, start + int64(w.ends[i])})
-	}
-	return nil
-}
-
-// failFrom fails the ops from the given step index onward, because their steps could not be
-// written.
-func (w *batch) failFrom(from int, err error) error {
-	w.process.setStale()
-	if from == 0 {
-		return err // no op is committed
-	}
-	for _, op := range w.ops[from:] {
-		op.Err = err
 	}
 	return nil
 }

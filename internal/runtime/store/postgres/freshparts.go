@@ -15,7 +15,7 @@ import (
 type freshParts struct {
 	mu    sync.Mutex
 	mark  string                      // identifies the period between two crashes
-	parts map[backend.PartID]struct{} // parts that are fresh; nil: all parts, because no crash was detected
+	parts map[backend.PartID]bool // parts that are fresh; nil: all parts, because no crash was detected
 }
 
 // setMark sets the current mark. If the mark differs from the previous one, the server has crashed,
@@ -24,7 +24,7 @@ func (f *freshParts) setMark(mark string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.mark != "" && f.mark != mark {
-		f.parts = map[backend.PartID]struct{}{}
+		f.parts = map[backend.PartID]bool{}
 	}
 	f.mark = mark
 }
@@ -39,7 +39,7 @@ func (f *freshParts) add(mark string, ids ...backend.PartID) bool {
 	}
 	if f.parts != nil {
 		for _, id := range ids {
-			f.parts[id] = struct{}{}
+			f.parts[id] = true
 		}
 	}
 	return true
@@ -49,9 +49,5 @@ func (f *freshParts) add(mark string, ids ...backend.PartID) bool {
 func (f *freshParts) has(id backend.PartID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.parts == nil {
-		return true
-	}
-	_, ok := f.parts[id]
-	return ok
+	return f.parts == nil || f.parts[id]
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"database/sql"
 	"fmt"
 
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
@@ -123,25 +124,17 @@ func (r Reading) Removed() (map[string]uint64, error) {
 
 // Segments reads the index of the sealed segments, oldest first.
 func (r Reading) Segments() (all []Segment, err error) {
-	err = r.link.rows("SELECT after, latest FROM segment ORDER BY after", nil, func(scan func(...any) error) error {
+	const segments = "SELECT s.after, s.latest, c.writer, c.first, c.last FROM segment s LEFT JOIN segment_chain c ON c.after = s.after ORDER BY s.after"
+	err = r.link.rows(segments, nil, func(scan func(...any) error) error {
 		var after, latest int64
-		err := scan(&after, &latest)
-		all = append(all, Segment{After: uint64(after), Latest: fromMicro(latest), Chains: map[string]Range{}})
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	byAfter := map[int64]*Segment{}
-	for i := range all {
-		byAfter[int64(all[i].After)] = &all[i]
-	}
-	err = r.link.rows("SELECT after, writer, first, last FROM segment_chain", nil, func(scan func(...any) error) error {
-		var after, first, last int64
-		var writer string
-		err := scan(&after, &writer, &first, &last)
-		if s := byAfter[after]; s != nil {
-			s.Chains[writer] = Range{uint64(first), uint64(last)}
+		var writer sql.NullString
+		var first, last sql.NullInt64
+		err := scan(&after, &latest, &writer, &first, &last)
+		if n := len(all); n == 0 || all[n-1].After != uint64(after) {
+			all = append(all, Segment{After: uint64(after), Latest: fromMicro(latest), Chains: map[string]Range{}})
+		}
+		if writer.Valid {
+			all[len(all)-1].Chains[writer.String] = Range{uint64(first.Int64), uint64(last.Int64)}
 		}
 		return err
 	})

@@ -177,10 +177,7 @@ func (m *merged) append(dst []byte) []byte {
 		}
 		dst = append(append(rawjson.AppendString(dst, key), ':'), value...)
 	}
-	for _, key := range order {
-		add(key)
-	}
-	for _, key := range m.keys {
+	for _, key := range slices.Concat(order, m.keys) {
 		add(key)
 	}
 	n := 0

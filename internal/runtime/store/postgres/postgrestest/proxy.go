@@ -165,16 +165,23 @@ func (p *Proxy) requests(client, server net.Conn) {
 			p.trips++
 			p.mu.Unlock()
 		}
-		if p.use(CutRequest, Refuse) {
-			return
-		}
-		if p.use(Hold) {
-			continue
-		}
-		if _, err := server.Write(message); err != nil {
+		if !p.pass(server, message, CutRequest) {
 			return
 		}
 	}
+}
+
+// pass writes data to one side unless the mode prevents this. It returns false if the connection
+// must end, as it does in the mode cut.
+func (p *Proxy) pass(to net.Conn, data []byte, cut Mode) bool {
+	switch {
+	case p.use(cut, Refuse):
+		return false
+	case p.use(Hold):
+		return true
+	}
+	_, err := to.Write(data)
+	return err == nil
 }
 
 // read reads one message. A connection's first message has no kind.
@@ -200,16 +207,7 @@ func (p *Proxy) answers(server, client net.Conn) {
 	b := make([]byte, 64<<10)
 	for {
 		n, err := server.Read(b)
-		if err != nil {
-			return
-		}
-		if p.use(CutAnswer, Refuse) {
-			return
-		}
-		if p.use(Hold) {
-			continue
-		}
-		if _, err := client.Write(b[:n]); err != nil {
+		if err != nil || !p.pass(client, b[:n], CutAnswer) {
 			return
 		}
 	}
