@@ -16,8 +16,7 @@ const (
 type RecentArguments struct {
 	mu    sync.Mutex
 	args  map[admitted][]byte
-	order []admitted // the calls whose arguments are kept, as a ring buffer
-	next  int        // index of the next element to overwrite in the ring buffer
+	order []admitted // the calls whose arguments are kept, oldest first
 }
 
 // admitted identifies an admitted call.
@@ -38,11 +37,9 @@ func (l *RecentArguments) note(key Key, number uint64, args []byte) {
 	}
 	c := admitted{key, number}
 	if _, again := l.args[c]; !again {
-		if len(l.order) < recentCalls {
-			l.order = append(l.order, c)
-		} else {
-			delete(l.args, l.order[l.next])
-			l.order[l.next], l.next = c, (l.next+1)%recentCalls
+		if l.order = append(l.order, c); len(l.order) > recentCalls {
+			delete(l.args, l.order[0])
+			l.order = l.order[1:]
 		}
 	}
 	l.args[c] = bytes.Clone(args)

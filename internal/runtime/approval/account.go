@@ -2,7 +2,6 @@ package approval
 
 import (
 	"cmp"
-	"container/list"
 	"errors"
 	"slices"
 )
@@ -45,7 +44,7 @@ type account struct {
 
 	waiting, recent, bytes, denied int
 
-	ended list.List // requests that ended without a denial, oldest first; principals only
+	ended []*Request // requests that ended without a denial, oldest first; principals only
 }
 
 // accounts holds the accounts in use, by name.
@@ -80,7 +79,7 @@ func (a *account) full() error {
 func (m accounts) update(q *Request, change func(*account)) {
 	for _, a := range q.accounts {
 		change(a)
-		if a.waiting == 0 && a.recent == 0 && a.denied == 0 && a.ended.Len() == 0 {
+		if a.waiting == 0 && a.recent == 0 && a.denied == 0 && len(a.ended) == 0 {
 			delete(m, a.name)
 		} else {
 			m[a.name] = a

@@ -2,7 +2,7 @@ package approval
 
 import (
 	"bytes"
-	"container/list"
+	"slices"
 	"time"
 
 	"github.com/petrigate/petrigate/internal/jsondiff"
@@ -22,37 +22,29 @@ type approvedCall struct {
 // A principalTool identifies a tool together with the principal who uses it.
 type principalTool struct{ principal, tool string }
 
-// A lastApproved holds the last approved call for each tool and principal. Its zero value is empty.
-// Callers must hold Broker.mu.
-type lastApproved struct {
-	byTool map[principalTool]*list.Element
-	order  list.List // the calls, oldest first
-}
+// A lastApproved holds the last approved call for each tool and principal, oldest first. Its zero
+// value is empty. Callers must hold Broker.mu.
+type lastApproved struct{ calls []*approvedCall }
 
 // add records q, which a person has just approved.
 func (l *lastApproved) add(q *Request) {
-	if l.byTool == nil {
-		l.byTool = map[principalTool]*list.Element{}
-	}
 	of := principalTool{q.question.Call.Principal, q.Key.Tool}
-	if at := l.byTool[of]; at != nil {
-		l.order.Remove(at)
+	l.calls = slices.DeleteFunc(l.calls, func(c *approvedCall) bool { return c.of == of })
+	if len(l.calls) == maxRemembered {
+		l.calls = slices.Delete(l.calls, 0, 1)
 	}
-	c := &approvedCall{of: of, id: q.ID, definition: q.Key.Definition, sha256: q.question.Call.SHA256, at: q.progress.Answer.At, arguments: bytes.Clone(q.question.Call.exact)}
-	if l.byTool[of] = l.order.PushBack(c); l.order.Len() > maxRemembered {
-		oldest := l.order.Remove(l.order.Front()).(*approvedCall)
-		delete(l.byTool, oldest.of)
-	}
+	l.calls = append(l.calls, &approvedCall{of: of, id: q.ID, definition: q.Key.Definition, sha256: q.question.Call.SHA256, at: q.progress.Answer.At, arguments: bytes.Clone(q.question.Call.exact)})
 }
 
 // comparison compares a call with the last approved call of its tool. It returns nil if no such
 // call is known.
 func (l *lastApproved) comparison(key Key, call Call, mask Mask) *Comparison {
-	at := l.byTool[principalTool{call.Principal, key.Tool}]
-	if at == nil {
+	of := principalTool{call.Principal, key.Tool}
+	at := slices.IndexFunc(l.calls, func(c *approvedCall) bool { return c.of == of })
+	if at < 0 {
 		return nil
 	}
-	before := at.Value.(*approvedCall)
+	before := l.calls[at]
 	c := &Comparison{Approval: before.id, At: before.at, Redefined: before.definition != key.Definition}
 	switch {
 	case before.sha256 == call.SHA256:

@@ -43,7 +43,6 @@ type Request struct {
 
 	element       *list.Element // element in one of the request lists
 	recentElement *list.Element // element in requests.recent, or nil
-	endedElement  *list.Element // element in the principal's list of ended requests
 }
 
 // live reports whether q's call can still run.

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"container/list"
+	"slices"
 	"time"
 )
 
@@ -94,11 +95,11 @@ func (t *requests) finish(q *Request, s State) {
 	principal := q.accounts[1]
 	t.accounts.update(q, func(a *account) {
 		if a.waiting--; a == principal {
-			q.endedElement = a.ended.PushBack(q)
+			a.ended = append(a.ended, q)
 		}
 	})
-	if principal.ended.Len() > maxEnded {
-		t.forget(front(&principal.ended))
+	if len(principal.ended) > maxEnded {
+		t.forget(principal.ended[0])
 	}
 	if t.ended.Len() > maxEndedAll {
 		t.forget(front(&t.ended))
@@ -119,7 +120,7 @@ func (t *requests) forget(q *Request) {
 	t.ended.Remove(q.element)
 	t.accounts.update(q, func(a *account) {
 		if a == q.accounts[1] {
-			a.ended.Remove(q.endedElement)
+			a.ended = slices.DeleteFunc(a.ended, func(o *Request) bool { return o == q })
 		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 // cannot be trusted, and an op that depends on such a version is stale.
 type freshParts struct {
 	mu    sync.Mutex
-	mark  string                      // identifies the period between two crashes
+	mark  string                  // identifies the period between two crashes
 	parts map[backend.PartID]bool // parts that are fresh; nil: all parts, because no crash was detected
 }
 
