@@ -3,27 +3,19 @@ package toolname
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 )
 
 // maxExposed is the maximum length of a tool name that all known clients accept.
 const maxExposed = 64
 
+// exposable contains the characters of tool names that all known clients accept.
+const exposable = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+
 // Valid reports whether the name is valid in all revisions of the MCP specification, even the
 // strictest: 1 to 128 characters of [A-Za-z0-9_./-].
 func Valid(name string) bool {
-	if name == "" || len(name) > 128 {
-		return false
-	}
-	for i := range len(name) {
-		if c := name[i]; !exposable(c) && c != '.' && c != '/' {
-			return false
-		}
-	}
-	return true
-}
-
-func exposable(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+	return name != "" && len(name) <= 128 && strings.Trim(name, exposable+"./") == ""
 }
 
 // Prefix returns the prefix of the names that clients see for a server's tools. If no prefix is
@@ -46,7 +38,7 @@ func Exposed(prefix, name string) string {
 	full := prefix + name
 	safe := []byte(full)
 	for i, c := range safe {
-		if !exposable(c) {
+		if strings.IndexByte(exposable, c) < 0 {
 			safe[i] = '_'
 		}
 	}
