@@ -5,20 +5,21 @@ import (
 	"runtime"
 
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 func claudeDesktop() Client {
 	return Client{
 		Name: "claude-desktop", Limits: Limits{NameLength: 64}, NoForms: true, Title: "Claude Desktop", Aliases: []string{"claudedesktop"},
 		Format: splice.JSON,
-		files: func(s System) []string {
+		Files: func(s System) []string {
 			file := s.path(s.settings(), "Claude", "claude_desktop_config.json")
 			if s.OS == "windows" {
 				return append(storePackageFiles(s), file)
 			}
 			return []string{file, s.path(s.settings(), "claude", "claude_desktop_config.json")}
 		},
-		place:   mcpServers,
+		Place:   mcpServers,
 		dialect: dialect{unit: milliseconds},
 		entry: func(l Launch) splice.Object {
 			if l.URL != "" {
@@ -46,13 +47,12 @@ func claudeCode() Client {
 	return Client{
 		Name: "claude-code", Limits: Limits{NameLength: 128 - len("mcp__petrigate__")}, Title: "Claude Code", Aliases: []string{"claude", "claudecode"},
 		Format: splice.JSON,
-		files:  claudeFiles,
-		place:  mcpServers,
-		morePlaces: func(d *splice.Document) (all []splice.Place) {
-			for _, project := range d.Keys("projects") {
-				all = append(all, splice.Place{Path: []string{"projects", project, "mcpServers"}})
-			}
-			return all
+		Files:  claudeFiles,
+		Place:  mcpServers,
+		morePlaces: func(d *splice.Document) []splice.Place {
+			return text.Map(d.Keys("projects"), func(project string) splice.Place {
+				return splice.Place{Path: []string{"projects", project, "mcpServers"}}
+			})
 		},
 		dialect:  dialect{unit: milliseconds, variables: shellVariables},
 		guards:   claudeGuards,

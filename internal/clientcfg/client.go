@@ -1,6 +1,9 @@
 package clientcfg
 
-import "github.com/petrigate/petrigate/internal/clientcfg/splice"
+import (
+	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+	"github.com/petrigate/petrigate/internal/text"
+)
 
 // A Client is a program that keeps a list of MCP servers in a configuration file.
 type Client struct {
@@ -9,10 +12,11 @@ type Client struct {
 	Aliases []string
 	Format  splice.Format
 
-	// files returns the possible paths of the configuration file, most likely first.
-	files func(System) []string
-	// place is where the file lists the servers, and where petrigate's entry must be added.
-	place splice.Place
+	// Files returns the possible paths of the configuration file on the given system, most likely
+	// first.
+	Files func(System) []string
+	// Place is where the file lists the servers, and where petrigate's entry must be added.
+	Place splice.Place
 	// morePlaces returns further places in a file where servers are listed; may be nil.
 	morePlaces func(*splice.Document) []splice.Place
 
@@ -44,15 +48,9 @@ type Limits struct {
 	NameLength int    // maximum length of a tool name, without the client's prefix
 }
 
-// Files returns the possible paths of the client's file on the given system, most likely first.
-func (c Client) Files(s System) []string { return c.files(s) }
-
-// Place returns the place in the file for petrigate's entry.
-func (c Client) Place() splice.Place { return c.place }
-
 // Places returns all places in the file that list servers, starting with [Client.Place].
 func (c Client) Places(d *splice.Document) []splice.Place {
-	all := []splice.Place{c.place}
+	all := []splice.Place{c.Place}
 	if c.morePlaces != nil {
 		all = append(all, c.morePlaces(d)...)
 	}
@@ -82,14 +80,11 @@ func (c Client) Beside(s System, file string) []string {
 // Safeguards returns the restrictions in one of the client's files. The map servers contains, for
 // each of the client's server names, the name in petrigate's configuration. The rules that are
 // equivalent to the restrictions use the latter names.
-func (c Client) Safeguards(d *splice.Document, servers map[string]string) (all []Safeguard) {
+func (c Client) Safeguards(d *splice.Document, servers map[string]string) []Safeguard {
 	if c.guards.read == nil {
 		return nil
 	}
-	for _, g := range c.guards.read(d) {
-		all = append(all, Safeguard{Where: g.where, Value: g.value, Rule: g.rule(servers)})
-	}
-	return all
+	return text.Map(c.guards.read(d), func(g guard) Safeguard { return Safeguard{Where: g.where, Value: g.value, Rule: g.rule(servers)} })
 }
 
 // Closed returns the key in the file that disables the server with the given name, or "" if the

@@ -8,7 +8,7 @@ import (
 func cursor() Client {
 	return Client{
 		Name: "cursor", Limits: Limits{40, "chooses worse among more", 60 - len("petrigate_")}, Title: "Cursor", Format: splice.JSON,
-		files: inHome(".cursor/mcp.json"), place: mcpServers,
+		Files: inHome(".cursor/mcp.json"), Place: mcpServers,
 		dialect: dialect{unit: milliseconds, variables: editorVariables},
 		entry:   stdio("url", "headers"), programs: []string{"cursor"}, folders: []string{"/cursor.app/contents/macos/"},
 		Verify: "Look at Cursor Settings, MCP: petrigate has a green dot.",
@@ -35,14 +35,14 @@ func vscodeAt(folder string) Client {
 	return Client{
 		Format: splice.JSON,
 		Limits: Limits{128, "refuses requests with more, including its own", 64},
-		files: func(s System) []string {
+		Files: func(s System) []string {
 			all := []string{s.path(s.settings(), folder, "User", "mcp.json")}
 			if folder == "Code" && s.OS != "windows" {
 				all = append(all, s.path(s.Home, ".vscode-server/data/User/mcp.json"))
 			}
 			return all
 		},
-		place:   splice.Place{Path: []string{"servers"}},
+		Place:   splice.Place{Path: []string{"servers"}},
 		dialect: dialect{unit: milliseconds, variables: editorVariables},
 		entry:   typedStdio,
 		Verify:  "Run the command MCP: List Servers: petrigate is listed. Start it.",
@@ -52,7 +52,7 @@ func vscodeAt(folder string) Client {
 func windsurf() Client {
 	return Client{
 		Name: "windsurf", Limits: Limits{100, "ignores the rest", 64}, NoForms: true, Title: "Windsurf", Format: splice.JSON,
-		files: inHome(".codeium/windsurf/mcp_config.json"), place: mcpServers,
+		Files: inHome(".codeium/windsurf/mcp_config.json"), Place: mcpServers,
 		dialect: dialect{unit: milliseconds, variables: windsurfVariables},
 		entry:   stdio("serverUrl", "headers"), programs: []string{"windsurf"}, folders: []string{"/windsurf.app/contents/macos/"},
 		Verify: "Press Refresh in the MCP panel of Cascade: petrigate is listed.",
@@ -62,12 +62,12 @@ func windsurf() Client {
 func cline() Client {
 	return Client{
 		Name: "cline", NoForms: true, Title: "Cline", Format: splice.JSON,
-		files: func(s System) []string {
+		Files: func(s System) []string {
 			return text.Map([]string{"Code", "Code - Insiders", "Cursor", "Windsurf"}, func(editor string) string {
 				return s.path(s.settings(), editor, "User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")
 			})
 		},
-		place:   mcpServers,
+		Place:   mcpServers,
 		dialect: dialect{unit: seconds, variables: editorVariables},
 		entry:   stdio("url", "headers", splice.Member{Key: "type", Value: "streamableHttp"}),
 		Verify:  "Open MCP Servers in Cline: petrigate has a green dot.",
@@ -77,13 +77,13 @@ func cline() Client {
 func zed() Client {
 	return Client{
 		Name: "zed", NoForms: true, Title: "Zed", Format: splice.JSON,
-		files: func(s System) []string {
+		Files: func(s System) []string {
 			if s.OS == "windows" {
 				return []string{s.path(s.settings(), "Zed", "settings.json")}
 			}
 			return []string{s.path(s.xdg(), "zed", "settings.json")}
 		},
-		place:   splice.Place{Path: []string{"context_servers"}},
+		Place:   splice.Place{Path: []string{"context_servers"}},
 		dialect: dialect{unit: zedTimeout},
 		entry: func(l Launch) splice.Object {
 			o := stdio("url", "headers")(l)
@@ -100,10 +100,10 @@ func zed() Client {
 func lmStudio() Client {
 	return Client{
 		Name: "lm-studio", Title: "LM Studio", Aliases: []string{"lmstudio"}, Format: splice.JSON,
-		files: func(s System) []string {
+		Files: func(s System) []string {
 			return []string{s.path(s.Home, ".lmstudio/mcp.json"), s.path(s.Home, ".cache/lm-studio/mcp.json")}
 		},
-		place:   mcpServers,
+		Place:   mcpServers,
 		dialect: dialect{unit: milliseconds},
 		entry:   stdio("url", "headers"), programs: []string{"lm-studio", "lm studio"}, folders: []string{"/lm studio.app/contents/macos/"},
 		Verify: "Open the Program tab of LM Studio: mcp/petrigate is listed.",
@@ -113,8 +113,8 @@ func lmStudio() Client {
 func continueDev() Client {
 	return Client{
 		Name: "continue", NoForms: true, Title: "Continue", Format: splice.YAML,
-		files:   inHome(".continue/config.yaml"),
-		place:   splice.Place{Path: []string{"mcpServers"}, Named: "name"},
+		Files:   inHome(".continue/config.yaml"),
+		Place:   splice.Place{Path: []string{"mcpServers"}, Named: "name"},
 		dialect: dialect{unit: milliseconds, variables: continueVariables},
 		entry: func(l Launch) splice.Object {
 			if l.URL == "" {

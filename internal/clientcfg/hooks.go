@@ -86,7 +86,7 @@ func AllHooks() []Hooks {
 		},
 		{
 			Agent: "vscode", wait: 30, flat: true, typed: true,
-			files:  inFolder(".github", "hooks", "petrigate.json"),
+			files:  inProject,
 			events: on("PreToolUse", "PostToolUse", "Stop"),
 			Open:   []string{slow, "VS Code ignores matchers: the hook sees every tool"},
 		},
@@ -98,16 +98,14 @@ func AllHooks() []Hooks {
 	return all
 }
 
-// inFolder returns a function that returns a path relative to the current directory, which is the
+// inProject returns the path of VS Code's hooks file. It is in the current directory, which is the
 // project's directory.
-func inFolder(parts ...string) func(System) []string {
-	return func(System) []string {
-		path := filepath.Join(parts...)
-		if abs, err := filepath.Abs(path); err == nil {
-			path = abs
-		}
-		return []string{path}
+func inProject(System) []string {
+	path := filepath.Join(".github", "hooks", "petrigate.json")
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
 	}
+	return []string{path}
 }
 
 // HooksOf returns the hooks of the named client. It returns false if the client has no hooks, or if
@@ -123,7 +121,7 @@ func HooksOf(client string) (Hooks, bool) {
 
 // File returns the hooks file in the same form as a client's file.
 func (h Hooks) File() Client {
-	return Client{Name: h.Client + "-hooks", Title: h.Title, Format: splice.JSON, files: h.files, place: splice.Place{Path: []string{"hooks"}}}
+	return Client{Name: h.Client + "-hooks", Title: h.Title, Format: splice.JSON, Files: h.files, Place: splice.Place{Path: []string{"hooks"}}}
 }
 
 // ByURL reports whether the agent's hooks can be URLs.

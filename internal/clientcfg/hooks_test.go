@@ -142,7 +142,7 @@ func TestOddValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		entries, err := d.Entries(c.Place())
+		entries, err := d.Entries(c.Place)
 		if err != nil {
 			t.Fatal(err)
 		}

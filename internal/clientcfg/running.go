@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A Process is the known part of a process's command line.
@@ -53,12 +55,9 @@ func psProcesses(out []byte) (all []Process) {
 }
 
 // taskProcesses parses the output of tasklist.
-func taskProcesses(out []byte) (all []Process) {
+func taskProcesses(out []byte) []Process {
 	rows, _ := csv.NewReader(bytes.NewReader(out)).ReadAll() // malformed output yields no processes
-	for _, row := range rows {
-		all = append(all, Process{row[0]})
-	}
-	return all
+	return text.Map(rows, func(row []string) Process { return Process{row[0]} })
 }
 
 // IsRunning reports whether any of the processes belongs to the client.

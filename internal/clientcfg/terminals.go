@@ -5,8 +5,8 @@ import "github.com/petrigate/petrigate/internal/clientcfg/splice"
 func codex() Client {
 	return Client{
 		Name: "codex", Limits: Limits{NameLength: 64 - len("mcp__petrigate__")}, Title: "Codex", Format: splice.TOML,
-		files:   inDirectory("CODEX_HOME", ".codex", "config.toml"),
-		place:   splice.Place{Path: []string{"mcp_servers"}},
+		Files:   inDirectory("CODEX_HOME", ".codex", "config.toml"),
+		Place:   splice.Place{Path: []string{"mcp_servers"}},
 		dialect: dialect{unit: seconds},
 		entry:   stdio("url", "http_headers"), programs: []string{"codex"},
 		Verify: "Run codex mcp list: petrigate is listed.",
@@ -16,7 +16,7 @@ func codex() Client {
 func gemini() Client {
 	return Client{
 		Name: "gemini", Limits: Limits{NameLength: 63 - len("mcp_petrigate_")}, NoForms: true, Title: "Gemini CLI", Aliases: []string{"gemini-cli"}, Format: splice.JSON,
-		files: inHome(".gemini/settings.json"), place: mcpServers,
+		Files: inHome(".gemini/settings.json"), Place: mcpServers,
 		dialect: dialect{unit: milliseconds, variables: geminiVariables, urlIsSSE: true},
 		guards:  geminiGuards,
 		entry:   stdio("httpUrl", "headers"), programs: []string{"gemini"}, folders: []string{"/gemini-cli/", `\gemini-cli\`},
@@ -27,13 +27,13 @@ func gemini() Client {
 func goose() Client {
 	return Client{
 		Name: "goose", Title: "goose", Format: splice.YAML,
-		files: func(s System) []string {
+		Files: func(s System) []string {
 			if s.OS == "windows" {
 				return []string{s.path(s.settings(), `Block\goose\config\config.yaml`)}
 			}
 			return []string{s.path(s.xdg(), "goose/config.yaml")}
 		},
-		place:   splice.Place{Path: []string{"extensions"}},
+		Place:   splice.Place{Path: []string{"extensions"}},
 		dialect: dialect{unit: seconds, headers: gooseHeaders, native: []string{"builtin", "platform", "frontend", "inline_python"}},
 		guards:  gooseGuards,
 		entry: func(l Launch) splice.Object {
@@ -56,14 +56,14 @@ func goose() Client {
 func opencode() Client {
 	return Client{
 		Name: "opencode", NoForms: true, Title: "OpenCode", Format: splice.JSON,
-		files: func(s System) []string {
+		Files: func(s System) []string {
 			dir := s.path(s.xdg(), "opencode")
 			if local := s.env("LOCALAPPDATA"); s.OS == "windows" && local != "" {
 				dir = s.path(local, "opencode")
 			}
 			return []string{s.path(dir, "opencode.jsonc"), s.path(dir, "opencode.json")}
 		},
-		place:   splice.Place{Path: []string{"mcp"}},
+		Place:   splice.Place{Path: []string{"mcp"}},
 		dialect: dialect{unit: milliseconds, variables: opencodeVariables},
 		guards:  opencodeGuards,
 		entry: func(l Launch) splice.Object {

@@ -171,9 +171,5 @@ func Lines[E error](list []E) string {
 
 // Errors converts the list to []error, for use in Unwrap methods.
 func Errors[E error](list []E) []error {
-	errs := make([]error, len(list))
-	for i, err := range list {
-		errs[i] = err
-	}
-	return errs
+	return text.Map(list, func(err E) error { return err })
 }

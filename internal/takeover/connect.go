@@ -126,7 +126,7 @@ func (o output) noteVariables(client clientcfg.Client, path string) {
 // because that server's entry would be lost.
 func (d *Driver) checkNameFree(f *file, items []item, c Connection) error {
 	for _, i := range items {
-		if i.entry.Name == Ours && slices.Equal(i.at.Path, f.client.Place().Path) && !d.replaces(c, i) {
+		if i.entry.Name == Ours && slices.Equal(i.at.Path, f.client.Place.Path) && !d.replaces(c, i) {
 			return diag.List{{
 				File: f.path, Line: i.entry.Line, Column: i.entry.Column, Msg: "another server has the name " + Ours,
 				Hint: "give it another name in the client, or take it over: petrigate import " + f.client.Name + " --only " + Ours,

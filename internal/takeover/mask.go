@@ -59,11 +59,7 @@ func masked(shown string, secrets []clientcfg.Secret) string {
 		}
 	}
 	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) }) // mask a secret before its substrings
-	var pairs []string
-	for _, word := range slices.Compact(words) {
-		pairs = append(pairs, word, "****")
-	}
-	stars := strings.NewReplacer(pairs...)
+	stars := textfile.Masking(slices.Compact(words))
 	var b strings.Builder
 	for line := range strings.Lines(shown) {
 		plain := unescaped(line)

@@ -103,7 +103,11 @@ func (r records) change(f *file, s step, connected bool) error {
 		if err != nil {
 			return err
 		}
-		if err := r.appendStep(f, n, s); err != nil {
+		next := &record{Version: 1, Client: f.client.Name, File: f.path, Time: time.Now(), Steps: []step{s}}
+		if n != nil {
+			next.Steps = append(slices.Clone(n.Steps), s)
+		}
+		if err := r.write(f, next); err != nil {
 			return err
 		}
 		first := n == nil && !connected
@@ -117,7 +121,10 @@ func (r records) change(f *file, s step, connected bool) error {
 		if first {
 			err = errors.Join(err, f.dropBackup(f.src))
 		}
-		return errors.Join(err, r.restore(f, n))
+		if n == nil {
+			return errors.Join(err, os.Remove(r.path(f)))
+		}
+		return errors.Join(err, r.write(f, n))
 	})
 }
 
@@ -146,25 +153,6 @@ func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
 // locked runs f while it holds the lock of the state directory. The lock excludes other petrigate
 // processes.
 func (r records) locked(f func() error) error { return textfile.Locked(r.dir, f) }
-
-// appendStep adds a step to the file's record.
-func (r records) appendStep(f *file, n *record, s step) error {
-	next := record{Version: 1, Client: f.client.Name, File: f.path, Time: time.Now()}
-	if n != nil {
-		next.Steps = slices.Clone(n.Steps)
-	}
-	next.Steps = append(next.Steps, s)
-	return r.write(f, &next)
-}
-
-// restore writes n, which is the file's earlier record. If n is nil, restore removes the record
-// instead.
-func (r records) restore(f *file, n *record) error {
-	if n == nil {
-		return os.Remove(r.path(f))
-	}
-	return r.write(f, n)
-}
 
 func (r records) write(f *file, n *record) error {
 	src, err := json.Marshal(n)

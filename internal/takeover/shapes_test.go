@@ -72,7 +72,7 @@ var edits = []change{
 		if err != nil {
 			return nil
 		}
-		entries, err := doc.Entries(c.Place())
+		entries, err := doc.Entries(c.Place)
 		if err != nil || len(entries) == 0 {
 			return nil
 		}
@@ -80,7 +80,7 @@ var edits = []change{
 		if e.Name == Ours {
 			return nil
 		}
-		after, err := doc.Replace(c.Place(), []string{e.Name})
+		after, err := doc.Replace(c.Place, []string{e.Name})
 		if err != nil {
 			return nil
 		}
@@ -129,7 +129,7 @@ func withServer(c clientcfg.Client, src []byte, name, command string) []byte {
 	if err != nil {
 		return nil
 	}
-	after, err := doc.Replace(c.Place(), nil, splice.New{Name: name, Value: splice.Object{{Key: "command", Value: command}, {Key: "args", Value: []string{`D:\x`}}}})
+	after, err := doc.Replace(c.Place, nil, splice.New{Name: name, Value: splice.Object{{Key: "command", Value: command}, {Key: "args", Value: []string{`D:\x`}}}})
 	if err != nil {
 		return nil
 	}

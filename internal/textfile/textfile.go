@@ -23,13 +23,19 @@ func Diff(oldName string, before []byte, newName string, after []byte) []byte {
 // DiffWithout is like [Diff], but replaces secrets in the result with asterisks, so that it can be
 // displayed. If one secret contains another one, the longer one must come first in the list.
 func DiffWithout(secrets []string, oldName string, before []byte, newName string, after []byte) string {
+	masked := Masking(secrets)
+	diff := Diff(oldName, []byte(masked.Replace(string(before))), newName, []byte(masked.Replace(string(after))))
+	return strings.TrimSpace(text.EscapeLines(diff))
+}
+
+// Masking returns a replacer of secrets by asterisks. If one secret contains another one, the longer
+// one must come first in the list.
+func Masking(secrets []string) *strings.Replacer {
 	var pairs []string
 	for _, s := range secrets {
 		pairs = append(pairs, s, "****")
 	}
-	masked := strings.NewReplacer(pairs...)
-	diff := Diff(oldName, []byte(masked.Replace(string(before))), newName, []byte(masked.Replace(string(after))))
-	return strings.TrimSpace(text.EscapeLines(diff))
+	return strings.NewReplacer(pairs...)
 }
 
 // Replace atomically replaces the content of a file and preserves its mode and owner. If the file

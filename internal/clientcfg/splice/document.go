@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A Document is a parsed configuration file.
@@ -45,15 +46,12 @@ func (d *Document) Entries(at Place) ([]Entry, error) { return d.body.entries(at
 // entries in add. It inserts the new entries where the first removed entry was or, if none was
 // removed, at the end. If the place does not exist, Replace creates it.
 func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error) {
-	text, err := d.body.replace(at, remove, add)
+	edited, err := d.body.replace(at, remove, add)
 	if err != nil {
 		return nil, err
 	}
-	gone := slices.Clone(remove)
-	for _, n := range add {
-		gone = append(gone, n.Name)
-	}
-	return d.verified(text, at, gone, func(next *Document) error {
+	touched := slices.Concat(remove, text.Map(add, func(n New) string { return n.Name }))
+	return d.verified(edited, at, touched, func(next *Document) error {
 		now := next.values(at)
 		for _, n := range add {
 			if !n.presentIn(now, at) {
@@ -197,12 +195,10 @@ func Parse(name string, src []byte, f Format) (*Document, error) {
 // invalid returns the offset of the first byte that is not valid UTF-8, or -1 if all bytes are
 // valid.
 func invalid(text []byte) int {
-	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRune(text[i:])
-		if r == utf8.RuneError && n == 1 {
+	for i, r := range string(text) {
+		if r == utf8.RuneError && !bytes.HasPrefix(text[i:], []byte("\ufffd")) {
 			return i
 		}
-		i += n
 	}
 	return -1
 }

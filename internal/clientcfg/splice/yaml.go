@@ -104,24 +104,19 @@ func (b *yamlBody) find(at Place) (p yamlPlace, err error) {
 	if b.root == nil {
 		return p, nil
 	}
-	lines := lineStarts(b.text)
-	p.to = len(lines) - 1
-	for i, v := range b.root.Values {
-		if v.Key.GetToken().Value != at.Path[0] {
-			continue
-		}
-		p.key = v
-		line, column := tokenPlace(v.Key.GetToken())
-		p.from = line - 1
-		if i+1 < len(b.root.Values) {
-			next, _ := tokenPlace(b.root.Values[i+1].Key.GetToken())
-			p.to = next - 1
-		}
-		p.to = trimmed(b.text, lines, p.from, p.to, column)
-	}
-	if p.key == nil {
+	i := slices.IndexFunc(b.root.Values, func(v *ast.MappingValueNode) bool { return v.Key.GetToken().Value == at.Path[0] })
+	if i < 0 {
 		return p, nil
 	}
+	p.key = b.root.Values[i]
+	lines := lineStarts(b.text)
+	line, column := tokenPlace(p.key.Key.GetToken())
+	p.from, p.to = line-1, len(lines)-1
+	if i+1 < len(b.root.Values) {
+		next, _ := tokenPlace(b.root.Values[i+1].Key.GetToken())
+		p.to = next - 1
+	}
+	p.to = trimmed(b.text, lines, p.from, p.to, column)
 	return p, b.starts(at, &p)
 }
 
