@@ -41,6 +41,14 @@ func failed(fix, format string, args ...any) Finding {
 	return Finding{Status: Failed, Says: fmt.Sprintf(format, args...), Fix: fix}
 }
 
+// orOK returns all or, if there are no findings, one that reports no problem.
+func orOK(all []Finding, format string, args ...any) []Finding {
+	if len(all) == 0 {
+		return []Finding{ok(format, args...)}
+	}
+	return all
+}
+
 // with returns the finding, along with a fix that petrigate doctor --fix applies.
 func (f Finding) with(shows string, do func(context.Context) error) Finding {
 	f.mend = &mend{shows, do}

@@ -110,10 +110,7 @@ func (d *Doctor) checkHooks(h takeover.HookInspection) []Finding {
 	case !h.ClosesAll():
 		all = append(all, warning("there is no complete fix: see docs/hooks.md", "%s: %s", h.Title, strings.Join(h.Open, "; ")))
 	}
-	if len(all) == 0 {
-		return []Finding{ok("petrigate is the hook of %s (%s)", h.Title, h.File)}
-	}
-	return all
+	return orOK(all, "petrigate is the hook of %s (%s)", h.Title, h.File)
 }
 
 // claude checks whether the installed version of Claude Code supports onFailure.

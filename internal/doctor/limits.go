@@ -21,10 +21,7 @@ func (d *Doctor) toolLimits(context.Context) []Finding {
 			all = append(all, d.exceeded(c.Limits, c.Title)...)
 		}
 	}
-	if len(all) == 0 {
-		return []Finding{ok("%s, and every connected client accepts their names", text.Count(len(d.tools), "tool"))}
-	}
-	return all
+	return orOK(all, "%s, and every connected client accepts their names", text.Count(len(d.tools), "tool"))
 }
 
 func (d *Doctor) exceeded(l clientcfg.Limits, title string) (all []Finding) {
@@ -72,8 +69,5 @@ func (d *Doctor) people(context.Context) []Finding {
 			all = append(all, failed("add web and cli to approval.channels, and do not write via elicit", "%s does not support forms: it cannot ask for approvals, so calls that require one are refused", c.Title))
 		}
 	}
-	if len(all) == 0 {
-		return []Finding{ok("approvals go through the client")}
-	}
-	return all
+	return orOK(all, "approvals go through the client")
 }
