@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // An arg holds the known facts about a word in a script after expansion.
@@ -106,11 +108,7 @@ func (a arg) file() string {
 
 // literals converts words to literal arguments.
 func literals(words []string) []arg {
-	args := make([]arg, len(words))
-	for i, w := range words {
-		args[i] = arg{text: w}
-	}
-	return args
+	return text.Map(words, func(word string) arg { return arg{text: word} })
 }
 
 // matchWord returns the first of the words that matches the argument, or "". A word --name also

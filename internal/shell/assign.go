@@ -24,19 +24,21 @@ func (r *expander) assign(a *syntax.Assign, straight bool) (value arg) {
 	if a.Append && !isInteger(value) {
 		value = arg{kind: anything}
 	}
-	if a.Name != nil && (a.Array != nil || a.Index != nil) {
-		r.vars.note(a.Name.Value, isArray)
+	if a.Name == nil {
+		return value
 	}
-	if a.Name != nil && zshArrays[a.Name.Value] && (a.Array != nil || a.Index != nil || a.Append) {
-		r.doubtAll("a variable that changes what zsh runs: " + a.Name.Value)
+	name, toArray := a.Name.Value, a.Array != nil || a.Index != nil
+	if toArray {
+		r.vars.note(name, isArray)
 	}
-	if a.Name != nil {
-		before, known := r.vars.arrays[a.Name.Value]
-		held := r.vars.alternatives(a.Name.Value)
-		r.assigned(a.Name.Value, value)
-		if a.Index == nil && r.vars.mayBind(a.Name.Value) {
-			r.vars.assign(a, value, elements, before, known, held, straight)
-		}
+	if zshArrays[name] && (toArray || a.Append) {
+		r.doubtAll("a variable that changes what zsh runs: " + name)
+	}
+	before, known := r.vars.arrays[name]
+	held := r.vars.alternatives(name)
+	r.assigned(name, value)
+	if a.Index == nil && r.vars.mayBind(name) {
+		r.vars.assign(a, value, elements, before, known, held, straight)
 	}
 	return value
 }

@@ -77,11 +77,8 @@ func unescape(s string) (text string, ok bool) {
 // leadingDigits returns the digits at the beginning of s. The result has at most the number of
 // bytes given by most.
 func leadingDigits(s string, most int, digits string) string {
-	n := 0
-	for n < len(s) && n < most && strings.IndexByte(digits, s[n]) >= 0 {
-		n++
-	}
-	return s[:n]
+	s = s[:min(most, len(s))]
+	return s[:len(s)-len(strings.TrimLeft(s, digits))]
 }
 
 // misreadQuotes returns doubts about quotes in ${...} within double quotes, and in expansions

@@ -13,14 +13,7 @@ func isName(s string) bool {
 	return s != "" && strings.Trim(s, nameLetters+"0123456789") == "" && strings.Trim(s[:1], nameLetters) == ""
 }
 
-func isDigits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return true
-}
+func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 // isCluster reports whether text is a single dash followed by letters.
 func isCluster(text string) bool {

@@ -8,24 +8,16 @@ import (
 // evidenceOperands holds operands that do not keep a build or test command from running completely,
 // in addition to those in [programs]. Any other operand selects a part of the work.
 var evidenceOperands = eachName(map[string]operands{
-	"make,gmake,just,task,rake": {max: unbounded, not: "="},
-	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script": {},
+	"make,gmake,just,task,rake,mvn,gradle,gradlew": {max: unbounded, not: "="},
+	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script,cargo test,cargo nextest,bun test,deno test,vitest run,phpunit,git commit": {},
 	"go test":                       {max: unbounded, is: setOf("./... ... all .")},
-	"go vet,go build":               {max: unbounded},
-	"cargo test,cargo nextest":      {},
-	"bun test,deno test":            {},
+	"go vet,go build,docker build":  {max: unbounded},
 	"pytest":                        {max: unbounded, not: ":=", notEnd: ".py"},
 	"vitest,jest,mocha":             {max: unbounded, is: setOf("run")},
-	"vitest run":                    {},
-	"mvn":                           {max: unbounded, not: "="},
-	"gradle,gradlew":                {max: unbounded, not: "="},
 	"tsc,eslint,ruff check,mypy":    {max: unbounded, notBegin: "@"},
 	"dotnet test,bundle exec rspec": {max: 1},
 	"rspec":                         {max: unbounded, not: ":[", notEnd: ".rb"},
-	"phpunit":                       {},
-	"docker build":                  {max: unbounded},
 	"rails test,rails spec":         {max: unbounded, not: ":", notEnd: ".rb"},
-	"git commit":                    {},
 })
 
 // forwardsAfterDash are the programs that pass arguments after -- on to the program that they run.

@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A wanted is an option of a pattern.
@@ -67,11 +69,7 @@ func (o *knownOption) wants(k *knownOptions, w wanted) []wanted {
 		w.names = o.names
 		return []wanted{w}
 	}
-	var all []wanted
-	for _, name := range o.implies {
-		all = append(all, wanted{text: "-" + name, names: k.byName[name].names})
-	}
-	return all
+	return text.Map(o.implies, func(name string) wanted { return wanted{text: "-" + name, names: k.byName[name].names} })
 }
 
 // wantedOfUnknown returns an option of a program that is in no table.

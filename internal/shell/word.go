@@ -107,12 +107,7 @@ func (r *expander) word(w *syntax.Word) arg {
 		}
 	}
 	var b wordBuilder
-	for i, part := range w.Parts {
-		if isZsh(w.Parts[i:]) {
-			r.doubtAll("an expansion that bash does not know")
-		}
-		b.part(r, part, false, i == 0)
-	}
+	b.parts(r, w.Parts, false)
 	if l, ok := w.Parts[0].(*syntax.Lit); ok && len(w.Parts) == 1 && l.Value == "[" {
 		return arg{text: "["} // a word [ is the command with that name, not the start of a glob
 	}
@@ -155,6 +150,16 @@ func (b *wordBuilder) unquoted(r *expander) {
 	b.dynamic(anything)
 }
 
+// parts adds the parts of a word. quoted reports whether they are in double quotes.
+func (b *wordBuilder) parts(r *expander, parts []syntax.WordPart, quoted bool) {
+	for i, part := range parts {
+		if isZsh(parts[i:]) {
+			r.doubtAll("an expansion that bash does not know")
+		}
+		b.part(r, part, quoted, i == 0)
+	}
+}
+
 // part adds a part of a word. quoted reports whether the part is in double quotes, and first
 // reports whether it is the first part of the word.
 func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool) {
@@ -181,11 +186,11 @@ func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool
 		b.dynamic(kind)
 	case *syntax.CmdSubst:
 		r.nested.substitution(p.Stmts, false)
-		if b.kind == literal && printsName(p.Stmts) {
+		if b.kind == literal && calls(p.Stmts, nameCommands) {
 			b.name = true
 			quoted = true
 		}
-		b.setUp = len(b.text) == 0 && b.kind == literal && setsUp(p.Stmts)
+		b.setUp = len(b.text) == 0 && b.kind == literal && calls(p.Stmts, settingPrograms)
 		if !quoted {
 			b.unquoted(r)
 		}
@@ -249,12 +254,6 @@ var settingPrograms = map[string]set{
 	"minikube": setOf("docker-env"), "docker-machine": setOf("env"), "npm": setOf("completion"), "gh": setOf("completion"), "kubectl": setOf("completion"), "register-python-argcomplete": nil,
 }
 
-// setsUp reports whether list is a call of one of the settingPrograms.
-func setsUp(list []*syntax.Stmt) bool { return calls(list, settingPrograms) }
-
-// printsName reports whether list is a call to one of nameCommands.
-func printsName(list []*syntax.Stmt) bool { return calls(list, nameCommands) }
-
 // calls reports whether list is a single call of one of the programs. If the table lists
 // subcommands for the program, the call must use one of them.
 func calls(list []*syntax.Stmt, programs map[string]set) bool {
@@ -294,19 +293,16 @@ func (b *wordBuilder) lit(s string, first bool) {
 
 // single adds '...' or $'...'.
 func (b *wordBuilder) single(r *expander, q *syntax.SglQuoted) {
+	text, ok := q.Value, true
 	if q.Dollar {
 		r.doubtPosix() // other shells end the string at the first quote
+		text, ok = unescape(q.Value)
 	}
-	if q.Dollar && strings.Contains(q.Value, `\`) {
-		text, ok := unescape(q.Value)
-		if !ok {
-			b.dynamic(single)
-			return
-		}
-		b.text = append(b.text, text...)
+	if !ok {
+		b.dynamic(single)
 		return
 	}
-	b.text = append(b.text, q.Value...)
+	b.text = append(b.text, text...)
 }
 
 // double adds "..." or $"...". The latter may be translated by bash.
@@ -314,12 +310,7 @@ func (b *wordBuilder) double(r *expander, q *syntax.DblQuoted) {
 	if q.Dollar {
 		b.dynamic(single)
 	}
-	for i, part := range q.Parts {
-		if isZsh(q.Parts[i:]) {
-			r.doubtAll("an expansion that bash does not know")
-		}
-		b.part(r, part, true, false)
-	}
+	b.parts(r, q.Parts, true)
 	if q.Dollar {
 		b.dynamic(single)
 	}
