@@ -1,6 +1,10 @@
 package agenttool
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/internal/list"
+)
 
 // An Agent describes an AI agent whose hooks petrigate supports. Package internal/runtime/hook
 // describes how an agent's events are read and answered, and package internal/clientcfg describes
@@ -114,10 +118,8 @@ func All() []Agent { return slices.Clone(agents) }
 // Find returns the agent with the given name or client name. It returns false if the name is
 // unknown.
 func Find(name string) (Agent, bool) {
-	for _, a := range agents {
-		if a.Name == name || a.Client == name {
-			return a, true
-		}
+	if a := list.Find(agents, func(a Agent) bool { return a.Name == name || a.Client == name }); a != nil {
+		return *a, true
 	}
 	return Agent{}, false
 }

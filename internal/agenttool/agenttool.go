@@ -5,6 +5,8 @@ package agenttool
 import (
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // Asides returns the arguments of an agent's built-in tool that do not change the effect of a call.
@@ -32,10 +34,8 @@ var beside = []string{"Monitor", "PowerShell", "send_to_terminal"}
 func MayRun(tool string) bool { return slices.Contains(beside, tool) }
 
 // Agents returns the names of all known agents, sorted.
-func Agents() (names []string) {
-	for _, a := range agents {
-		names = append(names, a.Name)
-	}
+func Agents() []string {
+	names := list.Map(agents, func(a Agent) string { return a.Name })
 	slices.Sort(names)
 	return names
 }

@@ -5,7 +5,7 @@ import (
 	"runtime"
 
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 func claudeDesktop() Client {
@@ -50,7 +50,7 @@ func claudeCode() Client {
 		Files:  claudeFiles,
 		Place:  mcpServers,
 		morePlaces: func(d *splice.Document) []splice.Place {
-			return text.Map(d.Keys("projects"), func(project string) splice.Place {
+			return list.Map(d.Keys("projects"), func(project string) splice.Place {
 				return splice.Place{Path: []string{"projects", project, "mcpServers"}}
 			})
 		},

@@ -2,7 +2,7 @@ package clientcfg
 
 import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A Client is a program that keeps a list of MCP servers in a configuration file.
@@ -84,7 +84,7 @@ func (c Client) Safeguards(d *splice.Document, servers map[string]string) []Safe
 	if c.guards.read == nil {
 		return nil
 	}
-	return text.Map(c.guards.read(d), func(g guard) Safeguard { return Safeguard{Where: g.where, Value: g.value, Rule: g.rule(servers)} })
+	return list.Map(c.guards.read(d), func(g guard) Safeguard { return Safeguard{Where: g.where, Value: g.value, Rule: g.rule(servers)} })
 }
 
 // Closed returns the key in the file that disables the server with the given name, or "" if the

@@ -2,7 +2,7 @@ package clientcfg
 
 import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 func cursor() Client {
@@ -63,7 +63,7 @@ func cline() Client {
 	return Client{
 		Name: "cline", NoForms: true, Title: "Cline", Format: splice.JSON,
 		Files: func(s System) []string {
-			return text.Map([]string{"Code", "Code - Insiders", "Cursor", "Windsurf"}, func(editor string) string {
+			return list.Map([]string{"Code", "Code - Insiders", "Cursor", "Windsurf"}, func(editor string) string {
 				return s.path(s.settings(), editor, "User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")
 			})
 		},

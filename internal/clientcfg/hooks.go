@@ -8,7 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/agenttool"
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // Hooks describes how an agent's hooks are configured: which file contains them, and which of its
@@ -52,7 +52,7 @@ func AllHooks() []Hooks {
 	const others = "^(?!MCP:)"
 	const slow = "a hook that exceeds its timeout lets the call pass, and so does a failing hook on Windows"
 	on := func(before string, after ...string) []hookEvent {
-		reports := text.Map(after, func(name string) hookEvent { return hookEvent{name: name} })
+		reports := list.Map(after, func(name string) hookEvent { return hookEvent{name: name} })
 		return append([]hookEvent{{name: before, before: true}}, reports...)
 	}
 	all := []Hooks{
@@ -188,7 +188,7 @@ const TokenVariable = "PETRIGATE_TOKEN"
 
 // CommandLine joins words to a command line for the system's shell. It adds quotes where needed.
 func CommandLine(s System, words []string) string {
-	quoted := text.Map(words, func(word string) string {
+	quoted := list.Map(words, func(word string) string {
 		plain := !strings.ContainsFunc(word, func(r rune) bool {
 			return !strings.ContainsRune("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:@+=,", r) && (r != '\\' || s.OS != "windows")
 		})
@@ -316,11 +316,8 @@ func (h Hooks) CanClose(s System) bool { return h.failClosed.Key != "" || h.shel
 func (h Hooks) ClosesAll() bool { return h.failClosed.Key != "" }
 
 // Missing returns the events that have no installed hook.
-func (h Hooks) Missing(there []Hook) (names []string) {
-	for _, e := range h.events {
-		if !slices.ContainsFunc(there, func(t Hook) bool { return t.Event == e.name }) {
-			names = append(names, e.name)
-		}
-	}
-	return names
+func (h Hooks) Missing(there []Hook) []string {
+	installed := list.Map(there, func(t Hook) string { return t.Event })
+	names := list.Map(h.events, func(e hookEvent) string { return e.name })
+	return list.Filter(names, func(name string) bool { return !slices.Contains(installed, name) })
 }

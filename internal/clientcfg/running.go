@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A Process is the known part of a process's command line.
@@ -57,7 +57,7 @@ func psProcesses(out []byte) (all []Process) {
 // taskProcesses parses the output of tasklist.
 func taskProcesses(out []byte) []Process {
 	rows, _ := csv.NewReader(bytes.NewReader(out)).ReadAll() // malformed output yields no processes
-	return text.Map(rows, func(row []string) Process { return Process{row[0]} })
+	return list.Map(rows, func(row []string) Process { return Process{row[0]} })
 }
 
 // IsRunning reports whether any of the processes belongs to the client.

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A reader translates a single entry.
@@ -166,7 +166,7 @@ func (r *reader) variable(name string) string {
 }
 
 func (r *reader) texts(key string, v any) []string {
-	return text.Map(as[[]any](r, key, v, "a list of texts"), func(item any) string { return r.text(key, scalar(item)) })
+	return list.Map(as[[]any](r, key, v, "a list of texts"), func(item any) string { return r.text(key, scalar(item)) })
 }
 
 // names reads a list of names. In some of Codex's lists, an element is a mapping that contains the

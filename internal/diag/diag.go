@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A Position is a place in a file. Lines and columns are counted from 1; columns count characters.
@@ -104,18 +104,12 @@ func (l List) Unwrap() []error { return Errors(l) }
 
 // Text returns the texts of all problems; see [Problem.Text].
 func (l List) Text() string {
-	return strings.Join(text.Map(l, Problem.Text), "\n")
+	return strings.Join(list.Map(l, Problem.Text), "\n")
 }
 
 // Of returns the problems that have the given severity.
 func (l List) Of(s Severity) List {
-	var of List
-	for _, p := range l {
-		if p.Severity == s {
-			of = append(of, p)
-		}
-	}
-	return of
+	return list.Filter(l, func(p Problem) bool { return p.Severity == s })
 }
 
 // Coded returns a copy of the list. Problems without a code get the given severity and code.
@@ -165,11 +159,11 @@ func Text(err error) string {
 }
 
 // Lines returns the texts of the errors, one on each line.
-func Lines[E error](list []E) string {
-	return strings.Join(text.Map(list, E.Error), "\n")
+func Lines[E error](errs []E) string {
+	return strings.Join(list.Map(errs, E.Error), "\n")
 }
 
-// Errors converts the list to []error, for use in Unwrap methods.
-func Errors[E error](list []E) []error {
-	return text.Map(list, func(err E) error { return err })
+// Errors converts a list of errors to []error, for use in Unwrap methods.
+func Errors[E error](errs []E) []error {
+	return list.Map(errs, func(err E) error { return err })
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/takeover"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -44,13 +45,8 @@ func (d *Doctor) checkClient(c takeover.Inspection) []Finding {
 	case c.Connected == "no":
 		return []Finding{warning(fmt.Sprintf("petrigate import %[1]s, then petrigate connect %[1]s", c.Name), "%s is not connected%s: it reaches %s without petrigate (%s)", c.Title, running, text.Count(c.Servers, "server"), c.File)}
 	}
-	var all []Finding
-	for _, e := range c.Entries {
-		if e.Own {
-			all = append(all, d.checkEntry(c, e, running))
-		}
-	}
-	return all
+	own := list.Filter(c.Entries, func(e takeover.Entry) bool { return e.Own })
+	return list.Map(own, func(e takeover.Entry) Finding { return d.checkEntry(c, e, running) })
 }
 
 // withReconnect adds a fix to the finding. The fix connects the client again. withReconnect adds no

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -51,7 +52,7 @@ var variablePattern = regexp.MustCompile(`(?m)^\s*([A-Za-z_][A-Za-z0-9_]*)(?:[ \
 
 // variableNames returns the names of the variables in a text.
 func variableNames(shown string) []string {
-	return text.Map(variablePattern.FindAllStringSubmatch(shown, -1), func(m []string) string { return m[1] })
+	return list.Map(variablePattern.FindAllStringSubmatch(shown, -1), func(m []string) string { return m[1] })
 }
 
 // Install writes the service file and starts the service. If the service is already running,

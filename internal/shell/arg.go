@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // An arg holds the known facts about a word in a script after expansion.
@@ -108,7 +108,7 @@ func (a arg) file() string {
 
 // literals converts words to literal arguments.
 func literals(words []string) []arg {
-	return text.Map(words, func(word string) arg { return arg{text: word} })
+	return list.Map(words, func(word string) arg { return arg{text: word} })
 }
 
 // matchWord returns the first of the words that matches the argument, or "". A word --name also

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // sqlClients are the clients whose harmless input can be recognized by harmlessSQL.
@@ -113,7 +113,7 @@ var sedHarmless = sync.OnceValue(func() *regexp.Regexp {
 	// part returns an expression that matches text up to a delimiter. The text must not contain a
 	// delimiter in brackets, because versions of sed treat this differently.
 	part := func(d string) string { return `(?:[^\n\\\[` + d + `]|\\.|\[[^\n\]` + d + `]*\])*` + d }
-	substitutions := text.Map([]string{`/`, `\|`, `#`, `,`, `@`, `:`}, func(d string) string { return d + part(d) + part(d) })
+	substitutions := list.Map([]string{`/`, `\|`, `#`, `,`, `@`, `:`}, func(d string) string { return d + part(d) + part(d) })
 	address := `(?:[0-9$,~+ ]|/` + part(`/`) + `[IM]*)*[ \t!]*`
 	command := `(?:[pdDPnNhHgGxl=z]|[qQ][0-9 ]*|s(?:` + strings.Join(substitutions, "|") + `)[gpiIm0-9]*)`
 	return regexp.MustCompile(`(?s)^[ \t\n;}]*(?:(?:` + address + `\{[ \t\n;]*)*` + address + command + `(?:[ \t\n;}]+|$))*$`)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // mentions holds the words in unparsed text, which consists of the arguments of programs that may
@@ -67,10 +69,8 @@ func (m *mentions) text(text string, of int) {
 // doubt about this text.
 func (m *mentions) has(name string) (of int, ok bool) {
 	if strings.ContainsFunc(name, isBetween) { // the name contains separators, like g++ and [
-		for _, t := range m.texts {
-			if strings.Contains(t.text, name) {
-				return t.of, true
-			}
+		if t := list.Find(m.texts, func(t mention) bool { return strings.Contains(t.text, name) }); t != nil {
+			return t.of, true
 		}
 		return 0, false
 	}

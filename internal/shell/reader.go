@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A Reader reads a field of a call as a script. It finds all commands and files that the maps of a
@@ -135,7 +135,7 @@ func (n *numberedReading) Finds(pattern int) gate.Found {
 
 // Only reports whether the script runs nothing other than these commands.
 func (n *numberedReading) Only(patterns []int) bool {
-	commands := text.Map(patterns, func(number int) Pattern { return n.reader.patterns[number] })
+	commands := list.Map(patterns, func(number int) Pattern { return n.reader.patterns[number] })
 	ok, _ := n.script.Only(commands...)
 	return ok
 }

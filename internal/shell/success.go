@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // Surely answers the second question: if the script exits with status 0, is it certain that p has
@@ -100,13 +102,7 @@ func (r *Reading) gap(i int, p *Pattern) gap {
 // spoiled returns a doubt about something that may have replaced the program of the command with
 // index i, or nil if the script has nothing like that.
 func (r *Reading) spoiled(i int) *doubt {
-	for k := range r.doubts {
-		d := &r.doubts[k]
-		if d.spoils && d.before <= i {
-			return d
-		}
-	}
-	return nil
+	return list.Find(r.doubts, func(d doubt) bool { return d.spoils && d.before <= i })
 }
 
 // hides contains, for each masking, the reason why the masking hides whether a command succeeded.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A wanted is an option of a pattern.
@@ -69,7 +69,7 @@ func (o *knownOption) wants(k *knownOptions, w wanted) []wanted {
 		w.names = o.names
 		return []wanted{w}
 	}
-	return text.Map(o.implies, func(name string) wanted { return wanted{text: "-" + name, names: k.byName[name].names} })
+	return list.Map(o.implies, func(name string) wanted { return wanted{text: "-" + name, names: k.byName[name].names} })
 }
 
 // wantedOfUnknown returns an option of a program that is in no table.

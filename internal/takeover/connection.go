@@ -5,6 +5,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -23,7 +24,7 @@ type Connection struct {
 
 // checkOnly returns an error if --only names a server that the client does not have.
 func (c Connection) checkOnly(items []item) error {
-	names := text.Map(items, func(i item) string { return i.entry.Name })
+	names := list.Map(items, func(i item) string { return i.entry.Name })
 	for _, name := range c.Only {
 		if !slices.Contains(names, name) {
 			return usage("the client has no server %q%s", name, text.DidYouMean(name, "", names))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -88,7 +89,7 @@ func findHooks(name string) (clientcfg.Hooks, error) {
 	}
 	h, ok := clientcfg.HooksOf(c.Name)
 	if !ok {
-		names := text.Map(clientcfg.AllHooks(), func(h clientcfg.Hooks) string { return h.Client })
+		names := list.Map(clientcfg.AllHooks(), func(h clientcfg.Hooks) string { return h.Client })
 		return h, usage("petrigate knows no hooks of %s; it knows those of %s", c.Title, text.And(names))
 	}
 	return h, nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/service"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/internal/textfile"
@@ -102,7 +103,7 @@ func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bo
 // checkVariables returns an error if the configuration reads variables that would not be set in the
 // service.
 func (s *HookService) checkVariables(variables []string) error {
-	lack := slices.DeleteFunc(slices.Clone(s.Reads), func(name string) bool { return slices.Contains(variables, name) })
+	lack := list.Filter(s.Reads, func(name string) bool { return !slices.Contains(variables, name) })
 	switch {
 	case len(lack) == 0:
 		return nil
@@ -133,26 +134,19 @@ func (s *HookService) checkConflicts(d *Driver, there service.Installed, listeni
 
 // startedBy returns the titles of the clients that start a proxy with this configuration by
 // themselves.
-func (d *Driver) startedBy(config string) (titles []string) {
-	for _, i := range d.Inspect(context.Background(), Connection{}) {
-		if slices.ContainsFunc(i.Entries, func(e Entry) bool { return e.Own && e.URL == "" && e.Config() == config }) {
-			titles = append(titles, i.Title)
-		}
+func (d *Driver) startedBy(config string) []string {
+	starts := func(i Inspection) bool {
+		return slices.ContainsFunc(i.Entries, func(e Entry) bool { return e.Own && e.URL == "" && e.Config() == config })
 	}
-	return titles
+	return list.Map(list.Filter(d.Inspect(context.Background(), Connection{}), starts), func(i Inspection) string { return i.Title })
 }
 
 // listening returns the running proxies that use this configuration and listen for clients.
-func (s *HookService) listening(d *Driver) (all []Proxy) {
+func (s *HookService) listening(d *Driver) []Proxy {
 	if d.Proxies == nil {
 		return nil
 	}
-	for _, p := range d.Proxies() {
-		if p.Config == s.Config && p.URL != "" {
-			all = append(all, p)
-		}
-	}
-	return all
+	return list.Filter(d.Proxies(), func(p Proxy) bool { return p.Config == s.Config && p.URL != "" })
 }
 
 // startWait is the maximum time that start waits for a response from the service.

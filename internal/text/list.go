@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // And joins names for use in a sentence: "a, b and c".
@@ -54,16 +56,7 @@ func People(n int, is, are string) string {
 
 // EscapeAll applies [Escape] to each string.
 func EscapeAll(texts []string) []string {
-	return Map(texts, Escape)
-}
-
-// Map returns the results of calling f with each element of list.
-func Map[T, U any](list []T, f func(T) U) []U {
-	results := make([]U, len(list))
-	for i, v := range list {
-		results[i] = f(v)
-	}
-	return results
+	return list.Map(texts, Escape)
 }
 
 // Grouped formats a number with a comma after every three digits, counted from the right:

@@ -20,18 +20,18 @@ func claude(f files) []Line {
 		managed = "/Library/Application Support/ClaudeCode/managed-settings.json"
 	}
 	paths := []string{managed, f.home("CLAUDE_CONFIG_DIR", ".claude", "settings.json"), f.in(".claude", "settings.json"), f.in(".claude", "settings.local.json")}
-	lists := []list{{"permissions.deny", Deny}, {"permissions.ask", Ask}, {"permissions.allow", Allow}}
+	lists := []jsonList{{"permissions.deny", Deny}, {"permissions.ask", Ask}, {"permissions.allow", Allow}}
 	return f.lists(paths, lists, (*Line).claude)
 }
 
-// A list is a list in a JSON file; the same decision applies to all of its lines.
-type list struct {
+// A jsonList is a list in a JSON file; the same decision applies to all of its lines.
+type jsonList struct {
 	key      string // keys on the path to the list, joined by dots
 	decision Decision
 }
 
 // lists reads lists in permission files.
-func (f files) lists(paths []string, lists []list, understand func(*Line, string)) (all []Line) {
+func (f files) lists(paths []string, lists []jsonList, understand func(*Line, string)) (all []Line) {
 	for _, path := range paths {
 		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {
 			for _, list := range lists {
@@ -75,7 +75,7 @@ func (l *Line) claude(text string) {
 // cursor reads Cursor's permissions. A shell permission specifies the beginning of a command.
 func cursor(f files) []Line {
 	paths := []string{f.home("CURSOR_CONFIG_DIR", ".cursor", "cli-config.json"), f.in(".cursor", "cli.json")}
-	return f.lists(paths, []list{{"permissions.deny", Deny}, {"permissions.allow", Allow}}, (*Line).cursor)
+	return f.lists(paths, []jsonList{{"permissions.deny", Deny}, {"permissions.allow", Allow}}, (*Line).cursor)
 }
 
 func (l *Line) cursor(text string) {
@@ -101,7 +101,7 @@ func (l *Line) cursor(text string) {
 
 // gemini reads the lists in Gemini CLI's settings.json and in its policy files.
 func gemini(f files) []Line {
-	lists := []list{{"tools.exclude", Deny}, {"excludeTools", Deny}, {"tools.allowed", Allow}, {"allowedTools", Allow}, {"tools.core", Allow}, {"coreTools", Allow}}
+	lists := []jsonList{{"tools.exclude", Deny}, {"excludeTools", Deny}, {"tools.allowed", Allow}, {"allowedTools", Allow}, {"tools.core", Allow}, {"coreTools", Allow}}
 	all := f.lists([]string{f.home("", ".gemini", "settings.json"), f.in(".gemini", "settings.json")}, lists, (*Line).gemini)
 	policies, _ := filepath.Glob(f.home("", ".gemini", "policies", "*.toml")) // cannot fail: the pattern is valid
 	for _, path := range policies {

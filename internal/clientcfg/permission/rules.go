@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -110,7 +111,7 @@ func (w *writer) files(l *Line) {
 		l.why = "it is not a plain file pattern"
 		return
 	}
-	maps := text.Map(fileTools[l.edits != ""], func(field string) string { return fmt.Sprintf("%s /%s/", field, fileRegex(glob)) })
+	maps := list.Map(fileTools[l.edits != ""], func(field string) string { return fmt.Sprintf("%s /%s/", field, fileRegex(glob)) })
 	w.restrict(l, maps...)
 }
 

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/petrigate/petrigate/internal/diag"
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A Document is a parsed configuration file.
@@ -50,7 +50,7 @@ func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	touched := slices.Concat(remove, text.Map(add, func(n New) string { return n.Name }))
+	touched := slices.Concat(remove, list.Map(add, func(n New) string { return n.Name }))
 	return d.verified(edited, at, touched, func(next *Document) error {
 		now := next.values(at)
 		for _, n := range add {

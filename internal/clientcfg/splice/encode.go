@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -32,9 +33,9 @@ func Plain(v any) any {
 		}
 		return fields
 	case []Object:
-		return text.Map(v, func(o Object) any { return Plain(o) })
+		return append([]any{}, list.Map(v, func(o Object) any { return Plain(o) })...)
 	case []string:
-		return text.Map(v, func(s string) any { return s })
+		return append([]any{}, list.Map(v, func(s string) any { return s })...)
 	case int:
 		return json.Number(fmt.Sprint(v))
 	}
@@ -50,7 +51,7 @@ func quote(s string) string {
 func scalar(v any) string {
 	switch v := v.(type) {
 	case []string:
-		return "[" + strings.Join(text.Map(v, quote), ", ") + "]"
+		return "[" + strings.Join(list.Map(v, quote), ", ") + "]"
 	case string:
 		return quote(v)
 	}
@@ -73,7 +74,7 @@ func (o Object) asJSON(s style, indent string) string {
 	if s.compact {
 		inner, separator, end = "", ", ", ""
 	}
-	parts := text.Map(o, func(m Member) string { return inner + quote(m.Key) + ": " + jsonValue(m.Value, s, indent+s.unit) })
+	parts := list.Map(o, func(m Member) string { return inner + quote(m.Key) + ": " + jsonValue(m.Value, s, indent+s.unit) })
 	return "{" + strings.Join(parts, separator) + end + "}"
 }
 
@@ -82,7 +83,7 @@ func jsonValue(v any, s style, indent string) string {
 	case Object:
 		return v.asJSON(s, indent)
 	case []Object:
-		return "[" + strings.Join(text.Map(v, func(o Object) string { return o.asJSON(s, indent) }), ", ") + "]"
+		return "[" + strings.Join(list.Map(v, func(o Object) string { return o.asJSON(s, indent) }), ", ") + "]"
 	}
 	return scalar(v)
 }
@@ -102,7 +103,7 @@ func tomlKey(key string) string {
 
 // asTOML encodes an object as a table with a header.
 func (o Object) asTOML(path []string, newline string) string {
-	lines := "[" + strings.Join(text.Map(path, tomlKey), ".") + "]" + newline
+	lines := "[" + strings.Join(list.Map(path, tomlKey), ".") + "]" + newline
 	for _, m := range o {
 		lines += tomlKey(m.Key) + " = " + tomlValue(m.Value) + newline
 	}
@@ -114,7 +115,7 @@ func tomlValue(v any) string {
 	if !ok {
 		return scalar(v)
 	}
-	parts := text.Map(o, func(m Member) string { return tomlKey(m.Key) + " = " + tomlValue(m.Value) })
+	parts := list.Map(o, func(m Member) string { return tomlKey(m.Key) + " = " + tomlValue(m.Value) })
 	return "{ " + strings.Join(parts, ", ") + " }"
 }
 

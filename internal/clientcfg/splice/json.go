@@ -12,7 +12,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/petrigate/petrigate/internal/diag"
-	"github.com/petrigate/petrigate/internal/text"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A jsonBody is JSON with all comments and white space. The root is nil if the file is empty.
@@ -286,7 +286,7 @@ func (b *jsonBody) clone() hujson.Value {
 }
 
 func (b *jsonBody) replace(at Place, remove []string, add []New) ([]byte, error) {
-	return b.replaceMembers(at.Path, remove, text.Map(add, func(n New) Member { return Member{n.Name, n.Value} }))
+	return b.replaceMembers(at.Path, remove, list.Map(add, func(n New) Member { return Member{n.Name, n.Value} }))
 }
 
 // replaceMembers replaces members of the object at the given path; see [body.replace].
@@ -307,7 +307,7 @@ func (b *jsonBody) replaceMembers(path, remove []string, add Object) ([]byte, er
 		add = nested(missing, add)
 	}
 	depth := len(path) - len(missing) + 1
-	more := text.Map(add, func(m Member) jsonSegment { return newMember(object, m, s, depth) })
+	more := list.Map(add, func(m Member) jsonSegment { return newMember(object, m, s, depth) })
 	if len(object.Members) == 0 && len(more) > 0 && !s.compact {
 		object.AfterExtra = append(object.AfterExtra, s.newline+strings.Repeat(s.unit, depth-1)...)
 	}
