@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
@@ -44,6 +45,18 @@ func chosenApproval(args []string) (owned[operator.ApprovalInfo], error) {
 		return waiting[0], nil
 	}
 	return owned[operator.ApprovalInfo]{}, fmt.Errorf("%d calls are waiting for approval; name one by its id, as listed by petrigate approvals", len(waiting))
+}
+
+func approvalsList(s stdio) *cobra.Command {
+	c := &cobra.Command{Use: "ls", Short: "List approvals, pending first", Args: cobra.NoArgs}
+	alone := c.Flags().Bool("pending", false, "list only pending approvals")
+	return answering(c, s, "approvals", func([]string) (any, func() error, error) {
+		lists, err := askAll((*control.Client).Approvals)
+		all := uniqueBy(append([]operator.ApprovalInfo{}, slices.Concat(lists...)...), approvalID)
+		pending := list.Filter(all, func(a operator.ApprovalInfo) bool { return a.State == operator.Pending })
+		ended := list.Filter(all, func(a operator.ApprovalInfo) bool { return a.State != operator.Pending && !*alone })
+		return append([]operator.ApprovalInfo{}, slices.Concat(pending, ended)...), func() error { return terminal.PrintApprovals(s.out, pending, ended) }, err
+	})
 }
 
 func approvalsShow(s stdio) *cobra.Command {

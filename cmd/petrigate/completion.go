@@ -160,15 +160,11 @@ func switchable(active bool) completer {
 	})
 }
 
-func serverNames(c *cobra.Command) (names []cobra.Completion) {
+func serverNames(c *cobra.Command) []cobra.Completion {
 	path, _ := c.Flags().GetString("config")
 	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true}) // if the configuration is found in the working directory, only its text is read
-	for _, s := range servers {
-		if s.URL != "" && !s.Disabled {
-			names = append(names, cobra.CompletionWithDesc(s.Name, s.URL))
-		}
-	}
-	return names
+	servers = list.Filter(servers, func(s config.Server) bool { return s.URL != "" && !s.Disabled })
+	return list.Map(servers, func(s config.Server) cobra.Completion { return cobra.CompletionWithDesc(s.Name, s.URL) })
 }
 
 // toolNames completes the tool names in the policy.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -199,12 +198,10 @@ func describeAccess(c *config.Config) string {
 	for _, part := range []struct {
 		does string
 		what []string
-	}{{"starts", starts}, {"connects to", reaches}, {"reads", slices.Clone(c.References)}} {
-		for i, what := range part.what {
-			part.what[i] = text.Excerpt(what, 120)
-		}
+	}{{"starts", starts}, {"connects to", reaches}, {"reads", c.References}} {
 		if len(part.what) > 0 {
-			said += fmt.Sprintf("\n  It %s: %s", part.does, text.First(most, part.what))
+			shown := list.Map(part.what, func(what string) string { return text.Excerpt(what, 120) })
+			said += fmt.Sprintf("\n  It %s: %s", part.does, text.First(most, shown))
 		}
 	}
 	return said

@@ -3,6 +3,7 @@ package console
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -73,16 +74,8 @@ func (d *logins) newCode(p Person) string {
 // dropExpired removes the codes and sessions that have expired. The caller must hold the lock.
 func (d *logins) dropExpired() {
 	now := d.now()
-	for h, c := range d.codes {
-		if !now.Before(c.expires) {
-			delete(d.codes, h)
-		}
-	}
-	for h, s := range d.sessions {
-		if now.Sub(s.used) >= sessionTime {
-			delete(d.sessions, h)
-		}
-	}
+	maps.DeleteFunc(d.codes, func(_ [32]byte, c loginCode) bool { return !now.Before(c.expires) })
+	maps.DeleteFunc(d.sessions, func(_ [32]byte, s *session) bool { return now.Sub(s.used) >= sessionTime })
 }
 
 // redeem invalidates the code and starts a session. It returns the value of the session's cookie,

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/diag"
@@ -35,6 +36,13 @@ func Policy(ctx context.Context, c *config.Config) (*policy.Result, diag.List, e
 	}
 	return result, slices.Concat(check.ConfigWarnings(c), result.Problems.Of(diag.Warning),
 		check.NoPolicy(source), check.NoUpstream(c), check.Sessions(c), check.ShortSessions(source), found), nil
+}
+
+// effort returns how much effort to spend at startup on proving the given number of claims.
+func effort(claims int) check.Effort {
+	e := check.AtStart(claims)
+	e.Now, e.Narrower = time.Now, policydiff.Narrower
+	return e
 }
 
 // Runnable checks whether this machine can use the commands and TLS files in the configuration. It

@@ -14,3 +14,15 @@ type reloadTriggers struct {
 	hangUps <-chan struct{}                                        // each value triggers a reload; may be nil
 	log     *slog.Logger
 }
+
+// onHangUp reloads the configuration on each hang-up signal until ctx ends.
+func (t *reloadTriggers) onHangUp(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.hangUps:
+			t.reload(ctx, control.Reload{Actor: "SIGHUP"})
+		}
+	}
+}

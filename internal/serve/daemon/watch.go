@@ -107,12 +107,8 @@ func (f *follower) check(ctx context.Context) {
 
 // subset returns the entries of known for the given files.
 func subset(known map[string]string, files []string) map[string]string {
-	some := make(map[string]string, len(files))
-	for _, name := range files {
-		if content, is := known[name]; is {
-			some[name] = content
-		}
-	}
+	some := maps.Clone(known)
+	maps.DeleteFunc(some, func(name, _ string) bool { return !slices.Contains(files, name) })
 	return some
 }
 

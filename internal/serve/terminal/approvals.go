@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -75,15 +76,11 @@ const minCallWidth = 24
 
 // writeCalls writes a table of approvals with the calls in the last column. It shortens the calls to
 // the width of the terminal, which is 0 if the table is not shown on one.
-func writeCalls(b *strings.Builder, width int, head string, list []operator.ApprovalInfo, row func(operator.ApprovalInfo) []string) {
-	rows, used := make([][]string, len(list)), 0
-	var widths []int
-	for title := range strings.SplitSeq(head, "|") {
-		widths = append(widths, len(title))
-	}
-	for i, a := range list {
-		rows[i] = row(a)
-		for n, cell := range rows[i] {
+func writeCalls(b *strings.Builder, width int, head string, all []operator.ApprovalInfo, row func(operator.ApprovalInfo) []string) {
+	rows, used := list.Map(all, row), 0
+	widths := list.Map(strings.Split(head, "|"), func(title string) int { return len(title) })
+	for _, cells := range rows {
+		for n, cell := range cells {
 			widths[n] = max(widths[n], utf8.RuneCountInString(cell))
 		}
 	}
@@ -94,7 +91,7 @@ func writeCalls(b *strings.Builder, width int, head string, list []operator.Appr
 	if width > 0 {
 		room = max(width-used, minCallWidth)
 	}
-	for i, a := range list {
+	for i, a := range all {
 		rows[i] = append(rows[i], callLine(a, room))
 	}
 	_ = text.Table(b, "", head+"|CALL", rows) // writing to a builder never fails
