@@ -1,14 +1,25 @@
-// Package list has operations on slices that package slices lacks: [Map], [Filter], [Find], [Indexes]
-// and [Add]. None of them modifies its argument, and a result without elements is nil.
+// Package list has operations on slices that package slices lacks: [Map], [FlatMap], [Filter], [Find],
+// [Indexes], [Sorted] and [Add]. None of them modifies its argument, and a result without elements is nil.
 package list
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Map returns the results of f for all elements, in order.
 func Map[E, T any](all []E, f func(E) T) []T {
 	out := slices.Grow([]T(nil), len(all))
 	for _, e := range all {
 		out = append(out, f(e))
+	}
+	return out
+}
+
+// FlatMap returns the elements of the results of f for all elements, in order.
+func FlatMap[E, T any](all []E, f func(E) []T) (out []T) {
+	for _, e := range all {
+		out = append(out, f(e)...)
 	}
 	return out
 }
@@ -39,6 +50,11 @@ func Find[E any](all []E, f func(E) bool) *E {
 		return &all[i]
 	}
 	return nil
+}
+
+// Sorted returns the elements in ascending order, without duplicates.
+func Sorted[E cmp.Ordered](all []E) []E {
+	return slices.Compact(slices.Sorted(slices.Values(all)))
 }
 
 // Add appends to all those of the given elements that it does not contain yet.
