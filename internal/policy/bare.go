@@ -223,21 +223,16 @@ func (all servers) joined() string {
 // ways returns, for use in a sentence, the names that identify the server of the tool. If the tools
 // are known, it considers only servers that have the tool.
 func (c *bareNames) ways(name, dot string) string {
-	var ways, known []string
-	for _, s := range c.servers {
-		way := s.Upstream + dot + name
+	owners := list.Filter(c.servers, func(s toolname.Owner) bool { return slices.Contains(c.source.Tools, s.Upstream+"."+name) })
+	if len(owners) == 0 {
+		owners = c.servers
+	}
+	return enumerate(list.Map(owners, func(s toolname.Owner) string {
 		if dot == "_" {
-			way = s.Prefix + name
+			return s.Prefix + name
 		}
-		ways = append(ways, way)
-		if slices.Contains(c.source.Tools, s.Upstream+"."+name) {
-			known = append(known, way)
-		}
-	}
-	if len(known) > 0 {
-		ways = known
-	}
-	return enumerate(ways)
+		return s.Upstream + dot + name
+	}))
 }
 
 // enumerate joins the words with "or" if there are only a few. If there are many, it uses only the

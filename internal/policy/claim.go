@@ -147,27 +147,20 @@ func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 			known = append(known, tool.Name)
 		}
 		known = append(known, net.Free...)
-		for _, m := range net.Maps {
-			known = append(known, m.As, m.Tool)
-		}
+		known = append(known, list.FlatMap(net.Maps, namesIn)...)
 	}
-	for _, m := range b.labels.Maps {
-		known = append(known, m.As, m.Tool)
-	}
+	known = append(known, list.FlatMap(b.labels.Maps, namesIn)...)
 	if !slices.ContainsFunc(spelled, func(n rules.Name) bool { return isKnown(n, known) }) {
 		b.atName(n, problem(diag.Warning, UnknownClaimed, n.Pos, fmt.Sprintf("no rule and no net names %q", n.Text), text.Suggest(n.Text, known)))
 	}
 }
 
+func namesIn(m gate.Map) []string { return []string{m.As, m.Tool} }
+
 // spokenOf returns the tools in a net's transitions and allowlists.
-func spokenOf(net gate.Net) (tools []gate.Tool) {
-	for _, t := range net.Transitions {
-		tools = append(tools, t.Tools...)
-	}
-	for _, ph := range net.Phases {
-		tools = append(tools, ph.Tools...)
-	}
-	return tools
+func spokenOf(net gate.Net) []gate.Tool {
+	gated := list.FlatMap(net.Transitions, func(t gate.Transition) []gate.Tool { return t.Tools })
+	return append(gated, list.FlatMap(net.Phases, func(p gate.Phase) []gate.Tool { return p.Tools })...)
 }
 
 // meets reports whether the listed tool equals or matches the name.

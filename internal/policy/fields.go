@@ -182,7 +182,7 @@ func (b *builder) unknownAction(n rules.Name) (action, tool string) {
 }
 
 func (b *builder) nearestAction(tool, action string) string {
-	known := slices.Concat(list.Map(b.source.Schemas[tool], Schema.actions)...)
+	known := list.FlatMap(b.source.Schemas[tool], Schema.actions)
 	if near := text.Nearest(action, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", tool+"."+near)
 	}

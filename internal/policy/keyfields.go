@@ -9,6 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/cel"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -113,10 +114,7 @@ func (b fieldChecker) waysOf(source string) [][]string {
 		return nil // no function that reads expressions is known
 	}
 	for _, n := range b.result.Policy.Nets() {
-		fields := slices.Clone(n.Key)
-		for _, t := range n.Transitions {
-			fields = append(fields, t.Key...)
-		}
+		fields := slices.Concat(n.Key, list.FlatMap(n.Transitions, func(t gate.Transition) []gate.Field { return t.Key }))
 		if n.Sum != nil {
 			fields = append(fields, n.Sum.Field)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/shell"
 	"github.com/petrigate/petrigate/rules"
 )
@@ -21,17 +22,12 @@ type netMaps struct {
 
 // entries returns the gate's maps for an entry. There is one map, or one for each file glob of the
 // entry.
-func (x netMaps) entries(m config.Map) (all []gate.Map) {
-	for _, glob := range m.Reads {
-		all = append(all, x.touching(m, shell.Reads, glob))
+func (x netMaps) entries(m config.Map) []gate.Map {
+	if len(m.Reads)+len(m.Writes) == 0 {
+		return []gate.Map{x.entry(m)}
 	}
-	for _, glob := range m.Writes {
-		all = append(all, x.touching(m, shell.Writes, glob))
-	}
-	if all != nil {
-		return all
-	}
-	return []gate.Map{x.entry(m)}
+	reads := list.Map(m.Reads, func(glob string) gate.Map { return x.touching(m, shell.Reads, glob) })
+	return append(reads, list.Map(m.Writes, func(glob string) gate.Map { return x.touching(m, shell.Writes, glob) })...)
 }
 
 // touching returns a map that reads the field as a script and looks for matching files that the

@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // nets converts the hand-written nets for the gate.
@@ -56,17 +57,10 @@ func (b *builder) net(n *config.Net) gate.Net {
 var scopes = map[string]gate.Scope{"principal": gate.ScopePrincipal, "global": gate.ScopeGlobal}
 
 // phases returns the allowlists of a net, in the order of the net's places.
-func phases(n *config.Net) (all []gate.Phase) {
-	for _, place := range allowed(n) {
-		ph := gate.Phase{Place: place, Tools: exact(n.Allow[place])}
-		for k := range ph.Tools {
-			if isPattern(ph.Tools[k].Name) {
-				ph.Tools[k].Kind = gate.Glob
-			}
-		}
-		all = append(all, ph)
-	}
-	return all
+func phases(n *config.Net) []gate.Phase {
+	return list.Map(allowed(n), func(place string) gate.Phase {
+		return gate.Phase{Place: place, Tools: tools(n.Allow[place], gate.Glob)}
+	})
 }
 
 // allowed returns the places that have an allowlist, without duplicates.
@@ -111,11 +105,14 @@ func transition(t config.Transition) gate.Transition {
 }
 
 // exact returns tools that match the given names literally, even if the names contain wildcards.
-func exact(names []string) []gate.Tool {
+func exact(names []string) []gate.Tool { return tools(names, gate.Literal) }
+
+// tools returns tools with the given names. Names that contain wildcards get the kind pattern.
+func tools(names []string, pattern gate.ToolKind) []gate.Tool {
 	tools := gate.Tools(names...)
 	for i := range tools {
 		if isPattern(tools[i].Name) {
-			tools[i].Kind = gate.Literal
+			tools[i].Kind = pattern
 		}
 	}
 	return tools

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/diag"
 	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/rules"
@@ -73,11 +74,8 @@ func (b *builder) mappedTo(name string) (tools []string) {
 		}
 	}
 	for i := range b.source.Nets {
-		for _, m := range b.source.Nets[i].Map {
-			if m.As == name {
-				tools = append(tools, m.Tool)
-			}
-		}
+		given := list.Filter(b.source.Nets[i].Map, func(m config.Map) bool { return m.As == name })
+		tools = append(tools, list.Map(given, func(m config.Map) string { return m.Tool })...)
 	}
 	return tools
 }

@@ -30,13 +30,7 @@ func (s Schema) members() (members map[string]any, ok bool) {
 			return nil, false
 		}
 	}
-	switch more := s["additionalProperties"].(type) {
-	case nil:
-	case bool:
-		if more {
-			return nil, false
-		}
-	default:
+	if more := s["additionalProperties"]; more != nil && more != false {
 		return nil, false
 	}
 	members, ok = s["properties"].(map[string]any)

@@ -116,7 +116,7 @@ func (b *builder) noteNames() {
 	if b.source.Config != nil {
 		servers = list.Map(b.source.Config.Servers, func(s config.Server) string { return s.Name })
 	}
-	names := slices.Concat(list.Map(b.files, (*rules.File).Names)...)
+	names := list.FlatMap(b.files, (*rules.File).Names)
 	noted := make(map[string]bool)
 	for i, n := range names {
 		msg, hint := b.oddName(n, servers, names[:i])
