@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // tickOf is the prefix of the names of calls that represent ticks of the clock. No tool has such a
@@ -64,22 +65,16 @@ func tickings(p *gate.Policy) []ticking {
 func waits(policies [2]*gate.Policy) []time.Duration {
 	var out []time.Duration
 	for _, p := range policies {
-		for _, t := range tickings(p) {
-			out = append(out, t.every)
-		}
+		out = append(out, list.Map(tickings(p), func(t ticking) time.Duration { return t.every })...)
 		for _, n := range p.Nets() { // include nets that keep their clock
 			if n.Sum != nil && n.Sum.Every > 0 {
 				out = append(out, n.Sum.Every)
 			}
-			for _, t := range n.Transitions {
-				if t.Every > 0 {
-					out = append(out, t.Every)
-				}
-			}
+			timed := list.Filter(n.Transitions, func(t gate.Transition) bool { return t.Every > 0 })
+			out = append(out, list.Map(timed, func(t gate.Transition) time.Duration { return t.Every })...)
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return list.Sorted(out)
 }
 
 // A tick is a transition that the clock fires. It holds, for each of the two policies, the name of
@@ -101,10 +96,7 @@ func (d *Comparison) ticks(policies [2]*gate.Policy) []tick {
 		}
 		all = append(all, one)
 	}
-	for _, t := range changed {
-		all = append(all, tick{"", t.tool})
-	}
-	return all
+	return append(all, list.Map(changed, func(t ticking) tick { return tick{"", t.tool} })...)
 }
 
 // pass fires the transition in those policies where it is enabled.
@@ -113,8 +105,17 @@ func (t tick) pass(policies [2]*gate.Policy, states [2]*gate.State) {
 		if t[i] == "" {
 			continue
 		}
-		if verdict, number, _ := decide(policy, states[i], gate.Call{Tool: t[i]}); verdict != refusedCall {
-			states[i].Apply(policy.Settle(states[i], number, gate.Success))
-		}
+		fire(policy, states[i], t[i])
 	}
+}
+
+// fire fires a transition of the clock if it is enabled. tool is the name of the call that
+// represents the transition.
+func fire(p *gate.Policy, s *gate.State, tool string) (enabled bool) {
+	verdict, number, _ := decide(p, s, gate.Call{Tool: tool})
+	if verdict == refusedCall {
+		return false
+	}
+	s.Apply(p.Settle(s, number, gate.Success))
+	return true
 }

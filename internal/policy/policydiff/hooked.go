@@ -6,6 +6,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/agenttool"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
@@ -61,9 +62,7 @@ func (a *alphabet) toolsOf(agent string) []string {
 	for _, name := range a.bases() {
 		bare := strings.TrimPrefix(name, agent+".")
 		all = append(all, name, bare, capital(bare))
-		for _, server := range servers {
-			all = append(all, agenttool.Member(agent, server, bare))
-		}
+		all = append(all, list.Map(servers, func(server string) string { return agenttool.Member(agent, server, bare) })...)
 		if server, tool, ok := strings.Cut(name, "."); ok && tool != "" {
 			all = append(all, agenttool.Member(agent, server, tool))
 		}
@@ -79,8 +78,7 @@ func (a *alphabet) toolsOf(agent string) []string {
 		}
 	}
 	all = slices.DeleteFunc(all, func(tool string) bool { return tool == "" || strings.ContainsAny(tool, "*?") })
-	slices.Sort(all)
-	return slices.Compact(all)
+	return list.Sorted(all)
 }
 
 func capital(name string) string {

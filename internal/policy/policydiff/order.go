@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // Nets only restrict calls, and equal nets are in equal states after the same calls with the same
@@ -139,14 +140,8 @@ func shares(strict, n gate.NetInfo) bool {
 
 // budgets returns the places that lose tokens only to the net's single gating transition.
 func budgets(n gate.Net) []string {
-	var gates, others []gate.Transition
-	for _, t := range n.Transitions {
-		if t.Observe || t.Every > 0 || len(t.Tools) == 0 {
-			others = append(others, t)
-		} else {
-			gates = append(gates, t)
-		}
-	}
+	gating := func(t gate.Transition) bool { return !t.Observe && t.Every == 0 && len(t.Tools) > 0 }
+	gates, others := list.Filter(n.Transitions, gating), slices.DeleteFunc(slices.Clone(n.Transitions), gating)
 	if len(gates) != 1 || len(n.Phases) > 0 || n.Validate != nil {
 		return nil
 	}

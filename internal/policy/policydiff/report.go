@@ -70,6 +70,9 @@ func (w *Witness) report() *reportedWitness {
 // Undecided reports whether no difference was found but the comparison is incomplete.
 func (d *Comparison) Undecided() bool { return d.result() == "unknown" }
 
+// directions are the ways that the new policy can differ, in the order of [Comparison.none].
+var directions = [...]string{"stricter", "looser"}
+
 // Text describes the comparison in text. from and to are the names of the two policies.
 func (d *Comparison) Text(from, to string) string {
 	var b strings.Builder
@@ -81,7 +84,7 @@ func (d *Comparison) Text(from, to string) string {
 	case "unknown":
 		b.WriteString("not decided: no difference was found, but not everything was explored\n")
 		if i := slices.Index(d.none[:], true); i >= 0 {
-			fmt.Fprintf(&b, "%s is not %s than %s\n", to, []string{"stricter", "looser"}[i], from)
+			fmt.Fprintf(&b, "%s is not %s than %s\n", to, directions[i], from)
 		}
 	case "stricter-or-both":
 		fmt.Fprintf(&b, "%s is stricter than %s in some calls, and may be looser in others\n", to, from)
@@ -95,19 +98,15 @@ func (d *Comparison) Text(from, to string) string {
 			fmt.Fprintf(&b, "%s is in shadow: every call passes, and what would be refused is recorded\n", name)
 		}
 	}
-	for _, first := range []*Witness{d.Stricter, d.Looser} {
+	for i, first := range []*Witness{d.Stricter, d.Looser} {
 		if first == nil {
 			continue
 		}
-		title := "looser"
-		if first == d.Stricter {
-			title = "stricter"
-		}
-		fmt.Fprintf(&b, "\n%s:\n", title)
+		fmt.Fprintf(&b, "\n%s:\n", directions[i])
 		first.write(&b)
 		for _, w := range d.more {
 			if d.direction(w.verdicts) == d.direction(first.verdicts) {
-				fmt.Fprintf(&b, "\nalso %s:\n", title)
+				fmt.Fprintf(&b, "\nalso %s:\n", directions[i])
 				w.write(&b)
 			}
 		}

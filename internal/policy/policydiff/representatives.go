@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
@@ -50,11 +51,8 @@ func (d *Comparison) enumerate(p *gate.Policy, o verify.Options) (calls []repres
 	a := d.alphabet()
 	d.vocabulary = a.vocabulary
 	found, why := verify.Calls(p, o)
-	for _, c := range found {
-		if c.Tool != otherTool && a.canBeOnlyName(c.Tool) {
-			calls = append(calls, representative{Call: c})
-		}
-	}
+	plain := list.Filter(found, func(c verify.Call) bool { return c.Tool != otherTool && a.canBeOnlyName(c.Tool) })
+	calls = list.Map(plain, func(c verify.Call) representative { return representative{Call: c} })
 	if len(a.tools) == 0 {
 		return calls, cmp.Or(why, a.why)
 	}

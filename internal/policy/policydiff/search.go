@@ -119,11 +119,9 @@ func (p *product) wait(k int, d time.Duration) {
 		n.states[i].Apply(policy.Tick(n.states[i], n.now))
 		for _, t := range tickings(policy) {
 			for range d / t.every {
-				verdict, number, _ := decide(policy, n.states[i], gate.Call{Tool: t.tool})
-				if verdict == refusedCall {
-					break // the transition is not enabled
+				if !fire(policy, n.states[i], t.tool) {
+					break
 				}
-				n.states[i].Apply(policy.Settle(n.states[i], number, gate.Success))
 			}
 		}
 	}

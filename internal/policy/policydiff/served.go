@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/toolname"
 )
@@ -50,8 +51,7 @@ func (a *alphabet) bares(o toolname.Owner) []string {
 			}
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return list.Sorted(all)
 }
 
 // synthesize returns names that begin with these prefixes and that the patterns distinguish.
@@ -92,15 +92,9 @@ func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
 // names of the tool "bash" if there is a server "sh".
 func (a *alphabet) supposed() {
 	owners := a.heads(append(a.bases(), instances(a.patterns)...))
-	var bares []string
-	for _, o := range owners {
-		bares = append(bares, a.bares(toolname.Owner{Upstream: o, Prefix: o + "_"})...)
-	}
-	for _, o := range a.heads(instances(a.patterns)) {
-		bares = append(bares, a.synthesize("", o+"_", o+".")...)
-	}
-	slices.Sort(bares)
-	for _, bare := range slices.Compact(bares) {
+	bares := list.FlatMap(owners, func(o string) []string { return a.bares(toolname.Owner{Upstream: o, Prefix: o + "_"}) })
+	bares = append(bares, list.FlatMap(a.heads(instances(a.patterns)), func(o string) []string { return a.synthesize("", o+"_", o+".") })...)
+	for _, bare := range list.Sorted(bares) {
 		for _, upstream := range a.before(owners, "."+bare) {
 			o := toolname.Owner{Upstream: upstream}
 			a.tool(toolname.Owners{o}, o, bare)
@@ -126,8 +120,7 @@ func (a *alphabet) heads(names []string) []string {
 			}
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return list.Sorted(all)
 }
 
 // before returns those servers whose name, followed by rest, is a name that the policies mention.
@@ -147,9 +140,7 @@ func (a *alphabet) before(owners []string, rest string) []string {
 
 // instances returns, for each pattern, a few short names that it matches.
 func instances(patterns []string) []string {
-	var all []string
-	for _, p := range patterns {
-		all = append(all, strings.NewReplacer("*", "", "?", "x").Replace(p), strings.NewReplacer("*", "x", "?", "x").Replace(p))
-	}
-	return all
+	return list.FlatMap(patterns, func(p string) []string {
+		return []string{strings.NewReplacer("*", "", "?", "x").Replace(p), strings.NewReplacer("*", "x", "?", "x").Replace(p)}
+	})
 }

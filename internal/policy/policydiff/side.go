@@ -58,12 +58,7 @@ func (s *Side) emptyIfShadow(other *Side) error {
 // only builds a policy from the nets that the function wanted selects. It first transforms each of
 // these nets with the function seen.
 func (s *Side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
-	var nets []gate.Net
-	for _, n := range s.nets {
-		if wanted(n) {
-			nets = append(nets, seen(n.Net))
-		}
-	}
+	nets := list.Map(list.Filter(s.nets, wanted), func(n gate.NetInfo) gate.Net { return seen(n.Net) })
 	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})
 }
 
@@ -107,11 +102,14 @@ func speaksOf(n gate.NetInfo, name string) bool {
 	is := func(tool gate.Tool) bool {
 		return tool.Name == name || tool.Except == name || tool.Kind == gate.Glob && toolnet.MatchGlob(tool.Name, name)
 	}
-	return slices.Contains(n.Free, name) ||
-		slices.ContainsFunc(n.Phases, func(p gate.Phase) bool { return slices.ContainsFunc(p.Tools, is) }) ||
-		slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool {
-			return slices.ContainsFunc(t.Tools, is) || slices.ContainsFunc(t.Unless, is)
-		})
+	return slices.ContainsFunc(mentioned(n), is)
+}
+
+// mentioned returns all tools that the net lists or uses in an exemption.
+func mentioned(n gate.NetInfo) []gate.Tool {
+	listed := list.FlatMap(n.Transitions, func(t gate.Transition) []gate.Tool { return slices.Concat(t.Tools, t.Unless) })
+	allowed := list.FlatMap(n.Phases, func(p gate.Phase) []gate.Tool { return p.Tools })
+	return slices.Concat(listed, allowed, gate.Tools(n.Free...))
 }
 
 // unsharedMaps returns the maps that only one of the sides has.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A vocabulary holds the names and patterns that the two policies mention.
@@ -19,40 +20,22 @@ type vocabulary struct {
 // vocabularyOf returns the names and patterns in the nets and maps of two policies.
 func vocabularyOf(sides [2]*Side) vocabulary {
 	names, patterns := make(map[string]bool), make(map[string]bool)
-	tools := func(all []gate.Tool) {
-		for _, t := range all {
-			if t.Kind == gate.Glob {
-				patterns[t.Name] = true
-			} else {
-				names[t.Name] = true
-			}
-			if t.Except != "" {
-				names[t.Except] = true
-			}
-		}
-	}
-	read := func(all []gate.Map) {
-		for _, m := range all {
-			if m.Glob {
-				patterns[m.Tool] = true
-			} else {
-				names[m.Tool] = true
-			}
+	add := func(name string, pattern bool) {
+		if pattern {
+			patterns[name] = true
+		} else {
+			names[name] = true
 		}
 	}
 	for _, s := range sides {
-		read(s.maps)
-		for _, n := range s.nets {
-			read(n.Maps)
-			for _, name := range n.Free {
-				names[name] = true
-			}
-			for _, p := range n.Phases {
-				tools(p.Tools)
-			}
-			for _, t := range n.Transitions {
-				tools(t.Tools)
-				tools(t.Unless)
+		own := list.FlatMap(s.nets, func(n gate.NetInfo) []gate.Map { return n.Maps })
+		for _, m := range slices.Concat(s.maps, own) {
+			add(m.Tool, m.Glob)
+		}
+		for _, t := range list.FlatMap(s.nets, mentioned) {
+			add(t.Name, t.Kind == gate.Glob)
+			if t.Except != "" {
+				add(t.Except, false)
 			}
 		}
 	}
@@ -69,8 +52,7 @@ func (s *vocabulary) bases() []string {
 			}
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return list.Sorted(all)
 }
 
 // mentions reports whether the vocabulary contains name or one of its actions.
