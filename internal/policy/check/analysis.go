@@ -10,6 +10,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/rules"
@@ -118,17 +119,13 @@ type proven struct {
 }
 
 // baseFiles returns the files of a configuration's base policies.
-func baseFiles(c *config.Config) (files []string) {
+func baseFiles(c *config.Config) []string {
 	if c == nil {
 		return nil
 	}
-	for _, b := range c.Bases {
-		files = append(files, b.File)
-		for _, text := range b.Rules {
-			files = append(files, text.File)
-		}
-	}
-	return files
+	return list.FlatMap(c.Bases, func(b config.Base) []string {
+		return append([]string{b.File}, list.Map(b.Rules, func(text config.RuleText) string { return text.File })...)
+	})
 }
 
 // Run verifies a policy with effort e. tools specifies which names belong to the same tool.
@@ -158,9 +155,7 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 	defer runtime.UnlockOSThread()
 	e = e.begun()
 	o := e.options(ctx, source, tools)
-	for _, c := range result.Claims {
-		o.Prove = append(o.Prove, Assertion(c))
-	}
+	o.Prove = list.Map(result.Claims, Assertion)
 	others := v.others(p, tools)
 	for _, tool := range others {
 		v.unlisted = append(v.unlisted, tool.Name)
@@ -205,11 +200,9 @@ func (e *Effort) options(ctx context.Context, source policy.Source, tools ToolSe
 			return ctx.Err() != nil || spent() > e.Time
 		},
 	}
-	for _, n := range source.Nets {
-		for _, judge := range n.Validate {
-			o.Conditions = append(o.Conditions, judge.Require.Text)
-		}
-	}
+	o.Conditions = list.FlatMap(source.Nets, func(n config.Net) []string {
+		return list.Map(n.Validate, func(v config.Validator) string { return v.Require.Text })
+	})
 	return o
 }
 
@@ -252,9 +245,7 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 			}
 		}
 		free = append(free, gate.Tools(n.Free...)...)
-		for _, ph := range n.Phases {
-			free = append(free, ph.Tools...)
-		}
+		free = append(free, list.FlatMap(n.Phases, func(p gate.Phase) []gate.Tool { return p.Tools })...)
 	}
 	var others []gate.Tool
 	for _, tool := range free {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -58,17 +59,13 @@ func (v *Analysis) whyDead(name string, nets []verify.Net) string {
 // because they never hold enough tokens at the same time.
 func (v *Analysis) needs(net string, t gate.Transition) string {
 	info := v.nets[net]
-	var never []string
-	for _, place := range t.Inputs {
-		filled := info.Initial[place] > 0 || slices.ContainsFunc(info.Transitions, func(u gate.Transition) bool {
+	empty := list.Filter(t.Inputs, func(place string) bool {
+		return info.Initial[place] == 0 && !slices.ContainsFunc(info.Transitions, func(u gate.Transition) bool {
 			return !slices.Contains(v.dead[net], u.Name) && slices.Contains(u.Outputs, place)
 		})
-		if !filled && !slices.Contains(never, place) {
-			never = append(never, place)
-		}
-	}
-	if len(never) > 0 {
-		return "a token in " + text.And(never) + ", which never gets one"
+	})
+	if len(empty) > 0 {
+		return "a token in " + text.And(list.Add(nil, empty...)) + ", which never gets one"
 	}
 	return Lacking(t, gate.NetState{}) + " at once, which never happens"
 }

@@ -13,11 +13,8 @@ import (
 // invariants returns the net's place invariants as text. A place invariant is a weighted sum of
 // tokens that never changes.
 func invariants(info gate.NetInfo) []string {
-	texts := []string{}
-	for _, inv := range invariantsOf(info) {
-		texts = append(texts, inv.Text(info.Places))
-	}
-	return texts
+	texts := list.Map(invariantsOf(info), func(inv petri.Invariant) string { return inv.Text(info.Places) })
+	return append([]string{}, texts...)
 }
 
 // keptTokens returns a line for each set of places in a hand-written net whose total number of

@@ -100,13 +100,9 @@ func countRules(text config.RuleText) (n counted) {
 // configuration is for agents' built-in tools. This is the case if its "listen" section accepts
 // hook events or if its rules name such tools.
 func NoUpstream(c *config.Config) diag.List {
-	if c.Listen.Hooks || speaksOfAgents(c) {
+	enabled := slices.ContainsFunc(c.Servers, func(s config.Server) bool { return !s.Disabled })
+	if enabled || c.Listen.Hooks || speaksOfAgents(c) {
 		return nil
-	}
-	for _, s := range c.Servers {
-		if !s.Disabled {
-			return nil
-		}
 	}
 	return diag.List{Warning(codeNoUpstream, config.Position{File: c.File}, "no server is configured, so clients see no tools", `name servers under "mcpServers"`)}
 }

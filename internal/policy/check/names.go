@@ -28,15 +28,9 @@ func nameText(n verify.Name) string { return toolText(n.Tool) }
 
 // listed returns the names that a net lists, as rules write them.
 func listed(net gate.NetInfo) []string {
-	var names []string
-	for _, t := range net.Transitions {
-		names = append(names, list.Map(t.Tools, ruleName)...)
-	}
-	names = append(names, net.Free...)
-	for _, ph := range net.Phases {
-		names = append(names, list.Map(ph.Tools, ruleName)...)
-	}
-	return names
+	listed := list.FlatMap(net.Transitions, func(t gate.Transition) []string { return list.Map(t.Tools, ruleName) })
+	allowed := list.FlatMap(net.Phases, func(p gate.Phase) []string { return list.Map(p.Tools, ruleName) })
+	return slices.Concat(listed, net.Free, allowed)
 }
 
 // Lists reports whether transition t lists a tool with the given name.
@@ -46,12 +40,7 @@ func Lists(t gate.Transition, name string) bool {
 
 // NamesIn returns the names that the policy's nets and claims mention.
 func NamesIn(result *policy.Result) []string {
-	var names []string
-	for _, net := range result.Policy.Nets() {
-		for _, name := range listed(net) {
-			names = append(names, strings.Trim(name, `"`))
-		}
-	}
+	names := list.Map(list.FlatMap(result.Policy.Nets(), listed), func(name string) string { return strings.Trim(name, `"`) })
 	for _, c := range result.Claims {
 		names = append(names, c.Tool.Name, c.First.Name)
 	}

@@ -188,9 +188,7 @@ func (v *Analysis) details() []string {
 			lines = append(lines, fmt.Sprintf("%s: no further call is possible after these calls: %s", of, strings.Join(TraceLines(g.Deadlock.Trace), "; ")))
 		}
 	}
-	for _, n := range v.policy.Nets() {
-		lines = append(lines, keptTokens(n)...)
-	}
+	lines = append(lines, list.FlatMap(v.policy.Nets(), keptTokens)...)
 	overlaps := v.report.Overlaps
 	for _, o := range overlaps[:min(len(overlaps), maxOverlaps)] {
 		lines = append(lines, fmt.Sprintf("the maps at %s and %s both match %q", o.First.Rule, o.Second.Rule, o.Text))

@@ -155,14 +155,8 @@ func (v *Analysis) failing() diag.List {
 
 // speaksOf returns the position of the first net that lists the tool.
 func (v *Analysis) speaksOf(tool gate.Tool) diag.Position {
-	for _, g := range v.report.Groups {
-		for _, n := range g.Nets {
-			if slices.Contains(listed(v.nets[n.Name]), ruleName(tool)) {
-				return diag.Position(n.Rule)
-			}
-		}
-	}
-	return diag.Position{}
+	nets := list.FlatMap(v.report.Groups, func(g verify.Group) []verify.Net { return g.Nets })
+	return first(list.Filter(nets, func(n verify.Net) bool { return slices.Contains(listed(v.nets[n.Name]), ruleName(tool)) }))
 }
 
 // deadlocks reports runs that lead to a state where a group of nets forbids all calls that it
@@ -255,15 +249,23 @@ func (v *Analysis) unreached(net verify.Net) bool {
 
 // gatesOnlyUncallable reports whether all tools that the net gates are reported as uncallable.
 func (v *Analysis) gatesOnlyUncallable(net verify.Net) bool {
-	gated := false
-	for _, t := range v.nets[net.Name].Transitions {
-		for _, tool := range t.Tools {
-			dead := slices.ContainsFunc(v.names, func(n verify.Name) bool { return ruleName(n.Tool) == ruleName(tool) && v.uncallableUnexpectedly(n) })
-			if !t.Observe && !dead {
-				return false
-			}
-			gated = gated || !t.Observe
-		}
+	gating := list.Filter(v.nets[net.Name].Transitions, func(t gate.Transition) bool { return !t.Observe })
+	gated := list.FlatMap(gating, func(t gate.Transition) []gate.Tool { return t.Tools })
+	return len(gated) > 0 && !slices.ContainsFunc(gated, func(tool gate.Tool) bool {
+		return !slices.ContainsFunc(v.names, func(n verify.Name) bool { return ruleName(n.Tool) == ruleName(tool) && v.uncallableUnexpectedly(n) })
+	})
+}
+
+// onlyBy returns a hint if the default admits calls that a claim with "only" forbids. For the claim
+// to hold, the default or a rule must deny these calls.
+func (v *Analysis) onlyBy(p proven) string {
+	a, ok := p.Assertion.(verify.Only)
+	if !ok || v.policy.Options().Deny {
+		return ""
 	}
-	return gated
+	names, rule := strings.Join(list.Map(a.Tools, toolText), ", "), "block *"
+	if a.Unapproved != nil {
+		rule = "require human-approval before *"
+	}
+	return fmt.Sprintf("other calls are allowed by default; add the rule: %s unless %s; or write in the configuration: default: deny, and the rule: allow %s", rule, names, names)
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/diag"
@@ -90,9 +91,7 @@ func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Anal
 			Counterexample: p.events(v.tools), Because: netNames(p.Because), Marking: v.marking(p), Why: p.Why, Hint: v.effort.raise(p.Why), ForEach: p.ForEach,
 		})
 	}
-	for _, n := range v.report.Redundant {
-		r.Redundant = append(r.Redundant, n.Net.Name)
-	}
+	r.Redundant = append(r.Redundant, list.Map(v.report.Redundant, func(n verify.Redundant) string { return n.Net.Name })...)
 	r.Open = append(r.Open, v.open()...)
 	r.Complete = v.complete(r.Open)
 	return r
@@ -129,10 +128,8 @@ func (r *Report) listTools(result *policy.Result, known ToolSet) {
 	tools := known
 	if r.verified != nil {
 		tools = r.verified.tools
-		for _, n := range r.verified.names {
-			if _, ok := found[ruleName(n.Tool)]; !ok {
-				found[ruleName(n.Tool)] = n
-			}
+		for _, n := range slices.Backward(r.verified.names) { // the first of several counts
+			found[ruleName(n.Tool)] = n
 		}
 	}
 	seen := make(map[string]bool)

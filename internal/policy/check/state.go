@@ -76,12 +76,8 @@ func (s ToolSet) call(step verify.Step) gate.Call {
 
 // tokensText returns a list of the tokens in a net and its transitions in flight.
 func (v *Analysis) tokensText(s gate.NetState) string {
-	var parts []string
-	for _, t := range s.Marking {
-		if t.Count > 0 {
-			parts = append(parts, fmt.Sprintf("%s: %d", t.Place, t.Count))
-		}
-	}
+	marked := list.Filter(s.Marking, func(t gate.Tokens) bool { return t.Count > 0 })
+	parts := list.Map(marked, func(t gate.Tokens) string { return fmt.Sprintf("%s: %d", t.Place, t.Count) })
 	text := strings.Join(parts, ", ")
 	if text == "" {
 		text = "no tokens"
@@ -169,12 +165,7 @@ func Lacking(t gate.Transition, s gate.NetState) string {
 		if slices.Contains(t.Inputs[:i], place) {
 			continue
 		}
-		wants, has := 0, 0
-		for _, p := range t.Inputs {
-			if p == place {
-				wants++
-			}
-		}
+		wants, has := len(list.Filter(t.Inputs, func(p string) bool { return p == place })), 0
 		for _, m := range s.Marking {
 			if m.Place == place {
 				has = m.Count - m.InFlight

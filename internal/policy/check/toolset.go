@@ -106,9 +106,7 @@ func (s ToolSet) Names() []string {
 	names := []string{}
 	for _, t := range s.Tools {
 		names = append(names, t.Name)
-		for _, also := range t.Also {
-			names = append(names, also.Text)
-		}
+		names = append(names, list.Map(t.Also, func(n gate.Name) string { return n.Text })...)
 	}
 	if s.Agents || s.named {
 		names = append(names, agenttool.Names()...)

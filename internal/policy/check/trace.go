@@ -78,24 +78,22 @@ func TraceLines(t verify.Trace) []string {
 			i += n * steps
 			continue
 		}
-		s := t[i]
+		s, steps, line := t[i], 1, ""
 		switch {
 		case s.Wait > 0:
-			lines = append(lines, fmt.Sprintf("%s pass", text.Exact(s.Wait*time.Duration(max(s.Times, 1)))))
-			i++
+			line = text.Exact(s.Wait*time.Duration(max(s.Times, 1))) + " pass"
 		case s.Ends:
-			lines = append(lines, fmt.Sprintf("%s %s", names[s.Call], ending(begun[s.Call], s.Outcome)))
-			i++
+			line = names[s.Call] + " " + ending(begun[s.Call], s.Outcome)
 		case s.Times > 1:
-			lines = append(lines, fmt.Sprintf("%s %s %d times", Called(s), ending(s, gate.Success), s.Times))
-			i++
+			line = fmt.Sprintf("%s %s %d times", Called(s), ending(s, gate.Success), s.Times)
 		default:
-			what, steps := outcomeOf(t[i:])
+			line, steps = outcomeOf(t[i:])
+			line = Called(s) + " " + line
 			begun[s.Call] = s
 			names[s.Call] = "the " + text.Escape(s.Name) + " of step " + strconv.Itoa(len(lines)+1)
-			lines = append(lines, Called(s)+" "+what)
-			i += steps
 		}
+		lines = append(lines, line)
+		i += steps
 	}
 	return lines
 }
