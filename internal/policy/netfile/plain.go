@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/petrigate/petrigate/internal/diag"
 )
@@ -45,11 +46,9 @@ func isPlain(src []byte) bool {
 	if json.Unmarshal(src, &doc) != nil {
 		return false
 	}
-	plain := doc.Initial != nil
-	for _, t := range doc.Transitions {
-		plain = plain || t["in"] != nil || t["out"] != nil
-	}
-	return plain
+	return doc.Initial != nil || slices.ContainsFunc(doc.Transitions, func(t map[string]json.RawMessage) bool {
+		return t["in"] != nil || t["out"] != nil
+	})
 }
 
 func readPlain(name string, src []byte) (*Net, error) {

@@ -13,6 +13,7 @@ import (
 	"text/template"
 
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 type pnmlDocument struct {
@@ -119,11 +120,7 @@ func latin1(charset string, r io.Reader) (io.Reader, error) {
 		return nil, fmt.Errorf("the file is written in %s; only UTF-8 and ISO-8859-1 can be read", charset)
 	}
 	src, err := io.ReadAll(r)
-	runes := make([]rune, len(src))
-	for i, b := range src {
-		runes[i] = rune(b)
-	}
-	return strings.NewReader(string(runes)), err
+	return strings.NewReader(string(list.Map(src, func(b byte) rune { return rune(b) }))), err
 }
 
 // checkEnd returns an error if anything else follows the document.

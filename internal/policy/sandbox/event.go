@@ -79,10 +79,8 @@ func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 	case "answer":
 		return s.Answer(e.ID, e.Approve), 0
 	case "result":
-		for o, word := range Outcomes {
-			if word == e.Outcome {
-				s.Return(e.ID, gate.End{Outcome: gate.Outcome(o), Result: e.Returns})
-			}
+		if o := slices.Index(Outcomes[:], e.Outcome); o >= 0 {
+			s.Return(e.ID, gate.End{Outcome: gate.Outcome(o), Result: e.Returns})
 		}
 	case "activate":
 		_ = s.Activate(e.Net) // unknown names are ignored here

@@ -2,6 +2,7 @@ package toolkind
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -117,13 +118,13 @@ func hasField(raw json.RawMessage, names []string) bool {
 func fieldsOf(raw json.RawMessage) (f Fields) {
 	f.Files = filesOf(raw)
 	s := readSchema(raw)
-	for name, p := range s.Properties {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		words := Words(name)
 		if !Plain(name) || len(words) == 0 {
 			continue
 		}
 		last := words[len(words)-1]
-		kind := strings.Trim(string(readProperty(p).Type), `"`)
+		kind := strings.Trim(string(readProperty(s.Properties[name]).Type), `"`)
 		required := slices.Contains(s.Required, name)
 		switch {
 		case (kind == "number" || kind == "integer") && Amount(name):
@@ -136,9 +137,6 @@ func fieldsOf(raw json.RawMessage) (f Fields) {
 		case slices.Contains(sameWords, last):
 			f.Same = append(f.Same, name)
 		}
-	}
-	for _, list := range [][]string{f.Paths, f.Same, f.URLs, f.Amounts} {
-		slices.Sort(list)
 	}
 	return f
 }
