@@ -115,9 +115,7 @@ func leaves(v any) []literal {
 			all = append(all, leaves(inner)...)
 		}
 	case []any:
-		for _, inner := range v {
-			all = append(all, leaves(inner)...)
-		}
+		all = append(all, list.FlatMap(v, leaves)...)
 	}
 	return all
 }

@@ -10,10 +10,7 @@ import (
 // seen returns those atoms (maps, actions or patterns that calls match) that the nets or the tag
 // function can see.
 func (d *deferred) seen(nets []int, tag func(*Class) uint8) []int {
-	var atoms []int
-	for _, n := range nets {
-		atoms = append(atoms, d.byNet[n]...)
-	}
+	atoms := list.FlatMap(nets, func(n int) []int { return d.byNet[n] })
 	for i := 0; tag != nil && i < len(d.alone); i++ {
 		if slices.ContainsFunc(d.alone[i], func(s contrast) bool { return tag(s.with) != tag(s.without) }) {
 			atoms = append(atoms, i)

@@ -50,10 +50,7 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	for _, text := range o.Gaps {
 		b.addGap("", "%s", text)
 	}
-	b.maps = slices.Clone(b.naming.maps)
-	for _, n := range nets {
-		b.maps = append(b.maps, n.maps...)
-	}
+	b.maps = slices.Concat(b.naming.maps, list.FlatMap(nets, func(n *Net) []*mapping { return n.maps }))
 	for _, t := range o.Tools {
 		b.tool(t.Name)
 		b.supposed[t.Name] = t.Supposed

@@ -53,12 +53,8 @@ func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	case s.lacking != "":
 		return fmt.Sprintf("it depends on whether %s takes the argument %q, which its schema does not list", s.Tool, s.lacking), ""
 	}
-	var names []string
-	for _, l := range s.labels {
-		if l.Glob == 0 && l.From&naming.FromTool == 0 {
-			names = append(names, l.Text+b.mappedAt(s.Tool, l.Text))
-		}
-	}
+	given := list.Filter(s.labels, func(l naming.Label) bool { return l.Glob == 0 && l.From&naming.FromTool == 0 })
+	names := list.Map(given, func(l naming.Label) string { return l.Text + b.mappedAt(s.Tool, l.Text) })
 	if len(names) == 0 {
 		return fmt.Sprintf("no arguments of %s are known that match none of the maps", s.Tool), ""
 	}

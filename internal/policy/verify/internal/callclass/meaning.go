@@ -45,15 +45,8 @@ func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	if !slices.ContainsFunc(a.Transitions, spoils) {
 		return Ask{Asked: a}
 	}
-	out := Ask{Asked: a}
-	out.Transitions = nil
-	for _, t := range a.Transitions {
-		if spoils(t) {
-			out.Spoilers = append(out.Spoilers, t)
-		} else {
-			out.Transitions = append(out.Transitions, t)
-		}
-	}
+	out := Ask{Asked: a, Spoilers: list.Filter(a.Transitions, spoils)}
+	out.Transitions = slices.DeleteFunc(slices.Clone(a.Transitions), spoils)
 	return out
 }
 

@@ -176,10 +176,5 @@ func plainName(patterns []string, taken map[string]bool) string {
 
 // patterns returns the patterns of the policy and of all nets with their own maps.
 func (b *vocabulary) patterns() []naming.Pattern {
-	all := slices.Clone(b.naming.Patterns())
-	all = append(all, patternsOf(b.naming.maps)...)
-	for _, n := range b.nets {
-		all = append(all, n.patterns()...)
-	}
-	return all
+	return slices.Concat(b.naming.Patterns(), patternsOf(b.naming.maps), list.FlatMap(b.nets, (*Net).patterns))
 }

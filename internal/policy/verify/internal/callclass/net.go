@@ -131,16 +131,10 @@ func (n *Net) findDead() {
 
 // shut reports whether n, in every state, blocks calls with meaning e.
 func (n *Net) shut(e Meaning) bool {
-	for _, a := range e {
-		if a.Refused {
-			return true
-		}
-		open := func(t int) bool { return !n.Dead[t] && !n.Info.Transitions[t].Evidence }
-		if !a.Free && !n.Observed(a.Transitions) && !slices.ContainsFunc(a.Transitions, open) {
-			return true
-		}
-	}
-	return false
+	open := func(t int) bool { return !n.Dead[t] && !n.Info.Transitions[t].Evidence }
+	return slices.ContainsFunc(e, func(a Ask) bool {
+		return a.Refused || !a.Free && !n.Observed(a.Transitions) && !slices.ContainsFunc(a.Transitions, open)
+	})
 }
 
 // start returns the marking where n waits for its first call.
@@ -188,25 +182,15 @@ func (n *Net) intern(e Meaning) int {
 // certain returns the names that exemptions and phases use. Such a name affects the net only if the
 // call is certain to have it.
 func (n *Net) certain() []gate.Tool {
-	var all []gate.Tool
-	for _, t := range n.Info.Transitions {
-		all = append(all, t.Unless...)
-	}
-	for _, phase := range n.Info.Phases {
-		all = append(all, phase.Tools...)
-	}
-	return all
+	unless := list.FlatMap(n.Info.Transitions, func(t gate.Transition) []gate.Tool { return t.Unless })
+	return append(unless, list.FlatMap(n.Info.Phases, func(p gate.Phase) []gate.Tool { return p.Tools })...)
 }
 
 // patterns returns the net's patterns.
 func (n *Net) patterns() []naming.Pattern {
 	all := append(slices.Clone(n.listing.Patterns()), patternsOf(n.maps)...)
-	for _, u := range n.certain() {
-		if u.Kind == gate.Glob {
-			all = append(all, naming.NewPattern(u))
-		}
-	}
-	return all
+	globs := list.Filter(n.certain(), func(u gate.Tool) bool { return u.Kind == gate.Glob })
+	return append(all, list.Map(globs, naming.NewPattern)...)
 }
 
 // patternsOf returns the tool patterns of the maps.

@@ -29,10 +29,7 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 	o := &openNames{before: before, also: also, all: list.Add(nil, b.patterns()...)}
 	o.made, o.of = make(map[string]kinds), o.kindsOf
 	for i, n := range b.nets {
-		var seen []int
-		for _, g := range n.patterns() {
-			seen = append(seen, slices.Index(o.all, g))
-		}
+		seen := list.Map(n.patterns(), func(g naming.Pattern) int { return slices.Index(o.all, g) })
 		o.byNet = append(o.byNet, seen)
 		if len(seen) > 0 {
 			o.nets = append(o.nets, i)
@@ -75,10 +72,9 @@ func (o *openNames) kindsOf(seen []int) kinds {
 	}
 	b := o.before.copy()
 	b.only = make(map[naming.Pattern]bool)
-	var names []string
+	names := list.Map(seen, func(i int) string { return o.all[i].Text })
 	for _, i := range seen {
 		b.only[o.all[i]] = true
-		names = append(names, o.all[i].Text)
 	}
 	var k kinds
 	long := slices.IndexFunc(names, func(p string) bool { return len(p) > longestPattern })

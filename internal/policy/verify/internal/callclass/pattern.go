@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A pattern describes the text that a map looks for.
@@ -103,21 +104,13 @@ func texts(re *syntax.Regexp) []string {
 	case syntax.OpStar, syntax.OpQuest:
 		return few(append([]string{""}, texts(re.Sub[0])...))
 	case syntax.OpAlternate:
-		var all []string
-		for _, sub := range re.Sub {
-			all = append(all, texts(sub)...)
-		}
-		return few(all)
+		return few(list.FlatMap(re.Sub, texts))
 	case syntax.OpConcat:
 		all := []string{""}
 		for _, sub := range re.Sub {
-			var next []string
-			for _, tail := range texts(sub) {
-				for _, head := range all {
-					next = append(next, head+tail)
-				}
-			}
-			all = few(next)
+			all = few(list.FlatMap(texts(sub), func(tail string) []string {
+				return list.Map(all, func(head string) string { return head + tail })
+			}))
 		}
 		return all
 	}

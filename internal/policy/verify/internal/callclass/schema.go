@@ -14,17 +14,10 @@ func (b *Enumerator) lacking(s *Class, f *form) string {
 	if b.lacks == nil {
 		return ""
 	}
-	var fields []gate.Field
-	for _, d := range s.Data {
-		if d.Has != Lacks && !d.Field.Result {
-			fields = append(fields, d.Field)
-		}
-	}
-	for _, v := range f.fields {
-		if v.field != "" {
-			fields = append(fields, gate.Field{Path: v.field})
-		}
-	}
+	data := list.Filter(s.Data, func(d Datum) bool { return d.Has != Lacks && !d.Field.Result })
+	fields := list.Map(data, func(d Datum) gate.Field { return d.Field })
+	named := list.Filter(f.fields, func(v value) bool { return v.field != "" })
+	fields = append(fields, list.Map(named, func(v value) gate.Field { return gate.Field{Path: v.field} })...)
 	fields = append(fields, list.Map(b.sums(s), func(of sum) gate.Field { return of.field })...)
 	for _, field := range fields {
 		if argument := b.lacks(s.Tool, field); argument != "" {

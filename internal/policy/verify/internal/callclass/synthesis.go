@@ -190,12 +190,7 @@ func (v *synthesis) accepted(at []uint64) (set string, wanted bool) {
 // taken name consists only of that letter and the patterns' letters.
 func letters(patterns []string, taken map[string]bool) []rune {
 	all := strings.Join(patterns, "")
-	out := []rune{0}
-	for _, c := range all {
-		if c != '*' && c != '?' && !slices.Contains(out, c) {
-			out = append(out, c)
-		}
-	}
+	out := list.Add([]rune{0}, []rune(strings.NewReplacer("*", "", "?", "").Replace(all))...)
 	for out[0] = range others {
 		if !strings.ContainsRune(all, out[0]) && !spelledWith(taken, out) {
 			break

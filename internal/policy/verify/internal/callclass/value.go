@@ -10,13 +10,8 @@ import (
 
 // mapsOf returns the patterns of the maps that read the given field of the tool.
 func (b *vocabulary) mapsOf(field string, tools []naming.Label) []pattern {
-	var ps []pattern
-	for _, m := range b.maps {
-		if m.Field == field && m.appliesTo(tools) {
-			ps = append(ps, newPattern(m))
-		}
-	}
-	return ps
+	maps := list.Filter(b.maps, func(m *mapping) bool { return m.Field == field && m.appliesTo(tools) })
+	return list.Map(maps, newPattern)
 }
 
 // values returns contents of the field, one for each different effect. ok is false if there are too

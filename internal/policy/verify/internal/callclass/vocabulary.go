@@ -72,18 +72,10 @@ func (b *vocabulary) collectNames() {
 				b.reads(m)
 			}
 		}
-		for _, t := range n.Info.Transitions {
-			for _, tool := range slices.Concat(t.Tools, t.Unless) {
-				name(tool, names, n.Info.Labels != nil)
-			}
-		}
-		for _, phase := range n.Info.Phases {
-			for _, tool := range phase.Tools {
-				name(tool, names, n.Info.Labels != nil)
-			}
-		}
-		for _, f := range n.Info.Free {
-			name(gate.Tool{Name: f}, names, n.Info.Labels != nil)
+		listed := list.FlatMap(n.Info.Transitions, func(t gate.Transition) []gate.Tool { return slices.Concat(t.Tools, t.Unless) })
+		allowed := list.FlatMap(n.Info.Phases, func(p gate.Phase) []gate.Tool { return p.Tools })
+		for _, tool := range slices.Concat(listed, allowed, gate.Tools(n.Info.Free...)) {
+			name(tool, names, n.Info.Labels != nil)
 		}
 	}
 	all := make(map[string]bool)
@@ -103,11 +95,8 @@ func (b *vocabulary) collectNames() {
 
 // suppose adds tools with the names that the policy uses for actions and labels.
 func (b *vocabulary) suppose(names []string) {
-	for _, m := range b.maps {
-		if b.listed[m.As] {
-			names = append(names, m.As)
-		}
-	}
+	listed := list.Filter(b.maps, func(m *mapping) bool { return b.listed[m.As] })
+	names = append(names, list.Map(listed, func(m *mapping) string { return m.As })...)
 	for _, name := range names {
 		if !b.isTool[name] {
 			b.supposed[name] = true
