@@ -19,17 +19,12 @@ func (m *prover) callable(t gate.Tool) Name {
 	}
 	n, why := m.checkName(m.callableBy(t))
 	switch {
-	case why == "" || !m.Keyed() && m.validates():
+	case why == "" || !m.Keyed() && m.enforces(func(n *explore.Net) bool { return n.Info.Validate != nil }):
 		return n // refusals by validators are not taken into account
 	case m.Keyed():
 		why = explore.WhyValues
 	}
 	return Name{Tool: t, Why: why}
-}
-
-// validates reports whether some enforced net evaluates conditions on arguments.
-func (m *prover) validates() bool {
-	return slices.ContainsFunc(m.Nets, func(n *explore.Net) bool { return !n.Info.Shadow && n.Info.Validate != nil })
 }
 
 // checkName returns n with its runs replaced by runs that the gate admits. If the gate admits none

@@ -4,7 +4,9 @@ import (
 	"cmp"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
 // A Call represents all calls that a policy cannot distinguish from it.
@@ -25,30 +27,26 @@ type Call struct {
 func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	o.passes = true // include calls that are unknown to all nets
 	m := newProver(p, &o)
-	nets := make([]int, len(m.Nets))
-	for i := range nets {
-		nets[i] = i
-	}
+	nets := list.Indexes(m.Nets, func(*explore.Net) bool { return true })
 	classes, gap := m.ClassesFor(nets, nil)
 	why = cmp.Or(m.Calls.AnyGap(), gap)
-	for _, a := range o.Prove {
-		for _, t := range a.tools() {
-			more, gap := m.Calls.Kinds(nets, carrying(t))
-			classes, why = append(classes, more...), cmp.Or(why, gap)
-		}
+	for _, t := range (Each{o.Prove}).tools() {
+		more, gap := m.Calls.Kinds(nets, carrying(t))
+		classes, why = append(classes, more...), cmp.Or(why, gap)
 	}
 	for _, s := range classes {
-		if s.Doubtful && o.Doubtful {
-			if mapped, ok := s.Mapped(); ok {
-				calls = append(calls, Call{Name: s.Name(), Tool: s.Tool, Also: m.also[s.Tool], Doubtful: true, Mapped: mapped})
-				continue
-			}
-		}
-		if s.Doubtful {
+		c := Call{Name: s.Name(), Tool: s.Tool, Also: m.also[s.Tool], Doubtful: s.Doubtful}
+		mapped, ok := s.Mapped()
+		switch {
+		case !s.Doubtful:
+			c.Args = s.Args
+		case ok && o.Doubtful:
+			c.Mapped = mapped
+		default:
 			why = "no arguments are known that match some of the maps together"
 			continue
 		}
-		calls = append(calls, Call{Name: s.Name(), Tool: s.Tool, Also: m.also[s.Tool], Args: s.Args})
+		calls = append(calls, c)
 	}
 	return calls, why
 }

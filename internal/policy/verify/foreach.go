@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
+	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
@@ -29,3 +31,85 @@ func (a ForEach) prove(m *prover) Proof {
 	}
 	return p
 }
+
+// narrow restricts a tag function to calls with the tracked value. If a call that the claim is
+// about has no value, no other call has the same value and precedes it.
+func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class) uint8 {
+	if tag == nil {
+		return nil
+	}
+	_, before := a.Of.(NeverBefore)
+	return func(s *callclass.Class) uint8 {
+		bits := tag(s)
+		for _, c := range a.Key {
+			if has := s.Has(c.Field); has == callclass.Other || has == callclass.Lacks && !before {
+				bits &^= explore.Wanted | again
+			}
+			if s.Has(c.Other) != callclass.Same {
+				bits &= explore.Wanted | again
+			}
+		}
+		return bits
+	}
+}
+
+// own reports whether class s represents a call whose own value is the tracked value. If a claim is
+// made for each value of a key, the claim determines which fields hold the call's own value; these
+// need not include the first field of the call.
+func (m *prover) own(s *callclass.Class) bool {
+	if m.each == nil {
+		return s.OfItself()
+	}
+	return s.OfItself(list.Map(m.each.Key, func(c Compared) gate.Field { return c.Field })...)
+}
+
+// Never asks the model whether the query is met. If the assertion is made for each value of a key,
+// the query is restricted to a single value.
+func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
+	if m.each == nil {
+		return m.Model.Never(q, nets)
+	}
+	tag := m.each.narrow(q.Tag)
+	q.Tag = tag
+	first := m.Model.Never(q, nets)
+	if first.Result != explore.Refuted || ofOneValue(first.Moves, tag) {
+		return first
+	}
+	var tried []callclass.Values
+	for _, c := range m.Classes {
+		if tag(c) == 0 || slices.ContainsFunc(tried, c.HasValues) {
+			continue
+		}
+		v := c.Values()
+		tried = append(tried, v)
+		q.Tag = func(s *callclass.Class) uint8 {
+			if !s.Takes(v) {
+				return 0
+			}
+			return tag(s)
+		}
+		if a := m.Model.Never(q, nets); a.Result == explore.Refuted && ofOneValue(a.Moves, q.Tag) {
+			return a
+		}
+	}
+	return explore.Answer{Why: explore.WhyValues}
+}
+
+// ofOneValue reports whether, in the printed run, all tagged calls can have a common value. This is
+// not always so, because maps may require different values.
+func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
+	classes := explore.ClassesOf(ms)
+	v := callclass.Common(classes)
+	return !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return tag(s) != 0 && !s.Takes(v) })
+}
+
+// Budgeted asks the model for a budget, restricted to a single value like [prover.Never].
+func (m *prover) Budgeted(tag func(*callclass.Class) uint8, count int, b explore.Budget) (net int, ok bool) {
+	if m.each != nil {
+		tag = m.each.narrow(tag)
+	}
+	return m.Model.Budgeted(tag, count, b)
+}
+
+// again is the tag bit of calls that make a new success necessary.
+const again = 8

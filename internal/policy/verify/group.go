@@ -23,11 +23,8 @@ func (m *prover) explored(nets []int) Group {
 		return g
 	}
 	gap := m.Calls.Gap(nets, nil)
-	if !slices.ContainsFunc(nets, func(n int) bool { return !m.Nets[n].Info.Row }) {
-		g.Complete, g.Deadlock.Result = true, Proved // the arguments can differ from call to call
-		return g
-	}
-	if !m.deny && gap == "" && m.Callless(nets) {
+	rows := !slices.ContainsFunc(nets, func(n int) bool { return !m.Nets[n].Info.Row }) // the arguments can differ from call to call
+	if rows || !m.deny && gap == "" && m.Callless(nets) {
 		g.Complete, g.Deadlock.Result = true, Proved
 		return g
 	}

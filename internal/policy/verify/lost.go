@@ -55,12 +55,8 @@ func (m *prover) losses(r *Report, o Options) {
 // withoutFixedLimits returns a prover for the policy without the limits that are never refilled, or
 // nil if the policy has no other nets.
 func (m *prover) withoutFixedLimits(o Options) *prover {
-	var nets []gate.Net
-	for _, n := range m.Nets {
-		if !n.Info.Shadow && !isFixedLimit(&n.Info) {
-			nets = append(nets, n.Info.Net)
-		}
-	}
+	lasting := list.Filter(m.Nets, func(n *explore.Net) bool { return !n.Info.Shadow && !isFixedLimit(&n.Info) })
+	nets := list.Map(lasting, func(n *explore.Net) gate.Net { return n.Info.Net })
 	switch {
 	case len(nets) == 0:
 		return nil

@@ -1,8 +1,6 @@
 package verify
 
 import (
-	"slices"
-
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
@@ -17,10 +15,7 @@ const easyStates = 2000
 func (m *prover) proofs(all []Assertion) []Proof {
 	limit := m.Limit
 	m.Limit = min(limit, easyStates)
-	proofs := make([]Proof, len(all))
-	for i, a := range all {
-		proofs[i] = m.prove(a)
-	}
+	proofs := list.Map(all, m.prove)
 	m.Limit = limit
 	for i, a := range all {
 		if proofs[i].Result == Unknown && proofs[i].Why == explore.WhyStates && !m.Stop() {
@@ -43,9 +38,7 @@ func (m *prover) prove(a Assertion) Proof {
 	return p
 }
 
-func (a Each) tools() []gate.Tool {
-	return slices.Concat(list.Map(a.Of, Assertion.tools)...)
-}
+func (a Each) tools() []gate.Tool { return list.FlatMap(a.Of, Assertion.tools) }
 
 // prove returns the proof of the first of the assertions in Of that is refuted. If none is refuted,
 // it returns the first that is unknown.

@@ -15,8 +15,7 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 	match, one := m.ofOne(a.Tool)
 	tag := explore.Tagged(match)
 	classes, gap := m.ClassesFor(nil, tag)
-	matched := list.Map(list.Filter(classes, match), (*callclass.Class).Nets)
-	around := m.groupsOf(slices.Concat(matched...))
+	around := m.groupsOf(list.FlatMap(list.Filter(classes, match), (*callclass.Class).Nets))
 	slices.Sort(around)
 	if why := m.Yielding(around); why != "" {
 		return Proof{Why: why}

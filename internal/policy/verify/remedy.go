@@ -16,8 +16,7 @@ import (
 // A RemedyFinder finds calls that make a refused call possible. It is safe for concurrent use.
 type RemedyFinder struct {
 	policy *gate.Policy
-	tools  []Tool
-	lacks  func(tool string, f gate.Field) string
+	calls  callclass.Options
 	also   map[string][]gate.Name // further names of the known tools, by tool; nil: the tools are unknown
 
 	mu    sync.Mutex
@@ -51,7 +50,7 @@ const remedyRoom = 1_000_000
 // NewRemedyFinder returns a RemedyFinder for p. It uses only the options Tools and Lacks. If Tools
 // is set, remedies use only these tools.
 func NewRemedyFinder(p *gate.Policy, o Options) *RemedyFinder {
-	f := &RemedyFinder{policy: p, tools: o.Tools, lacks: o.Lacks}
+	f := &RemedyFinder{policy: p, calls: callclass.Options{Tools: o.Tools, Lacks: o.Lacks}}
 	if o.Tools != nil {
 		f.also = callclass.Also(o.Tools)
 	}
@@ -74,7 +73,7 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.model == nil || f.model.States > remedyRoom {
-		f.model = explore.New(f.policy, callclass.Options{Tools: f.tools, Lacks: f.lacks}, explore.Options{States: remedyStates})
+		f.model = explore.New(f.policy, f.calls, explore.Options{States: remedyStates})
 		if f.model.Keyed() {
 			f.model = f.model.OneValue()
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -15,11 +16,7 @@ import (
 // Calls returns the names of the steps in order. A name is repeated as often as its step is made. A
 // synthesized name is replaced with its pattern.
 func (r *Remedy) Calls() []string {
-	names := r.Steps.Calls()
-	for i, name := range names {
-		names[i] = cmp.Or(r.madeUp[name], name)
-	}
-	return names
+	return list.Map(r.Steps.Calls(), func(name string) string { return cmp.Or(r.madeUp[name], name) })
 }
 
 // OwnToolMay is a sentence for a client. It is used if no call of a server's tool is a remedy, but

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
@@ -35,13 +36,8 @@ func (m *prover) newReplay(t Trace) *replay {
 		prover: m, session: gate.NewSession(m.policy, gate.SessionOptions{Time: start}), now: start,
 		numbers: make(map[int]uint64), results: make(map[int]string), at: make(map[int]int), asked: make(map[int][]gate.Step),
 	}
-	var classes []*callclass.Class
-	for _, s := range t {
-		if s.class != nil {
-			classes = append(classes, s.class)
-		}
-	}
-	r.values = callclass.Common(classes)
+	begun := list.Filter(t, func(s Step) bool { return s.class != nil })
+	r.values = callclass.Common(list.Map(begun, func(s Step) *callclass.Class { return s.class }))
 	return r
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
@@ -56,13 +57,8 @@ const (
 
 // Calls returns the names of the calls that begin, in order.
 func (t Trace) Calls() []string {
-	var names []string
-	for _, s := range t {
-		if !s.Ends && s.Wait == 0 {
-			names = append(names, s.Name)
-		}
-	}
-	return names
+	calls := list.Filter(t, func(s Step) bool { return !s.Ends && s.Wait == 0 })
+	return list.Map(calls, func(s Step) string { return s.Name })
 }
 
 func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
@@ -10,9 +11,7 @@ func Policy(p *gate.Policy, o Options) *Report {
 	m := newProver(p, &o)
 	r := &Report{Proofs: m.proofs(o.Prove)}
 	r.Overlaps, r.MoreOverlaps = callclass.Overlaps(p, m.Stop)
-	for _, t := range listed(p) {
-		r.Names = append(r.Names, m.callable(t))
-	}
+	r.Names = list.Map(listed(p), m.callable)
 	for _, g := range m.groups() {
 		group := m.group(g)
 		r.States += group.States

@@ -96,13 +96,9 @@ func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 		if !ok || len(joint)*len(locals) > maxJoint {
 			return false
 		}
-		var longer [][]int
-		for _, state := range joint {
-			for _, l := range locals {
-				longer = append(longer, append(slices.Clone(state), l))
-			}
-		}
-		joint = longer
+		joint = list.FlatMap(joint, func(state []int) [][]int {
+			return list.Map(locals, func(l int) []int { return append(slices.Clone(state), l) })
+		})
 	}
 	good := make(map[string]bool)
 	for again := true; again; {
@@ -145,10 +141,6 @@ func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, g
 // call is always possible.
 func (a *attractor) Endless(nets []int) bool {
 	m := a.model
-	for _, n := range nets {
-		if slices.ContainsFunc(m.byNet[n], func(i int) bool { return a.Ok[i] && !m.Classes[i].Waits && m.gated(m.Classes[i]) }) {
-			return true
-		}
-	}
-	return false
+	endless := func(i int) bool { return a.Ok[i] && !m.Classes[i].Waits && m.gated(m.Classes[i]) }
+	return slices.ContainsFunc(nets, func(n int) bool { return slices.ContainsFunc(m.byNet[n], endless) })
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/petri"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
@@ -63,15 +64,10 @@ func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every 
 // both places never grows.
 func (n *structure) bounded(place int) bool {
 	for q, name := range n.Info.Places {
-		if q == place || n.Info.Initial[name] > 0 {
-			continue
+		adds := func(t petri.Transition) bool {
+			return weight(t.Out, place)+weight(t.Out, q) > weight(t.In, place)+weight(t.In, q)
 		}
-		grows := false
-		for i := range n.Trans {
-			in := weight(n.Trans[i].In, place) + weight(n.Trans[i].In, q)
-			grows = grows || weight(n.Trans[i].Out, place)+weight(n.Trans[i].Out, q) > in
-		}
-		if !grows {
+		if q != place && n.Info.Initial[name] == 0 && !slices.ContainsFunc(n.Trans, adds) {
 			return true
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/petrigate/petrigate/internal/list"
+	"github.com/petrigate/petrigate/internal/petri"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
@@ -20,12 +22,7 @@ func (s *Space) saturatedAt(pos int) bool {
 	place := n.counterAt
 	top := n.Info.Initial[n.Info.Places[place]]
 	mirror := n.mirrors(place, top)
-	margin := 0
-	for i := range n.Trans {
-		if weight(n.Trans[i].In, place) > 0 {
-			margin++
-		}
-	}
+	margin := len(list.Filter(n.Trans, func(t petri.Transition) bool { return weight(t.In, place) > 0 }))
 	levels := make([]map[string]bool, top+1)
 	for k := range s.At {
 		words := s.state(int32(k))
@@ -56,14 +53,8 @@ func (s *Space) saturatedAt(pos int) bool {
 func (n *Net) mirrors(place, top int) []int {
 	out := []int{place}
 	for p := range n.Info.Places {
-		if p == place || !n.steady(p) {
-			continue
-		}
-		opposite := true
-		for _, l := range n.locals.List {
-			opposite = opposite && l.marking[p]+l.marking[place] == top
-		}
-		if opposite {
+		other := func(l local) bool { return l.marking[p]+l.marking[place] != top }
+		if p != place && n.steady(p) && !slices.ContainsFunc(n.locals.List, other) {
 			out = append(out, p)
 		}
 	}

@@ -159,22 +159,14 @@ func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []in
 	if r.play(ms); r.long {
 		return Unknown
 	}
-	runs, seen := []*run{r}, map[string]bool{r.key(): true}
-	for k, asked := 0, -askEvery; k < len(runs); k++ {
-		if k == m.Limit || m.due(&asked, k) {
-			return Unknown
-		}
-		m.States++
-		next, found := runs[k].continuations(calls, match)
-		if found {
-			return Refuted
-		}
-		for _, n := range next {
-			if key := n.key(); !seen[key] {
-				seen[key] = true
-				runs = append(runs, n)
-			}
-		}
+	asked := -askEvery
+	over := func(visited int) bool { return visited == m.Limit || m.due(&asked, visited) }
+	found, complete := m.continued(r, match, over, func(*run) []*callclass.Class { return calls })
+	switch {
+	case !complete:
+		return Unknown
+	case found != nil:
+		return Refuted
 	}
 	return Proved
 }

@@ -16,7 +16,6 @@ type Model struct {
 	Calls     *callclass.Enumerator
 	Classes   []*callclass.Class // classes that the policy's default admits
 	byNet     [][]int            // for each net, the indexes of the classes that affect it
-	keyed     bool               // at least one enforced net has a key
 	attractor *attractor         // the attractor, which is computed when it is first needed
 	all       *scope             // the scope of all classes, which is computed when it is first needed
 	full      *Model             // set only in the result of [Model.OneValue]: the model with all calls
@@ -65,7 +64,7 @@ func New(p *gate.Policy, c callclass.Options, o Options) *Model {
 			n.watchAt = make([]int, len(n.watchAt))
 		}
 	}
-	m.off, m.keyed = make([]bool, len(m.Nets)), keyed(m.Nets)
+	m.off = make([]bool, len(m.Nets))
 	c.Stop = m.Stop
 	m.Calls = callclass.New(p, listings, c)
 	m.Classes = m.Calls.Admitted()

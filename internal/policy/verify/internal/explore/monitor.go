@@ -1,6 +1,10 @@
 package explore
 
-import "github.com/petrigate/petrigate/gate"
+import (
+	"slices"
+
+	"github.com/petrigate/petrigate/gate"
+)
 
 // Meets replays the moves in the monitor of a query about the beginning of a call, and reports
 // whether the run meets the query. If the query is about calls that never end ([Query].Stay), Meets
@@ -21,12 +25,9 @@ func (sys *system) Meets(q *Query, ms []Move) bool {
 		}
 		tag := q.Tag(mv.Class)
 		tags[mv.Call] = tag
+		_, asking := r.judge(mv.Class)
+		manual := slices.ContainsFunc(asking, func(n int) bool { return r.asks(q, n, mv.Class) })
 		for range max(1, mv.Times) {
-			manual := false
-			_, asking := r.judge(mv.Class)
-			for _, n := range asking {
-				manual = manual || r.asks(q, n, mv.Class)
-			}
 			if mon, hit = q.Start(mon, tag, manual); hit {
 				return true
 			}

@@ -184,10 +184,6 @@ func (n *Net) internData(d *gate.NetData) int {
 	return n.intern(l)
 }
 
-func keyed(nets []*Net) bool {
-	return slices.ContainsFunc(nets, func(n *Net) bool { return n.Keyed() && !n.Info.Shadow })
-}
-
 // advance fires the structural transitions until no more of them can fire or a marking repeats. If
 // this does not terminate within [toolnet.MaxRounds], it restores the marking and returns false.
 func (n *structure) advance(l *local) bool {

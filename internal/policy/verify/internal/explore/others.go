@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
@@ -17,7 +16,10 @@ import (
 // of a single search is much larger.
 const maxOthers = 2000
 
-func (l *searchLimits) othersLimit() int { return max(maxOthers, l.Limit/25) }
+// overOthers reports whether a search that has visited the given number of states must end.
+func (l *searchLimits) overOthers(visited int) bool {
+	return visited == max(maxOthers, l.Limit/25) || l.Stop()
+}
 
 // proveLost checks that, after a run whose calls all have the same value, no successful calls meet
 // the goal, whatever their values are. It returns the empty string if this is proved, and otherwise
@@ -129,23 +131,15 @@ func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why strin
 	if r.play(ms); r.long {
 		return WhyLong, false
 	}
-	runs, seen := []*run{r}, map[string]bool{r.key(): true}
-	for k := 0; k < len(runs); k++ {
-		if k == o.model.othersLimit() || o.model.Stop() {
-			return o.model.Spent(), false
-		}
-		o.model.States++
-		more = o.admit(runs[k]) || more
-		next, found := runs[k].continuations(o.calls, match)
-		if found {
-			return WhyValues, false
-		}
-		for _, n := range next {
-			if key := n.key(); !seen[key] {
-				seen[key] = true
-				runs = append(runs, n)
-			}
-		}
+	found, complete := o.model.continued(r, match, o.model.overOthers, func(r *run) []*callclass.Class {
+		more = o.admit(r) || more
+		return o.calls
+	})
+	switch {
+	case !complete:
+		return o.model.Spent(), false
+	case found != nil:
+		return WhyValues, false
 	}
 	return "", more
 }
@@ -182,51 +176,21 @@ func (m *Model) Leads(ms []Move, match func(*callclass.Class) bool) (then []Move
 }
 
 func (m *Model) leads(ms []Move, calls []*callclass.Class, match func(*callclass.Class) bool) (then []Move, why string) {
-	type lead struct {
-		*run
-		then []Move
-	}
 	r := m.newRun()
 	if r.play(ms); r.long {
 		return nil, WhyLong
 	}
-	next := len(r.calls)
+	r.next = len(r.calls)
 	for i, c := range r.calls {
 		c.number = i
 	}
-	leads, seen := []lead{{run: r}}, map[string]bool{r.key(): true}
-	add := func(l lead) {
-		if key := l.key(); !seen[key] {
-			seen[key] = true
-			leads = append(leads, l)
-		}
+	found, complete := m.continued(r, match, m.overOthers, func(*run) []*callclass.Class { return calls })
+	switch {
+	case !complete:
+		return nil, m.Spent()
+	case found == nil:
+		return nil, WhyValues
 	}
-	for k := 0; k < len(leads); k++ {
-		if k == m.othersLimit() || m.Stop() {
-			return nil, m.Spent()
-		}
-		m.States++
-		l := leads[k]
-		for _, c := range calls {
-			if blocking, _ := l.judge(c); len(blocking) > 0 {
-				continue
-			}
-			number := next + k
-			begins := append(slices.Clone(l.then), Move{Call: number, Class: c})
-			if !c.Waits && match(c) {
-				return begins, ""
-			}
-			after := l.clone()
-			after.begin(c)
-			after.end(after.calls[len(after.calls)-1], gate.Success)
-			add(lead{after, append(begins, Move{Call: number, End: gate.Success})})
-		}
-		base := l.clone()
-		for i := range base.calls {
-			after := base.clone()
-			after.end(after.calls[i], gate.Success)
-			add(lead{after, append(slices.Clone(l.then), Move{Call: base.calls[i].number, End: gate.Success})})
-		}
-	}
-	return nil, WhyValues
+	then = found.then()
+	return then[:len(then)-1], "" // the last call only begins
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
@@ -31,11 +32,9 @@ func (m *Model) newPlanner(v *view, sole int) *planner {
 		return p
 	}
 	p.sole = v.at[sole]
-	for c, cl := range v.classes {
-		if !cl.member.Waits && slices.ContainsFunc(cl.effects, func(t callclass.Effect) bool { return t.Net == p.sole }) {
-			p.goal = append(p.goal, c)
-		}
-	}
+	p.goal = list.Indexes(v.classes, func(c class) bool {
+		return !c.member.Waits && slices.ContainsFunc(c.effects, func(t callclass.Effect) bool { return t.Net == p.sole })
+	})
 	return p
 }
 

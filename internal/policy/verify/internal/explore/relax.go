@@ -12,10 +12,8 @@ func (g *scope) relax() *relaxation {
 	if g.relaxed != nil {
 		return g.relaxed
 	}
-	r := &relaxation{scope: g, possible: make([]bool, len(g.calls))}
-	for _, n := range g.nets {
-		r.each = append(r.each, &relaxed{Net: n, states: []int{0}})
-	}
+	each := list.Map(g.nets, func(n *Net) *relaxed { return &relaxed{Net: n, states: []int{0}} })
+	r := &relaxation{scope: g, possible: make([]bool, len(g.calls)), each: each}
 	for again := true; again; {
 		again = false
 		for c, effects := range g.calls {

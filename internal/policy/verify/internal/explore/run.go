@@ -15,6 +15,10 @@ type run struct {
 	local []int
 	calls []*live
 	long  bool // the run contains more repeated calls than could be replayed, so its final state is unknown
+
+	from *run // the run that this one continues; nil: none
+	by   Move // the beginning of the call that succeeded after from or, if the call was in flight there, its end
+	next int  // the number of the next call that begins
 }
 
 // A live call is a call that was admitted.
@@ -287,7 +291,7 @@ func pickBlocking(blocking []int, s *callclass.Class) int {
 
 // clone returns an independent copy of r, omitting calls that hold nothing.
 func (r *run) clone() *run {
-	c := &run{nets: r.nets, local: slices.Clone(r.local)}
+	c := &run{nets: r.nets, local: slices.Clone(r.local), next: r.next}
 	for _, l := range r.calls {
 		if len(l.holds) > 0 {
 			c.calls = append(c.calls, &live{class: l.class, holds: slices.Clone(l.holds), number: l.number})
@@ -298,38 +302,73 @@ func (r *run) clone() *run {
 
 // key returns a key of the current state.
 func (r *run) key() string {
-	var calls []string
-	for _, l := range r.calls {
-		if len(l.holds) > 0 {
-			calls = append(calls, fmt.Sprint(l.holds))
-		}
-	}
+	open := list.Filter(r.calls, func(l *live) bool { return len(l.holds) > 0 })
+	calls := list.Map(open, func(l *live) string { return fmt.Sprint(l.holds) })
 	slices.Sort(calls)
 	return fmt.Sprint(r.local, calls)
 }
 
 // continuations returns the runs that extend r by the success of one call. The call is either
-// already in flight or new. found is true if match selects a call that can begin.
-func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Class) bool) (next []*run, found bool) {
+// already in flight or new. If match selects a call that can begin, found is the run that extends r
+// by the beginning of this call.
+func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Class) bool) (next []*run, found *run) {
 	for _, s := range calls {
 		if blocking, _ := r.judge(s); len(blocking) > 0 {
 			continue
 		}
-		if !s.Waits && match(s) {
-			return nil, true
-		}
 		c := r.clone()
+		c.from, c.by, c.next = r, Move{Call: r.next, Class: s}, r.next+1
+		if !s.Waits && match(s) {
+			return nil, c
+		}
 		c.begin(s)
 		c.end(c.calls[len(c.calls)-1], gate.Success)
 		next = append(next, c)
 	}
 	base := r.clone()
-	for i := range base.calls {
+	for i, l := range base.calls {
 		c := base.clone()
+		c.from, c.by = r, Move{Call: l.number, End: gate.Success}
 		c.end(c.calls[i], gate.Success)
 		next = append(next, c)
 	}
-	return next, false
+	return next, nil
+}
+
+// continued searches the runs that continue r by successful calls, shortest first, for one where a
+// call that match selects can begin. The function calls returns the calls to try in a run, and over
+// reports whether the search must end. found is nil if no such run was found.
+func (l *searchLimits) continued(r *run, match func(*callclass.Class) bool, over func(visited int) bool, calls func(*run) []*callclass.Class) (found *run, complete bool) {
+	runs, seen := []*run{r}, map[string]bool{r.key(): true}
+	for k := 0; k < len(runs); k++ {
+		if over(k) {
+			return nil, false
+		}
+		l.States++
+		next, found := runs[k].continuations(calls(runs[k]), match)
+		if found != nil {
+			return found, true
+		}
+		for _, n := range next {
+			if key := n.key(); !seen[key] {
+				seen[key] = true
+				runs = append(runs, n)
+			}
+		}
+	}
+	return nil, true
+}
+
+// then returns the moves that were added to the run that r continues. In them, the last call ends.
+func (r *run) then() (ms []Move) {
+	for ; r.from != nil; r = r.from {
+		ms = append(ms, Move{Call: r.by.Call, End: gate.Success})
+		if r.by.Class != nil {
+			ms = append(ms, r.by)
+		}
+	}
+	slices.Reverse(ms)
+	return ms
 }
 
 // Tidy moves the end of each call to the earliest position that preserves the meaning of the run,

@@ -13,12 +13,14 @@ import (
 // be admitted by the gate and must be replayed.
 
 // Keyed reports whether some enforced net has a key.
-func (m *Model) Keyed() bool { return m.keyed }
+func (m *Model) Keyed() bool {
+	return slices.ContainsFunc(m.Nets, func(n *Net) bool { return n.Keyed() && !n.Info.Shadow })
+}
 
 // OneValue returns the model restricted to calls with the tracked value. It is computed only once.
 func (m *Model) OneValue() *Model {
 	if m.one == nil {
-		m.one = &Model{system: system{Nets: m.Nets}, keyed: m.keyed, Calls: m.Calls, searchLimits: searchLimits{Stop: m.Stop}, full: m}
+		m.one = &Model{system: system{Nets: m.Nets}, Calls: m.Calls, searchLimits: searchLimits{Stop: m.Stop}, full: m}
 		m.one.Classes = list.Filter(m.Classes, func(s *callclass.Class) bool { return !s.HasOther() })
 		m.one.index()
 	}

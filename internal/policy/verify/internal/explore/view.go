@@ -3,6 +3,7 @@ package explore
 import (
 	"slices"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
@@ -44,10 +45,7 @@ type ViewOptions struct {
 }
 
 func (m *Model) view(nets []int, o ViewOptions) *view {
-	v := &view{model: m, at: make([]int, len(m.Nets))}
-	for i := range v.at {
-		v.at[i] = -1
-	}
+	v := &view{model: m, at: slices.Repeat([]int{-1}, len(m.Nets))}
 	for i, n := range nets {
 		v.at[n] = i
 		use := m.Nets[n]
@@ -103,12 +101,8 @@ func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
 	if !o.Beyond || uncertain(s) {
 		return
 	}
-	var beyond []int
-	for _, t := range s.Effects {
-		if v.at[t.Net] < 0 && !v.model.Nets[t.Net].lenient(t.Meaning) {
-			beyond = append(beyond, t.Net)
-		}
-	}
+	outside := list.Filter(s.Effects, func(t callclass.Effect) bool { return v.at[t.Net] < 0 && !v.model.Nets[t.Net].lenient(t.Meaning) })
+	beyond := list.Map(outside, func(t callclass.Effect) int { return t.Net })
 	if !c.sure || len(beyond) < len(c.beyond) {
 		c.sure, c.beyond = true, beyond
 	}
