@@ -161,14 +161,14 @@ func (v Value) setting() (string, bool) {
 	if !v.is(textKind) {
 		return "", false
 	}
-	before := v.skippedCount()
+	before := v.skipped
 	text, bad := v.expand(v.text)
 	if bad != nil {
 		line, column := v.find(v.node, bad.expr)
 		v.add(line, column, bad.msg, bad.hint)
 		return "", false
 	}
-	if v.skippedCount() > before {
+	if v.skipped > before {
 		v.unresolved = true
 		return text, true
 	}

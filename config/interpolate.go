@@ -106,14 +106,6 @@ func (e *environment) skip(what string) string {
 	return what
 }
 
-// skippedCount returns the number of references that were not looked up. e may be nil.
-func (e *environment) skippedCount() int {
-	if e == nil {
-		return 0
-	}
-	return e.skipped
-}
-
 const maxSecret = 1 << 20
 
 // file returns the contents of a file without its final newline.

@@ -245,8 +245,10 @@ func (c *CallReader) field(number int) *fieldReading {
 		if value, ok := argument.Evaluate(&f.Field, c.Call); ok {
 			r.all, r.fault = jsonpath.Scalars(value, maxValues)
 		}
+	case !f.Result && len(c.Call.Args) == 0:
+		r.all, r.fault = f.path.Scalars([]byte("{}"), maxValues)
 	case !f.Result:
-		r.all, r.fault = f.path.Scalars(arguments(c.Call), maxValues)
+		r.all, r.fault = f.path.Scalars(c.Call.Args, maxValues)
 	case c.Result == nil:
 		r.fault = jsonpath.Absent
 	default:
@@ -257,14 +259,6 @@ func (c *CallReader) field(number int) *fieldReading {
 	}
 	c.fields = append(c.fields, r)
 	return &c.fields[len(c.fields)-1]
-}
-
-// arguments returns the call's arguments as a JSON object.
-func arguments(c *toolnet.Call) []byte {
-	if len(c.Args) == 0 {
-		return []byte("{}")
-	}
-	return c.Args
 }
 
 // ParseText is the inverse of [Text]: it returns the parts of a value, with the names of their

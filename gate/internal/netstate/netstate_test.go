@@ -115,6 +115,22 @@ func TestValues(t *testing.T) {
 	}
 }
 
+func TestMapValues(t *testing.T) {
+	base := &netstate.NetData{Marking: []int{1}}
+	values := &netstate.Values{}
+	netstate.Put(values, "a", &netstate.NetData{Marking: []int{2}})
+	netstate.Put(values, "b", &netstate.NetData{Marking: []int{3}})
+	mapped := netstate.MapValues(values, base, func(d *netstate.NetData) *netstate.NetData {
+		return &netstate.NetData{Marking: []int{d.Marking[0] - 1}}
+	})
+	if d := mapped.Get("b"); mapped.Len() != 1 || d == nil || d.Marking[0] != 2 { // the state for "a" equals the default state
+		t.Errorf("%d states, %v for b", mapped.Len(), d)
+	}
+	if netstate.MapValues(nil, base, nil) != nil {
+		t.Error("no values have states")
+	}
+}
+
 // TestEqualStates checks that equal states share memory, while clocks and spent amounts stay
 // separate.
 func TestEqualStates(t *testing.T) {

@@ -111,13 +111,12 @@ func decimal(r *big.Rat, up bool) string {
 	case exact && places <= 6:
 		return r.FloatString(max(places, 2))
 	}
-	hundred := big.NewRat(100, 1)
-	scaled := new(big.Rat).Mul(r, hundred)
+	scaled := new(big.Rat).Mul(r, big.NewRat(100, 1))
 	whole := ceil(scaled)
 	if !up {
 		whole = new(big.Int).Quo(scaled.Num(), scaled.Denom())
 	}
-	return new(big.Rat).Quo(new(big.Rat).SetInt(whole), hundred).FloatString(2)
+	return new(big.Rat).SetFrac(whole, big.NewInt(100)).FloatString(2)
 }
 
 // ceil returns the smallest integer that is not less than r. r must not be negative.

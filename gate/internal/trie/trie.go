@@ -97,16 +97,11 @@ func (n *node[V]) slot(hash uint64, shift int) (bit uint16, at int) {
 
 func (n *node[V]) with(e *Entry[V], shift int) *node[V] {
 	if n == nil {
-		bit, _ := (&node[V]{}).slot(e.Hash, shift)
-		return &node[V]{bits: bit, slots: []slot[V]{{entry: e}}}
+		n = &node[V]{}
 	}
 	bit, at := n.slot(e.Hash, shift)
 	if n.bits&bit == 0 {
-		slots := make([]slot[V], len(n.slots)+1)
-		copy(slots, n.slots[:at])
-		slots[at] = slot[V]{entry: e}
-		copy(slots[at+1:], n.slots[at:])
-		return &node[V]{bits: n.bits | bit, slots: slots}
+		return &node[V]{bits: n.bits | bit, slots: slices.Concat(n.slots[:at], []slot[V]{{entry: e}}, n.slots[at:])}
 	}
 	var next slot[V]
 	switch old := n.slots[at]; {
