@@ -40,8 +40,7 @@ func writable(path string) bool {
 
 // cause returns a file system error without its path, which the message already contains.
 func cause(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
 		return path.Err
 	}
 	return err

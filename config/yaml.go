@@ -96,8 +96,7 @@ func overLimit(tokens token.Tokens) (at *token.Token, what string) {
 }
 
 func (s *source) syntax(err error) {
-	var bad *yaml.SyntaxError
-	if errors.As(err, &bad) && bad.Token != nil {
+	if bad, ok := errors.AsType[*yaml.SyntaxError](err); ok && bad.Token != nil {
 		if strings.Contains(bad.Message, "'\t'") {
 			s.token(bad.Token, "a tab is not allowed here", "indent YAML with spaces")
 			return

@@ -134,7 +134,7 @@ func (j *judgement) names() []Name {
 	}
 	for i := range j.findings {
 		if f := &j.findings[i]; f.kind != Abstain && f.net.Labels == nil && f.net.own.Adds() {
-			ls = naming.Merge(ls[:len(ls):len(ls)], f.labels)
+			ls = naming.Merge(slices.Clip(ls), f.labels)
 		}
 	}
 	return naming.Names(ls)

@@ -36,9 +36,7 @@ func (d *definition) mapsFor(maps []Map) (fed []Map) {
 			names = append(names, Tool{Name: u.Except})
 		}
 	}
-	for _, name := range d.Free {
-		names = append(names, Tool{Name: name})
-	}
+	names = append(names, Tools(d.Free...)...)
 	for _, ph := range d.Phases {
 		names = append(names, ph.Tools...)
 	}

@@ -18,7 +18,7 @@ import (
 // same name get the suffixes "#2", "#3" and so on. Any other two nets with the same name are an
 // error.
 func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
-	p := &Policy{asks: o.AskDoubts, deny: o.Deny, shadow: o.Shadow, static: o.Static, netTable: netTable{byName: make(map[string]*net, len(nets))}}
+	p := &Policy{asks: o.AskDoubts, deny: o.Deny, shadow: o.Shadow, static: o.Static, netTable: netTable{byName: make(map[string]*net, len(nets)), awaits: make(map[string]bool)}}
 	errs := p.add(nets, p.shadow, p.static)
 	if o.Keys < 0 {
 		errs = append(errs, &NetError{Msg: fmt.Sprintf("a net with a key cannot keep %d values", o.Keys), Hint: "use 0 for the default of 10,000"})
@@ -101,9 +101,6 @@ func (t *netTable) add(nets []Net, shadow, static bool) (errs ErrorList) {
 		t.byName[n.Name] = n
 		t.rows, t.advisory = t.rows || n.Row, t.advisory || n.Advisory
 		for _, name := range n.awaits {
-			if t.awaits == nil {
-				t.awaits = make(map[string]bool)
-			}
 			t.awaits[name] = true
 		}
 		if n.moving {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -14,9 +15,9 @@ type labels struct {
 	words vocabulary
 }
 
-func newLabels(maps []*Map) *labels {
+func newLabels(all []*Map) *labels {
 	l := &labels{maps: make(map[string][]*Map), weak: make(map[string]*Map), order: make(map[*Map]int)}
-	for i, m := range maps {
+	for i, m := range all {
 		label := m.As.Text
 		l.order[m] = i
 		if l.weak[label] == nil && !m.certain() {
@@ -24,11 +25,7 @@ func newLabels(maps []*Map) *labels {
 		}
 		l.maps[label] = append(l.maps[label], m)
 	}
-	var texts []string
-	for label := range l.maps {
-		texts = append(texts, label)
-	}
-	l.words = newVocabulary(texts)
+	l.words = slices.Sorted(maps.Keys(l.maps))
 	return l
 }
 

@@ -67,8 +67,7 @@ func (p *parser) object(start int) token {
 		return token{}
 	}
 	t := token{kind: quoted, text: string(bytes.TrimSpace(raw)), off: start, end: start + int(d.InputOffset())}
-	var bad *rawjson.SyntaxError
-	if err := rawjson.Check([]byte(t.text), maxExampleDepth); errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*rawjson.SyntaxError](rawjson.Check([]byte(t.text), maxExampleDepth)); ok {
 		at := min(start+bad.Offset, t.end-1)
 		p.line.fail(BadExample, token{off: at, end: t.end}, "", "parsers could read the arguments differently: %s", bad.Msg)
 	}

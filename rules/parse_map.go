@@ -131,8 +131,7 @@ func (p *parser) fieldEnd(off int) int {
 // path validates the path between two offsets.
 func (p *parser) path(from, to int) {
 	_, err := toolnet.ParsePath(p.line.text[from:to])
-	var bad *toolnet.PathError
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*toolnet.PathError](err); ok {
 		at := min(from+bad.Offset, to)
 		p.line.fail(BadPath, token{off: at, end: to}, "such as $.request.method, $.files[*].path or $[\"odd key\"]", "%s", bad.Msg)
 	}

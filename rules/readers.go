@@ -57,8 +57,7 @@ func (r *readers) when(out *gate.Map, p Pattern) *Error {
 // badExpression returns an error at the first problem in a quoted expression.
 func badExpression(line *scanner, at token, err error) *Error {
 	msg, hint := err.Error(), ""
-	var bad diag.Problem
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[diag.Problem](err); ok {
 		at.off = stringOffset(line.text, at.off, bad.Offset)
 		at.end, msg, hint = at.off, bad.Msg, bad.Hint
 	}

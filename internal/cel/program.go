@@ -169,8 +169,7 @@ func (p *program) eval(variables func(name string, want lookup) (any, error)) (v
 		}
 	}
 	v, _, err = p.run.Eval(vars)
-	var canceled interpreter.EvalCancelledError
-	if errors.As(err, &canceled) {
+	if _, canceled := errors.AsType[interpreter.EvalCancelledError](err); canceled {
 		return nil, errors.New("the expression is too expensive for these arguments")
 	}
 	return v, err

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
@@ -110,17 +111,13 @@ func (d *comparer) members(path string, keys []string, was, is []byte) {
 	})
 	rawjson.Members(is, func(key, value []byte, _ int) bool {
 		k := string(key)
-		if old, both := before[k]; both {
-			d.value(path+member(k), append(keys[:len(keys):len(keys)], k), old, value)
-			delete(before, k)
-		} else {
-			d.add(path+member(k), append(keys[:len(keys):len(keys)], k), nil, value)
-		}
+		d.value(path+member(k), append(slices.Clip(keys), k), before[k], value)
+		delete(before, k)
 		return true
 	})
 	rawjson.Members(was, func(key, value []byte, _ int) bool {
 		if k := string(key); before[k] != nil {
-			d.add(path+member(k), append(keys[:len(keys):len(keys)], k), value, nil)
+			d.value(path+member(k), append(slices.Clip(keys), k), value, nil)
 		}
 		return true
 	})

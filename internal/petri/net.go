@@ -48,15 +48,13 @@ type Marking []int
 // Arcs converts a multiset of places into arcs, in order of first occurrence.
 func Arcs(places []int) []Arc {
 	arcs := make([]Arc, 0, len(places))
-next:
 	for _, place := range places {
-		for i := range arcs {
-			if arcs[i].Place == place {
-				arcs[i].Weight++
-				continue next
-			}
+		i := slices.IndexFunc(arcs, func(a Arc) bool { return a.Place == place })
+		if i < 0 {
+			i = len(arcs)
+			arcs = append(arcs, Arc{Place: place})
 		}
-		arcs = append(arcs, Arc{Place: place, Weight: 1})
+		arcs[i].Weight++
 	}
 	return arcs
 }

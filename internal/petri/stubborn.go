@@ -74,10 +74,7 @@ func (s *stubborn) choose(l *layout, key []uint64) []int32 {
 		if !able {
 			continue
 		}
-		if s.build(int32(i)) && len(s.best) == 1 {
-			break
-		}
-		if seeds--; seeds == 0 {
+		if seeds--; s.build(int32(i)) && len(s.best) == 1 || seeds == 0 {
 			break
 		}
 	}

@@ -95,11 +95,7 @@ func (c *Contest) Settle() *Settled {
 			l.narrow(blocked)
 		}
 	}
-	for _, l := range lists {
-		if !s.Yields[l.net] {
-			s.effective = append(s.effective, l)
-		}
-	}
+	s.effective = slices.DeleteFunc(slices.Clone(lists), func(l *allowlist) bool { return s.Yields[l.net] })
 	s.Ignored = append(s.Ignored, yield...)
 	s.Conflict = c.conflict(lists, s.effective, yield, some)
 	return s
