@@ -133,10 +133,7 @@ func (e *environment) path(p string) string {
 // the path of a command: a relative one would be looked up in PATH, or relative to the working
 // directory of its server.
 func (e *environment) absolute(p string) string {
-	if p == "" {
-		return ""
-	}
-	if e.text && strings.Contains(p, "${") {
+	if p == "" || e.text && strings.Contains(p, "${") {
 		return p
 	}
 	p = e.path(p)

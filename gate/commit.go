@@ -196,15 +196,11 @@ func (j *judgement) move(m *move, f *finding, base *NetData, number uint64) bool
 	for _, c := range f.choices {
 		m.start(c, call)
 	}
-	if f.special != nil {
-		m.spoil(f.special.spoils, call)
-	}
+	m.spoil(f.spoils(), call)
 	if m.data.Active && !m.fireStructural() {
 		return false
 	}
-	if f.special != nil {
-		m.addSpent(f.special.amount, j.call.Time)
-	}
+	m.addSpent(f.parts().amount, j.call.Time)
 	if f.net.Row {
 		m.recordRow(f, j.row)
 	}
@@ -224,9 +220,7 @@ func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	*m.data = f.copyState()
 	m.setBaseWatches(watchesBefore(base.Watches, &call), f.value == nil)
 	m.baseWatches = base.Watches
-	if f.special != nil {
-		m.recordMissed(f, call)
-	}
+	m.recordMissed(f, call)
 }
 
 // watchesBefore returns the watches without those of the given call. The call's watches come last,
@@ -240,7 +234,7 @@ func watchesBefore(watches []Flight, call *Flight) []Flight {
 
 // recordMissed records which of the call's watches do not count for the value.
 func (m *move) recordMissed(f *finding, call Flight) {
-	for missed := f.special.missed; missed != 0; missed &= missed - 1 {
+	for missed := f.parts().missed; missed != 0; missed &= missed - 1 {
 		w := f.plan.watches[bits.TrailingZeros64(missed)]
 		call.Transition, call.Name = w.transition, w.name
 		if slices.Contains(m.baseWatches, call) {

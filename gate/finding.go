@@ -65,7 +65,7 @@ func (f *finding) add(t, label int) {
 // moves reports whether the call changes the net when it is admitted. This is possible even if the
 // net blocks: the net might yield or be in shadow mode.
 func (f *finding) moves() bool {
-	return len(f.choices) > 0 || f.restarts || f.special != nil && (len(f.special.spoils) > 0 || f.special.missed != 0)
+	return len(f.choices) > 0 || f.restarts || len(f.spoils()) > 0 || f.parts().missed != 0
 }
 
 // hasGating reports whether any chosen transition is not an observer.
@@ -100,21 +100,22 @@ func (f *finding) makeSpecial() *special {
 	return f.special
 }
 
-// spoils returns the spoiling transitions.
-func (f *finding) spoils() []choice {
+// parts returns the finding's special parts, which are empty if it has none.
+func (f *finding) parts() *special {
 	if f.special == nil {
-		return nil
+		return &noSpecial
 	}
-	return f.special.spoils
+	return f.special
 }
 
+// noSpecial has no special parts. It is read-only.
+var noSpecial special
+
+// spoils returns the spoiling transitions.
+func (f *finding) spoils() []choice { return f.parts().spoils }
+
 // objection returns the reason for blocking if it is not the marking, or "".
-func (f *finding) objection() string {
-	if f.special == nil {
-		return ""
-	}
-	return f.special.reason
-}
+func (f *finding) objection() string { return f.parts().reason }
 
 // copyState returns a copy of the subject's state that may be modified. If the value has no state
 // yet, the copy is derived from the default state.

@@ -89,10 +89,7 @@ func (t *Template) Text(in *Input) string {
 func display(v any) string {
 	s, ok := v.(string)
 	if !ok {
-		doc, err := json.Marshal(v)
-		if err != nil {
-			return "?"
-		}
+		doc, _ := json.Marshal(v) // the value of an expression can always be encoded
 		s = string(doc)
 	}
 	return text.Excerpt(s, maxShown)

@@ -204,15 +204,14 @@ type keyStack struct {
 }
 
 func (s *keyStack) push(key []byte) {
-	if s.many == nil && s.n < len(s.few) {
+	switch {
+	case s.many != nil:
+		s.many = append(s.many[:s.n], key)
+	case s.n < len(s.few):
 		s.few[s.n] = key
-		s.n++
-		return
+	default:
+		s.many = append(append(make([][]byte, 0, 4*len(s.few)), s.few[:]...), key)
 	}
-	if s.many == nil {
-		s.many = append(make([][]byte, 0, 4*len(s.few)), s.few[:]...)
-	}
-	s.many = append(s.many[:s.n], key)
 	s.n++
 }
 

@@ -75,7 +75,10 @@ type Conflict struct {
 // that is not overruled by a recovery and that leaves at least one of the tools allowed by the nets
 // before it.
 func (c *Contest) Settle() *Settled {
-	s := &Settled{Yields: c.overruled()}
+	s := &Settled{Yields: make([]bool, len(c.nets))}
+	for i, n := range c.nets {
+		s.Yields[i] = c.recovery && n.Advisory && n.Priority < c.priority // a recovery overrules the net
+	}
 	lists := c.ordered(s)
 	blocked := make([]bool, c.tools)
 	for _, l := range lists {
@@ -99,15 +102,6 @@ func (c *Contest) Settle() *Settled {
 	s.Ignored = append(s.Ignored, yield...)
 	s.Conflict = c.conflict(lists, s.effective, yield, some)
 	return s
-}
-
-// overruled reports, for each net, whether the net yields to a net in recovery.
-func (c *Contest) overruled() []bool {
-	yields := make([]bool, len(c.nets))
-	for i := range c.nets {
-		yields[i] = c.recovery && c.nets[i].Advisory && c.nets[i].Priority < c.priority
-	}
-	return yields
 }
 
 // ordered returns the allowlists of the nets that are not overruled by a recovery, by rank. It
