@@ -152,15 +152,12 @@ func (p *approvalControl) ResolveAs(person, id string, approve bool, actor, reas
 // ApprovalsChanged returns a channel that is closed when an approval next changes.
 func (p *approvalControl) ApprovalsChanged() <-chan struct{} { return p.approvals.Changed() }
 
-// onGranted returns a function that is called when a grant has approved a call. The function logs
-// the call and notifies the receivers of answers.
-func (p *approvalControl) onGranted() func(approval.Record) {
-	return func(r approval.Record) {
-		p.life.Log.Info(fmt.Sprintf("approval %s approved by grant %s: %s on %s, by %s via %s", r.Request.ID, r.Answer.Grant,
-			text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(r.Answer.Actor), r.Answer.Channel), logkind.Approval)
-		if f := p.options.Approval.Answered; f != nil {
-			f(p.approvalInfo(r))
-		}
+// granted logs that a grant has approved a call, and notifies the receivers of answers.
+func (p *approvalControl) granted(r approval.Record) {
+	p.life.Log.Info(fmt.Sprintf("approval %s approved by grant %s: %s on %s, by %s via %s", r.Request.ID, r.Answer.Grant,
+		text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(r.Answer.Actor), r.Answer.Channel), logkind.Approval)
+	if f := p.options.Approval.Answered; f != nil {
+		f(p.approvalInfo(r))
 	}
 }
 

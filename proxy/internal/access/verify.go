@@ -4,11 +4,16 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
@@ -116,4 +121,120 @@ func (v *Verifier) examine(ctx context.Context, token string) (Grant, error) {
 func accessType(typ any) bool {
 	text, ok := typ.(string)
 	return typ == nil || ok && slices.Contains([]string{"jwt", "at+jwt", "application/at+jwt"}, strings.ToLower(text))
+}
+
+// maxName is the maximum length of a principal's name in bytes.
+const maxName = 255
+
+// claims contains the claims of a token with a verified signature.
+type claims struct {
+	registered jwt.Claims
+	named      map[string]any
+}
+
+// checkClaims checks whether the claims satisfy the options. The signature of the token must
+// already have been verified.
+func (v *Verifier) checkClaims(c claims) (Grant, error) {
+	r := c.registered
+	switch now := v.options.Now(); {
+	case r.Issuer != v.options.Issuer:
+		return Grant{}, invalid("the token is from another issuer")
+	case !r.Audience.Contains(v.options.Audience):
+		return Grant{}, invalid("the token is for another audience")
+	case r.Expiry == nil:
+		return Grant{}, invalid("the token never expires")
+	case !now.Before(r.Expiry.Time().Add(leeway)):
+		return Grant{}, invalid("the token has expired")
+	case r.NotBefore != nil && now.Add(leeway).Before(r.NotBefore.Time()):
+		return Grant{}, invalid("the token is not valid yet")
+	case r.IssuedAt != nil && now.Add(leeway).Before(r.IssuedAt.Time()):
+		return Grant{}, invalid("the token is from the future")
+	}
+	name, ok := c.named[v.options.PrincipalClaim].(string)
+	if !ok || !isUnambiguous(name) {
+		return Grant{}, invalid("the token has no subject")
+	}
+	had := c.scopes()
+	missing := slices.DeleteFunc(slices.Clone(v.options.Scopes), func(s string) bool { return slices.Contains(had, s) })
+	if len(missing) > 0 {
+		return Grant{}, &Denial{Kind: Scope, Reason: "the token lacks the scope " + strings.Join(missing, " ")}
+	}
+	return Grant{Principal: v.options.Issuer + "#" + name, Expires: r.Expiry.Time().Add(leeway)}, nil
+}
+
+// isUnambiguous reports whether all people and programs that read the name will take it for the
+// same name.
+func isUnambiguous(name string) bool {
+	return name != "" && len(name) <= maxName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
+// scopes returns the scopes in the claim scope, where they are separated by spaces, and those in
+// the claim scp, which some issuers write as a list.
+func (c claims) scopes() []string {
+	var all []string
+	for _, name := range []string{"scope", "scp"} {
+		switch value := c.named[name].(type) {
+		case string:
+			all = append(all, strings.Fields(value)...)
+		case []any:
+			for _, item := range value {
+				if s, ok := item.(string); ok {
+					all = append(all, s)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// leeway is the accepted difference between the issuer's clock and the clock of this machine.
+const leeway = 30 * time.Second
+
+// Answer returns the HTTP status and the WWW-Authenticate header for an error from
+// [Verifier.Verify]. If the token could not be verified, the status is also 401.
+func (v *Verifier) Answer(err error) (status int, challenge string) {
+	d, ok := errors.AsType[*Denial](err)
+	if !ok {
+		d = &Denial{Kind: Unavailable}
+	}
+	switch d.Kind {
+	case Invalid:
+		return http.StatusUnauthorized, v.challenge + `, error="invalid_token", error_description="` + d.Reason + `"`
+	case Scope:
+		return http.StatusForbidden, v.challenge + `, error="insufficient_scope", error_description="` + d.Reason + `"`
+	default:
+		return http.StatusUnauthorized, v.challenge
+	}
+}
+
+// wellKnown is the path where protected resource metadata is published (RFC 9728).
+const wellKnown = "/.well-known/oauth-protected-resource"
+
+// bearer returns the part of the challenge that is the same for all denials.
+func (v *Verifier) bearer() string {
+	at := *v.resource
+	at.Path, at.RawPath = wellKnown+strings.TrimSuffix(at.Path, "/"), ""
+	challenge := `Bearer resource_metadata="` + at.String() + `"`
+	if len(v.options.Scopes) > 0 {
+		challenge += `, scope="` + strings.Join(v.options.Scopes, " ") + `"`
+	}
+	return challenge
+}
+
+// Metadata returns the protected resource metadata that is published at the given path. It names
+// the authorization server of this endpoint. For any other path, Metadata returns nil.
+func (v *Verifier) Metadata(path string) []byte {
+	if path != wellKnown && path != wellKnown+v.options.Path && path != wellKnown+strings.TrimSuffix(v.resource.Path, "/") {
+		return nil
+	}
+	b, err := json.Marshal(struct {
+		Resource string   `json:"resource"`
+		Servers  []string `json:"authorization_servers"`
+		Scopes   []string `json:"scopes_supported,omitempty"`
+		Methods  []string `json:"bearer_methods_supported"`
+	}{v.options.Resource, []string{v.options.Issuer}, v.options.Scopes, []string{"header"}})
+	if err != nil {
+		return nil
+	}
+	return b
 }

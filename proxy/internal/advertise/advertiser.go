@@ -220,7 +220,9 @@ func (a *Advertiser) notifyChanged() {
 		told, conflict := a.changed(s)
 		a.report(s, conflict)
 		for _, c := range told {
-			sendListChanged(c)
+			if c.Out != nil && c.Ready.Load() {
+				c.Out.Send(wire.AppendNotification(nil, spec.ListChanged, nil))
+			}
 		}
 	}
 }
@@ -238,13 +240,6 @@ func (a *Advertiser) changed(s *session.Session) (told []*session.Client, confli
 		}
 	}
 	return told, now.conflict
-}
-
-// sendListChanged sends notifications/tools/list_changed to a client.
-func sendListChanged(c *session.Client) {
-	if c.Out != nil && c.Ready.Load() {
-		c.Out.Send(wire.AppendNotification(nil, spec.ListChanged, nil))
-	}
 }
 
 // report logs and records a conflict. It does nothing if c is nil.

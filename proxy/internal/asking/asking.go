@@ -4,8 +4,14 @@ package asking
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
 
+	"github.com/petrigate/petrigate/internal/channel"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/runtime/approval"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
@@ -79,4 +85,92 @@ func Read(result []byte) Reply {
 		return Reply{Declined: true}
 	}
 	return Reply{}
+}
+
+// Parked returns the result for a call that has waited long enough. The person can still answer. If
+// the client repeats the call, it gets that answer. The text does not explain how to answer,
+// because the model reads the text and might have a shell.
+func Parked(id string) string {
+	return fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", id)
+}
+
+// NoConsent returns the result for a call that was not approved, with the reason. The argument gone
+// means that the client has stopped waiting, and ending means that the proxy is shutting down.
+func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, ending bool, now time.Time) string {
+	switch {
+	case said.State == approval.Denied:
+		return denied(tool, said, now)
+	case said.State == approval.Expired:
+		return fmt.Sprintf("%s requires human approval, but no one answered in time.", tool)
+	case gone:
+		return fmt.Sprintf("%s requires human approval, but the client disconnected before a person answered.", tool)
+	case ending:
+		return fmt.Sprintf("%s requires human approval, but petrigate stopped before a person answered. Call the tool again once petrigate runs.", tool)
+	case r.WasUnasked():
+		return fmt.Sprintf("%s requires human approval, but the client did not show the question, and no other channel is open.", tool)
+	case r.Via != "":
+		return fmt.Sprintf("%s requires human approval via %s, but no one can be asked that way now.", tool, r.Via)
+	default:
+		return fmt.Sprintf("%s requires human approval, but there is no one to ask: this client cannot show a question, and no other channel is open.", tool)
+	}
+}
+
+// denied returns the result for a call that was denied, with the reason and the time. A client may
+// also deny a call without asking its user.
+func denied(tool string, said approval.Answer, now time.Time) string {
+	why := "A person denied " + tool
+	if said.Channel == approval.Elicit && said.Reason == "" {
+		why = tool + " was not approved"
+	}
+	if ago := now.Sub(said.At); ago >= time.Second {
+		why += " " + text.Duration(ago) + " ago"
+	}
+	if said.Reason != "" {
+		why += ": " + text.Escape(said.Reason)
+	}
+	if !strings.ContainsAny(why[len(why)-1:], ".!?") {
+		why += "."
+	}
+	return why + " Do not call it again with these arguments."
+}
+
+// maxCaller is the maximum length of the names of the principal and the client in a log line.
+const maxCaller = 200
+
+// WaitingLogLine returns a log line that tells operators that a call is waiting for an answer. Its
+// argument how explains how to answer.
+func WaitingLogLine(c approval.Call, id, client, how string) string {
+	return fmt.Sprintf("approval %s wanted: %s on %s, by %s; answer: %s",
+		id, text.Escape(c.Tool), text.Escape(c.Upstream), text.Caller(c.Principal, client, maxCaller), how)
+}
+
+// HowToAnswer explains how to answer an approval. Its argument verb is the command that operators
+// can use to answer, if they can.
+func HowToAnswer(r *approval.Request, verb string) string {
+	only, _ := channel.Find(r.Via)
+	switch {
+	case only.Elsewhere != "":
+		return only.Elsewhere
+	case r.AllowsBeside(channel.OfClient()...):
+		return verb
+	}
+	return "at the client"
+}
+
+// Answered returns a log line that tells operators that an approval was answered.
+func Answered(r approval.Record, approve bool, channel, actor string) string {
+	verb := "denied"
+	switch {
+	case approve && r.Request.Needs > 1:
+		verb = fmt.Sprintf("approved (%d of %d people)", r.Answer.Approvals, r.Request.Needs)
+	case approve:
+		verb = "approved"
+	}
+	return fmt.Sprintf("approval %s %s: %s on %s, by %s via %s", r.Request.ID, verb, text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(actor), channel)
+}
+
+// ProgressNote returns the progress notification with number n for the given token.
+func ProgressNote(token []byte, n int, message string) []byte {
+	params := fmt.Appendf(nil, `{"progressToken":%s,"progress":%d,"message":`, token, n)
+	return wire.AppendNotification(nil, "notifications/progress", append(rawjson.AppendString(params, message), '}'))
 }

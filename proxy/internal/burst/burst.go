@@ -86,26 +86,18 @@ func (b *Burst) Add(s Step) bool {
 
 // Flush runs the steps that were held back, because a message of another kind must be handled next.
 // The burst continues.
-func (b *Burst) Flush() {
-	for _, s := range b.take(true) {
-		s.Continue()
-	}
-}
+func (b *Burst) Flush() { b.run(true) }
 
 // End ends the burst and runs the steps that were held back.
-func (b *Burst) End() {
-	for _, s := range b.take(false) {
+func (b *Burst) End() { b.run(false) }
+
+// run runs the steps that were held back. If stays is true, the burst continues after that.
+func (b *Burst) run(stays bool) {
+	b.mu.Lock()
+	steps := b.steps
+	b.steps, b.active = nil, b.active && stays
+	b.mu.Unlock()
+	for _, s := range steps {
 		s.Continue()
 	}
-}
-
-// take removes and returns the steps that were held back. If stays is true, the burst continues
-// after that.
-func (b *Burst) take(stays bool) []Step {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	steps := b.steps
-	b.steps = nil
-	b.active = b.active && stays
-	return steps
 }

@@ -2,6 +2,8 @@ package events
 
 import (
 	"bytes"
+	"container/list"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -122,3 +124,189 @@ func (s *Logs) Resume(w http.ResponseWriter, r *http.Request, stop <-chan struct
 // Resumable reports whether clients of the given revision know that a stream may end before the
 // answer, and that it may begin with an event that has no data.
 func Resumable(protocol string) bool { return protocol >= "2025-11-25" && protocol < "2026" }
+
+// Limits for the bytes that are kept for clients that may reconnect, per principal and in total.
+const (
+	budgetEach = 16 << 20
+	budgetAll  = 64 << 20
+)
+
+// eventCost is added to the size of an event to account for memory other than its bytes.
+const eventCost = 64
+
+// A Budget limits the bytes that streams keep for clients that may reconnect, per principal and in
+// total. When a limit is reached, the oldest streams lose their events: first those of the same
+// principal, then those of the principal with the most bytes. The zero value is ready to use.
+type Budget struct {
+	mu    sync.Mutex // guards the fields below it and the logs
+	total int
+	held  map[string]*holding // keyed by principal; contains no empty holdings
+}
+
+// A holding contains the events that are kept for the streams of one principal.
+type holding struct {
+	principal string
+	bytes     int
+	logs      list.List // elements are *log with events, oldest first
+}
+
+// drop deletes all events in the log. Later calls of add do not keep any events.
+func (l *log) drop() {
+	l.budget.mu.Lock()
+	defer l.budget.mu.Unlock()
+	l.empty()
+	l.dropped = true
+}
+
+// add appends an event and returns its ID. If the stream has too many events, it deletes the
+// oldest.
+func (l *log) add(parts [][]byte, last bool) (id string) {
+	size := eventCost
+	for _, part := range parts {
+		size += len(part)
+	}
+	var event []byte
+	if size <= maxStreamBytes {
+		event = bytes.Join(parts, nil)
+	}
+	b := l.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	number := l.next
+	l.next++
+	l.done = l.done || last
+	if event == nil || l.dropped {
+		l.empty()
+		l.lost = last
+	} else {
+		l.events = append(l.events, event)
+		for len(l.events) > maxEvents || l.size+size > maxStreamBytes {
+			b.uncount(l, eventCost+len(l.events[0]))
+			l.events[0], l.events = nil, l.events[1:]
+		}
+		b.count(l, size)
+	}
+	close(l.more)
+	l.more = make(chan struct{})
+	return l.id(number)
+}
+
+// empty deletes all events in the log. The caller must hold the budget's lock.
+func (l *log) empty() {
+	l.lost = l.lost || l.done && len(l.events) > 0
+	l.events = nil
+	l.budget.uncount(l, l.size)
+}
+
+// since returns the events after the event with the number seen, the number of the first of these
+// events, whether the stream is complete, and a channel that is closed when the next event arrives.
+func (l *log) since(seen int) (events [][]byte, from int, done bool, more <-chan struct{}) {
+	l.budget.mu.Lock()
+	defer l.budget.mu.Unlock()
+	events = l.events
+	if l.lost && l.request != nil {
+		events = [][]byte{l.lostAnswer()}
+	}
+	first := l.next - len(events)
+	from = max(seen+1, first)
+	return slices.Clone(events[min(from-first, len(events)):]), from, l.done, l.more
+}
+
+// count adds n bytes to the cost of l. If necessary, it first deletes older events. The caller must
+// hold the lock.
+func (b *Budget) count(l *log, n int) {
+	h := b.held[l.principal]
+	switch {
+	case b.held == nil:
+		b.held = map[string]*holding{}
+		fallthrough
+	case h == nil:
+		h = &holding{principal: l.principal}
+		b.held[l.principal] = h
+	}
+	if l.place == nil {
+		l.place = h.logs.PushBack(l)
+	}
+	l.size += n
+	h.bytes += n
+	b.total += n
+	for h.bytes > budgetEach {
+		h.oldest().empty()
+	}
+	for b.total > budgetAll {
+		b.largest().oldest().empty()
+	}
+}
+
+// uncount subtracts n bytes from the cost of l. The caller must hold the lock.
+func (b *Budget) uncount(l *log, n int) {
+	if l.place == nil {
+		return
+	}
+	h := b.held[l.principal]
+	l.size -= n
+	h.bytes -= n
+	b.total -= n
+	if l.size > 0 {
+		return
+	}
+	h.logs.Remove(l.place)
+	l.place = nil
+	if h.logs.Len() == 0 {
+		delete(b.held, h.principal)
+	}
+}
+
+func (h *holding) oldest() *log {
+	l, _ := h.logs.Front().Value.(*log)
+	return l
+}
+
+// largest returns the holding that has the most bytes.
+func (b *Budget) largest() (most *holding) {
+	for _, h := range b.held {
+		if most == nil || h.bytes > most.bytes || h.bytes == most.bytes && h.principal < most.principal {
+			most = h
+		}
+	}
+	return most
+}
+
+// A log keeps the events of one stream, starting with the first event that the client may have
+// missed. It is kept while the stream is open. After that, it is kept only if the client may have
+// missed the end. If the budget has no room for an answer, the answer is lost, and the client gets
+// an error instead.
+type log struct {
+	name      string
+	principal string
+	request   []byte // ID of the request; nil if the ID is too long to keep
+	budget    *Budget
+
+	// The budget's lock guards the fields below. After open has returned, only budget.go accesses
+	// them.
+	next    int // number of the next event
+	events  [][]byte
+	size    int           // sum of the costs of all events
+	place   *list.Element // position in the principal's list; nil if no events are kept
+	done    bool
+	lost    bool          // whether the answer could not be kept
+	dropped bool          // whether no client will resume the stream
+	more    chan struct{} // closed when the next event arrives
+}
+
+// Limits for the events that are kept for clients that have lost a stream. A [Budget] limits all
+// streams together.
+const (
+	maxStreams     = 64      // maximum number of streams per client
+	maxEvents      = 256     // maximum number of events per stream
+	maxStreamBytes = 4 << 20 // maximum number of bytes per stream
+	maxKeptID      = 128     // maximum length of a request ID that is kept for the error sent in place of a lost answer
+)
+
+func (l *log) id(number int) string { return eventID(l.name, number) }
+
+// lostAnswer returns the error that is sent in place of a lost answer.
+func (l *log) lostAnswer() []byte {
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":%q}}`, l.request,
+		"The answer to this request is lost: the client had left the stream, and the proxy stores only a limited number of answers. Find out what happened before repeating the request.")
+}

@@ -1,7 +1,9 @@
 package front
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -19,18 +21,25 @@ import (
 // Handler returns an HTTP handler for streamable HTTP, in both revision families, and for HTTP+SSE
 // (2024-11-05) at /sse and /messages. [Access] configures who can use it.
 func (f *Front) Handler(a Access) (http.Handler, error) {
-	guard, err := f.guard(a)
+	a.Path = cmp.Or(a.Path, defaultPath)
+	if a.Path[0] != '/' {
+		return nil, fmt.Errorf("the endpoint path %q must begin with a slash", a.Path)
+	}
+	guard, err := httpguard.New(a, httpguard.Options{
+		MaxMessage: f.MaxRequest, Now: f.Life.Now, Logger: f.Life.Log,
+		Background: func(run func(context.Context)) { f.Life.Background(func() { run(f.Life.Ctx) }) },
+	})
 	if err != nil {
 		return nil, err
 	}
+	each := cmp.Or(a.MaxSessions, defaultSessions)
+	limit := &sessionLimit{each: each, all: cmp.Or(a.MaxAll, max(defaultSessionsAll, each))}
+	h := &handler{front: f, path: a.Path, guard: guard, hooks: a.Hooks, sessionLimit: limit, beside: a.Beside}
 	if a.Several() {
 		f.Sessions.SeveralPrincipals.Store(true)
-	}
-	f.Life.Background(func() { f.expireClients(a.IdleTTL) })
-	h := &handler{front: f, path: a.path(), guard: guard, hooks: a.Hooks, sessionLimit: newSessionLimit(a), beside: a.Beside}
-	if a.Several() {
 		h.turns = turns.New()
 	}
+	f.Life.Background(func() { f.expireClients(a.IdleTTL) })
 	return h, nil
 }
 
@@ -83,7 +92,8 @@ func (h *handler) serve(x *exchange) {
 			h.hook(x, agent)
 			return
 		}
-		if !h.serveOtherPath(w, r) && !h.guard.Metadata(w, r) && !h.serveSSE(w, r) {
+		served := h.beside != nil && h.beside(w, r, h.guard.Trusted(r))
+		if !served && !h.guard.Metadata(w, r) && !h.serveSSE(w, r) {
 			httpguard.Reject(w)
 			http.NotFound(w, r)
 		}
@@ -105,12 +115,6 @@ func (h *handler) serve(x *exchange) {
 		w.Header().Set("Allow", "GET, POST, DELETE")
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 	}
-}
-
-// serveOtherPath serves paths that do not belong to MCP endpoints. It returns false for unknown
-// paths.
-func (h *handler) serveOtherPath(w http.ResponseWriter, r *http.Request) bool {
-	return h.beside != nil && h.beside(w, r, h.guard.Trusted(r))
 }
 
 // post serves a POST request. Such a request contains one message.

@@ -15,20 +15,20 @@ type addresses struct {
 	origins map[string]bool
 }
 
-func newAddresses(o Options, host, port string) addresses {
+func newAddresses(access Access, host, port string) addresses {
 	a := addresses{port: port, hosts: map[string]bool{}, origins: map[string]bool{}}
-	for _, h := range o.Hosts {
+	for _, h := range access.Hosts {
 		a.hosts[strings.ToLower(h)] = true
 	}
 	if !unspecified(host) { // web pages can send requests to the address 0.0.0.0
 		a.hosts[strings.ToLower(host)] = true
 	}
-	usual := map[bool]string{false: "80", true: "443"}[o.TLS] // default port; clients leave it out
+	usual := map[bool]string{false: "80", true: "443"}[access.TLS] // default port; clients leave it out
 	for _, name := range []string{"localhost", "127.0.0.1", "[::1]"} {
 		a.hosts[name+":"+port] = true
 		a.hosts[name] = a.hosts[name] || port == usual
 	}
-	for _, origin := range o.Origins {
+	for _, origin := range access.Origins {
 		a.origins[strings.ToLower(strings.TrimSuffix(origin, "/"))] = true
 	}
 	return a

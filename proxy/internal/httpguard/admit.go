@@ -56,12 +56,11 @@ func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, relea
 	} else {
 		body, release, err = c.guard.bodies.read(reader, r.ContentLength, c.Principal)
 	}
-	var over *http.MaxBytesError
 	switch {
 	case err == nil:
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request may wait a long time for a person
 		return body, release, true
-	case errors.As(err, &over):
+	case errors.As(err, new(*http.MaxBytesError)):
 		return refuse(tooLarge, http.StatusRequestEntityTooLarge)
 	case errors.Is(err, errTooMuch):
 		w.Header().Set("Retry-After", "1")

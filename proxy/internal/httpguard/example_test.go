@@ -9,9 +9,9 @@ import (
 )
 
 func Example() {
-	d, err := httpguard.New(httpguard.Options{
-		Addr: "127.0.0.1:7777", Tokens: map[string]string{"ann": "kept in a file"}, MaxMessage: 1 << 20,
-	})
+	d, err := httpguard.New(httpguard.Access{
+		Addr: "127.0.0.1:7777", Tokens: map[string]string{"ann": "kept in a file"},
+	}, httpguard.Options{MaxMessage: 1 << 20})
 	if err != nil {
 		panic(err)
 	}

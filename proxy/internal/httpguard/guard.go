@@ -2,11 +2,13 @@ package httpguard
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"net"
 	"net/http"
@@ -17,22 +19,43 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/access"
 )
 
-// Options configures a [Guard]. The zero value is invalid: one of Token, Tokens and JWT must be
-// set, or Open on a loopback address.
-type Options struct {
+// Access configures who can use an HTTP endpoint, and how much of it. The zero value is invalid: set
+// Token, Tokens or JWT, or set Open for a loopback address.
+type Access struct {
 	Addr    string            // address of the listener, of the form host:port
 	TLS     bool              // whether the listener uses TLS
+	Path    string            // path of the endpoint; empty: /mcp
 	Token   string            // bearer token of the principal named "token"
 	Tokens  map[string]string // bearer tokens, keyed by name; the principal is "token:" followed by the name
-	JWT     *access.Options   // options for tokens from an authorization server; nil: such tokens are not accepted
-	Open    bool              // whether no token is required; allowed only on a loopback address
-	Hosts   []string          // further Host headers to accept, with a port or (without one) for any port
-	Origins []string          // further Origin headers to accept, of the form scheme://host[:port]
+	JWT     *access.JWT       // how to verify the tokens of an authorization server; nil: they are not accepted
+	Open    bool              // whether requests need no token; allowed only on a loopback address
+	Hosts   []string          // additional Host headers to accept, with a port or (without one) for any port
+	Origins []string          // additional Origin headers to accept, of the form scheme://host[:port]
+	Hooks   bool              // whether agents can report their own tool calls at /hook/AGENT
 
-	MaxMessage  int              // maximum size of a message in bytes
-	MaxRequests int              // maximum number of open requests per principal, and four times as many in total; 0: 5000
-	BodyTimeout time.Duration    // maximum time for a client to send a message; 0: 30 seconds
-	Now         func() time.Time // nil: time.Now
+	IdleTTL     time.Duration // how long a session can stay idle; 0: one hour
+	MaxSessions int           // maximum number of open sessions per principal; 0: 1000
+	MaxAll      int           // maximum number of open sessions in total; 0: 10000
+	MaxRequests int           // maximum number of open requests per principal, including streams; 0: 5000. All principals together may have four times as many
+	BodyTimeout time.Duration // how long a client may take to send a message; 0: 30 seconds
+
+	// Beside answers requests for paths other than the endpoint. It returns false for unknown
+	// paths. A caller is trusted if it has a token for the endpoint, or if it runs on this machine
+	// and no token is required. Beside must not block. nil: there are no other paths.
+	Beside func(w http.ResponseWriter, r *http.Request, trusted bool) bool
+}
+
+// Several reports whether more than one principal can use the endpoint.
+func (a Access) Several() bool {
+	return a.JWT != nil || len(a.Tokens) > 1 || len(a.Tokens) == 1 && a.Token != ""
+}
+
+// Options contains what a [Guard] needs besides an [Access].
+type Options struct {
+	MaxMessage int                         // maximum size of a message in bytes
+	Now        func() time.Time            // nil: time.Now
+	Logger     *slog.Logger                // nil: discard
+	Background func(func(context.Context)) // starts a function that fetches keys; see [access.Options]
 }
 
 // defaultBodyTimeout is the default for the time that a client has to send a message.
@@ -51,28 +74,30 @@ type Guard struct {
 	bodies      *limit
 }
 
-// New returns a guard. It returns an error for options that would accept more or fewer callers than
-// the operator expects. If JWTs are enabled, it starts fetching the issuer's keys.
-func New(o Options) (*Guard, error) {
-	host, port, err := net.SplitHostPort(o.Addr)
+// New returns a guard. It returns an error for an Access that would accept more or fewer callers
+// than the operator expects. If JWTs are enabled, it starts fetching the issuer's keys.
+func New(a Access, o Options) (*Guard, error) {
+	host, port, err := net.SplitHostPort(a.Addr)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.check(host); err != nil {
+	if err := a.check(host); err != nil {
 		return nil, err
 	}
+	each := cmp.Or(a.MaxRequests, defaultRequests)
 	g := &Guard{
-		addresses: newAddresses(o, host, port), maxMessage: o.MaxMessage, bodyTimeout: cmp.Or(o.BodyTimeout, defaultBodyTimeout),
-		now: o.Now, requests: newRequestLimit(o.MaxRequests), bodies: newBodyLimit(o.MaxMessage),
+		addresses: newAddresses(a, host, port), maxMessage: o.MaxMessage, bodyTimeout: cmp.Or(a.BodyTimeout, defaultBodyTimeout),
+		now: o.Now, requests: &limit{each: each, all: 4 * each}, bodies: newBodyLimit(o.MaxMessage),
 	}
 	if g.now == nil {
 		g.now = time.Now
 	}
-	if g.tokens, err = newTokenList(o.Token, o.Tokens); err != nil {
+	if g.tokens, err = newTokenList(a.Token, a.Tokens); err != nil {
 		return nil, err
 	}
-	if o.JWT != nil {
-		if g.jwt, err = access.New(*o.JWT); err != nil {
+	if a.JWT != nil {
+		keys := access.Options{JWT: *a.JWT, Path: a.Path, Logger: o.Logger, Now: o.Now, Background: o.Background}
+		if g.jwt, err = access.New(keys); err != nil {
 			return nil, fmt.Errorf("setting up authentication by JWT: %w", err)
 		}
 	}
@@ -80,19 +105,19 @@ func New(o Options) (*Guard, error) {
 	return g, nil
 }
 
-func (o Options) check(host string) error {
-	token := o.Token != "" || len(o.Tokens) > 0
+func (a Access) check(host string) error {
+	token := a.Token != "" || len(a.Tokens) > 0
 	switch {
-	case token && o.JWT != nil:
+	case token && a.JWT != nil:
 		return errors.New("the HTTP listener has both tokens and JWT authentication: choose one")
-	case o.JWT != nil && o.Open:
+	case a.JWT != nil && a.Open:
 		return errors.New("the HTTP listener has JWT authentication but is open: choose one")
-	case token || o.JWT != nil:
+	case token || a.JWT != nil:
 		return nil
-	case !o.Open:
+	case !a.Open:
 		return errors.New("the HTTP listener has no authentication: set a token")
 	case !loopback(host):
-		return errors.New("the listener at " + o.Addr + " is reachable from other machines: it requires authentication (auth: token or auth: jwt) or a loopback address such as 127.0.0.1")
+		return errors.New("the listener at " + a.Addr + " is reachable from other machines: it requires authentication (auth: token or auth: jwt) or a loopback address such as 127.0.0.1")
 	}
 	return nil
 }

@@ -12,27 +12,27 @@ import (
 // TestNew checks that options that would admit more or fewer callers than the operator expects are
 // refused.
 func TestNew(t *testing.T) {
-	jwt := &access.Options{JWT: access.JWT{Issuer: "https://issuer.example", Audience: "https://gate.example/mcp", JWKS: "https://issuer.example/keys"}}
+	jwt := &access.JWT{Issuer: "https://issuer.example", Audience: "https://gate.example/mcp", JWKS: "https://issuer.example/keys"}
 	for _, c := range []struct {
-		name    string
-		options Options
-		want    string // part of the error; empty: no error
+		name   string
+		access Access
+		want   string // part of the error; empty: no error
 	}{
-		{"nobody", Options{Addr: "127.0.0.1:7"}, "has no authentication"},
-		{"no port", Options{Addr: "127.0.0.1", Open: true}, "missing port"},
-		{"open", Options{Addr: "127.0.0.1:7", Open: true}, ""},
-		{"open at a name of loopback", Options{Addr: "localhost:7", Open: true}, ""},
-		{"open on all networks", Options{Addr: ":7", Open: true}, "is reachable from other machines"},
-		{"open on another network", Options{Addr: "192.0.2.1:7", Open: true}, "is reachable from other machines"},
-		{"a token on all networks", Options{Addr: "[::]:7", Token: "x"}, ""},
-		{"a token and JWTs", Options{Addr: "127.0.0.1:7", Token: "x", JWT: jwt}, "choose one"},
-		{"JWTs and open", Options{Addr: "127.0.0.1:7", Open: true, JWT: jwt}, "choose one"},
-		{"JWTs of nobody", Options{Addr: "127.0.0.1:7", JWT: &access.Options{}}, "the issuer of tokens is missing"},
-		{"an empty token", Options{Addr: "127.0.0.1:7", Tokens: map[string]string{"ann": ""}}, "an empty token or token name"},
-		{"one token of two", Options{Addr: "127.0.0.1:7", Tokens: map[string]string{"ann": "x", "bob": "x"}}, "token:ann and token:bob have the same token"},
-		{"one token with a name and without", Options{Addr: "127.0.0.1:7", Token: "x", Tokens: map[string]string{"bob": "x"}}, "token and token:bob have the same token"},
+		{"nobody", Access{Addr: "127.0.0.1:7"}, "has no authentication"},
+		{"no port", Access{Addr: "127.0.0.1", Open: true}, "missing port"},
+		{"open", Access{Addr: "127.0.0.1:7", Open: true}, ""},
+		{"open at a name of loopback", Access{Addr: "localhost:7", Open: true}, ""},
+		{"open on all networks", Access{Addr: ":7", Open: true}, "is reachable from other machines"},
+		{"open on another network", Access{Addr: "192.0.2.1:7", Open: true}, "is reachable from other machines"},
+		{"a token on all networks", Access{Addr: "[::]:7", Token: "x"}, ""},
+		{"a token and JWTs", Access{Addr: "127.0.0.1:7", Token: "x", JWT: jwt}, "choose one"},
+		{"JWTs and open", Access{Addr: "127.0.0.1:7", Open: true, JWT: jwt}, "choose one"},
+		{"JWTs of nobody", Access{Addr: "127.0.0.1:7", JWT: &access.JWT{}}, "the issuer of tokens is missing"},
+		{"an empty token", Access{Addr: "127.0.0.1:7", Tokens: map[string]string{"ann": ""}}, "an empty token or token name"},
+		{"one token of two", Access{Addr: "127.0.0.1:7", Tokens: map[string]string{"ann": "x", "bob": "x"}}, "token:ann and token:bob have the same token"},
+		{"one token with a name and without", Access{Addr: "127.0.0.1:7", Token: "x", Tokens: map[string]string{"bob": "x"}}, "token and token:bob have the same token"},
 	} {
-		switch _, err := New(c.options); {
+		switch _, err := New(c.access, Options{}); {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: %v", c.name, err)
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
@@ -59,10 +59,10 @@ func knock(d *Guard, host, origin, authorization string) (Caller, int) {
 
 // TestAdmit covers E001, E002 and E004: Host, Origin and token are each required.
 func TestAdmit(t *testing.T) {
-	d, err := New(Options{
+	d, err := New(Access{
 		Addr: "0.0.0.0:7777", Token: "the token", Tokens: map[string]string{"bob": "that of bob"},
 		Hosts: []string{"Gate.example"}, Origins: []string{"https://App.example/"},
-	})
+	}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestRequests(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		tokens[name] = "that of " + name
 	}
-	d, err := New(Options{Addr: "127.0.0.1:7777", Tokens: tokens, MaxRequests: 2})
+	d, err := New(Access{Addr: "127.0.0.1:7777", Tokens: tokens, MaxRequests: 2}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestRequests(t *testing.T) {
 
 // TestBody checks that the size of messages is limited, whether or not it was announced.
 func TestBody(t *testing.T) {
-	d, err := New(Options{Addr: "127.0.0.1:7777", Open: true, MaxMessage: 2 * maxUncounted})
+	d, err := New(Access{Addr: "127.0.0.1:7777", Open: true}, Options{MaxMessage: 2 * maxUncounted})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package httpguard
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -34,11 +33,6 @@ type limit struct {
 	each, all int // maximum for each principal, and maximum in total
 
 	quota.Quota
-}
-
-func newRequestLimit(each int) *limit {
-	each = cmp.Or(each, defaultRequests)
-	return &limit{each: each, all: 4 * each}
 }
 
 // newBodyLimit returns a limit for large messages. It counts bytes that were actually read, and not

@@ -70,11 +70,7 @@ func mirrored(object []byte) *mcp.Tool {
 // unreadable returns a reason why clients might misinterpret the tool, or might reject the whole
 // list because of it. It returns "" if it finds none.
 func unreadable(object []byte) string {
-	variant := false
-	rawjson.Members(object, func(key, _ []byte, _ int) bool {
-		variant = string(key) != "name" && bytes.EqualFold(key, []byte("name"))
-		return !variant
-	})
+	_, _, variant := rawjson.Variants(object, "name")
 	schema, _ := rawjson.Member(object, "inputSchema")
 	switch {
 	case variant:

@@ -169,7 +169,9 @@ func (q *askedCall) beginWait(r *approval.Request) *personWait {
 	}
 	q.TellOperators(r, q.call.Peer.Name)
 	if way != "" && q.call.Peer.Rev.InputRequired {
-		w.parked = q.elicitByResult(r, way)
+		q.Approvals.Put(r, way) // the client answers in the next round of the call
+		state := q.Sealer.Seal(seal.Round{Approval: r.ID, Channel: way, Expires: r.Expires}, r.Key.Bytes())
+		w.parked = inputRequired{state: state, question: q.question(r, way, "")}
 		return w
 	}
 	hold := min(q.Approval.Hold(q.call.Peer.Name), r.Expires.Sub(q.Life.Now()))

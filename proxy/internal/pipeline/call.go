@@ -15,6 +15,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
+	"github.com/petrigate/petrigate/proxy/internal/tasks"
 	"github.com/petrigate/petrigate/proxy/internal/turns"
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -270,3 +271,11 @@ func (c *Call) beside() (members, meta []byte) {
 // asTask reports whether the client expects a task as the answer (params.task in revision
 // 2025-11-25). Such a client cannot read a refusal that is a tool result.
 func (c *Call) asTask() bool { return c.params.Task != nil && c.Method == spec.CallTool }
+
+// asTaskAnyway reports whether the call must be sent as a task although the client cannot request
+// one: the client uses revision 2026-07-28, and the server uses revision 2025-11-25 and runs the
+// tool only as a task.
+func (c *Call) asTaskAnyway() bool {
+	u := c.Tool.Upstream
+	return c.Method == spec.CallTool && c.Peer.Rev.TaskExtension && c.Tool.OnlyTask && !u.Rev().TaskExtension && tasks.MakesTasks(u)
+}

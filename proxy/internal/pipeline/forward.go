@@ -66,7 +66,7 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 		by = "policy changed"
 	}
 	p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, by)
-	p.abandon(ticket) // settle may have failed to store the outcome
+	p.Admission.Abandon(context.Background(), ticket) // settle may have failed to store the outcome
 	switch {
 	case !c.wanted():
 		c.end(nil)
@@ -95,7 +95,9 @@ func (f *inflightCall) request(trace func() (parent, state string)) upstream.Req
 	} else {
 		r.Ask, r.Interrupted = f.onOwnRequest, f.onInterrupted
 		if !c.plain {
-			hop.Task = c.taskParams()
+			if hop.Task = c.params.Task; c.asTaskAnyway() {
+				hop.Task = []byte(`{}`)
+			}
 			f.asTask = hop.Task != nil
 		}
 	}
@@ -356,11 +358,6 @@ func (f *inflightCall) settleLate(r upstream.Reply) {
 func (p *Pipeline) settle(s *session.Session, ticket *admission.Ticket, e gate.End, by string) {
 	p.Admission.Settle(context.Background(), ticket, e, by) // a background context, because the end must be recorded during shutdown, too
 	p.Advertiser.Touch(s)
-}
-
-// abandon settles a call with the outcome unknown, unless it has already been settled.
-func (p *Pipeline) abandon(ticket *admission.Ticket) {
-	p.Admission.Abandon(context.Background(), ticket)
 }
 
 // SettleTask settles a call that has become a task. If the task has succeeded, result is the result

@@ -6,7 +6,6 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/text"
-	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/relay"
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
@@ -45,7 +44,10 @@ func (c *Call) answerBuiltin() {
 // answerUnknown answers a call of a tool, prompt or resource that no server offers.
 func (p *Pipeline) answerUnknown(c *Call) {
 	if w := p.Pool.Catalogue.Load().Filtered[c.params.Name]; w != nil && c.Method == spec.CallTool {
-		p.refuseWithheld(c, w)
+		c.Tool, c.recorded = w, w.Name
+		r := PlainRefusal(w.Withheld())
+		p.RecordRefusal(c, r)
+		c.answer(r)
 		return
 	}
 	p.Life.Log.Warn("call of an unknown name refused", logkind.Unresolved, "method", c.Method, "name", text.Escape(c.params.Name), "session", c.State.ID)
@@ -75,12 +77,4 @@ func (p *Pipeline) recordUnknown(c *Call) {
 	p.Admission.Refused(p.Life.Ctx, &admission.Call{
 		Key: c.State.Key(), Client: c.Peer.Name, ID: c.ID, Tool: audit.Bounded(name), Canonical: audit.Bounded(name), Digest: c.argumentsDigest(),
 	}, admission.Refuse("unknown", c.Method+": no upstream has it"))
-}
-
-// refuseWithheld refuses a call of a tool that the configuration withholds from clients.
-func (p *Pipeline) refuseWithheld(c *Call, tool *pool.Tool) {
-	c.Tool, c.recorded = tool, tool.Name
-	r := PlainRefusal(tool.Withheld())
-	p.RecordRefusal(c, r)
-	c.answer(r)
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"sync"
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
@@ -16,6 +17,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 	"github.com/petrigate/petrigate/proxy/internal/session"
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
 // Options contains the parts of the proxy that a [Pipeline] uses.
@@ -61,3 +63,68 @@ type Pipeline struct {
 
 // New returns a Pipeline that has no calls yet.
 func New(o Options) *Pipeline { return &Pipeline{Options: o} }
+
+// maxSuspended is the maximum number of calls whose clients were asked for input and have not yet
+// returned with it.
+const maxSuspended = 10_000
+
+// A suspendedCall is a call between two rounds (2026-07-28). Its client has received an
+// InputRequiredResult and will send the call again with the responses. The gate has admitted the
+// call and considers it open. If other processes can continue the call, it is stored in
+// [Options.Rounds]; otherwise, it is stored in [suspendedCalls].
+type suspendedCall struct {
+	id     string
+	ticket *admission.Ticket
+	call   *Call // the first round; nil: the call is stored in [Options.Rounds]
+
+	approved *rounds.Approved // members that a person has approved; nil: no person was asked
+
+	// The next two fields are set only for a server that uses revision 2025-11-25, which is waiting
+	// for the answers.
+	inflight *inflightCall
+	asked    map[string]*upstream.ServerRequest // requests from the server, by their keys in inputRequests
+
+	timer *time.Timer
+}
+
+// suspendedCalls is the table of suspended calls. A suspension ends when the client returns or when
+// the suspension expires. mu guards byID.
+type suspendedCalls struct {
+	mu    sync.Mutex
+	byID  map[string]*suspendedCall
+	quota quota.Quota
+}
+
+// add stores x for the given time, and then calls over. It returns false if too many calls are
+// suspended: either in total or, if there are several principals, for this principal.
+func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, over func(*suspendedCall)) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.quota.Take(x.call.Client.Principal, maxSuspended, several); !ok {
+		return false
+	}
+	if s.byID == nil {
+		s.byID = map[string]*suspendedCall{}
+	}
+	s.byID[x.id] = x
+	x.timer = time.AfterFunc(life, func() {
+		if s.take(x.id) != nil {
+			over(x)
+		}
+	})
+	return true
+}
+
+// take ends a suspension and returns the suspended call. If the suspension has already ended, it
+// returns nil.
+func (s *suspendedCalls) take(id string) *suspendedCall {
+	s.mu.Lock()
+	x := s.byID[id]
+	delete(s.byID, id)
+	s.mu.Unlock()
+	if x != nil {
+		s.quota.Give(x.call.Client.Principal, 1)
+		x.timer.Stop()
+	}
+	return x
+}

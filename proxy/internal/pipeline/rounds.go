@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -119,7 +120,8 @@ func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 		state, _ := rawjson.String(lit)
 		r.State = &state
 	}
-	c.replyRaw(wire.ResultHead(c.ID), withState(c.Tool.Upstream.WithServerNames(result), p.Sealer.Seal(r, c.subject())))
+	state := rawjson.AppendString(nil, p.Sealer.Seal(r, c.subject())) // takes the place of the server's own state
+	c.replyRaw(wire.ResultHead(c.ID), wire.SetMember(c.Tool.Upstream.WithServerNames(result), "requestState", state))
 	return ""
 }
 
@@ -159,10 +161,5 @@ func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
 func (p *Pipeline) notResumed(x *suspendedCall) {
 	p.Life.Log.Info("the client did not provide the requested input", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	p.settle(x.call.State, x.ticket, gate.End{Outcome: gate.Failure}, "no input")
-	p.abandon(x.ticket)
-}
-
-// withState returns an InputRequiredResult with the proxy's requestState in place of the server's.
-func withState(result []byte, state string) []byte {
-	return wire.SetMember(result, "requestState", rawjson.AppendString(nil, state))
+	p.Admission.Abandon(context.Background(), x.ticket)
 }

@@ -1,8 +1,18 @@
 package relay
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
+	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
+	"github.com/petrigate/petrigate/proxy/internal/session"
+	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
@@ -69,3 +79,146 @@ var (
 	ResourceList = listKind{"resources/list", "resources", "resources", "uri"}
 	TemplateList = listKind{"resources/templates/list", "resources", "resourceTemplates", "uriTemplate"}
 )
+
+// maxWays is the maximum number of tools in the status whose remedy is searched for. The number is
+// limited because each search takes time.
+const maxWays = 20
+
+// A statusDoc describes the session of a client: the tools that the client can call now, and why
+// others are refused. It contains neither shadow nets nor arguments.
+type statusDoc struct {
+	proxy   *Relay
+	session string
+	state   *gate.State // state of the session
+	now     time.Time
+	ways    int // number of tools whose remedy was searched for
+
+	advertised gate.Advertised
+	hidden     map[string]bool // tools that are refused whatever their arguments are
+
+	free, asking, depends []string // names of tools
+	refused               []string // lines of text about refused tools
+}
+
+// Status returns the status of a session as Markdown.
+func (p *Relay) Status(s *session.Session) string {
+	d := &statusDoc{proxy: p, session: s.ID, now: p.Life.Now(), hidden: map[string]bool{}}
+	view := p.Pool.Catalogue.Load()
+	state, err := p.Pool.Snapshot(s)
+	if err != nil {
+		return "# petrigate status\n\nThis session has ended.\n"
+	}
+	d.state = state
+	d.advertised = state.Policy().Advertise(state, view.Calls, d.now)
+	for _, h := range d.advertised.Hidden {
+		d.hidden[h.Tool] = true
+	}
+	for _, c := range view.Calls {
+		c.Time = d.now
+		decision, _ := state.Policy().Decide(state, c, nil) // this has no side effects
+		d.add(c, decision)
+	}
+	return d.String()
+}
+
+// add adds the gate's decision for a call without arguments.
+func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
+	switch r := decision.(type) {
+	case *gate.Allow:
+		d.free = append(d.free, c.Tool)
+	case *gate.Ask:
+		d.asking = append(d.asking, c.Tool)
+	case *gate.Refusal:
+		if d.certain(c, r) {
+			d.refused = append(d.refused, fmt.Sprintf("- %s: %s", c.Tool, d.why(c, r)))
+		} else {
+			d.depends = append(d.depends, c.Tool)
+		}
+	}
+}
+
+// certain reports whether the call would be refused whatever its arguments are.
+func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
+	switch r.Kind {
+	case gate.KindBlocked:
+		return d.hidden[c.Tool]
+	case gate.KindDefault:
+		return true
+	}
+	return false
+}
+
+// why returns the reason for a refusal, together with a remedy if one is found.
+func (d *statusDoc) why(c gate.Call, r *gate.Refusal) string {
+	text := d.proxy.Admission.Text(r, d.session, d.now)
+	remedy := d.proxy.Admission.Generation().Remedy
+	if remedy == nil || r.Retry > 0 || d.ways == maxWays {
+		return text
+	}
+	d.ways++
+	if way := remedy(d.state.Clone(), c, r); way.Text != "" {
+		text += " " + way.Text
+	}
+	return text
+}
+
+func (d *statusDoc) String() string {
+	var b strings.Builder
+	b.WriteString("# petrigate status\n\nA decision can also depend on the arguments. A refused call is not made; the text of its result gives the reason.\n")
+	section(&b, "Servers that are unavailable now, with their tools", d.proxy.notUp())
+	section(&b, "Available now", d.free)
+	section(&b, "Available once a person has approved the call", d.asking)
+	section(&b, "Depends on the arguments", d.depends)
+	if len(d.refused) > 0 {
+		fmt.Fprintf(&b, "\n## Not available now\n\n%s\n", strings.Join(d.refused, "\n"))
+	}
+	d.conflict(&b)
+	b.WriteString("\n## State\n\n")
+	for _, n := range d.state.Policy().NetsOf(d.state) {
+		if !n.Active || n.Shadow {
+			continue
+		}
+		yields := ""
+		if slices.Contains(d.advertised.Ignored, n.Name) {
+			yields = " (advisory: it does not block now)"
+		}
+		fmt.Fprintf(&b, "- %s: %s%s\n", n.Name, cmp.Or(n.Marking.String(), "no tokens"), yields)
+	}
+	for _, h := range d.state.Open() {
+		fmt.Fprintf(&b, "- call #%d of %s has not ended, for %s\n", h.Number, h.Tool, text.Duration(d.now.Sub(h.Since)))
+	}
+	return b.String()
+}
+
+// conflict writes which nets together leave no tool that can be called, and what the consequences
+// are.
+func (d *statusDoc) conflict(b *strings.Builder) {
+	c := d.advertised.Conflict
+	if c == nil {
+		return
+	}
+	nets := strings.Join(c.Nets, ", ")
+	if len(c.Yields) == 0 {
+		fmt.Fprintf(b, "\n## Conflict\n\nTogether these nets block every tool: %s. They are required, so each of them blocks calls.\n", nets)
+	} else {
+		fmt.Fprintf(b, "\n## Conflict\n\nTogether these nets would block every tool: %s. Advisory nets yield, and do not block now: %s.\n", nets, strings.Join(c.Yields, ", "))
+	}
+}
+
+// notUp returns the servers that are not up.
+func (p *Relay) notUp() []string {
+	var names []string
+	for _, u := range p.Pool.Servers {
+		if phase := u.State().Phase; phase != upstream.Up {
+			names = append(names, u.Config.Name+" ("+phase.String()+")")
+		}
+	}
+	return names
+}
+
+// section writes a heading followed by the names. If there are no names, it writes nothing.
+func section(b *strings.Builder, title string, names []string) {
+	if len(names) > 0 {
+		fmt.Fprintf(b, "\n## %s\n\n%s\n", title, strings.Join(names, ", "))
+	}
+}

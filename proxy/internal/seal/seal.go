@@ -156,11 +156,9 @@ func (s *Sealer) Open(ctx context.Context, state string) (r Round, err error) {
 	if err != nil || json.Unmarshal(plain, &r) != nil || s.now().After(r.Expires) {
 		return Round{}, ErrState
 	}
-	r.Elsewhere = !s.sealedHere(raw)
+	r.Elsewhere = !bytes.Equal(raw[:saltSize], s.salt[:])
 	return r, nil
 }
-
-func (s *Sealer) sealedHere(raw []byte) bool { return bytes.Equal(raw[:saltSize], s.salt[:]) }
 
 // open opens a state that was sealed with the given salt. If it fails, it reads the key again,
 // because the key may have been replaced.

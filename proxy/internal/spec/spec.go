@@ -5,6 +5,7 @@ package spec
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -160,11 +161,7 @@ func LacksTasks() *wire.Fault {
 
 // NamesTask reports whether requests with this method contain a taskId.
 func NamesTask(method string) bool {
-	switch method {
-	case "tasks/get", "tasks/result", "tasks/cancel", "tasks/update":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"tasks/get", "tasks/result", "tasks/cancel", "tasks/update"}, method)
 }
 
 // TaskPageSize is the number of tasks on each page of tasks/list.

@@ -141,11 +141,10 @@ func (s *Tasks) emulate(ctx context.Context, x *Task, m wire.Message) (result []
 	default:
 		result, err = s.emulatedDetail(ctx, x)
 	}
-	var refused upstream.Refused
 	switch {
 	case errors.Is(err, errTaskGone):
 		err = wire.NewFault(wire.CodeInvalidParams, spec.NoTask)
-	case err != nil && !errors.As(err, &refused):
+	case err != nil && !errors.As(err, new(upstream.Refused)):
 		err = fmt.Errorf("upstream %s: %v", x.Upstream.Config.Name, err)
 	}
 	return result, err

@@ -68,7 +68,7 @@ func (s *Tasks) fetched(x *Task, result []byte) {
 // resultOutcome returns the outcome of a task with the given result. If a net waits for the
 // outcome, the result must be strict JSON.
 func resultOutcome(x *Task, result []byte) gate.Outcome {
-	if !wire.Success(result) || x.Ticket.Awaited && rawjson.Check(result, rawjson.MaxDepth) != nil {
+	if !wire.ResultFacts(result).Success() || x.Ticket.Awaited && rawjson.Check(result, rawjson.MaxDepth) != nil {
 		return gate.Failure
 	}
 	return gate.Success

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
@@ -36,11 +37,7 @@ func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...
 // unknownTask reports whether the error code indicates that the server might not know the task.
 func unknownTask(failure []byte) bool {
 	code, _ := rawjson.Member(failure, "code")
-	switch string(code) {
-	case "-32600", "-32601", "-32602", "-32001", "-32002":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"-32600", "-32601", "-32602", "-32001", "-32002"}, string(code))
 }
 
 // Cancel sends tasks/cancel in the background.

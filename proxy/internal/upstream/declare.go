@@ -38,10 +38,11 @@ func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	return declared
 }
 
-// prefers2025 reports whether the first client has chosen revision 2025-11-25.
-func (u *Upstream) prefers2025() (yes bool) {
-	u.locked(func() { yes = u.prefer2025 })
-	return yes
+// wishes returns the capabilities that the next handshake will declare, and whether the first client
+// has chosen revision 2025-11-25.
+func (u *Upstream) wishes() (declared []byte, prefers2025 bool) {
+	u.locked(func() { declared, prefers2025 = u.declared, u.prefer2025 })
+	return declared, prefers2025
 }
 
 // Intend adds a client's capabilities to those that the next handshake declares. If the server
@@ -95,17 +96,12 @@ func (u *Upstream) nextUp() (up <-chan struct{}) {
 	return up
 }
 
-// capabilities returns the capabilities that the next handshake will declare.
-func (u *Upstream) capabilities() (declared []byte) {
-	u.locked(func() { declared = u.declared })
-	return declared
-}
-
 // declare replaces the capabilities in the params of a handshake. They were written by mcp-go;
 // declare writes the capabilities to declare instead.
 func (u *Upstream) declare(method string, params []byte) []byte {
 	if method == string(mcp.MethodInitialize) {
-		return wire.ReplaceMember(nil, params, "capabilities", u.capabilities())
+		declared, _ := u.wishes()
+		return wire.ReplaceMember(nil, params, "capabilities", declared)
 	}
 	meta, ok := rawjson.Member(params, "_meta")
 	if !ok {

@@ -218,11 +218,17 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 // wait waits for the reply to x. A reply that arrived before the connection ended counts even if
 // wait reads it only afterwards.
 func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error) {
+	// The exchanges that are lost with a child get their replies only when the connection is
+	// retired, and that happens after the handshake.
+	ended := a.conn.Over()
+	if _, ok := a.conn.(*streamable.Conn); ok { // over streamable HTTP, each request ends by itself
+		ended = nil
+	}
 	var err error
 	select {
 	case reply := <-x.Done():
 		return reply, nil
-	case <-a.ended():
+	case <-ended:
 		err = a.conn.Cause()
 		// The server may have needed too much time to start and to read the first request.
 		a.diedOfProbe = a.probe != nil && !a.probe.Answered.Load()
@@ -237,16 +243,6 @@ func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error
 		x.GiveUp()
 		return conn.Reply{}, err
 	}
-}
-
-// ended returns a channel that is closed when a child has ended. The exchanges that are lost with
-// the child get their replies only when the connection is retired, and that happens after the
-// handshake.
-func (a *adapter) ended() <-chan struct{} {
-	if _, ok := a.conn.(*streamable.Conn); !ok {
-		return a.conn.Over()
-	}
-	return nil // over streamable HTTP, each request ends by itself
 }
 
 // answeredLate reports whether server/discover was answered late and the answer offers revision

@@ -36,7 +36,7 @@ func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop f
 func (u *Upstream) listenFilter(capabilities []byte) []byte {
 	var filter rawjson.Object
 	for _, list := range []string{"tools", "prompts", "resources"} {
-		if canChange(capabilities, list) {
+		if changes, _ := rawjson.MemberAt(capabilities, list, "listChanged"); string(changes) == "true" {
 			filter = filter.Raw(list+"ListChanged", []byte("true"))
 		}
 	}
@@ -47,11 +47,6 @@ func (u *Upstream) listenFilter(capabilities []byte) []byte {
 		return nil
 	}
 	return filter.Bytes()
-}
-
-func canChange(capabilities []byte, list string) bool {
-	changes, _ := rawjson.MemberAt(capabilities, list, "listChanged")
-	return string(changes) == "true"
 }
 
 // Watch sets the resources to watch. A server that uses revision 2026-07-28 notifies the proxy when

@@ -37,12 +37,6 @@ func (e Refused) Error() string {
 	return "the server refused: " + text.Excerpt(rawjson.StringAt(e, "message"), 200)
 }
 
-// noMethod reports whether the server does not know the requested method.
-func (e Refused) noMethod() bool {
-	code, _ := rawjson.Member(e, "code")
-	return string(code) == "-32601"
-}
-
 // Pages sends list requests (tools/list, prompts/list, and so on) until a result contains no
 // nextCursor. It passes each result to the function add. If add returns an error, Pages stops.
 func (u *Upstream) Pages(ctx context.Context, method string, add func(page []byte) error) error {
@@ -108,9 +102,9 @@ func (u *Upstream) ListTools(ctx context.Context) (ToolList, error) {
 		}
 		return l.add(page)
 	})
-	var refused Refused
-	switch {
-	case errors.As(err, &refused) && len(l.Pages) == 0 && refused.noMethod():
+	refused, _ := errors.AsType[Refused](err)
+	switch code, _ := rawjson.Member(refused, "code"); {
+	case string(code) == "-32601" && len(l.Pages) == 0: // the server does not know the method
 		return ToolList{}, nil
 	case err != nil:
 		return ToolList{}, fmt.Errorf("listing tools: %w", err)

@@ -202,12 +202,13 @@ func (s *supervisor) attempt(ctx context.Context, protocol string) (conn.Conn, a
 	a, err := s.handshake(within, c, protocol)
 	if err == nil {
 		again := ""
-		switch is2026, prefers2025 := a.Rev() == rev.Rev2026, s.prefers2025(); {
+		declared, prefers2025 := s.wishes()
+		switch is2026 := a.Rev() == rev.Rev2026; {
 		case is2026 && a.Speaks2025 && prefers2025:
 			again = "legacy"
 		case a.late2026 && !prefers2025: // the result must not depend on how fast the server starts
 			again = mcp.ProtocolVersion20260728
-		case is2026 || covers(a.declared, s.capabilities()):
+		case is2026 || covers(a.declared, declared):
 			c.Agree(a.session)
 			return c, a, nil
 		default: // clients have declared more capabilities since the handshake began

@@ -47,7 +47,7 @@ func BenchmarkParseUpstream(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				m, err := ParseUpstream(line)
-				if err != nil || !Success(m.Result) {
+				if err != nil || !ResultFacts(m.Result).Success() {
 					b.Fatal(err)
 				}
 			}

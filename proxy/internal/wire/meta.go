@@ -122,6 +122,14 @@ func ofHop(key []byte) bool {
 	return isOwn(key) // only the proxy itself sends such members to an upstream
 }
 
+// ProgressToken returns the token in the params of an upstream's progress notification. Its result
+// ok is false if the token cannot come from the proxy, which sends only integers.
+func ProgressToken(params []byte) (token int64, ok bool) {
+	value, _ := rawjson.Member(params, "progressToken")
+	token, err := strconv.ParseInt(string(value), 10, 64)
+	return token, err == nil
+}
+
 // WithSubscription returns the params of a notification for the subscription with the given ID,
 // which is a JSON value. If the ID is empty, the notification belongs to no subscription. The
 // upstream's own subscription ID is removed.

@@ -127,6 +127,3 @@ func (f Facts) Success() bool {
 // Handle reports whether the result creates a task instead of ending the call, even if the client
 // has not asked for a task.
 func (f Facts) Handle() bool { return f.Task || f.Type == TypeTask }
-
-// Success reports whether the result means that the call has succeeded; see [Facts.Success].
-func Success(result []byte) bool { return ResultFacts(result).Success() }

@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -50,24 +51,27 @@ func New(t testing.TB) *Issuer {
 	return i
 }
 
+// lock locks the issuer and returns a function that unlocks it.
+func (i *Issuer) lock() (unlock func()) {
+	i.mu.Lock()
+	return i.mu.Unlock
+}
+
 // Name returns the issuer name that its tokens contain.
 func (i *Issuer) Name() string {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	defer i.lock()()
 	return i.name
 }
 
 // Rename changes the name of the issuer in its tokens.
 func (i *Issuer) Rename(name string) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	defer i.lock()()
 	i.name = name
 }
 
 // Page makes h serve the given path instead of the keys.
 func (i *Issuer) Page(path string, h http.HandlerFunc) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	defer i.lock()()
 	i.pages[path] = h
 }
 
@@ -83,8 +87,7 @@ func Metadata(issuer, jwks string) http.HandlerFunc {
 func (i *Issuer) Add(id string) {
 	i.t.Helper()
 	key := i.key(id)
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	defer i.lock()()
 	i.secret[id] = key
 }
 
@@ -108,29 +111,25 @@ func (i *Issuer) key(id string) crypto.Signer {
 
 // Remove removes a key from the published set.
 func (i *Issuer) Remove(id string) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	defer i.lock()()
 	delete(i.secret, id)
 }
 
 // Publish adds any JSON value to the published set.
 func (i *Issuer) Publish(key any) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	defer i.lock()()
 	i.extra = append(i.extra, key)
 }
 
 // Answer makes h respond to requests for the keys. If h is nil, the keys are served again.
 func (i *Issuer) Answer(h http.HandlerFunc) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	defer i.lock()()
 	i.answer = h
 }
 
 // Fetches returns how many times the keys were requested.
 func (i *Issuer) Fetches() int {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	defer i.lock()()
 	return i.fetches
 }
 
@@ -162,8 +161,7 @@ func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Secret returns the private key with the given ID.
 func (i *Issuer) Secret(id string) crypto.Signer {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	defer i.lock()()
 	return i.secret[id]
 }
 
@@ -188,12 +186,8 @@ func (i *Issuer) Sign(id string, alg jose.SignatureAlgorithm, header map[string]
 }
 
 func merged(a, b map[string]any) map[string]any {
-	for name, value := range b {
-		a[name] = value
-		if value == nil {
-			delete(a, name)
-		}
-	}
+	maps.Copy(a, b)
+	maps.DeleteFunc(a, func(_ string, value any) bool { return value == nil })
 	return a
 }
 

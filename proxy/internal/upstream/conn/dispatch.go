@@ -305,14 +305,13 @@ func (p *Pending) waiting() (soon, work bool) {
 
 // Progressing returns the exchange that a progress notification belongs to, or nil.
 func (p *Pending) Progressing(params []byte) *Exchange {
-	token, _ := rawjson.Member(params, "progressToken")
-	n, err := strconv.ParseInt(string(token), 10, 64)
-	if err != nil {
+	token, ok := wire.ProgressToken(params)
+	if !ok {
 		return nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.byToken[n]
+	return p.byToken[token]
 }
 
 // Cancel records that x was canceled. If too many canceled exchanges are waiting, it removes the

@@ -31,19 +31,26 @@ func (c *Conn) lost(x *conn.Exchange, err error, sent bool) error {
 	case errors.Is(err, conn.ErrNotSent): // this was the second attempt to send a refused request
 		return err
 	}
-	err = c.TransportError(err)
-	if x.Ctx.Err() != nil || errors.Is(err, conn.ErrBodyGone) {
-		err = ErrCancelled
-		if c.ctx.Err() != nil {
-			err = process.ErrClosed
-		}
-	} else if !sent {
-		c.Fail(err)
+	open, cause := c.cause(x, err)
+	if sent {
+		return &conn.Lost{Sent: true, Cause: cause}
 	}
-	if !sent {
-		return conn.NotSent(err)
+	if open {
+		c.Fail(cause)
 	}
-	return &conn.Lost{Sent: true, Cause: err}
+	return conn.NotSent(cause)
+}
+
+// cause returns why the exchange x has failed with the transport error err. Its result open is
+// false if the proxy itself has ended the exchange.
+func (c *Conn) cause(x *conn.Exchange, err error) (open bool, cause error) {
+	switch {
+	case c.ctx.Err() != nil:
+		return false, process.ErrClosed
+	case x.Ctx.Err() != nil || errors.Is(err, conn.ErrBodyGone):
+		return false, ErrCancelled
+	}
+	return true, c.TransportError(err)
 }
 
 // TransportError returns err without the URL, because the URL may contain a secret.
@@ -55,19 +62,6 @@ func (c *Conn) TransportError(err error) error {
 		return errors.New(c.redact(text))
 	}
 	return err
-}
-
-// interrupted returns the error for a response body that ended too early.
-func (c *Conn) interrupted(x *conn.Exchange, err error) error {
-	switch {
-	case c.ctx.Err() != nil:
-		err = process.ErrClosed
-	case x.Ctx.Err() != nil:
-		err = ErrCancelled
-	default:
-		err = c.TransportError(err)
-	}
-	return &conn.Lost{Sent: true, Cause: err}
 }
 
 func (c *Conn) StatusError(response *http.Response) error {

@@ -166,7 +166,8 @@ func (c *Conn) sendOnce(x *conn.Exchange, s *conn.Session) conn.Reply {
 func (c *Conn) readJSON(x *conn.Exchange, s *conn.Session, response *http.Response) conn.Reply {
 	data, err := c.readAll(response)
 	if err != nil {
-		return conn.Reply{Err: c.interrupted(x, err)}
+		_, cause := c.cause(x, err)
+		return conn.Reply{Err: &conn.Lost{Sent: true, Cause: cause}}
 	}
 	m, err := wire.ParseUpstream(data)
 	if err != nil || !conn.AnswerTo(m, x.ID) {

@@ -80,7 +80,8 @@ func (r responseStream) broken(err error) conn.Reply {
 	if err == io.EOF {
 		err = errStreamEnd
 	}
-	return conn.Reply{Err: r.interrupted(r.x, err)}
+	_, cause := r.cause(r.x, err)
+	return conn.Reply{Err: &conn.Lost{Sent: true, Cause: cause}}
 }
 
 // errContinuesElsewhere means that an inline caller of Send must return before the stream ends.

@@ -2,7 +2,10 @@ package relay
 
 import (
 	"context"
+	"slices"
+	"strings"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 	"github.com/petrigate/petrigate/proxy/internal/rev"
@@ -10,6 +13,52 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
+
+// anyPrompt reports whether all prompts/get requests go to the only server, no matter what the name
+// is.
+func (p *Relay) anyPrompt() bool {
+	return !p.Admission.Generation().PromptsByList && p.passesThrough(PromptList)
+}
+
+// NamesPrompts reports whether a net contains the name of a prompt. If so, only names in lists can
+// be called, because a tolerant server might accept a different spelling for that prompt.
+func NamesPrompts(policy *gate.Policy) bool {
+	for _, n := range policy.Nets() {
+		for _, t := range n.Transitions {
+			if !n.Shadow && slices.ContainsFunc(t.Tools, func(tool gate.Tool) bool { return strings.HasPrefix(tool.Name, "prompt:") }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Prompt returns the prompt with the given exposed name. If necessary, it requests the lists of the
+// servers.
+func (p *Relay) Prompt(ctx context.Context, name string) (pool.Item, bool) {
+	p.Pool.AwaitUpstreams(ctx)
+	if i, ok := p.KnownPrompt(name); ok {
+		return i, true
+	}
+	upstreams := p.Pool.Offering("prompts")
+	if len(upstreams) == 0 || p.anyPrompt() {
+		return pool.Item{}, false
+	}
+	p.gatherAll(ctx, PromptList, upstreams)
+	return p.prompts.get(name)
+}
+
+// KnownPrompt is like Prompt, but never sends a request to a server.
+func (p *Relay) KnownPrompt(name string) (pool.Item, bool) {
+	if !p.anyPrompt() {
+		return p.prompts.get(name)
+	}
+	upstreams := p.Pool.Offering("prompts")
+	if len(upstreams) == 0 {
+		return pool.Item{}, false
+	}
+	return pool.Item{Upstream: upstreams[0], Key: name, Exposed: name}, true
+}
 
 // ResourceOwner returns the server that has a resource. If necessary, it requests the lists of the
 // servers. The server that it returns may be down.
@@ -67,7 +116,10 @@ func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why
 	case "ref/prompt":
 		i, ok := p.Prompt(ctx, rawjson.StringAt(ref, "name"))
 		if r.Upstream = i.Upstream; ok && i.Key != i.Exposed {
-			r.Change = func(params []byte) []byte { return renamedRef(params, i.Key) }
+			r.Change = func(params []byte) []byte { // the server has its own name for the prompt
+				renamed := wire.ReplaceMember(nil, ref, "name", rawjson.AppendString(nil, i.Key))
+				return wire.ReplaceMember(nil, params, "ref", renamed)
+			}
 		}
 		if ok {
 			why = p.wouldRefuse(r.Client, pool.PromptTool(i), []byte(`{}`))
@@ -84,12 +136,6 @@ func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why
 		r.Upstream = p.Pool.Servers[0]
 	}
 	return why
-}
-
-// renamedRef returns the params with the server's own name of the prompt.
-func renamedRef(params []byte, name string) []byte {
-	ref, _ := rawjson.Member(params, "ref")
-	return wire.ReplaceMember(nil, params, "ref", wire.ReplaceMember(nil, ref, "name", rawjson.AppendString(nil, name)))
 }
 
 // templateOwner returns the server that has the template or resource with the given URI, or nil.
