@@ -7,6 +7,8 @@ import (
 
 	"github.com/petrigate/petrigate/internal/channel"
 	"github.com/petrigate/petrigate/internal/clientcfg"
+	"github.com/petrigate/petrigate/internal/list"
+	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -28,12 +30,8 @@ func (d *Doctor) exceeded(l clientcfg.Limits, title string) (all []Finding) {
 	if l.Tools > 0 && len(d.tools) > l.Tools {
 		all = append(all, warning("omit tools with tools: { allow: [...] } of a server", "%s are more than the %d of %s, which %s", text.Count(len(d.tools), "tool"), l.Tools, title, l.MoreTools))
 	}
-	var long []string
-	for _, t := range d.tools {
-		if l.NameLength > 0 && len(t.Exposed) > l.NameLength {
-			long = append(long, text.Excerpt(t.Exposed, 80))
-		}
-	}
+	exceeds := func(t check.ListedTool) bool { return l.NameLength > 0 && len(t.Exposed) > l.NameLength }
+	long := list.Map(list.Filter(d.tools, exceeds), func(t check.ListedTool) string { return text.Excerpt(t.Exposed, 80) })
 	if len(long) > 0 {
 		slices.Sort(long)
 		rest := ""

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
@@ -23,13 +24,10 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 		return []Finding{failed("correct it; see petrigate check --live", "the upstreams cannot be started: %v", err)}
 	}
 	d.tools, d.answered = listing.Tools, len(listing.Unanswered) == 0
-	var all []Finding
-	for _, u := range listing.Upstreams {
-		all = append(all, upstream(u, listing.Began, d.remote(u.Name)))
-	}
-	for _, left := range listing.LeftOut {
-		all = append(all, warning(leftOutFix(left), "a tool is omitted: %s", left))
-	}
+	all := slices.Concat(
+		list.Map(listing.Upstreams, func(u operator.UpstreamStatus) Finding { return upstream(u, listing.Began, d.remote(u.Name)) }),
+		list.Map(listing.LeftOut, func(left string) Finding { return warning(leftOutFix(left), "a tool is omitted: %s", left) }),
+	)
 	for _, w := range listing.Warnings {
 		if w == listing.Crowded {
 			continue // this warning was already reported for the connected clients

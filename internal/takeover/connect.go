@@ -12,6 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/internal/textfile"
 )
@@ -138,12 +139,8 @@ func (d *Driver) checkNameFree(f *file, items []item, c Connection) error {
 
 // noteDirectServers lists the servers that the client still reaches directly, without petrigate.
 func (d *Driver) noteDirectServers(items []item, c Connection) {
-	var names []string
-	for _, i := range items {
-		if !d.replaces(c, i) {
-			names = append(names, cmp.Or(i.entry.Name, `""`))
-		}
-	}
+	direct := list.Filter(items, func(i item) bool { return !d.replaces(c, i) })
+	names := list.Map(direct, func(i item) string { return cmp.Or(i.entry.Name, `""`) })
 	if len(names) > 0 {
 		d.say("note: the client still reaches %s directly, bypassing petrigate; petrigate import imports what it can, --all-servers removes the rest here", text.And(text.EscapeAll(names)))
 	}

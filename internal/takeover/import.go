@@ -14,6 +14,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/clientcfg"
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -186,12 +187,8 @@ audit: { file: audit.jsonl }
 
 // splice adds the imported servers to the configuration, and checks that the result can be loaded.
 func (p *ImportPlan) splice(d *Driver, doc *splice.Document) error {
-	var add []splice.New
-	for _, t := range p.Servers {
-		if t.Result == "taken" {
-			add = append(add, splice.New{Name: t.name(), Value: t.fields})
-		}
-	}
+	taken := list.Filter(p.Servers, func(t ImportedServer) bool { return t.Result == "taken" })
+	add := list.Map(taken, func(t ImportedServer) splice.New { return splice.New{Name: t.name(), Value: t.fields} })
 	p.after = p.before
 	if len(add) == 0 {
 		return nil

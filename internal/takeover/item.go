@@ -125,22 +125,10 @@ func runsUs(s clientcfg.Server) bool {
 
 // launchOf returns a server's command and arguments, or its URL.
 func launchOf(s clientcfg.Server) (command, url string, args []string) {
-	for _, m := range s.Fields {
-		switch v := m.Value.(type) {
-		case string:
-			switch m.Key {
-			case "command":
-				command = v
-			case "url":
-				url = v
-			}
-		case []string:
-			if m.Key == "args" {
-				args = v
-			}
-		}
-	}
-	return command, url, args
+	fields, _ := splice.Plain(s.Fields).(map[string]any)
+	command, _ = fields["command"].(string)
+	url, _ = fields["url"].(string)
+	return command, url, splice.Texts(fields["args"])
 }
 
 // programName returns the base name of a command in lower case, without .exe.

@@ -284,12 +284,9 @@ func (d *Driver) RemoveUnusedService(ctx context.Context, m *service.Manager) er
 
 // usersOf returns the titles of the agents and clients that connect to a proxy with this
 // configuration but do not start it themselves.
-func (d *Driver) usersOf(config string) (titles []string) {
-	for _, h := range d.InspectHooks() {
-		if h.mayAsk(d.System, config) {
-			titles = append(titles, h.Title)
-		}
-	}
+func (d *Driver) usersOf(config string) []string {
+	asking := list.Filter(d.InspectHooks(), func(h HookInspection) bool { return h.mayAsk(d.System, config) })
+	titles := list.Map(asking, func(h HookInspection) string { return h.Title })
 	for _, i := range d.Inspect(context.Background(), Connection{}) {
 		if !slices.Contains(titles, i.Title) && slices.ContainsFunc(i.Entries, func(e Entry) bool { return e.Own && isLocal(e.URL) }) {
 			titles = append(titles, i.Title)
