@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
@@ -43,11 +44,7 @@ type firing struct{ net, transition string }
 // newCoverage counts the exercised items.
 func newCoverage(items []*Item) *Coverage {
 	c := &Coverage{Percent: 100, Total: len(items), Missing: []*Item{}, Items: items}
-	for _, i := range items {
-		if i.Hits == 0 {
-			c.Missing = append(c.Missing, i)
-		}
-	}
+	c.Missing = append(c.Missing, list.Filter(items, func(i *Item) bool { return i.Hits == 0 })...)
 	if c.Done = c.Total - len(c.Missing); c.Total > 0 {
 		c.Percent = c.Done * 100 / c.Total
 	}

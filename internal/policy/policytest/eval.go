@@ -12,6 +12,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
@@ -164,8 +165,8 @@ func (c *policyCase) nets() (nets []config.Net, errs []caseError) {
 		if json.Unmarshal(src, &named) != nil || named.Name == "" {
 			named.Name = fmt.Sprintf("nets[%d]", i)
 		}
-		list, _ := diag.Find(err) // the error is always a list
-		for _, e := range list {
+		problems, _ := diag.Find(err) // the error is always a list
+		for _, e := range problems {
 			errs = append(errs, caseError{Message: e.Msg, Code: string(policy.MalformedNet), Net: named.Name})
 		}
 	}
@@ -222,9 +223,7 @@ func play(s *sandbox.Session, e *sandbox.Event) decision {
 // blockedDecision returns the decision for a refusal or an approval request.
 func blockedDecision(what string, r *gate.Refusal) decision {
 	d := decision{Decision: what, Kind: string(r.Kind), Nets: []string{}, Reason: r.Text}
-	for _, b := range r.Blocks {
-		d.Nets = append(d.Nets, b.Net)
-	}
+	d.Nets = append(d.Nets, list.Map(r.Blocks, func(b gate.Block) string { return b.Net })...)
 	if len(r.Blocks) > 0 {
 		d.Cause = string(r.Blocks[0].Cause)
 	}

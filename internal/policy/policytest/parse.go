@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
@@ -42,12 +43,9 @@ func (p *parser) config(v config.Value) {
 	}
 }
 
-func (p *parser) paths(v config.Value) (paths []string) {
+func (p *parser) paths(v config.Value) []string {
 	p.file.Policy.Position = v.Position()
-	for _, path := range v.Texts() {
-		paths = append(paths, p.near(path))
-	}
-	return paths
+	return list.Map(v.Texts(), p.near)
 }
 
 func (p *parser) env(v config.Value) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/text"
@@ -106,9 +107,7 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 // decide makes the call and answers a requested approval as the step specifies.
 func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step) *callOutcome {
 	about := &callOutcome{said: session.Classify(c)}
-	for _, n := range r.policy.Result.Policy.Names(c) {
-		about.names = append(about.names, n.Text)
-	}
+	about.names = list.Map(r.policy.Result.Policy.Names(c), func(n gate.Name) string { return n.Text })
 	d := session.Call(c, sandbox.Later)
 	asked, waited := d.(*gate.Ask)
 	if waited {
@@ -144,9 +143,7 @@ func (d *callOutcome) show(s *Step, out *StepResult) {
 		return
 	}
 	out.Reason = r.Text
-	for _, b := range r.Blocks {
-		out.Nets = append(out.Nets, reportedRule{b.Net, policy.Rule(b.Rule)})
-	}
+	out.Nets = list.Map(r.Blocks, func(b gate.Block) reportedRule { return reportedRule{b.Net, policy.Rule(b.Rule)} })
 }
 
 // settle ends an earlier call.
@@ -221,10 +218,7 @@ func (s *Step) unknownRule(p *Policy) string {
 	if numbered.MatchString(s.Rule) {
 		return ""
 	}
-	var nets []string
-	for _, n := range p.Result.Policy.Nets() {
-		nets = append(nets, n.Name)
-	}
+	nets := list.Map(p.Result.Policy.Nets(), func(n gate.NetInfo) string { return n.Name })
 	near := text.Nearest(s.Rule, nets)
 	switch {
 	case slices.Contains(nets, s.Rule):
@@ -237,14 +231,8 @@ func (s *Step) unknownRule(p *Policy) string {
 }
 
 func blocksText(blocks []gate.Block) string {
-	var all []string
-	for _, b := range blocks {
-		all = append(all, fmt.Sprintf("%s (%s)", b.Rule, b.Net))
-	}
-	if len(all) == 0 {
-		return "no net"
-	}
-	return strings.Join(all, ", ")
+	all := list.Map(blocks, func(b gate.Block) string { return fmt.Sprintf("%s (%s)", b.Rule, b.Net) })
+	return cmp.Or(strings.Join(all, ", "), "no net")
 }
 
 // concerned returns the nets that give a verdict on the call.

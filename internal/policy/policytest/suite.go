@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -42,11 +42,7 @@ func (s *Suite) Load(paths []string) error {
 		if err != nil {
 			return err
 		}
-		for _, name := range found {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
+		names = list.Add(names, found...)
 	}
 	for _, name := range names {
 		f, err := s.open(name)
@@ -87,11 +83,7 @@ func (s *Suite) collectProblems(err error) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range found {
-		if !slices.Contains(s.problems, p) { // several files may have the same policy
-			s.problems = append(s.problems, p)
-		}
-	}
+	s.problems = list.Add(s.problems, found...) // several files may have the same policy
 	return nil
 }
 
@@ -103,11 +95,7 @@ func (s *Suite) Run(ctx context.Context) *Report {
 	}
 	for _, f := range s.files {
 		out := FileResult{File: f.name, Tests: []TestResult{}}
-		for _, c := range f.cases {
-			if s.Name.MatchString(c.Name) {
-				out.Tests = append(out.Tests, c)
-			}
-		}
+		out.Tests = append(out.Tests, list.Filter(f.cases, func(c TestResult) bool { return s.Name.MatchString(c.Name) })...)
 		if f.file != nil {
 			for i := range f.file.Tests {
 				if t := &f.file.Tests[i]; s.Name.MatchString(t.Name) && ctx.Err() == nil {
