@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/agenttool"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
@@ -22,10 +24,7 @@ func (s *Simulation) ReadAs(c Call) Call {
 // ownTools returns the agents' tools, for example "claude-code.Bash", that an unqualified name may
 // denote. It omits agents whose tools the policy does not name.
 func (s *Simulation) ownTools(name string) (own []string) {
-	named := s.names()
-	for _, m := range s.result.Policy.Maps() {
-		named = append(named, m.Tool)
-	}
+	named := append(s.names(), list.Map(s.result.Policy.Maps(), func(m gate.Map) string { return m.Tool })...)
 	for _, agent := range agenttool.Agents() {
 		if !check.OfAgent(agent+"."+name, s.source.Config) { // a server has the same name as the agent
 			continue

@@ -11,6 +11,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/agenttool"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/pipefail"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
@@ -177,10 +178,8 @@ func (e *Explanation) net(v gate.Verdict) explainedNet {
 		Name: v.Net, Verdict: verdictWords[v.Kind], Manual: v.Manual, Shadow: v.Shadow, Transition: v.Transition,
 		Rule: policy.Rule(v.Rule), Marking: e.states[v.Net].Marking.String(),
 	}
-	for _, t := range e.of.net(v.Net).Transitions {
-		if t.Name == v.Transition {
-			n.people = t.Approvals
-		}
+	if t := list.Find(e.of.net(v.Net).Transitions, func(t gate.Transition) bool { return t.Name == v.Transition }); t != nil {
+		n.people = t.Approvals
 	}
 	if e.refusal != nil {
 		for _, b := range e.refusal.Blocks {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policytest"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
@@ -62,22 +63,16 @@ func (m *Simulator) policyText(dir string, rules, nets []string) string {
 	if m.of.source.Config != nil {
 		return fmt.Sprintf("config: %s\n", quote(from(dir, m.of.source.Config.File)))
 	}
-	text := ""
-	if len(rules) > 0 {
-		text += "rules: " + listText(dir, rules)
-	}
-	if len(nets) > 0 {
-		text += "nets: " + listText(dir, nets)
-	}
-	return text
+	return listText("rules", dir, rules) + listText("nets", dir, nets)
 }
 
-func listText(dir string, files []string) string {
-	var quoted []string
-	for _, file := range files {
-		quoted = append(quoted, quote(from(dir, file)))
+// listText returns the line that lists files under a key. Without files, it returns the empty string.
+func listText(key, dir string, files []string) string {
+	if len(files) == 0 {
+		return ""
 	}
-	return fmt.Sprintf("[%s]\n", strings.Join(quoted, ", "))
+	quoted := list.Map(files, func(file string) string { return quote(from(dir, file)) })
+	return fmt.Sprintf("%s: [%s]\n", key, strings.Join(quoted, ", "))
 }
 
 // from returns the path of a file relative to a directory.

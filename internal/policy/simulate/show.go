@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 	"github.com/petrigate/petrigate/internal/text"
@@ -105,11 +106,7 @@ func stateText(m gate.Marking, spent string) string {
 
 // valueText returns the values of a key in readable form, each together with its field.
 func valueText(key []gate.KeyValue) string {
-	var parts []string
-	for _, k := range key {
-		parts = append(parts, k.Field+" "+k.Value)
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(list.Map(key, func(k gate.KeyValue) string { return k.Field + " " + k.Value }), ", ")
 }
 
 // title returns the line of the net's rule or, for a net without a rule, the net's name.

@@ -3,6 +3,7 @@ package simulate
 import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
@@ -49,10 +50,8 @@ func (s *Simulation) names() []string { return check.NamesIn(s.result) }
 
 // net returns the policy's net with the given name.
 func (s *Simulation) net(name string) gate.NetInfo {
-	for _, n := range s.result.Policy.Nets() {
-		if n.Name == name {
-			return n
-		}
+	if n := list.Find(s.result.Policy.Nets(), func(n gate.NetInfo) bool { return n.Name == name }); n != nil {
+		return *n
 	}
 	return gate.NetInfo{}
 }
