@@ -6,17 +6,15 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/agenttool"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // An Agent is an agent. Package starter can propose a policy for its built-in tools.
 type Agent struct{ agenttool.Agent }
 
 // Agents returns all agents that can get a proposed policy for their built-in tools.
-func Agents() (all []Agent) {
-	for _, a := range agenttool.All() {
-		all = append(all, Agent{a})
-	}
-	return all
+func Agents() []Agent {
+	return list.Map(agenttool.All(), func(a agenttool.Agent) Agent { return Agent{a} })
 }
 
 // AgentOf returns the agent with the given name or client name. The second result is false if no
@@ -32,11 +30,7 @@ func (a Agent) FileName() string { return a.Name + ".rules" }
 // names returns the names of the given tools of the agent. Each name is qualified with the agent's
 // name, so that rules do not apply to servers' tools.
 func (a Agent) names(tools ...string) string {
-	all := make([]string, len(tools))
-	for i, t := range tools {
-		all[i] = a.Name + "." + t
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(list.Map(tools, func(t string) string { return a.Name + "." + t }), ", ")
 }
 
 // quoted returns the names of the agent's tools in quotes, for use in maps. Without quotes, the

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/rules"
 )
 
@@ -54,12 +55,7 @@ func without(statement string, have map[string]bool) string {
 	if len(names) == 0 {
 		return statement
 	}
-	var new []string
-	for _, name := range names {
-		if !have[before+name+after] {
-			new = append(new, name)
-		}
-	}
+	new := list.Filter(names, func(name string) bool { return !have[before+name+after] })
 	if len(new) == 0 {
 		return ""
 	}

@@ -2,6 +2,7 @@ package starter
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/text"
@@ -117,9 +119,7 @@ func (plan *Plan) prepare(c *config.Config) (err error) {
 // readExisting reads the rules of the configuration. If it has none, readExisting reads the rules
 // file that already exists.
 func (plan *Plan) readExisting(c *config.Config) {
-	for _, r := range c.Rules {
-		plan.texts = append(plan.texts, r.Text)
-	}
+	plan.texts = list.Map(c.Rules, func(r config.RuleText) string { return r.Text })
 	if len(c.Rules) == 0 && plan.There != "" {
 		src, _ := os.ReadFile(plan.File) // a file that cannot be read counts as empty
 		plan.texts = append(plan.texts, string(src))
@@ -161,9 +161,7 @@ func (plan *Plan) verify(ctx context.Context, known check.ToolSet, deny bool, ef
 		}
 		source = policy.FromConfig(c)
 	}
-	if effort.Time == 0 {
-		effort.Time = 10 * time.Second
-	}
+	effort.Time = cmp.Or(effort.Time, 10*time.Second)
 	report, _, err := check.Look(ctx, source, nil, known, effort)
 	if err != nil {
 		return nil, err
@@ -240,18 +238,13 @@ func (plan *Plan) Write() error {
 
 // missing returns those keys that the configuration lacks and that put the rules into force in
 // shadow mode.
-func missing(c *config.Config) (keys []key) {
+func missing(c *config.Config) []key {
 	all := []key{
 		shadowKey,
 		{"default", "default: deny", `"default": "deny"`},
 		{"rules", "rules:\n  - file: " + FileName, `"rules": [{ "file": "` + FileName + `" }]`},
 	}
-	for _, k := range all {
-		if !c.Has(k.name) {
-			keys = append(keys, k)
-		}
-	}
-	return keys
+	return list.Filter(all, func(k key) bool { return !c.Has(k.name) })
 }
 
 // Options control how a plan is printed and written.

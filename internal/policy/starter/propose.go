@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/internal/agenttool"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -258,9 +259,7 @@ func each(form string, names []string) (lines []line) {
 	for _, group := range groups(names) {
 		l := line{text: before + group + after}
 		if words := strings.Split(group, ", "); len(words) > 1 && !strings.HasPrefix(group, `"`) {
-			for _, name := range words {
-				l.alone = append(l.alone, line{text: before + name + after})
-			}
+			l.alone = list.Map(words, func(name string) line { return line{text: before + name + after} })
 		}
 		lines = append(lines, l)
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 	"github.com/petrigate/petrigate/internal/text"
@@ -42,24 +43,21 @@ func ofKind(tools []tool, kinds ...toolkind.Kind) (names []string) {
 }
 
 // guess groups the tools by server and guesses the effect of each tool.
-func guess(list []check.ListedTool, servers []config.Server) (all []server) {
+func guess(tools []check.ListedTool, servers []config.Server) (all []server) {
 	of := map[string][]check.ListedTool{}
-	for _, t := range list {
+	for _, t := range tools {
 		name := strings.TrimSuffix(strings.TrimSuffix(t.Canonical, t.Bare), ".")
 		of[name] = append(of[name], t)
 	}
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		s := server{name: name}
-		var start, bare []string
+		var start []string
 		for _, c := range servers {
 			if c.Name == name {
 				start = append(append(start, c.Command, c.URL), c.Args...)
 			}
 		}
-		for _, t := range of[name] {
-			bare = append(bare, t.Bare)
-		}
-		known := toolkind.Known(start, bare)
+		known := toolkind.Known(start, list.Map(of[name], func(t check.ListedTool) string { return t.Bare }))
 		if known != nil {
 			s.known, s.success = known.Name, known.Success
 		}

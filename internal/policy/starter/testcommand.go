@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A TestCommand is a command that seems to run the tests of a project. It names the file that
@@ -39,17 +41,13 @@ func TestCommands(dir string) (all []TestCommand) {
 	if exists("Cargo.toml") {
 		add("cargo test", "Cargo.toml")
 	}
-	for _, name := range []string{"pyproject.toml", "pytest.ini", "requirements-dev.txt"} {
-		if strings.Contains(text(name), "pytest") {
-			add("pytest", name)
-			break
-		}
+	uses := func(name string) bool { return strings.Contains(text(name), "pytest") }
+	if name := list.Find([]string{"pyproject.toml", "pytest.ini", "requirements-dev.txt"}, uses); name != nil {
+		add("pytest", *name)
 	}
-	for _, name := range []string{"Makefile", "makefile", "GNUmakefile"} {
-		if testTarget.MatchString(text(name)) {
-			add("make test", name)
-			break
-		}
+	tests := func(name string) bool { return testTarget.MatchString(text(name)) }
+	if name := list.Find([]string{"Makefile", "makefile", "GNUmakefile"}, tests); name != nil {
+		add("make test", *name)
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -56,11 +57,7 @@ func (p *proposal) about() string {
 }
 
 func joined(lines []line) string {
-	texts := make([]string, len(lines))
-	for i, l := range lines {
-		texts[i] = l.text
-	}
-	return strings.Join(texts, "\n")
+	return strings.Join(list.Map(lines, func(l line) string { return l.text }), "\n")
 }
 
 // removeLines removes the lines with the given numbers from text and returns them. If a line has
