@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"unicode"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A layout places a net's nodes in layers from left to right. It uses the method of Sugiyama,
@@ -196,11 +198,7 @@ func (l *layout) order() {
 }
 
 func (l *layout) copyLayers() [][]int {
-	layers := make([][]int, len(l.layers))
-	for i := range layers {
-		layers[i] = slices.Clone(l.layers[i])
-	}
-	return layers
+	return list.Map(l.layers, slices.Clone[[]int])
 }
 
 // positions returns the index of each node within its layer.

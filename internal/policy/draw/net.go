@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/petri"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -172,10 +173,8 @@ func (n *Net) links() []link {
 }
 
 func weight(arcs []petri.Arc, place int) int {
-	for _, a := range arcs {
-		if a.Place == place {
-			return a.Weight
-		}
+	if a := list.Find(arcs, func(a petri.Arc) bool { return a.Place == place }); a != nil {
+		return a.Weight
 	}
 	return 0
 }
@@ -214,20 +213,14 @@ func (t *Transition) stateText() string {
 }
 
 func (t *Transition) lacks() string {
-	words := make([]string, len(t.Lacks))
-	for i, l := range t.Lacks {
-		words[i] = l.String()
-	}
-	return strings.Join(words, ", ")
+	return strings.Join(list.Map(t.Lacks, Lack.String), ", ")
 }
 
 // longestState returns the longest description that stateText can return. It is used so that the
 // layout does not change when tokens move.
 func (n *Net) longestState(t *Transition) string {
 	all := &Transition{Tools: t.Tools, Observe: t.Observe}
-	for _, a := range t.In {
-		all.Lacks = append(all.Lacks, Lack{n.Places[a.Place].Name, 0, a.Weight})
-	}
+	all.Lacks = list.Map(t.In, func(a petri.Arc) Lack { return Lack{n.Places[a.Place].Name, 0, a.Weight} })
 	return all.stateText()
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/petri"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/netfile"
@@ -41,11 +42,7 @@ func OfNet(info gate.NetInfo) Net {
 		n.Places = append(n.Places, Place{Name: place, Tokens: info.Initial[place], Terminal: slices.Contains(info.Terminal, place)})
 	}
 	arcs := func(places []string) []petri.Arc {
-		numbers := make([]int, len(places))
-		for i, place := range places {
-			numbers[i] = number[place]
-		}
-		return petri.Arcs(numbers)
+		return petri.Arcs(list.Map(places, func(place string) int { return number[place] }))
 	}
 	for _, t := range info.Transitions {
 		n.Transitions = append(n.Transitions, Transition{
@@ -69,11 +66,7 @@ func key(info gate.NetInfo, t gate.Transition) []string {
 	if len(fields) == 0 && len(t.Tools) > 0 {
 		fields = info.Key
 	}
-	var names []string
-	for _, f := range fields {
-		names = append(names, cmp.Or(f.Source, f.Path))
-	}
-	return names
+	return list.Map(fields, func(f gate.Field) string { return cmp.Or(f.Source, f.Path) })
 }
 
 // sum describes the limit of the sum over the transition's calls.
@@ -90,11 +83,7 @@ func sum(info gate.NetInfo, t gate.Transition) string {
 }
 
 func texts(tools []gate.Tool) []string {
-	var names []string
-	for _, tool := range tools {
-		names = append(names, tool.Name)
-	}
-	return names
+	return list.Map(tools, func(t gate.Tool) string { return t.Name })
 }
 
 // ruleLine returns a net's position in short form.

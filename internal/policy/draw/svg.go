@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // These are sizes on the sheet.
@@ -20,10 +22,7 @@ const (
 // SVG writes the nets as a single self-contained picture.
 func SVG(w io.Writer, nets []Net) error {
 	s := newSheet(nets)
-	var names []string
-	for _, n := range nets {
-		names = append(names, n.Name)
-	}
+	names := list.Map(nets, func(n Net) string { return n.Name })
 	b := bufio.NewWriter(w)
 	p := printer{b}
 	p.line(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="Helvetica, Arial, 'Liberation Sans', sans-serif" font-size="%d">`,
