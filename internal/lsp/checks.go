@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -185,10 +186,7 @@ func (c *checker) show(p *project, problems diag.List, open map[string]*document
 		}
 		at[path] = append(at[path], q)
 	}
-	paths := p.files()
-	for path := range at {
-		paths = append(paths, path)
-	}
+	paths := slices.AppendSeq(p.files(), maps.Keys(at))
 	paths = append(paths, c.published[p.main]...)
 	slices.Sort(paths)
 	var shown []string

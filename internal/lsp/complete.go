@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -70,9 +71,7 @@ func (o *offer) add(order int, item completionItem) {
 		return
 	}
 	o.seen[item.Label] = true
-	if item.TextEdit.NewText == "" {
-		item.TextEdit.NewText = item.Label
-	}
+	item.TextEdit.NewText = cmp.Or(item.TextEdit.NewText, item.Label)
 	item.TextEdit.Range = o.edit
 	item.Sort = fmt.Sprintf("%d%04d", order, len(o.items))
 	o.items = append(o.items, item)

@@ -1,5 +1,7 @@
 package lsp
 
+import "slices"
+
 // A cursor is a position in a line of rules.
 type cursor struct {
 	line  string // text of the line
@@ -25,10 +27,5 @@ func (d *document) cursor(p Position) cursor {
 
 // word returns the index of the word at the cursor, or -1.
 func (c cursor) word() int {
-	for i, w := range c.words {
-		if w.from <= c.at && c.at <= w.to && w.kind != comma {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(c.words, func(w word) bool { return w.from <= c.at && c.at <= w.to && w.kind != comma })
 }

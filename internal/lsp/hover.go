@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/text"
 	"github.com/petrigate/petrigate/rules"
@@ -111,11 +112,8 @@ func (s *server) about(d *document, name string) string {
 		}
 	}
 	value := "**" + code(name) + "**"
-	for _, t := range s.toolNames(d) {
-		if t.name == name {
-			value += ", " + t.is
-			break
-		}
+	if t := list.Find(s.toolNames(d), func(t toolName) bool { return t.name == name }); t != nil {
+		value += ", " + t.is
 	}
 	if rest := len(lines) - maxMentions; rest > 0 {
 		lines = append(lines[:maxMentions], fmt.Sprintf("- and %s more", text.Count(rest, "statement")))
@@ -126,10 +124,8 @@ func (s *server) about(d *document, name string) string {
 // mentions reports whether a statement is about calls with the given name.
 func mentions(s rules.Statement, name string) bool {
 	f := rules.File{Statements: []rules.Statement{s}}
-	for _, n := range slices.Concat(f.Names(), f.Tools()) {
-		if n.Matches(name) {
-			return true
-		}
+	if slices.ContainsFunc(slices.Concat(f.Names(), f.Tools()), func(n rules.Name) bool { return n.Matches(name) }) {
+		return true
 	}
 	if e, ok := s.(*rules.Example); ok && (e.As.Text == name || slices.ContainsFunc(e.Tools, func(n rules.Name) bool { return n.Text == name })) {
 		return true

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,9 +20,7 @@ var ErrNoShutdown = errors.New("the editor ended the connection without a shutdo
 // Serve serves a single editor until the editor sends an exit notification or closes the
 // connection. It returns [ErrNoShutdown] unless the editor sent a shutdown request before.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
-	if o.Quiet == 0 {
-		o.Quiet = 200 * time.Millisecond
-	}
+	o.Quiet = cmp.Or(o.Quiet, 200*time.Millisecond)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &server{state: newState(o.Tools), options: o, grammar: newGrammar(), wake: make(chan struct{}, 1), ready: make(chan struct{})}

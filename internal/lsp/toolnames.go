@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
@@ -26,11 +27,7 @@ func (s *server) toolNames(d *document) []toolName {
 	case p != nil:
 		set = s.runningTools(p.main).tools
 	}
-	var all []toolName
-	for _, name := range set.Names() {
-		all = append(all, toolName{name, is, fieldsOf(set.Schemas[name])})
-	}
-	return all
+	return list.Map(set.Names(), func(name string) toolName { return toolName{name, is, fieldsOf(set.Schemas[name])} })
 }
 
 // fieldsOf returns the arguments that the schemas of a tool contain.
