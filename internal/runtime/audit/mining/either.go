@@ -74,11 +74,7 @@ type eitherVisitor struct{ byB map[int][]*either }
 
 // newEitherVisitor returns a visitor with its own lists, because the visitor removes refuted rules.
 func newEitherVisitor(all []*either) *eitherVisitor {
-	c := &eitherVisitor{map[int][]*either{}}
-	for _, e := range all {
-		c.byB[e.b] = append(c.byB[e.b], e)
-	}
-	return c
+	return &eitherVisitor{groupBy(all, func(e *either) int { return e.b })}
 }
 
 func (c *eitherVisitor) admit(s *session, a *action) {

@@ -2,6 +2,8 @@ package mining
 
 import (
 	"slices"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // maxParts limits the number of fields that are combined into two-field keys, per pair of calls.
@@ -9,13 +11,8 @@ const maxParts = 4
 
 // jointCandidates returns two-field keys if each field alone always held and is supported.
 func (m *Miner) jointCandidates(candidates []*candidate, tried int) (all []*candidate) {
-	by := map[pair][]*candidate{}
-	for _, c := range candidates {
-		if c.alt < 0 && c.supported(m.least, tried) {
-			by[c.pair] = append(by[c.pair], c)
-		}
-	}
-	for p, of := range by {
+	supported := list.Filter(candidates, func(c *candidate) bool { return c.alt < 0 && c.supported(m.least, tried) })
+	for p, of := range groupBy(supported, func(c *candidate) pair { return c.pair }) {
 		slices.SortStableFunc(of, compareKeys)
 		of = of[:min(len(of), maxParts)]
 		for i, c := range of {

@@ -155,14 +155,11 @@ func (m *Miner) taint() (all []Proposal) {
 		var before []string
 		var how chance
 		for a, of := range v.tools {
-			s := v.pairs[pair{a, b}]
-			if a == b || !m.kinds[a].Untrusted() || of.sessions < m.least || s != nil && s.after {
+			s := stateOf(v.pairs, pair{a, b})
+			if a == b || !m.kinds[a].Untrusted() || of.sessions < m.least || s.after {
 				continue
 			}
-			c := overlapByChance(v.sessions, of.sessions, t.sessions, 0)
-			if s != nil {
-				c = overlapByChance(v.sessions, of.sessions, t.sessions, s.both) + s.beforeFirst
-			}
+			c := overlapByChance(v.sessions, of.sessions, t.sessions, s.both) + s.beforeFirst
 			if c.beats(len(v.tools) * len(v.tools)) {
 				before, how = append(before, rules.Written(m.names[a])), min(how, c)
 			}

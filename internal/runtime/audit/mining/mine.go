@@ -1,6 +1,7 @@
 package mining
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -10,10 +11,7 @@ import (
 // Mine searches a log. The proposals in its report held in the whole log but are not proved yet;
 // see [Miner.Prove].
 func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
-	m := &Miner{log: log, least: o.Sessions, deny: o.Deny, maps: o.Maps, survey: newSurvey(), progress: o.Progress, seen: newSeen()}
-	if m.least == 0 {
-		m.least = DefaultSessions
-	}
+	m := &Miner{log: log, least: cmp.Or(o.Sessions, DefaultSessions), deny: o.Deny, maps: o.Maps, survey: newSurvey(), progress: o.Progress, seen: newSeen()}
 	r := &reader{log: log, numbers: map[string]int{}, labels: map[string]bool{}}
 	for _, of := range o.Maps {
 		r.labels[of.As.Text] = true

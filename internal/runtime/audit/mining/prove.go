@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/runtime/audit/replay"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
+	"github.com/petrigate/petrigate/rules"
 )
 
 // suggestedFile is the file name of a policy that consists of proposals.
@@ -43,10 +45,7 @@ func (m *Miner) Prove(ctx context.Context, r *Report) error {
 
 // replay repeats the decisions, and returns the wrong proposals and the reasons.
 func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, err error) {
-	lines := r.lines()
-	for _, of := range m.maps {
-		lines += of.String() + "\n"
-	}
+	lines := r.lines() + strings.Join(list.Map(m.maps, func(of *rules.Map) string { return of.String() + "\n" }), "")
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: suggestedFile, Text: lines}}})
 	if err != nil {
 		return nil, fmt.Errorf("building the proposal: %w", err)

@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
@@ -133,13 +134,8 @@ func checkWith(ctx context.Context, source policy.Source, text string) (check.Re
 }
 
 // errorsElsewhere returns the errors in the existing rules.
-func errorsElsewhere(report check.Report) (all diag.List) {
-	for _, p := range report.Problems.Of(diag.Error) {
-		if p.File != suggestedFile {
-			all = append(all, p)
-		}
-	}
-	return all
+func errorsElsewhere(report check.Report) diag.List {
+	return list.Filter(report.Problems.Of(diag.Error), func(p diag.Problem) bool { return p.File != suggestedFile })
 }
 
 // complaints returns the problems that check finds in each proposal. If the proposals cause new

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A Report holds the rules that a log supports.
@@ -77,9 +79,5 @@ func rank(all []Proposal) {
 
 // lines returns the rules of all proposals, one per line.
 func (r *Report) lines() string {
-	var b strings.Builder
-	for _, p := range r.Proposals {
-		b.WriteString(p.Rule + "\n")
-	}
-	return b.String()
+	return strings.Join(list.Map(r.Proposals, func(p Proposal) string { return p.Rule + "\n" }), "")
 }

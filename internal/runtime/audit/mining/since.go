@@ -4,19 +4,19 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // An invalidatorVisitor finds each call C such that, after C, another A always came before B.
 type invalidatorVisitor struct{ byA, byB, byC map[int][]*invalidator }
 
 func newInvalidatorVisitor(all []*invalidator) *invalidatorVisitor {
-	v := &invalidatorVisitor{map[int][]*invalidator{}, map[int][]*invalidator{}, map[int][]*invalidator{}}
-	for _, s := range all {
-		v.byA[s.a] = append(v.byA[s.a], s)
-		v.byB[s.b] = append(v.byB[s.b], s)
-		v.byC[s.c] = append(v.byC[s.c], s)
+	return &invalidatorVisitor{
+		byA: groupBy(all, func(s *invalidator) int { return s.a }),
+		byB: groupBy(all, func(s *invalidator) int { return s.b }),
+		byC: groupBy(all, func(s *invalidator) int { return s.c }),
 	}
-	return v
 }
 
 func (v *invalidatorVisitor) admit(s *session, a *action) {
@@ -69,12 +69,8 @@ func (v *invalidatorVisitor) end(*session) {}
 // supportedInvalidators returns the invalidators that the log supports for each pair, most
 // significant first.
 func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*invalidator {
-	by := map[pair][]*invalidator{}
-	for _, s := range all {
-		if !s.out && s.sessions >= least && s.chance.beats(tried) {
-			by[s.pair] = append(by[s.pair], s)
-		}
-	}
+	held := list.Filter(all, func(s *invalidator) bool { return !s.out && s.sessions >= least && s.chance.beats(tried) })
+	by := groupBy(held, func(s *invalidator) pair { return s.pair })
 	for _, of := range by {
 		slices.SortFunc(of, func(x, y *invalidator) int { return cmp.Or(cmp.Compare(x.chance, y.chance), x.c-y.c) })
 	}
@@ -104,10 +100,5 @@ func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*inva
 
 // joined reports whether any call has both the name C and another name that the rule uses.
 func (v *survey) joined(c int, p pair) bool {
-	for _, n := range []int{p.a, p.b} {
-		if s := v.pairs[pair{c, n}]; s != nil && s.shared {
-			return true
-		}
-	}
-	return false
+	return stateOf(v.pairs, pair{c, p.a}).shared || stateOf(v.pairs, pair{c, p.b}).shared
 }

@@ -21,6 +21,15 @@ func stateOf[K comparable, V any](m map[K]*V, key K) (v V) {
 	return v
 }
 
+// groupBy returns the elements by key, in order.
+func groupBy[K comparable, V any](all []V, key func(V) K) map[K][]V {
+	by := map[K][]V{}
+	for _, v := range all {
+		by[key(v)] = append(by[key(v)], v)
+	}
+	return by
+}
+
 // A sessionSet is a set of session names. It does not grow beyond maxSessions.
 type sessionSet map[string]bool
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/config"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 	"github.com/petrigate/petrigate/internal/text"
@@ -95,11 +96,9 @@ func (r *Report) Text() string {
 
 // rules returns the proposals and their evidence.
 func (r *Report) rules() string {
-	var b strings.Builder
-	for _, p := range r.Proposals {
-		fmt.Fprintf(&b, "\n# %s. No counterexample since %s%s\n%s\n", p.Evidence, day(p.Since), odds(p.Chance), p.Rule)
-	}
-	return b.String()
+	return strings.Join(list.Map(r.Proposals, func(p Proposal) string {
+		return fmt.Sprintf("\n# %s. No counterexample since %s%s\n%s\n", p.Evidence, day(p.Since), odds(p.Chance), p.Rule)
+	}), "")
 }
 
 // odds returns the end of a sentence, which gives the probability of the observation if there were

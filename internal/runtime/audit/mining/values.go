@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A candidate is a rule "A before B with same field". It requires that the value of A's field
@@ -45,17 +47,13 @@ type recent struct {
 }
 
 func newMatchVisitor(all []*candidate) *matchVisitor {
-	m := &matchVisitor{byThen: map[int][]*candidate{}, byPair: map[int][]*candidate{}, joint: map[int][]string{}, recent: map[fieldKey]*[2]recent{}}
-	for _, c := range all {
-		m.byThen[c.b] = append(m.byThen[c.b], c)
-		if len(c.parts) == 0 {
-			continue
-		}
-		m.byPair[c.a] = append(m.byPair[c.a], c)
+	joint := list.Filter(all, func(c *candidate) bool { return len(c.parts) > 0 })
+	m := &matchVisitor{joint: map[int][]string{}, recent: map[fieldKey]*[2]recent{}}
+	m.byThen = groupBy(all, func(c *candidate) int { return c.b })
+	m.byPair = groupBy(joint, func(c *candidate) int { return c.a })
+	for _, c := range joint {
 		for tool, field := range map[int]string{c.a: c.first, c.b: c.then} {
-			if !slices.Contains(m.joint[tool], field) {
-				m.joint[tool] = append(m.joint[tool], field)
-			}
+			m.joint[tool] = list.Add(m.joint[tool], field)
 		}
 	}
 	return m
