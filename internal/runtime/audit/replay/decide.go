@@ -1,11 +1,13 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
@@ -83,18 +85,17 @@ func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v ve
 		state.Apply(delta)
 	case *gate.Ask:
 		v.decision = "ask"
-		for _, step := range d.Steps {
-			v.nets = append(v.nets, audit.NetVerdict{Net: step.Net, Verdict: "asks", Rule: r.where(step.Rule)})
-		}
+		v.nets = list.Map(d.Steps, func(s gate.Step) audit.NetVerdict {
+			return audit.NetVerdict{Net: s.Net, Verdict: "asks", Rule: r.where(s.Rule)}
+		})
 	}
 	return v
 }
 
-func (r *Replay) netResults(verdicts []gate.Verdict) (all []audit.NetVerdict) {
-	for _, v := range verdicts {
-		all = append(all, audit.NetVerdict{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Transition: v.Transition, Rule: r.where(v.Rule), Shadow: v.Shadow})
-	}
-	return all
+func (r *Replay) netResults(verdicts []gate.Verdict) []audit.NetVerdict {
+	return list.Map(verdicts, func(v gate.Verdict) audit.NetVerdict {
+		return audit.NetVerdict{Net: v.Net, Verdict: audit.VerdictName(v.Kind), Transition: v.Transition, Rule: r.where(v.Rule), Shadow: v.Shadow}
+	})
 }
 
 // compare adds a decision's result to the report.
@@ -123,9 +124,7 @@ func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *ve
 		Writer: record.Writer, Seq: record.Seq, Time: e.Time, Session: e.Session, Tool: e.Tool, Names: e.Names, Wrong: same, Was: asRecorded(e), Now: v.decision,
 		Recorded: text(e.Decision.Decision, e.Kind, e.Nets), Replayed: text(v.decision, string(v.kind), v.nets), Reason: v.reason,
 	}
-	if r.report.First == nil {
-		r.report.First = d
-	}
+	r.report.First = cmp.Or(r.report.First, d)
 	if r.differs != nil {
 		r.differs(d)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/reading"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
@@ -115,16 +116,12 @@ func (v valueReader) Value(_ *gate.Call, number int) ([]byte, bool) {
 	if !ok || len(of.Hashes) == 0 {
 		return nil, false
 	}
-	return list(of.Hashes), true
+	return jsonArray(of.Hashes), true
 }
 
-// list returns a JSON array of strings.
-func list(texts []string) []byte {
-	var all [][]byte
-	for _, t := range texts {
-		all = append(all, rawjson.AppendString(nil, t))
-	}
-	return rawjson.Array(all...)
+// jsonArray returns a JSON array of strings.
+func jsonArray(texts []string) []byte {
+	return rawjson.Array(list.Map(texts, func(t string) []byte { return rawjson.AppendString(nil, t) })...)
 }
 
 // An amountReader reads a field's recorded amount.
@@ -158,7 +155,7 @@ func (s *recordedCall) endResult(values []audit.Value) []byte {
 	for i, name := range s.results {
 		for _, v := range values {
 			if v.Field == name && len(v.Hashes) > 0 {
-				result["f"+strconv.Itoa(i)] = list(v.Hashes)
+				result["f"+strconv.Itoa(i)] = jsonArray(v.Hashes)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/reading"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
@@ -74,10 +75,7 @@ func New(o Options) (*Replay, error) {
 	if r.where == nil {
 		r.where = gate.Position.String
 	}
-	var nets []gate.Net
-	for _, n := range o.Policy.Nets() {
-		nets = append(nets, n.Net)
-	}
+	nets := list.Map(o.Policy.Nets(), func(n gate.NetInfo) gate.Net { return n.Net })
 	r.reads = reading.New(nets)
 	var err error
 	if r.policy, err = rebuild(o.Policy, r.reads, r.current); err != nil {
@@ -182,9 +180,7 @@ func (r *Replay) inspect(nets []gate.Net) (all []netInfo) {
 			info.read(r, t.Key)
 			info.tools = append(info.tools, t.Tools...)
 			info.mentions = append(append(info.mentions, t.Tools...), t.Unless...)
-			for _, u := range t.Tools {
-				info.mentions = append(info.mentions, gate.Tool{Name: u.Except})
-			}
+			info.mentions = append(info.mentions, list.Map(t.Tools, func(u gate.Tool) gate.Tool { return gate.Tool{Name: u.Except} })...)
 		}
 		if n.Sum != nil {
 			info.sums = append(info.sums, audit.Bounded(n.Sum.Field.Name()))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
@@ -39,34 +40,28 @@ func asRecorded(e *trail.Entry) string {
 }
 
 // comparable returns the nets' verdicts in a form that can be compared, sorted by net.
-func (r *Replay) comparable(nets []audit.NetVerdict) (all []string) {
-	for _, n := range nets {
-		all = append(all, n.Net+" "+n.Verdict+" "+n.Transition)
-	}
+func (r *Replay) comparable(nets []audit.NetVerdict) []string {
+	all := list.Map(nets, func(n audit.NetVerdict) string { return n.Net + " " + n.Verdict + " " + n.Transition })
 	slices.Sort(all)
 	return all
 }
 
 // text describes a decision and names the nets responsible.
 func text(decision, kind string, nets []audit.NetVerdict) string {
-	var b strings.Builder
-	b.WriteString(decision)
 	if decision == "refuse" && kind != "" {
-		b.WriteString(" (" + kind + ")")
+		decision += " (" + kind + ")"
 	}
-	for i, n := range nets {
-		if i == 0 {
-			b.WriteString(": ")
-		} else {
-			b.WriteString(", ")
-		}
-		b.WriteString(n.Net + " " + n.Verdict)
+	if len(nets) == 0 {
+		return decision
+	}
+	return decision + ": " + strings.Join(list.Map(nets, func(n audit.NetVerdict) string {
+		text := n.Net + " " + n.Verdict
 		if n.Transition != "" {
-			b.WriteString(" by " + n.Transition)
+			text += " by " + n.Transition
 		}
 		if n.Rule != "" {
-			b.WriteString(" (" + n.Rule + ")")
+			text += " (" + n.Rule + ")"
 		}
-	}
-	return b.String()
+		return text
+	}), ", ")
 }
