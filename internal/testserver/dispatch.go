@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // handle handles one message and returns the response, or nil if none must be sent. The error is
@@ -137,10 +139,7 @@ func (s *Server) list(m message, x exchange) (json.RawMessage, error) {
 	if s.opts.PageSize > 0 {
 		to = min(to, from+s.opts.PageSize)
 	}
-	var objects []string
-	for _, t := range tools[from:to] {
-		objects = append(objects, string(t.object()))
-	}
+	objects := list.Map(tools[from:to], func(t Tool) string { return string(t.object()) })
 	result := `{"tools":[` + strings.Join(objects, ",") + `]` + after(",", s.opts.Around)
 	if to < len(tools) {
 		result += `,"nextCursor":"` + strconv.Itoa(to) + `"`

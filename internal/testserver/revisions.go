@@ -1,6 +1,10 @@
 package testserver
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/petrigate/petrigate/internal/list"
+)
 
 // Revisions selects the protocol revisions that a server supports.
 type Revisions uint8
@@ -45,10 +49,4 @@ const (
 	codeMissing = -32021
 )
 
-func stringList(list []string) string {
-	quoted := make([]string, len(list))
-	for i, s := range list {
-		quoted[i] = quote(s)
-	}
-	return "[" + strings.Join(quoted, ",") + "]"
-}
+func stringList(all []string) string { return "[" + strings.Join(list.Map(all, quote), ",") + "]" }

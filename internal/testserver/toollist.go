@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // AddTool adds the tool. If a tool with the same name already exists, AddTool replaces that tool.
@@ -38,10 +40,9 @@ func (s *Server) visibleTools(can map[string]json.RawMessage) []Tool {
 func (s *Server) find(name string) (Tool, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range s.tools {
-		if t.Name == name || s.opts.FoldNames && strings.EqualFold(t.Name, name) {
-			return t, true
-		}
+	is := func(t Tool) bool { return t.Name == name || s.opts.FoldNames && strings.EqualFold(t.Name, name) }
+	if t := list.Find(s.tools, is); t != nil {
+		return *t, true
 	}
 	return Tool{}, false
 }
