@@ -1,6 +1,7 @@
 package authserver
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"maps"
@@ -69,9 +70,7 @@ type token struct {
 
 // New returns a server that protects a resource. The caller must call At before the first request.
 func New(resource http.Handler, o Options) *Server {
-	if o.Lifetime == 0 {
-		o.Lifetime = time.Hour
-	}
+	o.Lifetime = cmp.Or(o.Lifetime, time.Hour)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
