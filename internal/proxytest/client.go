@@ -83,16 +83,7 @@ func (c *Client) pipe() {
 		_ = out.Close()
 		c.served <- err
 	}()
-	go func() {
-		r := bufio.NewReader(outReader)
-		for {
-			line, err := r.ReadBytes('\n')
-			if err != nil {
-				return
-			}
-			c.Mail.put(ParseMessage(bytes.TrimSuffix(line, []byte("\n")), 0))
-		}
-	}()
+	go c.readMessages(outReader, "", 0, "")
 }
 
 // Initialize performs the initialize handshake.
@@ -310,17 +301,17 @@ func (c *Client) post(r *http.Request) {
 		c.Mail.put(m)
 		return
 	}
-	c.readEvents(response.Body, response.StatusCode, session)
+	c.readMessages(response.Body, "data: ", response.StatusCode, session)
 }
 
-// readEvents puts the messages in an event stream into the mailbox.
-func (c *Client) readEvents(body io.Reader, status int, session string) {
+// readMessages puts the messages into the mailbox that follow the prefix in a line.
+func (c *Client) readMessages(body io.Reader, prefix string, status int, session string) {
 	for lines := bufio.NewReader(body); ; {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
 			return
 		}
-		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
+		if data, ok := bytes.CutPrefix(line, []byte(prefix)); ok {
 			m := ParseMessage(bytes.TrimSuffix(data, []byte("\n")), status)
 			m.Session = session
 			c.Mail.put(m)
@@ -343,7 +334,7 @@ func (c *Client) ListenToPushes() {
 	}
 	c.requests.Go(func() {
 		defer func() { _ = response.Body.Close() }()
-		c.readEvents(response.Body, 0, "")
+		c.readMessages(response.Body, "data: ", 0, "")
 	})
 }
 

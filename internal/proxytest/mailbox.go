@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A Mailbox keeps the messages that were received until a test takes them.
@@ -58,13 +60,7 @@ func (b *Mailbox) find(ok func(Message) bool) (Message, bool, chan struct{}) {
 func (b *Mailbox) Count(ok func(Message) bool) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n := 0
-	for _, m := range b.messages {
-		if ok(m) {
-			n++
-		}
-	}
-	return n
+	return len(list.Filter(b.messages, ok))
 }
 
 // String lists the messages. It is used in failure reports.

@@ -3,6 +3,7 @@ package proxytest
 import (
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
@@ -40,13 +41,8 @@ func (c *Client) Refuses(tool, args, kind string) Message {
 
 // ran returns how many calls the upstream has executed. It does not count the proxy's own requests
 // that poll tasks.
-func (s *Site) ran() (n int) {
-	for _, r := range s.Log.Records(testserver.Executed) {
-		if !strings.HasPrefix(r.Name, "tasks/") {
-			n++
-		}
-	}
-	return n
+func (s *Site) ran() int {
+	return len(list.Filter(s.Log.Records(testserver.Executed), func(r testserver.Record) bool { return !strings.HasPrefix(r.Name, "tasks/") }))
 }
 
 // Unknown calls a tool and fails the test unless the proxy answers that the tool is unknown and the

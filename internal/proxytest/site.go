@@ -14,6 +14,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/leftover"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -215,12 +216,7 @@ func (s *Site) Pending(n int) []proxy.ApprovalInfo {
 	s.T.Helper()
 	var waiting []proxy.ApprovalInfo
 	s.Eventually("approvals wait", func() bool {
-		waiting = nil
-		for _, a := range s.Proxy.Approvals() {
-			if a.State == proxy.Pending {
-				waiting = append(waiting, a)
-			}
-		}
+		waiting = list.Filter(s.Proxy.Approvals(), func(a proxy.ApprovalInfo) bool { return a.State == proxy.Pending })
 		return len(waiting) == n
 	})
 	return waiting

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/testserver"
 	"github.com/petrigate/petrigate/proxy"
 )
@@ -95,13 +96,7 @@ const ChildVariable = "PETRIGATE_TEST_UPSTREAM"
 // OfKind returns the records of the given kind. If tool is not empty, it returns only the records
 // about that tool.
 func OfKind(records []testserver.Record, kind testserver.Kind, tool string) []testserver.Record {
-	var found []testserver.Record
-	for _, r := range records {
-		if r.Kind == kind && (tool == "" || r.Name == tool) {
-			found = append(found, r)
-		}
-	}
-	return found
+	return list.Filter(records, func(r testserver.Record) bool { return r.Kind == kind && (tool == "" || r.Name == tool) })
 }
 
 // A Replaceable is an upstream whose server can be replaced by a new one. The new server does not
