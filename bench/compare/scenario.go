@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A scenario is a row in the table. The harness determines the measurements in it.
@@ -60,10 +62,5 @@ func choose(only string) (chosen []scenario, err error) {
 			return nil, fmt.Errorf("unknown scenario %q", name)
 		}
 	}
-	for _, s := range all {
-		if wanted[s.id] {
-			chosen = append(chosen, s)
-		}
-	}
-	return chosen, nil
+	return list.Filter(all[:], func(s scenario) bool { return wanted[s.id] }), nil
 }

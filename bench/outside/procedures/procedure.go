@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A task is something that a user wants done. It contains only the fields that are needed here.
@@ -161,11 +163,7 @@ func (in implied) widen(t *tree) *tree {
 		return nil
 	}
 	if t.Op != "" {
-		wide := &tree{Op: t.Op}
-		for _, k := range t.Kids {
-			wide.Kids = append(wide.Kids, in.widen(k))
-		}
-		return wide
+		return &tree{Op: t.Op, Kids: list.Map(t.Kids, in.widen)}
 	}
 	wide := &tree{Op: "or", Kids: []*tree{t}}
 	for _, by := range slices.Sorted(maps.Keys(in)) {
