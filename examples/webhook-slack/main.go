@@ -47,9 +47,7 @@ type glue struct {
 	slack           *slack
 
 	showing sync.Mutex // held while a post from petrigate is being handled
-
-	mu    sync.Mutex
-	asked map[string]question // questions, keyed by approval ID
+	asked   sync.Map   // the shown [question] for each approval ID
 }
 
 // A question is an approval request that is shown in the channel.
@@ -66,7 +64,7 @@ type message struct {
 }
 
 func newGlue(env func(string) string) (*glue, error) {
-	g := &glue{secret: env("PETRIGATE_HOOK_SECRET"), signing: env("SLACK_SIGNING_SECRET"), asked: map[string]question{}}
+	g := &glue{secret: env("PETRIGATE_HOOK_SECRET"), signing: env("SLACK_SIGNING_SECRET")}
 	g.slack = &slack{
 		api: cmp.Or(env("SLACK_API"), "https://slack.com/api/"), token: env("SLACK_BOT_TOKEN"), channel: env("SLACK_CHANNEL"),
 		client: &http.Client{Timeout: 5 * time.Second},
@@ -117,39 +115,26 @@ func (g *glue) show(m message) error {
 	q, known := g.find(m.ID)
 	switch {
 	case m.Event == "asked" && !known: // repeated posts are ignored
-		g.keep(question{message: m}) // this must happen before anyone can press a button
+		g.asked.Store(m.ID, question{message: m}) // this must happen before anyone can press a button
 		posted, err := g.slack.post(m)
 		if err != nil {
-			g.forget(m.ID)
+			g.asked.Delete(m.ID)
 			return err
 		}
-		g.keep(question{m, posted})
+		g.asked.Store(m.ID, question{m, posted})
 	case m.Event == "ended" && known:
 		if err := g.slack.end(q.posted, m); err != nil {
 			return err
 		}
-		g.forget(m.ID)
+		g.asked.Delete(m.ID)
 	}
 	return nil
 }
 
 func (g *glue) find(id string) (q question, known bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	q, known = g.asked[id]
+	shown, _ := g.asked.Load(id)
+	q, known = shown.(question)
 	return q, known
-}
-
-func (g *glue) keep(q question) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.asked[q.ID] = q
-}
-
-func (g *glue) forget(id string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.asked, id)
 }
 
 // An interaction describes the press of a button.
