@@ -190,11 +190,11 @@ func TestReset(t *testing.T) {
 		c.Must("push", `{}`)
 		c.Refuses("push", `{}`, "blocked")
 		session := s.Proxy.Sessions()[0]
-		s.Records.SetFail(true)
+		s.Records.Fail.Store(true)
 		if err := s.Proxy.ResetSession(session.ID, proxy.Actor{Name: "ada"}); err == nil {
 			t.Error("a reset that is not on record")
 		}
-		s.Records.SetFail(false)
+		s.Records.Fail.Store(false)
 		c.Refuses("push", `{}`, "blocked")
 		if err := s.Proxy.ResetSession(session.ID, proxy.Actor{Name: "ada"}); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
@@ -30,9 +31,9 @@ type Client struct {
 	HTTP     *http.Client
 	Session  string
 	requests sync.WaitGroup
+	lastID   atomic.Int64
 
 	mu      sync.Mutex
-	lastID  int
 	cancels map[string]context.CancelFunc // functions that cancel the requests over HTTP, keyed by request ID
 }
 
@@ -123,19 +124,10 @@ func (c *Client) Close() {
 }
 
 // CountFrom makes the client count its request IDs from n on. The next ID is n+1.
-func (c *Client) CountFrom(n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lastID = n
-}
+func (c *Client) CountFrom(n int) { c.lastID.Store(int64(n)) }
 
 // nextID returns an unused request ID as JSON.
-func (c *Client) nextID() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lastID++
-	return strconv.Itoa(c.lastID)
-}
+func (c *Client) nextID() string { return strconv.FormatInt(c.lastID.Add(1), 10) }
 
 // Meta returns the member _meta of params, followed by a comma. It contains the members that the
 // revision requires and the extra members.

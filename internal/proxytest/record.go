@@ -7,42 +7,30 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // A Memory is a recorder that keeps records in memory. Tests can make it fail.
 type Memory struct {
+	Fail  atomic.Bool // whether Append fails
+	Panic atomic.Bool // whether Append panics
+
 	mu    sync.Mutex
 	lines [][]byte
-	fail  bool
-	panic bool
 }
 
 // Append stores a record.
 func (m *Memory) Append(record []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.panic {
+	if m.Panic.Load() {
 		panic("a secret of the recorder")
 	}
-	if m.fail {
+	if m.Fail.Load() {
 		return errors.New("no space left")
 	}
 	m.lines = append(m.lines, bytes.Clone(record))
 	return nil
-}
-
-// SetFail determines whether later calls of Append fail.
-func (m *Memory) SetFail(fail bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.fail = fail
-}
-
-// SetPanic determines whether later calls of Append panic.
-func (m *Memory) SetPanic(panic bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.panic = panic
 }
 
 // All returns all records unchanged.

@@ -65,12 +65,12 @@ func TestBurst(t *testing.T) {
 		}
 		return out.String()
 	}
-	records.SetFail(true)
+	records.Fail.Store(true)
 	if got := strings.Count(burst(), "The call was not made: cannot record the decision."); got != calls {
 		t.Errorf("%d of %d calls are refused for want of a record", got, calls)
 	}
 	s.Executed("read", 0)
-	records.SetFail(false)
+	records.Fail.Store(false)
 	burst()
 	s.AwaitExecuted("read", calls) // the whole budget
 	if got := len(records.Decisions("allow")); got != calls {

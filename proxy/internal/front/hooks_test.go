@@ -572,11 +572,11 @@ func TestHookDoubt(t *testing.T) {
 	if len(s.Records.Decisions("")) != 0 {
 		t.Errorf("something moved: %s, %s", before, s.State())
 	}
-	s.Records.SetFail(true)
+	s.Records.Fail.Store(true)
 	if why := asks(s, "Bash", `{}`, "t1"); !strings.Contains(why, "not made") {
 		t.Errorf("a call passes off the record: %q", why)
 	}
-	s.Records.SetFail(false)
+	s.Records.Fail.Store(false)
 }
 
 // TestHookDoorClosed: calls cannot be reported over HTTP unless the configuration allows it.
@@ -599,8 +599,8 @@ func TestHookDoorClosed(t *testing.T) {
 // TestHookPanic: a panic during the decision refuses the call.
 func TestHookPanic(t *testing.T) {
 	s := proxytest.Start(t, proxytest.Setup{Rules: "block nothing-else"})
-	s.Records.SetPanic(true)
-	defer s.Records.SetPanic(false)
+	s.Records.Panic.Store(true)
+	defer s.Records.Panic.Store(false)
 	if why := asks(s, "Bash", `{}`, "t1"); !strings.Contains(why, "not made") || strings.Contains(why, "secret") {
 		t.Errorf("%q", why)
 	}

@@ -125,7 +125,7 @@ func TestGrantOffRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Parked("deploy", `{"n":5}`)
-	s.Records.SetFail(true)
+	s.Records.Fail.Store(true)
 	err := s.Proxy.Answer(s.Pending(1)[0].ID, proxy.Answer{Approve: true, Channel: proxy.ChannelCLI, Actor: "ada", Grant: &proxy.Grant{For: time.Minute}})
 	if err == nil || !strings.Contains(err.Error(), "is approved, but without a grant: ") || len(s.Proxy.Grants()) != 0 {
 		t.Errorf("%v, %+v", err, s.Proxy.Grants())

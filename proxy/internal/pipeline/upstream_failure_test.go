@@ -288,7 +288,7 @@ func TestAuditFails(t *testing.T) {
 		c := s.Connect(l, "")
 		c.Must("safe", `{}`)
 		before := s.State()
-		s.Records.SetFail(true)
+		s.Records.Fail.Store(true)
 		for _, tool := range []string{"safe", "push"} {
 			if r := c.Do(tool, `{}`); !r.IsError() || r.Decision("kind") != "internal" {
 				t.Errorf("%s: %s", tool, r.Raw)
@@ -299,16 +299,16 @@ func TestAuditFails(t *testing.T) {
 		}
 		s.Executed("push", 0)
 		s.Executed("safe", 1)
-		s.Records.SetFail(false)
+		s.Records.Fail.Store(false)
 		id := c.Call("slow", `{}`)
 		s.AwaitExecuted("slow", 1)
-		s.Records.SetFail(true)
+		s.Records.Fail.Store(true)
 		s.Upstream.Release()
 		if r := c.Reply(id); r.IsError() || r.Result == nil { // it has happened, and the caller must know
 			t.Errorf("%s", r.Raw)
 		}
 		s.ChainInFlight()
-		s.Records.SetFail(false)
+		s.Records.Fail.Store(false)
 		s.ChainSettled("done") // with the outcome that the proxy kept
 	})
 }
@@ -319,7 +319,7 @@ func TestAuditFailsOnConsent(t *testing.T) {
 		s := proxytest.Start(t, proxytest.Setup{})
 		c := s.Connect(l, proxytest.CanElicit)
 		q := c.Asks("deploy", `{}`)
-		s.Records.SetFail(true)
+		s.Records.Fail.Store(true)
 		if r := q.Answer(proxytest.Approve); !r.IsError() {
 			t.Errorf("%s", r.Raw)
 		}
@@ -375,7 +375,7 @@ func TestAuditFailsKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := s.State()
-		s.Records.SetFail(true)
+		s.Records.Fail.Store(true)
 		for _, tool := range []string{"safe", "push", "deploy", "push", "safe", "deploy"} {
 			if r := c.Do(tool, `{}`); !r.IsError() || r.Decision("kind") != "internal" {
 				t.Errorf("%s: %s", tool, r.Raw)
@@ -385,7 +385,7 @@ func TestAuditFailsKnown(t *testing.T) {
 			t.Errorf("the state moved:\n%s\n%s", before, after)
 		}
 		s.Executed("", 0)
-		s.Records.SetFail(false)
+		s.Records.Fail.Store(false)
 		c.Must("push", `{}`)
 		c.Must("deploy", `{}`)
 		c.Blocked("push")

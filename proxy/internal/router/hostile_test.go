@@ -202,20 +202,20 @@ func TestRecorderPanics(t *testing.T) {
 		s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow")})
 		c := s.Connect(l, "")
 		c.Must("safe", `{}`)
-		s.Records.SetPanic(true)
+		s.Records.Panic.Store(true)
 		if r := c.Do("safe", `{}`); r.Code() != "-32603" || strings.Contains(string(r.Raw), "secret") {
 			t.Errorf("%s", r.Raw)
 		}
 		s.Executed("safe", 1)
-		s.Records.SetPanic(false)
+		s.Records.Panic.Store(false)
 		id := c.Call("slow", `{}`)
 		s.AwaitExecuted("slow", 1)
-		s.Records.SetPanic(true)
+		s.Records.Panic.Store(true)
 		s.Upstream.Release()
 		if r := c.Reply(id); r.Code() != "-32603" {
 			t.Errorf("%s", r.Raw)
 		}
-		s.Records.SetPanic(false)
+		s.Records.Panic.Store(false)
 		s.Eventually("it is known to be unknown", func() bool { return s.Marking("chain", "done") == 0 && s.Marking("chain", "ready") == 1 })
 		c.Must("safe", `{}`)
 	})

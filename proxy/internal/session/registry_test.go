@@ -51,7 +51,7 @@ func TestSwitchedNets(t *testing.T) {
 			if nets := s.Proxy.Nets(); len(nets) != 1 || !nets[0].Active || nets[0].Name != name {
 				t.Errorf("%+v", nets)
 			}
-			s.Records.SetFail(true)
+			s.Records.Fail.Store(true)
 			if err := s.Proxy.SwitchNet(name, false, proxy.Actor{Name: "ann"}); err == nil || !s.Proxy.Nets()[0].Active {
 				t.Errorf("a net was switched off without a record: %v", err)
 			}
