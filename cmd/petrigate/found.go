@@ -32,9 +32,6 @@ func actingVerbs() map[string]acts {
 	given := func(flag string) acts {
 		return func(c *cobra.Command, _ *config.Config) bool { return c.Flags().Changed(flag) }
 	}
-	not := func(f acts) acts {
-		return func(c *cobra.Command, cfg *config.Config) bool { return !f(c, cfg) }
-	}
 	return map[string]acts{
 		"petrigate check": given("live"),
 		"petrigate init": func(c *cobra.Command, _ *config.Config) bool {
@@ -42,7 +39,7 @@ func actingVerbs() map[string]acts {
 		},
 		"petrigate doctor":       always,
 		"petrigate connect":      always,
-		"petrigate login":        not(given("list")),
+		"petrigate login":        func(c *cobra.Command, _ *config.Config) bool { return !c.Flags().Changed("list") },
 		"petrigate logout":       always,
 		"petrigate enforce":      func(_ *cobra.Command, cfg *config.Config) bool { return daemon.Elsewhere(cfg) },
 		"petrigate suggest":      unnamed,

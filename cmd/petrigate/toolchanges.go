@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/serve/control"
 	"github.com/petrigate/petrigate/internal/serve/terminal"
@@ -124,9 +125,6 @@ func ofProxy(found []owned[operator.ToolChange], pid int) ([]owned[operator.Tool
 // distinctChanges removes duplicate tool changes. They occur if several proxies report the same
 // change.
 func distinctChanges(found []owned[operator.ToolChange]) []operator.ToolChange {
-	changes := []operator.ToolChange{}
-	for _, o := range uniqueBy(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.it.Canonical + " " + o.it.Hash }) {
-		changes = append(changes, o.it)
-	}
-	return changes
+	distinct := uniqueBy(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.it.Canonical + " " + o.it.Hash })
+	return append([]operator.ToolChange{}, list.Map(distinct, func(o owned[operator.ToolChange]) operator.ToolChange { return o.it })...)
 }

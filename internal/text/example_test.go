@@ -16,3 +16,9 @@ func ExampleDuration() {
 	fmt.Println(text.Duration(90*time.Second), text.Duration(15*time.Minute), text.Duration(1400*time.Millisecond))
 	// Output: 1m30s 15m 1s
 }
+
+func ExampleMasker() {
+	mask := text.Masker([]string{"hunter2", "s3cr3t"})
+	fmt.Println(mask.Replace("the password is hunter2, the token s3cr3t"))
+	// Output: the password is ***, the token ***
+}

@@ -59,6 +59,15 @@ func EscapeAll(texts []string) []string {
 	return list.Map(texts, Escape)
 }
 
+// Masker returns a replacer that replaces each of the given secrets by asterisks.
+func Masker(secrets []string) *strings.Replacer {
+	var pairs []string
+	for _, s := range secrets {
+		pairs = append(pairs, s, "***")
+	}
+	return strings.NewReplacer(pairs...)
+}
+
 // Grouped formats a number with a comma after every three digits, counted from the right:
 // 2,546,432.
 func Grouped(n int) string {

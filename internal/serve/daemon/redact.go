@@ -7,6 +7,7 @@ import (
 
 	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/operator"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A masker replaces secrets in strings.
@@ -66,13 +67,7 @@ func (r redactor) attr(a slog.Attr) slog.Attr {
 func (r redactor) attrs(all []slog.Attr) []slog.Attr { return list.Map(all, r.attr) }
 
 // mask returns a masker for the given secrets.
-func mask(secrets []string) masker {
-	var pairs []string
-	for _, s := range secrets {
-		pairs = append(pairs, s, "***")
-	}
-	return masker{strings.NewReplacer(pairs...)}
-}
+func mask(secrets []string) masker { return masker{text.Masker(secrets)} }
 
 // maskUpstreams replaces secrets in the error messages and process output of the upstreams.
 func (m masker) maskUpstreams(upstreams []operator.UpstreamStatus) {

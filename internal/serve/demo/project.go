@@ -44,7 +44,7 @@ func (p *project) tools() []tool {
 	return []tool{
 		{"list_files", "Lists the files of the project.", "", p.list},
 		{"backup", "Copies a file to the backup store.", "path:string fail:boolean", p.backup},
-		{"delete", "Deletes a file.", "path:string", p.delete},
+		{"delete", "Deletes a file.", "path:string", func(c mcp.CallToolRequest) (string, error) { return p.remove(c.GetString("path", "")) }},
 		{"bash", "Runs a shell command.", "command:string", p.bash},
 		{"push", "Pushes a branch.", "branch:string", p.push},
 		{"lint", "Lints the project.", "", p.lint},
@@ -83,10 +83,6 @@ func (p *project) backup(c mcp.CallToolRequest) (string, error) {
 	}
 	p.backups[path] = content
 	return fmt.Sprintf("backed up %s (%d bytes)", path, len(content)), nil
-}
-
-func (p *project) delete(c mcp.CallToolRequest) (string, error) {
-	return p.remove(c.GetString("path", ""))
 }
 
 func (p *project) remove(path string) (string, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/policydiff"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A Policy describes the policy in force.
@@ -117,11 +118,7 @@ func (d *Evaluator) Check(ctx context.Context, who string, draft Draft) (*Checke
 // display returns the first problems to show on a page, with their positions in the draft. Errors
 // come first.
 func (x *candidate) display(list diag.List) (all []Problem) {
-	var secrets []string
-	for _, s := range x.current.Secrets() {
-		secrets = append(secrets, s, "***")
-	}
-	mask := strings.NewReplacer(secrets...)
+	mask := text.Masker(x.current.Secrets())
 	for i, p := range list {
 		s := Problem{Problem: p, Message: p.Msg, Place: p.Place(), Excerpt: p.Excerpt}
 		if p.Net != "" {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
@@ -91,14 +92,11 @@ func (m *Metrics) Refused(r *admission.Refused) {
 	if r.Facts.Decision == "ask" { // a person is still being asked
 		return
 	}
-	some := false
-	for _, b := range r.Facts.Nets {
-		if b.Rule != "" {
-			some = true
-			m.refusal(r.Facts.Kind, b.Rule)
-		}
+	ruled := list.Filter(r.Facts.Nets, func(b admission.Block) bool { return b.Rule != "" })
+	for _, b := range ruled {
+		m.refusal(r.Facts.Kind, b.Rule)
 	}
-	if !some {
+	if len(ruled) == 0 {
 		m.refusal(r.Facts.Kind, "")
 	}
 }
