@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// callable decides whether a call with the given name can be admitted. It first considers runs with
-// a single key value and then, if no such run is found, runs with several values.
+// callable decides whether a call with the given name can be admitted. It first looks for a run
+// with a single key value, and then for a run with several values.
 func (m *prover) callable(t gate.Tool) Name {
 	if m.Keyed() {
 		if n, why := m.checkName(m.oneValue().callableBy(t)); why == "" && n.Callable == Possible {
@@ -20,15 +20,15 @@ func (m *prover) callable(t gate.Tool) Name {
 	n, why := m.checkName(m.callableBy(t))
 	switch {
 	case why == "" || !m.Keyed() && m.enforces(func(n *explore.Net) bool { return n.Info.Validate != nil }):
-		return n // refusals by validators are not taken into account
+		return n // ignore refusals by validators
 	case m.Keyed():
 		why = explore.WhyValues
 	}
 	return Name{Tool: t, Why: why}
 }
 
-// checkName returns n with its runs replaced by runs that the gate admits. If the gate admits none
-// of them, why says so.
+// checkName replaces the runs in n by runs that the gate admits. If it finds no such run, why is
+// the reason.
 func (m *prover) checkName(n Name) (played Name, why string) {
 	var failing string
 	n.Shortest, why = m.checkRun(n.Shortest)
@@ -46,7 +46,7 @@ func (m *prover) callableBy(t gate.Tool) Name {
 	q := admits(t)
 	classes, gap := m.ClassesFor(nil, q.Tag)
 	if !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return s.Carries(t, false) }) {
-		if name.Why = cmp.Or(gap, m.Calls.AnyGap()); name.Why == "" { // no call has the name, or the default denies every call that has it
+		if name.Why = cmp.Or(gap, m.Calls.AnyGap()); name.Why == "" { // no call has the name, or the default denies all that do
 			name.Callable, name.Default = Impossible, true
 		}
 		return name
@@ -89,14 +89,14 @@ func (m *prover) callableBy(t gate.Tool) Name {
 	return name
 }
 
-// setImpossible records a set of nets that forbid all calls with the name. The set is as small as
-// possible.
+// setImpossible records that the nets forbid all calls with the name. It reduces the set of nets as
+// far as possible.
 func (m *prover) setImpossible(name *Name, q *explore.Query, nets []int) {
 	nets, sure := m.Minimal(q, nets)
 	name.Callable, name.Because, name.Rough = Impossible, m.named(nets), !sure
 }
 
-// admits returns the query that looks for a call with the given name.
+// admits returns a query for a call with the given name.
 func admits(t gate.Tool) *explore.Query { return &explore.Query{Tag: ofItself(t), Sole: -1} }
 
 // carrying returns a tag function that tags the calls with the given name as [explore.Wanted].

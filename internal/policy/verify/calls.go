@@ -9,21 +9,22 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A Call represents all calls that a policy cannot distinguish from it.
+// A Call stands for all calls that a policy cannot distinguish from it.
 type Call struct {
-	Name string // human-readable name: the last label or, without labels, the tool
+	Name string // human-readable name: the last label, or the tool if there are no labels
 	Tool string
 	Also []gate.Name // further names of the tool, from Options.Tools
-	Args string      // arguments in JSON; empty: {}
+	Args string      // JSON arguments; empty means {}
 
-	// Doubtful is set if the call might not exist: no arguments are known that make the maps give
-	// exactly the names in Mapped. Calls returns doubtful calls only if Options.Doubtful is set.
+	// Doubtful is set if no arguments are known that make the maps give exactly the names in
+	// Mapped, so that the call might not exist. Calls returns doubtful calls only if
+	// Options.Doubtful is set.
 	Doubtful bool
 	Mapped   []gate.Name
 }
 
-// Calls returns one call for each kind of call that the policy's nets and the names in
-// Options.Prove distinguish. If it omitted kinds of calls, why is the reason.
+// Calls returns one call of each kind that the policy's nets and the names in Options.Prove
+// distinguish. If some kinds are missing, why is the reason.
 func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 	o.passes = true // include calls that are unknown to all nets
 	m := newProver(p, &o)

@@ -32,8 +32,8 @@ func (a ForEach) prove(m *prover) Proof {
 	return p
 }
 
-// narrow restricts a tag function to calls with the tracked value. If a call that the claim is
-// about has no value, no other call has the same value and precedes it.
+// narrow restricts a tag function to calls with the tracked value. In a [NeverBefore], calls of
+// Tool without a value stay tagged, because no earlier call can have the same value.
 func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class) uint8 {
 	if tag == nil {
 		return nil
@@ -63,8 +63,8 @@ func (m *prover) own(s *callclass.Class) bool {
 	return s.OfItself(list.Map(m.each.Key, func(c Compared) gate.Field { return c.Field })...)
 }
 
-// Never asks the model whether the query is met. If the assertion is made for each value of a key,
-// the query is restricted to a single value.
+// Never asks the model whether the query is ever met. If the claim is made for each value of a key,
+// Never restricts the query to calls with a single value.
 func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
 	if m.each == nil {
 		return m.Model.Never(q, nets)
@@ -95,15 +95,16 @@ func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
 	return explore.Answer{Why: explore.WhyValues}
 }
 
-// ofOneValue reports whether, in the printed run, all tagged calls can have a common value. This is
-// not always so, because maps may require different values.
+// ofOneValue reports whether all tagged calls can have the value that is chosen for the run. They
+// cannot if maps require different values.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	classes := explore.ClassesOf(ms)
 	v := callclass.Common(classes)
 	return !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return tag(s) != 0 && !s.Takes(v) })
 }
 
-// Budgeted asks the model for a budget, restricted to a single value like [prover.Never].
+// Budgeted asks the model for a limit that keeps the budget. Like [prover.Never], it restricts the
+// question to a single value.
 func (m *prover) Budgeted(tag func(*callclass.Class) uint8, count int, b explore.Budget) (net int, ok bool) {
 	if m.each != nil {
 		tag = m.each.narrow(tag)
@@ -111,5 +112,5 @@ func (m *prover) Budgeted(tag func(*callclass.Class) uint8, count int, b explore
 	return m.Model.Budgeted(tag, count, b)
 }
 
-// again is the tag bit of calls that make a new success necessary.
+// again is the tag bit of calls that use up an earlier success.
 const again = 8

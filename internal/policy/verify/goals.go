@@ -8,16 +8,16 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// groupsOf returns all nets in the groups that contain the given nets.
+// groupsOf returns all nets in the groups that contain any of the given nets.
 func (m *prover) groupsOf(nets []int) []int {
 	return slices.Concat(list.Filter(m.groups(), func(g []int) bool {
 		return slices.ContainsFunc(g, func(n int) bool { return slices.Contains(nets, n) })
 	})...)
 }
 
-// ofOne returns a function that selects the calls of tool t that have the tracked value in all
-// fields that keys read. If no net with a key gates any of these calls, the function also selects
-// calls with other values, and the second result is false.
+// ofOne returns a function that reports whether a call of tool t has the tracked value in all
+// fields that keys read. If no net with a key gates the tool, the function accepts all calls of t,
+// and one is false.
 func (m *prover) ofOne(t gate.Tool) (match func(*callclass.Class) bool, one bool) {
 	carries := func(s *callclass.Class) bool { return s.Carries(t, false) }
 	classes, _ := m.ClassesFor(nil, carrying(t))

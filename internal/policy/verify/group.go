@@ -23,7 +23,7 @@ func (m *prover) explored(nets []int) Group {
 		return g
 	}
 	gap := m.Calls.Gap(nets, nil)
-	rows := !slices.ContainsFunc(nets, func(n int) bool { return !m.Nets[n].Info.Row }) // the arguments can differ from call to call
+	rows := !slices.ContainsFunc(nets, func(n int) bool { return !m.Nets[n].Info.Row }) // limits on equal calls in a row never block calls with other arguments
 	if rows || !m.deny && gap == "" && m.Callless(nets) {
 		g.Complete, g.Deadlock.Result = true, Proved
 		return g
@@ -64,7 +64,7 @@ func (m *prover) explored(nets []int) Group {
 	return g
 }
 
-// deadlocked converts the search's answer t to a [Deadlock] for the report.
+// deadlocked converts the answer of a search to a [Deadlock].
 func (m *prover) deadlocked(t explore.Answer) Deadlock {
 	return Deadlock{Result: t.Result, Trace: trace(t.Moves), Because: m.named(t.Nets), Rough: t.Rough, Why: t.Why}
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// The searches do not evaluate how nets judge the arguments of calls: with validators, keys, limits
-// on equal calls in a row, and sums. A run that refutes a claim is therefore replayed in the gate.
-// If a net refuses the arguments of a call, other arguments are tried.
+// The searches ignore the arguments of calls, although nets judge them with validators, keys,
+// limits on equal calls in a row, and sums. A run that refutes a claim is therefore replayed in the
+// gate. If a net refuses the arguments of a call, other arguments are tried.
 
-// checkRefutation returns p after replaying its counterexample. The result is unknown if nets
-// refuse arguments in the run and no other arguments are found.
+// checkRefutation replays the counterexample of p and returns p with the run that the gate
+// admitted. If nets refuse all arguments that are tried, the result is unknown.
 func (m *prover) checkRefutation(p Proof) Proof {
-	p.Witness = withoutClasses(p.Witness) // the run was already replayed
+	p.Witness = withoutClasses(p.Witness) // this run was already replayed
 	run, why := withoutClasses(p.Counterexample), ""
 	if m.judging {
 		run, why = m.replayed(p.Counterexample, p.query)
@@ -26,8 +26,8 @@ func (m *prover) checkRefutation(p Proof) Proof {
 	return p
 }
 
-// checkRun returns the run with arguments that the nets accept. If no such arguments are found, it
-// returns the run unchanged, and why names the refused call.
+// checkRun returns t with arguments that the nets accept. If it finds no such arguments, it returns
+// t unchanged, and why names the refused call.
 func (m *prover) checkRun(t Trace) (run Trace, why string) {
 	if !m.judging || len(t) == 0 {
 		return withoutClasses(t), ""
@@ -35,8 +35,8 @@ func (m *prover) checkRun(t Trace) (run Trace, why string) {
 	return m.replayed(t, nil)
 }
 
-// replayed returns the run as the gate admits it, with arguments that the nets accept. Unless q is
-// nil, it checks that the run still meets q.
+// replayed replays t in the gate and returns the run as admitted, with arguments that the nets
+// accept. Unless q is nil, replayed checks that the run still meets q.
 func (m *prover) replayed(t Trace, q *explore.Query) (run Trace, why string) {
 	r := m.newReplay(t)
 	for _, s := range expandRepeats(t, func(s *Step) bool { return m.rows || s.another() }) {
@@ -50,7 +50,7 @@ func (m *prover) replayed(t Trace, q *explore.Query) (run Trace, why string) {
 	return withoutClasses(r.run), ""
 }
 
-// withoutClasses returns the run as it appears in reports: without the classes of its calls.
+// withoutClasses returns a copy of t for a report, with the classes of the calls removed.
 func withoutClasses(t Trace) Trace {
 	t = slices.Clone(t)
 	for i := range t {
@@ -59,11 +59,11 @@ func withoutClasses(t Trace) Trace {
 	return t
 }
 
-// A step that is repeated at most maxApart times is written out as separate calls.
+// maxApart is the maximum number of repetitions of a step that expandRepeats writes out.
 const maxApart = 64
 
-// expandRepeats writes out repeated steps as separate calls, so that these can have different
-// arguments. It expands only steps that the function may accepts.
+// expandRepeats writes out repeated steps as separate calls, so that their arguments can differ. It
+// leaves steps alone that may rejects.
 func expandRepeats(t Trace, may func(*Step) bool) Trace {
 	var out Trace
 	number := 0

@@ -9,18 +9,18 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A limit per session is meant to be exhausted, whatever the outcomes of calls are. If anything
-// else makes a tool permanently unavailable, it is one of two things: if successful calls alone can
-// cause it, it is the end of a workflow; if a failed call is needed, it is a trap.
+// A limit per session is meant to be exhausted, whatever the outcomes of calls. Anything else that
+// makes a tool permanently unavailable is either the end of a workflow, if successful calls alone
+// can cause it, or a trap, if it takes a failed call.
 
-// These constants limit the search for losses: the total number of states, and the number of states
-// per search. They apply unless Options.States exceeds its default.
+// Limits of the search for losses: the total number of states, and the number of states per search.
+// Both grow with Options.States if it exceeds its default.
 const (
 	lossEffort = 2 * DefaultStates
 	lossStates = DefaultStates / 25
 )
 
-// losses finds the callable names that failures can make permanently unavailable.
+// losses adds to r the callable names that failures can make permanently unavailable.
 func (m *prover) losses(r *Report, o Options) {
 	o.Stop = m.Stop
 	lasting := m.withoutFixedLimits(o)
@@ -53,7 +53,7 @@ func (m *prover) losses(r *Report, o Options) {
 }
 
 // withoutFixedLimits returns a prover for the policy without the limits that are never refilled, or
-// nil if the policy has no other nets.
+// nil if no other nets remain.
 func (m *prover) withoutFixedLimits(o Options) *prover {
 	lasting := list.Filter(m.Nets, func(n *explore.Net) bool { return !n.Info.Shadow && !isFixedLimit(&n.Info) })
 	nets := list.Map(lasting, func(n *explore.Net) gate.Net { return n.Info.Net })
@@ -67,7 +67,7 @@ func (m *prover) withoutFixedLimits(o Options) *prover {
 	if err != nil {
 		return nil
 	}
-	o.passes, o.Prove = true, nil // calls that only a limit knows must still be admitted
+	o.passes, o.Prove = true, nil // still admit calls known only to a limit
 	return newProver(p, &o)
 }
 
@@ -76,13 +76,13 @@ func isFixedLimit(n *gate.NetInfo) bool {
 	return n.Cause == gate.CauseLimit && !slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Observe || t.Every > 0 })
 }
 
-// loses looks for a run with a failure that keeps later successful calls from reaching tool t,
-// although t remains reachable in every run without failures. If no such run exists, the returned
-// loss is empty. If the result is unknown, why is the reason.
+// loses looks for a run with a failure that makes tool t permanently unavailable, although t stays
+// reachable in every run without failures. It returns an empty Loss if it finds no such run. If the
+// result is unknown, why is the reason.
 func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 	match, one := m.ofOne(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {
-		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // calls of this kind cannot have arbitrary values
+		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // some of these calls cannot have arbitrary values
 	}
 	for i, ok := range m.Attract().Ok {
 		if ok && match(m.Classes[i]) {
@@ -102,8 +102,8 @@ func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 }
 
 // keptBySuccess reports whether the goal remains reachable after every run of successful calls. It
-// starts with the given nets and adds nets that may block calls. If the result is unknown, why is
-// the reason.
+// considers the given nets first and then adds nets that may block calls. If the result is unknown,
+// why is the reason.
 func (m *prover) keptBySuccess(nets []int, g *explore.Goal) (kept bool, why string) {
 	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	for {

@@ -7,11 +7,11 @@ import (
 )
 
 // easyStates is the maximum number of states per search in the first round of proofs, which is
-// meant for easy assertions.
+// meant to settle the easy assertions.
 const easyStates = 2000
 
-// proofs proves all assertions. It first tries each with a low limit, so that an expensive
-// assertion does not use up the time of the others.
+// proofs proves all assertions. It tries each with a low limit first, so that an expensive
+// assertion does not take the time needed for the rest.
 func (m *prover) proofs(all []Assertion) []Proof {
 	limit := m.Limit
 	m.Limit = min(limit, easyStates)
@@ -40,8 +40,8 @@ func (m *prover) prove(a Assertion) Proof {
 
 func (a Each) tools() []gate.Tool { return list.FlatMap(a.Of, Assertion.tools) }
 
-// prove returns the proof of the first of the assertions in Of that is refuted. If none is refuted,
-// it returns the first that is unknown.
+// prove returns the first refuted proof of an assertion in Of. If no assertion is refuted, it
+// returns the first unknown proof, if any.
 func (a Each) prove(m *prover) Proof {
 	all := Proof{Result: Proved}
 	for i, one := range a.Of {
@@ -60,7 +60,7 @@ func (a Each) prove(m *prover) Proof {
 	return all
 }
 
-// An Open is an assertion whose result is unknown, with the reason.
+// An Open is an assertion that cannot be decided, for the reason in Why.
 type Open struct{ Why string }
 
 func (a Open) tools() []gate.Tool  { return nil }

@@ -8,8 +8,7 @@ import (
 
 func (a NeverAfter) tools() []gate.Tool { return append([]gate.Tool{a.Tool, a.After}, a.Until...) }
 
-// prove looks for a call of Tool while the monitor state is 1, which means that a call of After was
-// admitted.
+// prove looks for a call of Tool in monitor state 1, after a call of After has been admitted.
 func (a NeverAfter) prove(m *prover) Proof {
 	tools := tagged([]gate.Tool{a.Tool}, []gate.Tool{a.After}, a.Until)
 	return m.safe(&explore.Query{
@@ -34,7 +33,7 @@ func (a NeverAfter) prove(m *prover) Proof {
 
 func (a NeverWhile) tools() []gate.Tool { return []gate.Tool{a.Tool, a.Other} }
 
-// Monitor bits of NeverWhile; they record which call is still in flight.
+// Monitor bits of NeverWhile, recording which call is still in flight.
 const (
 	otherStays = 1 << iota
 	toolStays

@@ -33,7 +33,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 		match, one = m.ofOne(a.Tool)
 	}
 	classes, gap := m.ClassesFor(nil, carrying(a.Tool))
-	var matched, known []int // nets that affect matching calls, and nets that affect matching calls known to be possible
+	var matched, known []int // nets affected by matching calls, and by those known to be possible
 	for i, s := range classes {
 		if !match(s) {
 			continue
@@ -61,7 +61,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 }
 
 // always proves that the goal can be reached from every state. If the nets in around have few
-// states, it uses all of these nets. Otherwise, it uses as few nets as suffice, starting with those
+// states, always uses all of them. Otherwise, it uses as few nets as suffice, starting with those
 // in few.
 func (m *prover) always(around, few []int, g *explore.Goal) Proof {
 	if why := m.Yielding(around); why != "" {
@@ -82,10 +82,9 @@ func (m *prover) always(around, few []int, g *explore.Goal) Proof {
 	}
 }
 
-// alwaysBy tries to decide the goal with the given nets. The goal is proved if it can always be
-// reached by calls that no other net ever refuses. It is refuted if a run that all nets admit leads
-// to a state where these nets forbid the goal. In all other cases, more holds further nets to
-// include.
+// alwaysBy tries to decide the goal with the given nets alone. The goal is proved if calls that no
+// other net ever refuses can always lead to it. It is refuted if some run that all nets admit leads
+// to a state where the given nets forbid it. Otherwise, more holds the nets to add, if any.
 func (m *prover) alwaysBy(nets []int, g *explore.Goal) (p Proof, more []int) {
 	tag := explore.Tagged(func(s *callclass.Class) bool { return !s.Waits && g.Matches(s) })
 	if why := m.Calls.Gap(nets, tag); why != "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// asks returns a function that selects the transitions that require a sufficient approval. A nil
-// result selects all transitions that require an approval.
+// asks returns a function that reports whether a transition requires an approval that satisfies a.
+// It returns nil if any approval does.
 func (a *Approval) asks() func(*gate.Transition) bool {
 	if a == nil || a.Count < 2 && a.Via == "" {
 		return nil
@@ -21,8 +21,8 @@ func (a *Approval) asks() func(*gate.Transition) bool {
 
 func (a NeverWithoutApproval) tools() []gate.Tool { return []gate.Tool{a.Tool} }
 
-// anything is a pattern that no rule uses. It makes the enumeration include tools that no rule
-// matches.
+// anything is a pattern that appears in no rule. It makes the enumeration include tools that no
+// rule matches.
 var anything = gate.Tool{Name: "***", Kind: gate.Glob}
 
 func (a Only) tools() []gate.Tool { return append(slices.Clone(a.Tools), anything) }
@@ -31,7 +31,7 @@ func (a NeverWithoutApproval) prove(m *prover) Proof {
 	return m.safe(unasked(ofItself(a.Tool), &a.Approval))
 }
 
-// unasked returns the query for a call that is admitted without a sufficient approval.
+// unasked returns a query for a call that is admitted without an approval that satisfies a.
 func unasked(tag func(*callclass.Class) uint8, a *Approval) *explore.Query {
 	return &explore.Query{
 		Sole: -1, Tag: tag, Unasked: true, Asks: a.asks(),

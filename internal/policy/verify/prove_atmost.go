@@ -37,7 +37,7 @@ func (a AtMost) prove(m *prover) Proof {
 	return p
 }
 
-// every returns how long it takes until the window allows one more call.
+// every returns the interval between refills of the token bucket: Window/Count, rounded up.
 func (a AtMost) every() time.Duration {
 	n := time.Duration(a.Count)
 	return (a.Per.Window + n - 1) / n
@@ -46,10 +46,10 @@ func (a AtMost) every() time.Duration {
 // maxCount is the maximum number of calls that a monitor counts individually.
 const maxCount = 64
 
-// maxExact replaces maxCount if extending a shorter run fails.
+// maxExact is the maximum used instead if a shorter run cannot be extended.
 const maxExact = 500
 
-// query returns the query for a run with more than count calls.
+// query returns a query for a run with more than count calls in a period.
 func (a AtMost) query(count int) *explore.Query {
 	var begins, ends []gate.Tool
 	if a.Per.Call.Name != "" {
@@ -75,8 +75,8 @@ func (a AtMost) query(count int) *explore.Query {
 	return q
 }
 
-// counted proves that no more than Count calls are admitted per session, or between two calls that
-// restart the count. If this is refuted, it also returns the run.
+// counted proves that at most Count calls are admitted per session, or between two calls that
+// restart the count. If the claim is refuted, counted also returns the run that refutes it.
 func (a AtMost) counted(m *prover) (Proof, []explore.Move) {
 	q := a.query(min(a.Count, maxCount))
 	f := m.Never(q, nil)
@@ -90,8 +90,8 @@ func (a AtMost) counted(m *prover) (Proof, []explore.Move) {
 	return m.answered(f, q), f.Moves
 }
 
-// longer repeats a call of a shorter run until the run contains more calls than the count allows.
-// It returns nil if that run is not admitted.
+// longer extends a run by repeating one of its calls until the run exceeds Count. It returns nil if
+// no such run is admitted.
 func (a AtMost) longer(m *prover, ms []explore.Move) []explore.Move {
 	q := a.query(a.Count)
 	for i, mv := range ms {
@@ -106,7 +106,7 @@ func (a AtMost) longer(m *prover, ms []explore.Move) []explore.Move {
 }
 
 // inTime proves the claim for a time window. A run refutes the claim if a limit with the same
-// window would refuse it.
+// window would refuse one of its calls.
 func (a AtMost) inTime(m *prover) Proof {
 	over := a
 	over.Per.Window = 0
@@ -119,10 +119,10 @@ func (a AtMost) inTime(m *prover) Proof {
 	return Proof{Why: "calls were counted only at some times"}
 }
 
-// past is the monitor state after some time has passed.
+// past is the monitor state once time has passed.
 const past = ^uint32(0)
 
-// atOnce returns the query for a run with more than Count calls before any time has passed.
+// atOnce returns a query for a run with more than Count calls before any time has passed.
 func (a AtMost) atOnce() *explore.Query {
 	carries := tagged(a.Tools, nil, nil)
 	return &explore.Query{
@@ -143,8 +143,8 @@ func (a AtMost) atOnce() *explore.Query {
 	}
 }
 
-// exceeded reports whether some call of the run would be refused by a limit like the one that the
-// claim states.
+// exceeded reports whether a limit with the count and window of the claim would refuse some call of
+// the run.
 func (a AtMost) exceeded(ms []explore.Move) bool {
 	wanted := tagged(a.Tools, nil, nil)
 	var now, since time.Duration
@@ -170,7 +170,7 @@ func (a AtMost) exceeded(ms []explore.Move) bool {
 }
 
 // ofUser extends a proof for a single session to all sessions of a user. It ignores nets with
-// session scope, because a call that they forbid can be made in another session.
+// session scope, because a call that they forbid in one session can be made in another.
 func (a AtMost) ofUser(m *prover, one Proof) Proof {
 	if a.Per.Window > 0 {
 		return Proof{Why: "a user can have several sessions, and it holds in each of them by itself"}

@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// butBudget proves the claim for the policy without those limits that gate only Tool. Without them,
-// the policy still admits every run that it admitted before. A counterexample counts only if the
-// real policy admits it.
+// butBudget proves the claim for the policy without the limits that gate only Tool. Removing these
+// limits forbids no run but may permit new ones, so a counterexample counts only if the real policy
+// admits it.
 func (a AlwaysPossible) butBudget(m *prover) Proof {
 	var nets []gate.Net
 	own := false
@@ -37,7 +37,7 @@ func (a AlwaysPossible) butBudget(m *prover) Proof {
 	return p
 }
 
-// budget reports whether n only limits calls of Tool.
+// budget reports whether n is a limit that gates only Tool.
 func (a AlwaysPossible) budget(n *gate.Net) bool {
 	gates := false
 	for _, t := range n.Transitions {
@@ -52,7 +52,7 @@ func (a AlwaysPossible) budget(n *gate.Net) bool {
 	return gates && n.Cause == gate.CauseLimit && !n.Shadow
 }
 
-// unlimited returns a copy of n where calls take no tokens and are never refused.
+// unlimited returns a copy of n where calls take no tokens, so that n never refuses a call.
 func unlimited(n gate.Net) gate.Net {
 	n.Transitions = slices.Clone(n.Transitions)
 	for i := range n.Transitions {

@@ -13,8 +13,8 @@ func (a Exclusive) tools() []gate.Tool        { return nil }
 func (a DeadlockFree) tools() []gate.Tool     { return nil }
 func (a NoTerminalStates) tools() []gate.Tool { return nil }
 
-// proveNet proves a claim about the enforced net with the given name. The result is unknown if no
-// such net exists.
+// proveNet proves a claim about the enforced net called name. If no such net exists, the result is
+// unknown.
 func (m *prover) proveNet(name string, prove func(net int) Proof) Proof {
 	i := slices.IndexFunc(m.Nets, func(n *explore.Net) bool { return n.Info.Name == name && !n.Info.Shadow })
 	if i < 0 {
@@ -52,8 +52,8 @@ func (a NoTerminalStates) prove(m *prover) Proof {
 	return m.proveNet(a.Net, func(net int) Proof { return m.proveLive(net, nil) })
 }
 
-// proveLive proves that successful calls always lead to a call that the net gates, unless one of
-// the terminal places is marked.
+// proveLive proves that successful calls can lead from every state to a call gated by the net,
+// unless a terminal place is marked.
 func (m *prover) proveLive(net int, terminal []string) Proof {
 	return m.always(m.groupsOf([]int{net}), []int{net}, m.GatedGoal(net, terminal))
 }

@@ -15,18 +15,18 @@ import (
 type prover struct {
 	*explore.Model
 	deny       bool
-	small      int // maximum number of states in a group that is explored completely
+	small      int // groups with at most this many states are explored completely
 	policy     *gate.Policy
 	also       map[string][]gate.Name // further names of known tools, by tool
-	conditions []string               // conditions that nets evaluate on arguments
-	each       *ForEach               // the claim that restricts questions to a single value of its key; nil: questions are about calls with any values
+	conditions []string               // conditions on arguments that nets evaluate
+	each       *ForEach               // if not nil, the claim that restricts questions to a single value of its key
 	options    *Options
 
-	judging bool // some net judges arguments
-	rows    bool // some net counts equal calls that follow one another
+	judging bool // whether some net judges arguments
+	rows    bool // whether some net counts equal calls in a row
 }
 
-// listed returns the names that the nets list, in order.
+// listed returns the names listed by the enforced nets, without duplicates and in their order.
 func listed(p *gate.Policy) []gate.Tool {
 	var out []gate.Tool
 	seen := make(map[string]bool)
@@ -35,7 +35,7 @@ func listed(p *gate.Policy) []gate.Tool {
 	for _, tool := range list.FlatMap(transitions, func(t gate.Transition) []gate.Tool { return t.Tools }) {
 		name := tool.Name
 		if tool.Kind == gate.Literal && strings.Contains(name, ".") {
-			name = "\"" + name // distinguish the tool from the action with the same name
+			name = "\"" + name // distinguish a tool from an action with the same name
 		}
 		if !seen[name] {
 			seen[name] = true
@@ -47,7 +47,7 @@ func listed(p *gate.Policy) []gate.Tool {
 
 // groups partitions the enforced nets. Nets that share calls are in the same group.
 func (m *prover) groups() [][]int {
-	group := make([]int, len(m.Nets)) // by net, the index of the first net in the same group
+	group := make([]int, len(m.Nets)) // by net, the index of the first net in its group
 	for i := range group {
 		group[i] = i
 	}
@@ -76,27 +76,28 @@ func (m *prover) groups() [][]int {
 	return groups
 }
 
-// Options specify what to verify and limit the effort. The zero value is ready to use.
+// Options specify what to verify and how much effort to spend on it. The zero value is ready to
+// use.
 type Options struct {
 	Prove []Assertion
-	Tools []Tool // tools known to exist; tools that the policy names may also exist
-	Known bool   // no tools exist besides Tools, not even those named like an action or label
+	Tools []Tool // tools known to exist; tools named in the policy may exist too
+	Known bool   // no tools exist besides Tools, not even tools named like an action or label
 
-	// Lacks returns the argument that field f reads although the tool's schema does not list it, or
-	// the empty string if the tool accepts all arguments that f reads. A call with such an argument
-	// does not show that anything is possible. If Lacks is nil, no schemas are known.
+	// Lacks returns an argument that field f reads but the tool's schema does not list, or "" if
+	// the tool accepts all arguments that f reads. A call with such an argument is no evidence that
+	// something is possible. If Lacks is nil, no schemas are known.
 	Lacks func(tool string, f gate.Field) string
 
-	Doubtful bool // Calls also returns calls without known arguments
+	Doubtful bool // Calls also returns calls whose arguments are not known
 
-	Conditions []string // CEL conditions that nets evaluate on arguments; sample arguments are derived from them
+	Conditions []string // CEL conditions on arguments that nets evaluate, used to derive sample arguments
 
-	States int         // maximum number of states per search; less than 1: DefaultStates
-	Stop   func() bool // called periodically; if it returns true, the searches end; nil: never stop
+	States int         // maximum number of states per search; less than 1 means DefaultStates
+	Stop   func() bool // called periodically; the searches end when it returns true; may be nil
 
-	passes     bool // calls unknown to all nets are admitted, regardless of the default
-	groups     int  // maximum number of states in a group that is explored completely for liveness; 0: explore.GroupLimit
-	inventions int  // maximum number of names that are tried for patterns; 0: the default of package callclass
+	passes     bool // admit calls unknown to all nets, regardless of the default
+	groups     int  // for liveness, groups with at most this many states are explored completely; 0 means explore.GroupLimit
+	inventions int  // maximum number of names tried for patterns; 0 means the default of package callclass
 }
 
 // An Assertion is a claim about a policy. [Never], [NeverBefore], [NeverAfter], [NeverWhile],
@@ -108,32 +109,32 @@ type Assertion interface {
 	prove(m *prover) Proof
 }
 
-// A Proof is the result of trying to prove an assertion.
+// A Proof is the result of an attempt to prove an assertion.
 type Proof struct {
-	Assertion      Assertion // the assertion; for Each, the one in Of that the other fields are about
+	Assertion      Assertion // the assertion; for Each, the element of Of that the other fields refer to
 	Part           int       // for Each, the index of Assertion in Of
 	Result         Result
-	Counterexample Trace  // if Refuted, a shortest run that violates the assertion; empty if no run can show the violation
+	Counterexample Trace  // if Refuted, a shortest run that violates the assertion; empty if no single run does
 	Witness        Trace  // for Reachable, if Proved, a run that leads to a call of Tool
-	Because        []Net  // the nets that cause the result; if Refuted, none of these nets can be omitted
-	Rough          bool   // if Refuted, a subset of Because might suffice, because not all subsets were tried
-	Default        bool   // if Refuted, the default denies all calls that the assertion is about
-	ForEach        string // if not Proved: the claim is proved for each value of these key fields, written as in claims
+	Because        []Net  // nets that cause the result; if Refuted, all of them are needed, unless Rough is set
+	Rough          bool   // if Refuted, some of Because might not be needed, because not all subsets were tried
+	Default        bool   // if Refuted, the default denies all calls concerned
+	ForEach        string // if not Proved, key fields, written as in claims, such that the claim is proved for each of their values
 	Why            string
 	Supposed       string // if Unknown, the tool whose existence decides the result
 
-	query *explore.Query // query that Counterexample meets; nil: none
+	query *explore.Query // query that Counterexample meets; may be nil
 }
 
-// ForEach claims Of, a [NeverBefore] or an [AtMost], separately for each value of the key. Calls
-// with other values do not count.
+// ForEach makes the claim Of, a [NeverBefore] or an [AtMost], for each value of the key separately.
+// Calls with other values do not count.
 type ForEach struct {
 	Of  Assertion
 	Key []Compared
 }
 
-// A Compared holds two fields that must have the same value: Field belongs to the calls that the
-// claim is about, and Other belongs to the calls that precede them or restart the count.
+// A Compared is a pair of fields that must have the same value: Field of a call that the claim is
+// about, and Other of a call that precedes it or restarts the count.
 type Compared struct{ Field, Other gate.Field }
 
 // enforces reports whether some enforced net satisfies f.
@@ -160,8 +161,8 @@ func newProver(p *gate.Policy, o *Options) *prover {
 	return m
 }
 
-// compared returns the fields that assertions read and compare with each other. It also uses known
-// to set the readers of expressions in the assertions' keys.
+// compared returns the fields that assertions compare with each other. It also sets the readers of
+// expressions in the assertions' keys; see known.
 func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	for i, a := range all {
 		switch a := a.(type) {
@@ -183,8 +184,8 @@ func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	return out
 }
 
-// known returns the field f. If f is an expression without a reader, known instead returns a field
-// of the policy's keys that has the same source text.
+// known returns f. If f is an expression without a reader, known returns the field with the same
+// source text in the policy's keys instead, if any.
 func known(p *gate.Policy, f gate.Field) gate.Field {
 	if f.Path != "" || f.Reader != nil {
 		return f
@@ -201,8 +202,8 @@ func known(p *gate.Policy, f gate.Field) gate.Field {
 	return f
 }
 
-// sides returns two lists of names: the names of the calls that the claim is about, and those of
-// the other calls that it involves.
+// sides returns the names of the calls that the claim is about, and the names of the other calls
+// involved.
 func (a ForEach) sides() (about, others []gate.Tool) {
 	switch of := a.Of.(type) {
 	case NeverBefore:

@@ -25,11 +25,11 @@ func (m *prover) answered(f explore.Answer, q *explore.Query) Proof {
 	return p
 }
 
-// earlier is the tag bit of calls that make the monitor start to watch.
+// earlier is the tag bit of calls that start the monitor.
 const earlier = 4
 
-// tagged returns a tag function. It tags the calls that a claim is about, the calls that make the
-// monitor start to watch, and the calls whose success ends this.
+// tagged returns a function that tags the calls that a claim is about, the calls that start the
+// monitor, and the calls whose success stops it.
 func tagged(about []gate.Tool, begins []gate.Tool, ends []gate.Tool) func(*callclass.Class) uint8 {
 	return func(s *callclass.Class) (tag uint8) {
 		if carriesAny(s, about, false) {
@@ -45,8 +45,8 @@ func tagged(about []gate.Tool, begins []gate.Tool, ends []gate.Tool) func(*callc
 	}
 }
 
-// onSuccess returns the Done function of a monitor. The success of a tagged call leads to state
-// next.
+// onSuccess returns the Done function of a monitor that enters state next when a tagged call
+// succeeds.
 func onSuccess(next uint32) func(mon uint32, tag uint8) uint32 {
 	return func(mon uint32, tag uint8) uint32 {
 		if tag&explore.Succeeded != 0 {
@@ -60,8 +60,8 @@ func carriesAny(s *callclass.Class, names []gate.Tool, evidence bool) bool {
 	return slices.ContainsFunc(names, func(t gate.Tool) bool { return s.Carries(t, evidence) })
 }
 
-// ofItself returns a tag function that marks calls with the given name whose own value is the
-// tracked value.
+// ofItself returns a function that tags calls with the given name whose own value is the tracked
+// value.
 func ofItself(t gate.Tool) func(*callclass.Class) uint8 {
 	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) && s.OfItself() })
 }

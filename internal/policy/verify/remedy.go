@@ -13,42 +13,42 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A RemedyFinder finds calls that make a refused call possible. It is safe for concurrent use.
+// A RemedyFinder finds the calls that make a refused call possible. It is safe for concurrent use.
 type RemedyFinder struct {
 	policy *gate.Policy
 	calls  callclass.Options
-	also   map[string][]gate.Name // further names of the known tools, by tool; nil: the tools are unknown
+	also   map[string][]gate.Name // further names of the known tools, by tool; nil if the tools are unknown
 
 	mu    sync.Mutex
 	model *explore.Model
 }
 
-// A Remedy describes the calls that make a refused call possible.
+// A Remedy lists calls that make a refused call possible, if any were found.
 type Remedy struct {
 	Found bool   // the refused call is admitted after Steps
-	None  bool   // no successful calls make the refused call possible
-	Steps Trace  // the calls to make; each succeeds before the next begins; the refused call is not included
-	Why   string // if neither Found nor None is set, the reason for this
+	None  bool   // no sequence of successful calls makes the refused call possible
+	Steps Trace  // the calls to make before the refused call; each must succeed before the next begins
+	Why   string // the reason, if neither Found nor None is set
 
-	// Asks holds the number of people who must approve each step, by index of the step. The key
+	// Asks holds the number of people who must approve a step, by index of the step. The index
 	// len(Steps) stands for the refused call.
 	Asks map[int]int
 
-	Shared bool              // some of the refusing nets also count calls made in other sessions
+	Shared bool              // some of the refusing nets also count calls in other sessions
 	valued map[int]bool      // indexes of the steps whose Args contain key values
-	madeUp map[string]string // for each synthesized tool in Steps, the pattern that it stands for
+	madeUp map[string]string // the pattern that each synthesized tool in Steps stands for
 }
 
-// remedyStates is the maximum number of states visited per refusal. It is low because the response
-// to the client waits for the result.
+// remedyStates is the maximum number of states visited per refusal. It is low because the client is
+// waiting for the response.
 const remedyStates = 2000
 
-// remedyRoom is the maximum number of states that a model visits. After that, the model is replaced
-// by a new one, which limits memory use.
+// remedyRoom is the number of states that a model may visit before it is replaced, to limit memory
+// use.
 const remedyRoom = 1_000_000
 
 // NewRemedyFinder returns a RemedyFinder for p. It uses only the options Tools and Lacks. If Tools
-// is set, remedies use only these tools.
+// is set, remedies contain no other tools.
 func NewRemedyFinder(p *gate.Policy, o Options) *RemedyFinder {
 	f := &RemedyFinder{policy: p, calls: callclass.Options{Tools: o.Tools, Lacks: o.Lacks}}
 	if o.Tools != nil {
@@ -57,8 +57,8 @@ func NewRemedyFinder(p *gate.Policy, o Options) *RemedyFinder {
 	return f
 }
 
-// Remedy returns the shortest sequence of calls that makes call c possible. The refusal r is the
-// refusal of c in state s. Remedy does not modify s.
+// Remedy returns the shortest sequence of calls that makes c possible after it was refused with r
+// in state s. Remedy does not modify s.
 func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remedy {
 	switch r.Kind {
 	case gate.KindBlocked, gate.KindStateChanged:
@@ -68,7 +68,7 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 		return Remedy{Why: "no other call changes what was refused"}
 	}
 	if awaited(r) {
-		return Remedy{Why: "a call that is under way brings what is missing"} // the refusal already states this
+		return Remedy{Why: "a call that is under way brings what is missing"} // already stated in the refusal
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -80,7 +80,7 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 	}
 	refusing := f.numbers(r)
 	if slices.ContainsFunc(refusing, func(n int) bool { return f.model.Nets[n].Info.Row }) {
-		return Remedy{Why: "any other call starts a new row"} // the refusal already states this
+		return Remedy{Why: "any other call starts a new row"} // already stated in the refusal
 	}
 	for _, b := range r.Blocks {
 		if n := f.number(b.Net); n >= 0 && f.model.Nets[n].Keyed() && b.Key == nil {
@@ -95,16 +95,16 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 	return remedy
 }
 
-// awaited reports whether, for each refusing net, a call in flight will provide the missing tokens.
-// Repeating that call is not a remedy.
+// awaited reports whether each refusing net is waiting for tokens that a call in flight will
+// provide. Repeating that call would not help.
 func awaited(r *gate.Refusal) bool {
 	return len(r.Blocks) > 0 && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool {
 		return !slices.ContainsFunc(b.Holds, func(h gate.Holder) bool { return h.Brings })
 	})
 }
 
-// madeUp returns the tools in the steps that no rule names; each of them stands for any tool that
-// matches a pattern. The result is empty if the existing tools are known.
+// madeUp maps the synthesized tools in r.Steps to the patterns that they stand for. It returns nil
+// if the existing tools are known.
 func (f *RemedyFinder) madeUp(r *Remedy) map[string]string {
 	if f.also != nil {
 		return nil
@@ -121,8 +121,8 @@ func (f *RemedyFinder) madeUp(r *Remedy) map[string]string {
 	return made
 }
 
-// patternOf returns the longest pattern that matches a tool and reports whether rules name the tool
-// itself.
+// patternOf returns the longest pattern that matches the tool, and reports whether a rule names the
+// tool itself.
 func (f *RemedyFinder) patternOf(tool string) (longest string, named bool) {
 	for _, n := range f.policy.Nets() {
 		for _, t := range n.Transitions {
@@ -139,7 +139,7 @@ func (f *RemedyFinder) patternOf(tool string) (longest string, named bool) {
 	return longest, false
 }
 
-// number returns the index of the given net, or -1.
+// number returns the index of the given net, or -1 if the policy has no such net.
 func (f *RemedyFinder) number(net string) int {
 	return slices.IndexFunc(f.policy.Nets(), func(n gate.NetInfo) bool { return n.Name == net })
 }
@@ -158,12 +158,13 @@ type remedySearch struct {
 	state  *gate.State
 	call   gate.Call
 	goal   *callclass.Class
-	values callclass.Values // values in the keys of the nets
-	done   Remedy           // the steps that were found so far for other values of the call
+	values callclass.Values // values of the nets' keys
+	done   Remedy           // steps found so far, for other values of the call
 	rounds int
 }
 
-// value records the values of the keys in the refusing nets.
+// value sets t.values to the key values that the refusing nets read, and those that the call has in
+// the current state.
 func (t *remedySearch) value(r *gate.Refusal) {
 	t.values = callclass.Values{}
 	take := func(net string, key []gate.KeyValue) {
@@ -182,8 +183,8 @@ func (t *remedySearch) value(r *gate.Refusal) {
 	}
 }
 
-// states returns the states of the nets. For a net with a key, it returns the state for the values
-// of the search.
+// states returns the state of each net; for a net with a key, this is the state for the values of
+// the search.
 func (t *remedySearch) states() []*gate.NetData {
 	states := slices.Clone(t.state.Nets)
 	for i, n := range t.model.Nets {
@@ -196,11 +197,11 @@ func (t *remedySearch) states() []*gate.NetData {
 	return states
 }
 
-// maxRounds is the maximum number of values in a call that are handled one after the other.
+// maxRounds is the maximum number of values of a call that are handled one after the other.
 const maxRounds = 8
 
-// continueFrom continues the search from state s, because another value now makes the nets refuse
-// the call.
+// continueFrom continues the search from state s, where the nets refuse the call because of another
+// of its values.
 func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })
 	if t.rounds++; !keyed || len(so.Steps) == 0 || t.rounds > maxRounds {
@@ -212,7 +213,8 @@ func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refu
 	return next.find(t.finder.numbers(stopped)), true
 }
 
-// find makes a plan with the given nets and adds the nets that refuse it, until no net does.
+// find looks for a plan that the gate accepts. It starts with the given nets and adds those that
+// refuse a plan.
 func (t *remedySearch) find(nets []int) Remedy {
 	for {
 		plan, complete := t.plan(nets, true)
@@ -240,8 +242,8 @@ func (t *remedySearch) find(nets []int) Remedy {
 	}
 }
 
-// withoutPlan returns the result if no plan was found. None is set only if no calls other than
-// those considered for the plan can change the nets.
+// withoutPlan returns the remedy if no plan was found. It sets None only if no calls besides those
+// considered for the plan can change the nets.
 func (t *remedySearch) withoutPlan(nets []int) Remedy {
 	if why := cmp.Or(t.model.Calls.Gap(nets, nil), t.model.Yielding(nets)); why != "" {
 		return Remedy{Why: why}
@@ -259,9 +261,9 @@ func (t *remedySearch) withoutPlan(nets []int) Remedy {
 	return Remedy{None: true}
 }
 
-// try makes the calls of the plan in a copy of the state. A plan that the gate refuses is not a
-// remedy. try returns the refusal that stopped the plan. If the wanted call itself was refused, it
-// also returns the state after the plan.
+// try makes the calls of the plan, and then the wanted call, on a copy of the state. If the gate
+// refuses any of them, try returns the refusal. The state after the plan is nil unless all calls of
+// the plan were admitted.
 func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.State, *gate.Refusal) {
 	s := t.state.Clone()
 	remedy := Remedy{Found: true, Steps: slices.Clone(t.done.Steps), Asks: make(map[int]int), valued: make(map[int]bool)}
@@ -285,8 +287,8 @@ func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.State, *gate.
 	return remedy, s, stopped
 }
 
-// makeLast makes the remedy's last call with the approvals that it needs. The call succeeds with
-// the given result.
+// makeLast makes c, the last step of the remedy, with the approvals that it needs, and ends it
+// successfully with the given result. It returns the refusal if c is refused.
 func (t *remedySearch) makeLast(s *gate.State, c gate.Call, remedy *Remedy, result string) *gate.Refusal {
 	d, delta := t.finder.policy.Decide(s, c, nil)
 	s.Apply(delta)
@@ -308,10 +310,10 @@ func (t *remedySearch) makeLast(s *gate.State, c gate.Call, remedy *Remedy, resu
 	return nil
 }
 
-// plan returns the classes of the shortest run of successful calls that leads to the goal, without
-// the goal itself. If no such run exists, plan returns nil.
+// plan returns the classes of the shortest run of successful calls that leads to the goal,
+// excluding the goal itself. It returns a nil plan if no such run exists.
 func (t *remedySearch) plan(nets []int, witnessed bool) (plan []*callclass.Class, complete bool) {
-	offers := func(s *callclass.Class) bool { // consider only tools that exist
+	offers := func(s *callclass.Class) bool { // consider only existing tools
 		_, ok := t.finder.also[s.Tool]
 		return ok || t.finder.also == nil
 	}

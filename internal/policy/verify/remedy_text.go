@@ -13,18 +13,18 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Calls returns the names of the steps in order. A name is repeated as often as its step is made. A
-// synthesized name is replaced with its pattern.
+// Calls returns the names of the steps in order, repeated steps included. Patterns replace
+// synthesized names.
 func (r *Remedy) Calls() []string {
 	return list.Map(r.Steps.Calls(), func(name string) string { return cmp.Or(r.madeUp[name], name) })
 }
 
-// OwnToolMay is a sentence for a client. It is used if no call of a server's tool is a remedy, but
-// a call of one of the agent's own tools may be.
+// OwnToolMay is a sentence for the client if no call of a server's tool is a remedy but a call of
+// one of the agent's own tools may be.
 const OwnToolMay = "No call of a server's tool changes that; a call of one of the agent's own tools may."
 
-// Sentence tells a model how to proceed after the refusal of tool. It returns the empty string if
-// no remedy is known.
+// Sentence returns a sentence telling a model how to proceed after tool was refused, or "" if no
+// remedy is known.
 func (r *Remedy) Sentence(tool string) string {
 	switch {
 	case r.None && r.Shared:
@@ -52,7 +52,7 @@ func (r *Remedy) Sentence(tool string) string {
 	return fmt.Sprintf("Way out: call %s; after that %s is allowed%s.", strings.Join(parts, ", then "), quoted(tool), after)
 }
 
-// step returns a phrase for step i and the number of times to make the call.
+// step returns a phrase that tells the model to make the call of step i the given number of times.
 func (r *Remedy) step(i, times int) string {
 	s := &r.Steps[i]
 	said, pattern := quoted(s.Tool), r.madeUp[s.Tool]
@@ -79,8 +79,8 @@ func (r *Remedy) step(i, times int) string {
 
 func quoted(name string) string { return "`" + name + "`" }
 
-// written returns the arguments of step i. Key values are in readable form, and invisible
-// characters are escaped.
+// written returns the arguments of step i as text, with readable key values and escaped invisible
+// characters.
 func (r *Remedy) written(i int) string {
 	s := &r.Steps[i]
 	var members map[string]json.RawMessage

@@ -12,18 +12,18 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A replay is a gate session where a run is replayed.
+// A replay replays a run in a gate session.
 type replay struct {
 	prover  *prover
 	session *gate.Session
 	now     time.Time
-	numbers map[int]uint64 // number of each call in the session, by its number in the original run
-	results map[int]string // result of each call, by its number in the original run
+	numbers map[int]uint64 // call numbers in the session, by call number in the original run
+	results map[int]string // results of the calls, by call number in the original run
 	played  int
 
-	run    Trace               // the part of the run that was replayed so far
-	at     map[int]int         // number of each call in run, by its number in the original run
-	asked  map[int][]gate.Step // approvals requested for each call, by its number in run
+	run    Trace               // the part of the run replayed so far
+	at     map[int]int         // call numbers in run, by call number in the original run
+	asked  map[int][]gate.Step // approvals requested for the calls, by call number in run
 	steps  []gate.Step         // approvals requested by the last decision
 	calls  int                 // number of calls in run
 	values callclass.Values
@@ -41,8 +41,8 @@ func (m *prover) newReplay(t Trace) *replay {
 	return r
 }
 
-// play replays a step. If the arguments of the step are refused, it uses others. If this fails,
-// play returns the reason; otherwise, it returns the empty string.
+// play replays a step. If the step's arguments are refused, play tries other arguments. It returns
+// the reason if they are refused as well, and "" otherwise.
 func (r *replay) play(s Step) (why string) {
 	switch {
 	case s.Wait > 0:
@@ -98,8 +98,8 @@ func whyRefused(s *Step, r *gate.Refusal) string {
 	return fmt.Sprintf("to refute it takes a call of %s that the net %s accepts, and it accepts none of those that were tried", s.Name, net)
 }
 
-// admit makes the call of a step and grants all approvals. If vary is true and the nets refuse the
-// step's arguments, it tries other arguments.
+// admit makes the call of step s and grants all approvals. If vary is true and the nets refuse the
+// step's arguments, admit tries other arguments.
 func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal) {
 	if number, refused = r.decide(s.Tool, s.Args); refused == nil || !vary {
 		return number, refused
@@ -121,9 +121,9 @@ func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal
 // maxOthers is the maximum number of additional values per run.
 const maxOthers = 100
 
-// renewed makes the call of a step with an additional value, which is either new or already used by
-// earlier calls. If the gate refuses this call as well, renewed first makes calls with the new
-// value that lead to it.
+// renewed makes the call of step s with an additional value, either a new one or one used by
+// earlier calls. If the gate refuses these calls, renewed makes the calls that lead to the call of
+// s with a new value.
 func (r *replay) renewed(s *Step) (number uint64, ok bool) {
 	for n := 1; n <= min(r.others+1, maxOthers); n++ {
 		args, ok := s.class.Renewed(r.values, n)
@@ -142,8 +142,8 @@ func (r *replay) renewed(s *Step) (number uint64, ok bool) {
 	return r.led(s, s.class.AsSame(r.values, r.others))
 }
 
-// led makes the call of a step with the given values. Before it, led makes the calls that lead to
-// it.
+// led makes the calls that lead to the call of step s, and then that call, all with the given
+// values.
 func (r *replay) led(s *Step, values callclass.Values) (number uint64, ok bool) {
 	for left := r.prover.wayTo(s.class); len(left) > 0; left = left[1:] {
 		c := left[0]
@@ -167,8 +167,8 @@ func (r *replay) led(s *Step, values callclass.Values) (number uint64, ok bool) 
 	return 0, false
 }
 
-// wayTo returns calls with a single value that lead to a call of class s and end with that call. It
-// returns nil if no such calls are known.
+// wayTo returns the classes of a run with a single value that ends with a call of class s, or nil
+// if no such run is known.
 func (m *prover) wayTo(s *callclass.Class) []*callclass.Class {
 	plan := m.OneValue().Plan(explore.Tagged(func(c *callclass.Class) bool { return c.Owns(s) }), true)
 	if plan.Result != explore.Refuted {
@@ -194,8 +194,8 @@ func (r *replay) decide(tool, args string) (number uint64, refused *gate.Refusal
 	return 0, &gate.Refusal{}
 }
 
-// meets reports whether, according to the query's monitor, the replayed run meets the query. If the
-// query is about calls that never end, meets assumes that the run meets it.
+// meets reports whether the replayed run meets the query, according to its monitor. It assumes so
+// if the query has no monitor or is about calls that never end.
 func (r *replay) meets(q *explore.Query) bool {
 	if q.Start == nil || q.Stay != nil {
 		return true
@@ -222,7 +222,7 @@ func (r *replay) meets(q *explore.Query) bool {
 	return false
 }
 
-// asks reports whether, before the given call, an approval was requested that counts for the query.
+// asks reports whether an approval that counts for q was requested before the given call.
 func (r *replay) asks(q *explore.Query, call int) bool {
 	return slices.ContainsFunc(r.asked[call], func(s gate.Step) bool {
 		return q.Asks == nil || q.Asks(&gate.Transition{Approvals: s.Approvals, Via: s.Via})
@@ -235,9 +235,9 @@ const maxReplayed = 20_000
 // another reports whether the step is a call with a value other than the tracked one.
 func (s *Step) another() bool { return s.class != nil && s.class.HasOther() }
 
-// others returns arguments that give the call the same names and that a net might accept after it
-// has refused the call. They contain additional members that the nets' conditions mention, or a
-// member that no net reads.
+// others returns arguments that give the call the same names and that a net might accept after
+// refusing the call. They contain additional members: either members mentioned in the nets'
+// conditions, or one that no net reads.
 func (m *prover) others(s *Step, refused *gate.Refusal, number int) []string {
 	var tried []string
 	switch {

@@ -7,33 +7,33 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// A Report holds the findings about a policy. They are made before any call. The report assumes
-// that all nets are active and enforced, and it covers a single session.
+// A Report holds the findings about a policy. It assumes that all nets are active and enforced, and
+// it covers a single session.
 type Report struct {
 	Names        []Name
-	Proofs       []Proof // the results for the assertions in Options.Prove, in the same order
+	Proofs       []Proof // results for Options.Prove, in the same order
 	Losses       []Loss
-	Open         []Question // open questions, except for the Unknown and Unsure results in this report
+	Open         []Question // open questions, besides the Unknown and Unsure results in this report
 	Groups       []Group
 	Redundant    []Redundant
 	Overlaps     []Overlap
 	MoreOverlaps bool     // whether there may be more overlaps
-	Gaps         []string // reasons why some kinds of calls were not considered; nothing is proved about the affected calls
+	Gaps         []string // why some kinds of calls were not considered; nothing is proved about them
 	States       int      // total number of states in the groups that were explored completely
-	Visited      int      // number of states visited by all searches
+	Visited      int      // number of states visited in all searches
 }
 
 // A Name holds the findings about a name that a net lists.
 type Name struct {
 	Tool     gate.Tool
 	Callable Callable
-	Shortest Trace  // if Possible, a shortest run of successful calls whose last call has the name
-	Failing  Trace  // if AfterFailure, a run with a failure or overlapping calls that leads to a call with the name
-	Because  []Net  // if Impossible, nets that forbid all calls with the name; none of them can be omitted
-	Rough    bool   // whether a subset of Because might suffice, because not all subsets were tried
+	Shortest Trace  // if Possible, a shortest run of successful calls that ends with a call of the name
+	Failing  Trace  // if AfterFailure, a run with a failure or overlapping calls that ends with a call of the name
+	Because  []Net  // if Impossible, nets that forbid all calls with the name; all of them are needed, unless Rough is set
+	Rough    bool   // some of Because might not be needed, because not all subsets were tried
 	Default  bool   // if Impossible, the default denies all calls with the name
 	Why      string // if Unsure, the reason
-	Supposed string // if Unsure, the tool whose existence decides the result; may be empty
+	Supposed string // if Unsure, the tool whose existence decides the result, if any
 }
 
 // Callable describes whether a name can be called.
@@ -49,23 +49,23 @@ const (
 // A Group is a set of nets that share calls, directly or through other nets.
 type Group struct {
 	Nets     []Net
-	States   int  // number of reachable states over all outcomes and interleavings; 0: not all were visited
-	Complete bool // all states were visited
+	States   int  // number of reachable states over all outcomes and interleavings; 0 if not all were visited
+	Complete bool // whether all states were visited
 	Deadlock Deadlock
 }
 
-// A Deadlock describes whether a group can reach a state that permanently forbids every call that
-// the group gates, even if all calls in flight and all later calls succeed.
+// A Deadlock describes whether a group can reach a state that permanently forbids every call gated
+// by the group, even if all calls in flight and all later calls succeed.
 type Deadlock struct {
 	Result  Result // if Proved, no such state is reachable
 	Trace   Trace  // if Refuted, a run that leads to such a state
-	Because []Net  // if Refuted, nets that forbid all calls in that state and later; none of them can be omitted
-	Rough   bool   // whether a subset of Because might suffice, because not all subsets were tried
+	Because []Net  // if Refuted, nets that forbid all calls from that state on; all of them are needed, unless Rough is set
+	Rough   bool   // some of Because might not be needed, because not all subsets were tried
 	Why     string // if Unknown, the reason
 }
 
-// A Redundant describes a net that never changes a verdict: with and without it, the same calls are
-// admitted and the same approvals are requested.
+// A Redundant describes a net that never changes a verdict: the same calls are admitted and the
+// same approvals requested with and without the net.
 type Redundant struct {
 	Net     Net
 	Because []Net // nets that already forbid the same calls
@@ -75,35 +75,34 @@ type Redundant struct {
 // after any run without failures.
 type Loss struct {
 	Tools   []gate.Tool
-	Trace   Trace // a shortest run that makes Tools unreachable by successful calls
-	Because []Net // nets that forbid Tools after Trace; none of them can be omitted
-	Rough   bool  // whether a subset of Because might suffice, because not all subsets were tried
+	Trace   Trace // a shortest run that leaves no successful calls leading to Tools
+	Because []Net // nets that forbid Tools after Trace; all of them are needed, unless Rough is set
+	Rough   bool  // some of Because might not be needed, because not all subsets were tried
 }
 
 // A Question is a question that the report leaves open.
 type Question struct {
 	Topic Topic
-	Tools []gate.Tool // tools that the question is about
-	Nets  []Net       // nets that the question is about
-	Why   string      // the reason why the question is open
+	Tools []gate.Tool // tools concerned
+	Nets  []Net       // nets concerned
+	Why   string      // why the question is open
 }
 
 // A Topic is the subject of a question.
 type Topic uint8
 
-// These are the topics of questions.
+// Topics of questions.
 const (
 	TopicLost      Topic = iota // whether a failure can make Tools permanently unavailable
 	TopicRedundant              // for each of Nets, whether it ever changes a verdict
 	TopicDeadlock               // whether Nets can forbid all further calls
-	TopicBecause                // whether all of Nets are needed to forbid Tools, or all further calls if Tools is empty
+	TopicBecause                // whether all of Nets are needed to forbid Tools, or to forbid all further calls if Tools is empty
 )
 
 // String returns the topic as printed by "check --json".
 func (t Topic) String() string { return [...]string{"lost", "redundant", "deadlock", "because"}[t] }
 
-// open returns the open question that has the given topic and reason. If none exists yet, open adds
-// one.
+// open returns the open question with the given topic and reason, adding it to r if necessary.
 func (r *Report) open(t Topic, why string) *Question {
 	at := slices.IndexFunc(r.Open, func(q Question) bool { return q.Topic == t && q.Why == why })
 	if at < 0 {
@@ -113,8 +112,7 @@ func (r *Report) open(t Topic, why string) *Question {
 	return &r.Open[at]
 }
 
-// lost adds tool t to the loss in the report that is otherwise equal to l. If no such loss exists,
-// it adds l as a new loss.
+// lost records the loss l of tool t. Losses that differ only in their tools are merged.
 func (r *Report) lost(t gate.Tool, l Loss) {
 	at := slices.IndexFunc(r.Losses, func(o Loss) bool { return slices.Equal(o.Because, l.Because) && slices.Equal(o.Trace, l.Trace) })
 	if at < 0 {
@@ -124,10 +122,10 @@ func (r *Report) lost(t gate.Tool, l Loss) {
 	r.Losses[at].Tools = append(r.Losses[at].Tools, t)
 }
 
-// whyFewer is the reason given if it is unknown whether all of the nets are needed.
+// whyFewer is the reason given if fewer nets might suffice.
 const whyFewer = "not every combination of rules was tried"
 
-// askOpen adds the questions that other fields of the report leave open.
+// askOpen adds the questions left open by other fields of the report.
 func (r *Report) askOpen() {
 	need := func(rough bool, nets []Net, tools ...gate.Tool) {
 		if rough {
@@ -151,8 +149,8 @@ func (r *Report) askOpen() {
 	}
 }
 
-// These reasons mean that a higher limit can answer the question.
+// Reasons that a higher limit can remove.
 const (
-	WhyStates = explore.WhyStates // a higher Options.States can answer the question
+	WhyStates = explore.WhyStates // Options.States was too low
 	WhyTime   = explore.WhyTime   // Options.Stop ended the search
 )

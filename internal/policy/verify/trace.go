@@ -15,22 +15,22 @@ type Trace []Step
 
 // A Step is the beginning or the end of a call.
 type Step struct {
-	Call    int           // call number in the trace, starting at 1
-	Tool    string        // tool of the call, if the call begins
-	Names   *gate.Call    // an example call that has the same names as this one; nil: the names follow from the tool
-	Args    string        // arguments in JSON; empty: {}
-	Result  string        // result, in JSON, that the call must return on success; empty: any
-	Name    string        // human-readable name: the last label or, without labels, the tool
-	Weak    bool          // the success of the call does not count as evidence for Name
-	Wait    time.Duration // if greater than 0, the step is not a call: this amount of time passes
-	Ends    bool          // the call ends
+	Call    int           // number of the call in the trace, starting at 1
+	Tool    string        // tool, if the call begins
+	Names   *gate.Call    // an example call with the same names as this one; if nil, the names follow from the tool
+	Args    string        // JSON arguments; empty means {}
+	Result  string        // JSON result that the call must return on success; empty means any
+	Name    string        // human-readable name: the last label, or the tool if there are no labels
+	Weak    bool          // a success of the call does not count as evidence for Name
+	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
+	Ends    bool          // whether the call ends or begins
 	Outcome gate.Outcome  // outcome, if the call ends
-	Times   int           // if greater than 1, the step stands for this number of consecutive successful calls
+	Times   int           // if greater than 1, the step stands for this many successful calls in a row
 
-	class *callclass.Class // class of the call, if the call begins; nil after the run was replayed
+	class *callclass.Class // class of the call, if it begins; nil after the run was replayed
 }
 
-// A Net identifies a net by its name and its rule's position.
+// A Net identifies a net by its name and the position of its rule.
 type Net struct {
 	Name string
 	Rule gate.Position
@@ -55,7 +55,7 @@ const (
 	Refuted = explore.Refuted
 )
 
-// Calls returns the names of the calls that begin, in order.
+// Calls returns the names of the calls in the order that they begin.
 func (t Trace) Calls() []string {
 	calls := list.Filter(t, func(s Step) bool { return !s.Ends && s.Wait == 0 })
 	return list.Map(calls, func(s Step) string { return s.Name })
@@ -63,8 +63,8 @@ func (t Trace) Calls() []string {
 
 func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
 
-// traceTo returns the trace of the run ms. If possible, it chooses values that the calls in then
-// can have, too.
+// traceTo returns the trace of the run ms. If possible, it chooses values that also suit the calls
+// in then.
 func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)

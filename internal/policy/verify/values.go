@@ -9,11 +9,10 @@ import (
 
 // A net with a key is verified for a single arbitrary value of the key. If a claim is proved under
 // the assumption that calls may also have other values, it holds for all values. A counterexample
-// may use several values, because a claim without a key is about the calls with all values
-// together.
+// may use several values, because a claim without a key covers the calls with all values together.
 
-// proof proves the assertion for all values. If this fails, proof tries to refute the assertion,
-// first with calls of a single value and then with calls of several values.
+// proof proves the assertion for all values. Failing that, it tries to refute the assertion, first
+// with calls of a single value and then with calls of several values.
 func (m *prover) proof(a Assertion) Proof {
 	if _, ok := a.(Each); ok {
 		return a.prove(m) // the assertions in Of are proved one by one
@@ -24,10 +23,10 @@ func (m *prover) proof(a Assertion) Proof {
 	}
 	switch a.(type) {
 	case Reachable, DeadlockFree, NoTerminalStates:
-		return p // each of these assertions already considers a single value and several values
+		return p // these already consider both a single value and several values
 	}
 	if always, ok := a.(AlwaysPossible); ok && always.ButBudget {
-		return p // this assertion also considers a single value and several values
+		return p // this, too, considers both
 	}
 	one := m.oneValue()
 	q := one.checkRefutation(a.prove(one))
@@ -45,8 +44,8 @@ func (m *prover) proof(a Assertion) Proof {
 	return p
 }
 
-// forEach returns the key of one of the nets, as claims write it, if the claim is proved separately
-// for each value of that key. Otherwise, it returns the empty string.
+// forEach returns the key of one of the nets, written as in claims, such that the claim is proved
+// for each value of the key separately. It returns "" if no such key exists.
 func (m *prover) forEach(a Assertion, nets []Net) string {
 	for _, n := range m.Nets {
 		if !n.Keyed() || n.Info.Shadow || !slices.Contains(nets, m.net(n.Index)) {
@@ -60,8 +59,8 @@ func (m *prover) forEach(a Assertion, nets []Net) string {
 	return ""
 }
 
-// compares returns those of the net's key fields that the claim compares between its calls. It also
-// returns the corresponding phrase in a claim, for example "with same path".
+// compares returns the key fields of the net that the claim compares between its calls, and the
+// corresponding phrase in a claim, such as "with same path".
 func compares(a Assertion, n *explore.Net) (key []Compared, words string) {
 	var other []gate.Field
 	switch a := a.(type) {
@@ -97,8 +96,8 @@ func compares(a Assertion, n *explore.Net) (key []Compared, words string) {
 
 func (c *Compared) differs() bool { return c.Other.Name() != c.Field.Name() }
 
-// paired returns the fields that a claim compares between the calls it is about and the other
-// calls. It returns nil if the claim cannot compare fields.
+// paired pairs the key fields of the calls that a claim is about with those of the other calls. It
+// returns nil if the claim cannot compare the fields.
 func paired(about, other []gate.Field) (key []Compared) {
 	if len(about) != len(other) {
 		return nil
@@ -113,7 +112,7 @@ func paired(about, other []gate.Field) (key []Compared) {
 }
 
 // isLiveness reports whether the assertion claims that calls remain reachable. Calls with other
-// values may then also lead to these calls.
+// values may then help to reach them.
 func isLiveness(a Assertion) bool {
 	switch a.(type) {
 	case AlwaysPossible, NoFailureLocks:

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Policy verifies a policy. It proves the assertions first, because the time may be limited.
+// Policy verifies p. It proves the assertions first, because time may run out.
 func Policy(p *gate.Policy, o Options) *Report {
 	m := newProver(p, &o)
 	r := &Report{Proofs: m.proofs(o.Prove)}
