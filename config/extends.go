@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/basefile"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A baseFile is a base policy as read from its file, with the settings that it provides.
@@ -292,11 +293,7 @@ func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 	if ours.get("grants") == nil && of.Grants != 0 {
 		a.Grants = of.Grants
 	}
-	for _, m := range of.Mask {
-		if !slices.Contains(a.Mask, m) {
-			a.Mask = append(a.Mask, m)
-		}
-	}
+	a.Mask = list.Add(a.Mask, of.Mask...)
 	c.Pinning.Mode = cmp.Or(c.Pinning.Mode, b.settings.Pinning.Mode)
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate/internal/netstate"
+	"github.com/petrigate/petrigate/gate/naming"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // commit makes the moves of all nets, or of none if one of them would not come to rest.
@@ -131,10 +133,7 @@ func (f *finding) rejected(name, reason string) Block {
 }
 
 func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
-	all := make([]string, len(f.labels))
-	for i := range f.labels {
-		all[i] = f.labels[i].Text
-	}
+	all := list.Map(f.labels, func(l naming.Label) string { return l.Text })
 	return Firing{
 		Call: *c, Name: chosen.name, Names: all,
 		Net: f.net.Name, Transition: f.net.Transitions[chosen.transition].Name,

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate/internal/netstate"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // ending describes how a call ends for a net, or for a single value of its key.
@@ -55,10 +56,10 @@ func (m *move) end(e *ending) bool {
 		return false
 	}
 	if e.over && len(m.data.Spoilers()) > 0 {
-		netstate.SetSpoilers(m.data, netstate.Filter(m.data.Spoilers(), func(f Flight) bool { return !f.SameCall(&call) }))
+		netstate.SetSpoilers(m.data, list.Filter(m.data.Spoilers(), func(f Flight) bool { return !f.SameCall(&call) }))
 	}
 	var done []Flight
-	m.data.Flights = netstate.Filter(m.data.Flights, func(f Flight) bool {
+	m.data.Flights = list.Filter(m.data.Flights, func(f Flight) bool {
 		if !f.SameCall(&call) || o == Unknown && !m.net.Transitions[f.Transition].Release {
 			return true
 		}
@@ -74,7 +75,7 @@ func (m *move) end(e *ending) bool {
 				m.net.net.Transitions[f.Transition].GiveBack(m.marking())
 			}
 		}
-		m.data.Watches = netstate.Filter(m.data.Watches, func(w Flight) bool { return !w.SameCall(&call) })
+		m.data.Watches = list.Filter(m.data.Watches, func(w Flight) bool { return !w.SameCall(&call) })
 	}
 	m.fireStructural()
 	return true
@@ -139,7 +140,7 @@ func (e *ending) matchingWatches(n *net) []Flight {
 	if e.keys == 0 || e.outcome != Success {
 		return nil
 	}
-	return netstate.Filter(e.base.Watches, func(w Flight) bool {
+	return list.Filter(e.base.Watches, func(w Flight) bool {
 		return w.SameCall(&e.flight) && e.keys&(1<<n.keyOf[w.Transition]) != 0
 	})
 }

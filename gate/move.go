@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate/internal/netstate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -44,7 +45,7 @@ func (m *move) endDisabledWatches() {
 		return
 	}
 	present := petri.Marking(m.data.Marking)
-	m.data.Watches = netstate.Filter(m.data.Watches, func(w Flight) bool {
+	m.data.Watches = list.Filter(m.data.Watches, func(w Flight) bool {
 		return m.net.net.Transitions[w.Transition].Enabled(present)
 	})
 }
@@ -64,7 +65,7 @@ func (m *move) fireStructural() bool {
 func (m *move) setBaseWatches(over []Flight, large bool) {
 	m.baseWatches, m.isBase = over, large
 	if len(m.data.Lapsed()) > 0 {
-		netstate.SetLapsed(m.data, netstate.Filter(m.data.Lapsed(), func(w Flight) bool { return slices.Contains(over, w) }))
+		netstate.SetLapsed(m.data, list.Filter(m.data.Lapsed(), func(w Flight) bool { return slices.Contains(over, w) }))
 	}
 	m.lapseDisabled()
 }

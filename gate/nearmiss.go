@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate/naming"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -12,11 +13,7 @@ import (
 // its script contains the awaited evidence as well as the blocked name, because a call is decided
 // before any part of it runs.
 func (j *judgement) nearTo(n *net, name string) (near []Near) {
-	for _, miss := range j.state.Near {
-		if slices.Contains(n.awaits, miss.Name) {
-			near = append(near, miss)
-		}
-	}
+	near = list.Filter(j.state.Near, func(miss Near) bool { return slices.Contains(n.awaits, miss.Name) })
 	for i := range j.labels {
 		l := &j.labels[i]
 		if l.Text == name || l.Weak && !l.Near || !slices.Contains(n.awaits, l.Text) {

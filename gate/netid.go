@@ -5,6 +5,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate/internal/fingerprint"
 	"github.com/petrigate/petrigate/gate/naming"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 func (p *Policy) readIDs() []NetID {
@@ -40,13 +41,10 @@ func (d *definition) mapsFor(maps []Map) (fed []Map) {
 	for _, ph := range d.Phases {
 		names = append(names, ph.Tools...)
 	}
-	for _, m := range maps {
+	return list.Filter(maps, func(m Map) bool {
 		l := naming.Label{Text: m.As, From: naming.FromMap}
-		if slices.ContainsFunc(names, func(u Tool) bool { return naming.Matches(&u, &l) }) {
-			fed = append(fed, m)
-		}
-	}
-	return fed
+		return slices.ContainsFunc(names, func(u Tool) bool { return naming.Matches(&u, &l) })
+	})
 }
 
 // Heirs returns, for each net of p in order, the index in olds of the net that this net replaces,

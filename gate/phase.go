@@ -51,5 +51,5 @@ func (d *definition) phaseReason(ph *Phase, tool string) string {
 	for _, u := range ph.Tools {
 		names = append(names, u.Name)
 	}
-	return fmt.Sprintf("%s cannot be called while net '%s' is in %s: only %s can.", tool, d.Name, ph.Place, list(names))
+	return fmt.Sprintf("%s cannot be called while net '%s' is in %s: only %s can.", tool, d.Name, ph.Place, listOrNone(names))
 }

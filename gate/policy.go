@@ -7,6 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/argument"
 	"github.com/petrigate/petrigate/gate/listing"
 	"github.com/petrigate/petrigate/gate/naming"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // PolicyOptions are options that apply to all nets of a policy. The zero value is ready to use.
@@ -80,11 +81,7 @@ type Merge struct {
 
 // Maps returns the policy's label maps, in order.
 func (p *Policy) Maps() []Map {
-	var maps []Map
-	for _, l := range p.labels {
-		maps = append(maps, l.Maps...)
-	}
-	return maps
+	return list.FlatMap(p.labels, func(l *Labels) []Map { return l.Maps })
 }
 
 // Options returns the policy's options, including all labels. They can be used to build a policy
@@ -145,11 +142,7 @@ func (p *Policy) IDs() []NetID { return p.ids() }
 
 // Successes lists the policy's conditions on results, in order.
 func (p *Policy) Successes() []Condition {
-	var all []Condition
-	for _, l := range p.labels {
-		all = append(all, l.Successes...)
-	}
-	return all
+	return list.FlatMap(p.labels, func(l *Labels) []Condition { return l.Successes })
 }
 
 // JudgesResults reports whether the policy has conditions on results; see [Policy.Judged].

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate/naming"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // question returns the question to ask a person, which includes doubts. If g is not nil but does
@@ -13,12 +14,7 @@ func (j *judgement) question(g *Grant, doubts []Step) (*Ask, *Refusal) {
 	if g == nil {
 		return &Ask{Number: j.state.Last + 1, Call: *j.call, Names: j.names(), Steps: steps}, nil
 	}
-	var open []Step
-	for _, s := range steps {
-		if !g.covers(s) {
-			open = append(open, s)
-		}
-	}
+	open := list.Filter(steps, func(s Step) bool { return !g.covers(s) })
 	if len(open) == 0 {
 		return nil, nil
 	}

@@ -77,7 +77,7 @@ func (f *finding) displayName(c *Call) string {
 	return c.Tool
 }
 
-func list(names []string) string {
+func listOrNone(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}

@@ -83,7 +83,7 @@ func (d *definition) already(on bool, active []string) error {
 	if on {
 		return fmt.Errorf("net %q is already active", d.Name)
 	}
-	return fmt.Errorf("net %q is not active; active: %s", d.Name, list(active))
+	return fmt.Errorf("net %q is not active; active: %s", d.Name, listOrNone(active))
 }
 
 // netNames returns the names of the selected nets, in policy order.

@@ -304,5 +304,5 @@ func (n *net) describe(s NetState, d *NetData) string {
 		head += " (" + strings.Join(about, ", ") + ")"
 	}
 	return fmt.Sprintf("\n### %s\nAvailable gated tools: %s\nFree tools: %s\nState: %s\n",
-		head, list(tools), list(n.Free), &s)
+		head, listOrNone(tools), listOrNone(n.Free), &s)
 }

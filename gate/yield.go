@@ -7,6 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 	"github.com/petrigate/petrigate/gate/internal/precedence"
 	"github.com/petrigate/petrigate/gate/naming"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // yield changes the verdicts of blocking advisory nets to [Yields] if they currently yield.
@@ -48,11 +49,9 @@ func newAdviser(p *Policy, s *State, tools []Call, w world, now time.Time) *advi
 
 // ranks returns the attributes that rank the nets.
 func (t *netTable) ranks() []precedence.Net {
-	ranks := make([]precedence.Net, len(t.nets))
-	for i, n := range t.nets {
-		ranks[i] = precedence.Net{Name: n.Name, Priority: n.Priority, Advisory: n.Advisory}
-	}
-	return ranks
+	return list.Map(t.nets, func(n *net) precedence.Net {
+		return precedence.Net{Name: n.Name, Priority: n.Priority, Advisory: n.Advisory}
+	})
 }
 
 // settle decides which nets take effect and which yield.

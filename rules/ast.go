@@ -5,6 +5,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A File is a parsed rules file. It contains all valid statements in order, even if other lines
@@ -165,34 +166,18 @@ func (s *Limit) names() []Name {
 
 // Names returns the call names in f's rules and claims, in order. It does not include the tools and
 // labels of f's maps.
-func (f *File) Names() []Name {
-	var names []Name
-	for _, s := range f.Statements {
-		names = append(names, s.names()...)
-	}
-	return names
-}
+func (f *File) Names() []Name { return list.FlatMap(f.Statements, Statement.names) }
 
 // Tools returns the tools whose arguments f's maps read, in order, followed by the tools in its
 // success statements.
 func (f *File) Tools() []Name {
-	var names []Name
-	for _, m := range statementsOf[*Map](f.Statements) {
-		names = append(names, m.Tools...)
-	}
-	for _, s := range statementsOf[*Success](f.Statements) {
-		names = append(names, s.Tools...)
-	}
-	return names
+	names := list.FlatMap(statementsOf[*Map](f.Statements), func(m *Map) []Name { return m.Tools })
+	return append(names, list.FlatMap(statementsOf[*Success](f.Statements), func(s *Success) []Name { return s.Tools })...)
 }
 
 // Labels returns the names that f's maps give, in order.
 func (f *File) Labels() []string {
-	var labels []string
-	for _, m := range statementsOf[*Map](f.Statements) {
-		labels = append(labels, m.As.Text)
-	}
-	return labels
+	return list.Map(statementsOf[*Map](f.Statements), func(m *Map) string { return m.As.Text })
 }
 
 // statementsOf returns the statements of the given type.

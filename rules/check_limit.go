@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -143,7 +144,7 @@ func (c *compiler) strongerRules() strongerRules {
 			}
 		}
 	}
-	words := newVocabulary(limited)
+	words := vocabulary(list.Sorted(limited))
 	about := func(names []Name, f func(key string)) {
 		for _, n := range names {
 			f(n.String())

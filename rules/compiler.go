@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A compiler holds the state of a compilation.
@@ -46,9 +47,7 @@ func newCompiler(files []*File) *compiler {
 			c.statements = append(c.statements, s)
 		}
 	}
-	for _, m := range statementsOf[*Map](c.statements) {
-		c.maps = append(c.maps, m.each()...)
-	}
+	c.maps = list.FlatMap(statementsOf[*Map](c.statements), (*Map).each)
 	c.labels = newLabels(c.maps)
 	return c
 }

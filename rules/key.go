@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A KeyField is a pair of fields in a key. The value of Field in a call that the rule restricts
@@ -69,7 +70,7 @@ func (k KeyField) pair(first bool) string {
 
 // pairs joins the fields in a key.
 func pairs(key []KeyField, first bool, separator string) string {
-	return strings.Join(texts(key, func(k KeyField) string { return k.pair(first) }), separator)
+	return strings.Join(list.Map(key, func(k KeyField) string { return k.pair(first) }), separator)
 }
 
 // twoFields reports whether the key has a pair of different fields.

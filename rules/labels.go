@@ -45,11 +45,6 @@ func (l *labels) firstWeak(n Name) *Map {
 // literal prefix.
 type vocabulary []string
 
-func newVocabulary(texts []string) vocabulary {
-	slices.Sort(texts)
-	return slices.Compact(texts)
-}
-
 // matching calls f with each name that n matches.
 func (v vocabulary) matching(n Name, f func(text string)) {
 	prefix := n.Text

@@ -10,6 +10,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -77,16 +78,7 @@ func joinNames(names []Name) string { return strings.Join(nameTexts(names), ", "
 func anyOf(names []Name) string { return strings.Join(nameTexts(names), " or ") }
 
 // nameTexts returns the names as written in statements.
-func nameTexts(names []Name) []string { return texts(names, Name.String) }
-
-// texts returns the text that f returns for each element.
-func texts[T any](all []T, f func(T) string) []string {
-	out := make([]string, len(all))
-	for i, x := range all {
-		out[i] = f(x)
-	}
-	return out
-}
+func nameTexts(names []Name) []string { return list.Map(names, Name.String) }
 
 // maxListed is the maximum number of names listed in a net name.
 const maxListed = 2
@@ -94,7 +86,7 @@ const maxListed = 2
 // joinNetForms joins names for the name of a net or transition. For a long list, it uses the first
 // name, the number of other names and a hash, so that different lists have different names.
 func joinNetForms(names []Name, word string) string {
-	forms := texts(names, Name.netForm)
+	forms := list.Map(names, Name.netForm)
 	whole := strings.Join(forms, "-"+word+"-")
 	if len(names) <= maxListed {
 		return whole
@@ -115,13 +107,7 @@ func shortList(names []Name, last string) string {
 }
 
 // calls converts names to gate tools.
-func calls(names []Name) []gate.Tool {
-	var tools []gate.Tool
-	for _, n := range names {
-		tools = append(tools, n.Call())
-	}
-	return tools
-}
+func calls(names []Name) []gate.Tool { return list.Map(names, Name.Call) }
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -131,11 +132,11 @@ func (s *Require) reason(first []Name, before Name) string {
 	case one:
 		return fmt.Sprintf("%s {key} requires %s for {key}%s", before, call, end)
 	}
-	restricted := text.And(texts(s.Key, func(k KeyField) string { return k.Field.String() }))
+	restricted := text.And(list.Map(s.Key, func(k KeyField) string { return k.Field.String() }))
 	if slices.ContainsFunc(s.Key, func(k KeyField) bool { return k.Other.Result }) {
 		return fmt.Sprintf("%s with %s {key} requires %s that showed {key}%s", before, restricted, call, end)
 	}
-	earning := text.And(texts(s.Key, func(k KeyField) string { return k.Other.String() }))
+	earning := text.And(list.Map(s.Key, func(k KeyField) string { return k.Other.String() }))
 	return fmt.Sprintf("%s with %s {key} requires %s with %s {key}%s", before, restricted, call, earning, end)
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/diag"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
@@ -72,10 +73,7 @@ func New(c *config.Config, o Options) (*Policy, error) {
 
 // with returns a policy that consists of the given nets and the nets written in Go.
 func (p *Policy) with(infos []gate.NetInfo, o gate.PolicyOptions) (*gate.Policy, error) {
-	var nets []gate.Net
-	for _, info := range infos {
-		nets = append(nets, info.Net)
-	}
+	nets := list.Map(infos, func(info gate.NetInfo) gate.Net { return info.Net })
 	return gate.NewPolicy(append(nets, p.options.Nets...), o)
 }
 
@@ -86,11 +84,7 @@ func (p *Policy) inGo(name string) bool {
 
 // tools returns the known tools in the form used by package verify.
 func (p *Policy) tools() []verify.Tool {
-	var tools []verify.Tool
-	for _, name := range p.options.Tools {
-		tools = append(tools, verify.Tool{Name: name})
-	}
-	return tools
+	return list.Map(p.options.Tools, func(name string) verify.Tool { return verify.Tool{Name: name} })
 }
 
 // parsed returns the parsed schemas.
@@ -157,12 +151,10 @@ func (ps Problems) Error() string { return diag.Lines(ps) }
 func (ps Problems) Unwrap() []error { return diag.Errors(ps) }
 
 func problems(found diag.List) Problems {
-	var out Problems
-	for _, p := range found {
-		out = append(out, Problem{
+	return list.Map(found, func(p diag.Problem) Problem {
+		return Problem{
 			Code: rules.Code(p.Code), Pos: gate.Position(p.Position()), Net: p.Net,
 			Msg: p.Msg, Hint: p.Hint, text: p.Error(),
-		})
-	}
-	return out
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/policy"
 	"github.com/petrigate/petrigate/internal/policy/check"
 	"github.com/petrigate/petrigate/internal/policy/verify"
@@ -144,9 +145,7 @@ func (p *Policy) Verify(ctx context.Context, o VerifyOptions) (*Report, error) {
 		}
 		r.Proofs = append(r.Proofs, proof)
 	}
-	for _, n := range found.Names {
-		r.Names = append(r.Names, nameOf(n))
-	}
+	r.Names = list.Map(found.Names, nameOf)
 	for _, g := range found.Groups {
 		r.Groups = append(r.Groups, Group{
 			Nets: nets(g.Nets), DeadlockFree: Result(g.Deadlock.Result.String()),
@@ -203,22 +202,16 @@ func nameOf(n verify.Name) Name {
 }
 
 func steps(t verify.Trace) []Step {
-	var out []Step
-	for _, s := range t {
-		out = append(out, Step{
+	return list.Map(t, func(s verify.Step) Step {
+		return Step{
 			Call: s.Call, Tool: s.Tool, Args: s.Args, Result: s.Result, Name: s.Name, Weak: s.Weak,
 			Wait: s.Wait, Ends: s.Ends, Outcome: s.Outcome, Times: s.Times,
-		})
-	}
-	return out
+		}
+	})
 }
 
 func nets(found []verify.Net) []Net {
-	var out []Net
-	for _, n := range found {
-		out = append(out, Net(n))
-	}
-	return out
+	return list.Map(found, func(n verify.Net) Net { return Net(n) })
 }
 
 // A Remedy describes the calls that make a refused call possible.

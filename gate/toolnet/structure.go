@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -21,11 +22,7 @@ func (n *Net) Structure() (petri.Net, petri.Marking) {
 		places[place] = i
 	}
 	arcs := func(names []string) []petri.Arc {
-		numbers := make([]int, len(names))
-		for i, name := range names {
-			numbers[i] = places[name]
-		}
-		return petri.Arcs(numbers)
+		return petri.Arcs(list.Map(names, func(name string) int { return places[name] }))
 	}
 	net := petri.Net{Places: len(n.Places)}
 	for i := range n.Transitions {
@@ -40,13 +37,8 @@ func (n *Net) Structure() (petri.Net, petri.Marking) {
 
 // Structural returns the transitions that fire by themselves at once: those without tools and
 // without a clock.
-func (n *Net) Structural() (numbers []int) {
-	for i := range n.Transitions {
-		if t := &n.Transitions[i]; len(t.Tools) == 0 && t.Every == 0 {
-			numbers = append(numbers, i)
-		}
-	}
-	return numbers
+func (n *Net) Structural() []int {
+	return list.Indexes(n.Transitions, func(t Transition) bool { return len(t.Tools) == 0 && t.Every == 0 })
 }
 
 // behavior reports an error if the net does not come to rest or is unbounded.
@@ -67,19 +59,13 @@ func (c *checker) behavior() {
 }
 
 // named returns the names of the transitions.
-func (n *Net) named(transitions []int) (names []string) {
-	for _, t := range transitions {
-		names = append(names, n.Transitions[t].Name)
-	}
-	return names
+func (n *Net) named(transitions []int) []string {
+	return list.Map(transitions, func(t int) string { return n.Transitions[t].Name })
 }
 
 // placed returns the names of the places.
-func (n *Net) placed(places []int) (names []string) {
-	for _, p := range places {
-		names = append(names, n.Places[p])
-	}
-	return names
+func (n *Net) placed(places []int) []string {
+	return list.Map(places, func(p int) string { return n.Places[p] })
 }
 
 // Clone returns a copy of the net. It shares only functions and labels with the original.

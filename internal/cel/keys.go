@@ -9,6 +9,7 @@ import (
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
@@ -77,8 +78,7 @@ func keysOf(a *cel.Ast) []string {
 	if computed {
 		found = append(found, texts...)
 	}
-	slices.Sort(found)
-	return slices.Compact(found)
+	return list.Sorted(found)
 }
 
 func literal(e ast.Expr) (string, bool) {

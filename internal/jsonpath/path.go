@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
@@ -119,11 +120,7 @@ func (p Path) Many() bool {
 
 // Keys returns the key of each step. For a step into an array, the key is "".
 func (p Path) Keys() []string {
-	keys := make([]string, len(p.steps))
-	for i, s := range p.steps {
-		keys[i] = s.key
-	}
-	return keys
+	return list.Map(p.steps, func(s step) string { return s.key })
 }
 
 // values yields the values that the path selects in doc, in order. If a value does not have the

@@ -1,5 +1,7 @@
 package petri
 
+import "github.com/petrigate/petrigate/internal/list"
+
 // An Analysis is the result of [Analyze]. Unless Stop is Finished, it covers only some of the
 // states and proves nothing about the rest, except for Bounded, Unbounded, Pump and Invariants. The
 // states of an unbounded net are not counted; its Dead and Bounds come from a coverability search.
@@ -83,13 +85,7 @@ const (
 )
 
 func unfired(fired []bool) []int {
-	var dead []int
-	for t, ok := range fired {
-		if !ok {
-			dead = append(dead, t)
-		}
-	}
-	return dead
+	return list.Indexes(fired, func(ok bool) bool { return !ok })
 }
 
 // live returns Yes if lost, the list of transitions that are not live, is empty. Otherwise it

@@ -3,6 +3,8 @@ package petri
 import (
 	"cmp"
 	"slices"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // Limits on the effort spent on counters. Beyond them, the states are visited one by one.
@@ -323,10 +325,7 @@ func (a *Analysis) countStates(c *counterSearch, o *Options) bool {
 		exact = exact && ok && *to < infinite
 	}
 	for _, u := range c.controls {
-		guards := make([]box, len(u.out))
-		for i := range u.out {
-			guards[i] = u.out[i].guard
-		}
+		guards := list.Map(u.out, func(m move) box { return m.guard })
 		for _, b := range u.boxes {
 			for i := range c.counters {
 				exact = exact && b.hi[i] < infinite

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // maxWidth is the maximum lane width. Token counts do not come close to it.
@@ -83,11 +85,7 @@ func (l *layout) unpack(key []uint64, m Marking) {
 }
 
 func (l *layout) widths() []uint {
-	widths := make([]uint, len(l.lanes))
-	for place, a := range l.lanes {
-		widths[place] = a.width
-	}
-	return widths
+	return list.Map(l.lanes, func(a lane) uint { return a.width })
 }
 
 // packedTransition is a transition in packed form.

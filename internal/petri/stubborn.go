@@ -1,6 +1,6 @@
 package petri
 
-import "slices"
+import "github.com/petrigate/petrigate/internal/list"
 
 // stubborn chooses the transitions to fire in a state.
 type stubborn struct {
@@ -52,8 +52,7 @@ func newStubborn(n *Net) *stubborn {
 		for _, a := range t.Consumed() {
 			meets = append(meets, needs[a.Place]...)
 		}
-		slices.Sort(meets)
-		s.interferes = append(s.interferes, slices.Compact(meets))
+		s.interferes = append(s.interferes, list.Sorted(meets))
 	}
 	return s
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -152,11 +153,7 @@ type successIdentity struct {
 }
 
 func successIdentities(all []toolnet.Condition) []successIdentity {
-	var ids []successIdentity
-	for i := range all {
-		ids = append(ids, successIdentity{all[i].Tool, all[i].Source, all[i].Glob})
-	}
-	return ids
+	return list.Map(all, func(c toolnet.Condition) successIdentity { return successIdentity{c.Tool, c.Source, c.Glob} })
 }
 
 func mapIdentities(maps []toolnet.Map) []mapIdentity {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -23,10 +24,7 @@ func WithMaps(print string, maps []toolnet.Map) string {
 // index spend, with the net's scope and key.
 func Limit(n *toolnet.Net, spend int) string {
 	t := &n.Transitions[spend]
-	var tools []string
-	for _, u := range t.Tools {
-		tools = append(tools, hash(u))
-	}
+	tools := list.Map(t.Tools, func(u toolnet.Tool) string { return hash(u) })
 	slices.Sort(tools)
 	of := ""
 	if n.Sum != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/trie"
 	"github.com/petrigate/petrigate/gate/toolnet"
 	"github.com/petrigate/petrigate/internal/jsonpath"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/rawjson"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -277,17 +278,13 @@ func (k *Key) ParseText(text string) (parts []toolnet.KeyValue) {
 
 // Names returns the names of the key's fields.
 func (k *Key) Names() string {
-	all := make([]string, len(k.Written))
-	for i := range all {
-		all[i] = k.Written[i].Name()
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(list.Map(k.Written, func(f toolnet.Field) string { return f.Name() }), ", ")
 }
 
 // Format formats a value for display. A plain value is shown without quotes. Any other value is
 // shown as JSON, shortened and with escapes for invisible characters.
 func Format(parts []toolnet.KeyValue) string {
-	shown := make([]string, len(parts))
+	shown := make([]string, len(parts)) // unlike [list.Map], this allocates nothing for a few parts
 	for i := range parts {
 		shown[i] = formatPart(parts[i].Value)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate/internal/trie"
 	"github.com/petrigate/petrigate/gate/toolnet"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // NetData is the state of a net. It is immutable.
@@ -102,9 +103,9 @@ func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	}
 	other := func(f Flight) bool { return !f.SameCall(call) }
 	c := *d
-	c.Watches = Filter(d.Watches, other)
+	c.Watches = list.Filter(d.Watches, other)
 	if ended && len(d.Spoilers()) > 0 {
-		SetSpoilers(&c, Filter(d.Spoilers(), other))
+		SetSpoilers(&c, list.Filter(d.Spoilers(), other))
 	}
 	if d.Shadow != nil {
 		c.Shadow = WithEnforced(d.Shadow, Unwatched(d.Shadow.Enforced, call, ended))
@@ -117,7 +118,7 @@ func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 // yet.
 func Prune(d, base *NetData) {
 	if len(d.Lapsed()) > 0 {
-		SetLapsed(d, Filter(d.Lapsed(), func(w Flight) bool { return slices.Contains(base.Watches, w) }))
+		SetLapsed(d, list.Filter(d.Lapsed(), func(w Flight) bool { return slices.Contains(base.Watches, w) }))
 	}
 	if d.Shadow != nil && len(d.Shadow.Enforced.Lapsed()) > 0 {
 		enforced := *d.Shadow.Enforced
@@ -222,14 +223,3 @@ type Flight struct {
 
 // SameCall reports whether f and g belong to the same call.
 func (f *Flight) SameCall(g *Flight) bool { return f.Owner == g.Owner && f.Call == g.Call }
-
-// Filter returns a new slice of the flights that ok accepts.
-func Filter(flights []Flight, ok func(Flight) bool) []Flight {
-	var kept []Flight
-	for _, f := range flights {
-		if ok(f) {
-			kept = append(kept, f)
-		}
-	}
-	return kept
-}

@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A Net holds the attributes that determine a net's rank.
@@ -142,9 +144,7 @@ func (c *Contest) conflict(lists, heeded []*allowlist, yield []string, some bool
 			return nil
 		}
 	}
-	for _, l := range lists {
-		found.Nets = append(found.Nets, c.nets[l.net].Name)
-	}
+	found.Nets = list.Map(lists, func(l *allowlist) string { return c.nets[l.net].Name })
 	return found
 }
 
