@@ -30,11 +30,11 @@ type policyCase struct {
 	events []*sandbox.Event
 }
 
-// maxTimes is the maximum number of repetitions of a call in one event.
+// maxTimes is the largest number of times that one event may repeat a call.
 const maxTimes = 10_000_000
 
-// readCase parses a line that is either a case or an object that contains a case and the expected
-// answer.
+// readCase parses a line and returns the case and the expected answer, which is nil if the line has
+// no expectation. If err is not nil, the case may be nil or incomplete.
 func readCase(line []byte) (*policyCase, json.RawMessage, error) {
 	inner, expect, err := split(line)
 	if err != nil {
@@ -42,7 +42,7 @@ func readCase(line []byte) (*policyCase, json.RawMessage, error) {
 	}
 	c := &policyCase{}
 	if err := strict(inner, c); err != nil {
-		return c, expect, err // if the name of the case could be decoded, c contains it
+		return c, expect, err // c contains the case's name if it could be decoded
 	}
 	if c.Mode != "" && c.Mode != "enforce" && c.Mode != "shadow" {
 		return c, expect, fmt.Errorf("unknown mode %q: enforce or shadow", c.Mode)
@@ -66,11 +66,10 @@ func readEvent(src []byte) (*sandbox.Event, error) {
 	return e, checkEvent(e)
 }
 
-// split splits a line of the form {"case": ..., "expect": ...}. If a line does not have this form,
-// the whole line is the case.
+// split splits a line of the form {"case": ..., "expect": ...}. Any other line is itself the case.
 func split(line []byte) (inner, expect json.RawMessage, err error) {
 	if !bytes.Contains(line, []byte(`"case"`)) {
-		return line, nil, nil // this avoids decoding the line twice
+		return line, nil, nil // avoid decoding the line twice
 	}
 	var outer map[string]json.RawMessage
 	if err := json.Unmarshal(line, &outer); err != nil {
@@ -100,8 +99,8 @@ func strict[T any](src []byte, to *T) error {
 	return nil
 }
 
-// unknownField returns an error for the first key without a corresponding field in T. It returns
-// nil if T has a field for every key.
+// unknownField returns an error naming the first key of src, in alphabetical order, that has no
+// field in T. It returns nil if every key has one.
 func unknownField[T any](src []byte) error {
 	var keys map[string]json.RawMessage
 	if json.Unmarshal(src, &keys) != nil {
@@ -163,7 +162,7 @@ func checkEvent(e *sandbox.Event) error {
 	return nil
 }
 
-// eachLine calls f for each line with the line's number, starting at 1. Only LF ends a line.
+// eachLine calls f with each line of r and its number, starting at 1. Only LF ends a line.
 func eachLine(r io.Reader, f func(number int, line []byte) error) error {
 	in := bufio.NewReader(r)
 	for number := 1; ; number++ {

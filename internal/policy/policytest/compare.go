@@ -12,7 +12,7 @@ import (
 type Difference struct {
 	Line      int    // line number of the case, starting at 1
 	Name      string // name of the case
-	Path      string // path to the first mismatch, for example decisions[3].kind
+	Path      string // path to the first mismatch, such as decisions[3].kind
 	Got, Want string // the actual and the expected value, in JSON
 }
 
@@ -22,7 +22,7 @@ func (d Difference) String() string {
 }
 
 // compare returns the first mismatch between an answer and the expected answer, or nil if they
-// match. Of errors, it compares only the line and the net. The answer may contain additional keys.
+// match. For errors, it compares only the line and the net. The answer may contain additional keys.
 func compare(answer []byte, expect json.RawMessage) *Difference {
 	if expect == nil {
 		return nil
@@ -46,7 +46,7 @@ func compare(answer []byte, expect json.RawMessage) *Difference {
 	return nil
 }
 
-// places reduces each error to the keys that are compared.
+// places returns errs with only the keys that compare looks at: line and net.
 func places(errs any) any {
 	list, ok := errs.([]any)
 	if !ok {
@@ -65,8 +65,8 @@ func places(errs any) any {
 }
 
 // differ returns the first mismatch between two values, or nil if they match. It compares lists
-// element by element. In objects, it compares only the keys that are expected. Everything else,
-// including markings, must match exactly.
+// element by element, and objects only by the expected keys. Everything else, including markings,
+// must match exactly.
 func differ(path string, got, want any) *Difference {
 	switch w := want.(type) {
 	case []any:
@@ -94,7 +94,7 @@ func differ(path string, got, want any) *Difference {
 }
 
 func differKeys(path string, got, want map[string]any) *Difference {
-	for _, key := range slices.Sorted(maps.Keys(want)) { // sort the keys to make the result deterministic
+	for _, key := range slices.Sorted(maps.Keys(want)) { // sorted, for a deterministic result
 		w := want[key]
 		if key == "marking" && !reflect.DeepEqual(got[key], w) {
 			return difference(path+"."+key, got[key], w)

@@ -9,39 +9,39 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// Coverage lists the rules, maps and transitions of policies that tests have exercised.
+// Coverage reports which rules, maps and transitions of the policies the tests have exercised.
 type Coverage struct {
-	Percent int     `json:"percent"` // percentage of items that were exercised, rounded down
+	Percent int     `json:"percent"` // percentage of exercised items, rounded down
 	Done    int     `json:"done"`
 	Total   int     `json:"total"`
-	Missing []*Item `json:"missing"` // items that were not exercised, in the order of their positions
+	Missing []*Item `json:"missing"` // items not exercised, sorted by position
 
 	Items []*Item `json:"-"`
 }
 
-// An Item is a rule, a map or a transition.
+// An Item is a rule, map or transition whose use is counted.
 type Item struct {
 	Kind Kind        `json:"kind"`
-	Net  string      `json:"net,omitempty"`  // the net that the item belongs to; also set for transitions
-	Name string      `json:"name,omitempty"` // name of a transition or label of a map
+	Net  string      `json:"net,omitempty"`  // name of the net that contains the item; empty for a map outside of nets
+	Name string      `json:"name,omitempty"` // name of a transition or label of a map; empty for a rule
 	Rule policy.Rule `json:"rule"`
 	Hits int         `json:"-"`
 
-	passive bool // the rule never blocks a call
+	passive bool // the rule can never block a call
 }
 
 // Kind is the kind of an [Item]. It determines when the item counts as exercised.
 type Kind string
 
 const (
-	KindRule       Kind = "rule"       // exercised if it blocks a call or asks for approval; if it can do neither, exercised if it admits a call
+	KindRule       Kind = "rule"       // exercised if it blocks a call or asks for approval; a rule that can do neither, if it admits a call
 	KindTransition Kind = "transition" // exercised if it fires
 	KindMap        Kind = "map"        // exercised if it gives a call its label
 )
 
 type firing struct{ net, transition string }
 
-// newCoverage counts the exercised items.
+// newCoverage summarizes how often the items were hit.
 func newCoverage(items []*Item) *Coverage {
 	c := &Coverage{Percent: 100, Total: len(items), Missing: []*Item{}, Items: items}
 	c.Missing = append(c.Missing, list.Filter(items, func(i *Item) bool { return i.Hits == 0 })...)
@@ -54,7 +54,7 @@ func newCoverage(items []*Item) *Coverage {
 	return c
 }
 
-// A spoiler is a transition that acts on every admitted call of its tools, even if it was not
+// A spoiler is a transition that acts on every admitted call to its tools, even if it was not
 // chosen for the call.
 type spoiler struct {
 	item  *Item
@@ -64,15 +64,15 @@ type spoiler struct {
 // A watch records which items of a policy are exercised.
 type watch struct {
 	items  []*Item
-	policy *gate.Policy     // an instrumented copy of the policy, which reports when transitions fire
+	policy *gate.Policy     // instrumented copy of the policy that reports fired transitions
 	chosen []firing         // transitions chosen for the current call
-	rules  map[string]*Item // the rules, by net
+	rules  map[string]*Item // rules by net
 	moves  map[firing]*Item
-	maps   map[string][]*Item // the maps, by label
+	maps   map[string][]*Item // maps by label
 	spoils []spoiler
 }
 
-// hit counts one use of the item i, which may be nil.
+// hit records a use of i. It does nothing if i is nil.
 func (i *Item) hit() {
 	if i != nil {
 		i.Hits++

@@ -1,4 +1,4 @@
-// Package policytest runs tests of policies from files whose names end in _test.yaml:
+// Package policytest runs policy tests, which are written in files named *_test.yaml:
 //
 //	config: petrigate.yaml     # or rules: safety.rules, nets: [a.net.yaml]
 //	tests:
@@ -11,11 +11,10 @@
 //	      - call: backup
 //	      - call: delete
 //
-// A file that names no policy tests the petrigate.yaml in its directory or else all
-// *.rules and *.net.yaml files there. A test starts a new session and runs its steps in order,
-// until a step does not have the expected result. A step makes a call, ends an earlier call
-// (settle), or lets time pass (after). The other two kinds may also have after, which is applied
-// first.
+// A file that names no policy tests the petrigate.yaml in its directory or, without one, all
+// *.rules and *.net.yaml files there. A test starts a new session and runs its steps in order until
+// a step does not have the expected result. A step makes a call, ends an earlier call (settle), or
+// lets time pass (after). In a step that also makes or ends a call, the time passes first.
 //
 //	call: deploy             # the tool; with a configuration, under any of its names
 //	args: { env: staging }
@@ -33,10 +32,10 @@
 //
 //	settle: { call: first, result: failure }
 //
-// By default, a call is expected to be allowed and succeeds; a call with a reason, a rule or
-// approve: false is expected to be refused. If a step does not answer a requested approval, the
-// call ends unanswered. With expect: ask and approve: true, approval must be requested, and the
-// call is then allowed.
+// By default, a call is expected to be allowed, and then succeeds; a call with a reason, a rule or
+// approve: false is expected to be refused. If a step does not answer an approval request, the call
+// ends unanswered. With expect: ask and approve: true, approval must be requested, and the call is
+// then allowed.
 //
 // A counterexample of "petrigate check --json" can be used as a test: its events replace the steps.
 // All its calls, or all but the last, are expected to be allowed once the policy is corrected:
@@ -46,16 +45,16 @@
 //	    events: [{"type": "call", "id": "1", "tool": "deploy", "approve": true}]
 //	    expect: refuse
 //
-// A test with several sessions lists them with their principals. All begin with the test and share
-// what nets with principal or global scope count:
+// A test with several sessions lists them with their principals. All sessions begin when the test
+// begins. Nets with principal or global scope count across sessions:
 //
 //	sessions: { a: ann, b: ann, c: bob }
 //
-// For programs, the same tests can be written as cases in JSON Lines: one policy with events per
-// line. [Eval] answers each case with the gate's decisions and compares them with the expected
-// ones; [RunCases] runs cases as tests.
+// Programs can write such tests as cases in JSON Lines, each line holding a policy and events.
+// [Eval] answers each case with the gate's decisions and compares them with the expected ones;
+// [RunCases] runs cases as tests.
 //
-// A [Suite] loads the files of one run and produces a [Report]; a [Loader] builds each policy once
-// and can record [Coverage]. Tests run one after the other, in sandboxes with simulated time
-// (package sandbox). The package has no goroutines and no locks.
+// A [Suite] loads the files of a test run and produces a [Report]; a [Loader] builds each policy
+// once and can record [Coverage]. Tests run one after another, in sandboxes with simulated time
+// (package sandbox). The package uses no goroutines and no locks.
 package policytest

@@ -17,12 +17,13 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// Eval evaluates cases. It reads them from r, one JSON object per line (lines end only at LF), and
-// writes one answer per line to w, in the same order. A line that is not a case is answered with
+// Eval reads cases from r, one JSON object per line, and writes their answers to w, one per line
+// and in the same order. Lines end only at LF. If a line is not a case, its answer consists of
 // errors, and the evaluation continues.
 //
-// A line may also have the form {"case": ..., "expect": ...}. If the answer then differs from the
-// expected answer, the result lists the difference. The returned error is an I/O error of r or w.
+// A line may also have the form {"case": ..., "expect": ...}. If the answer differs from the
+// expected one, the returned Evaluation lists the difference. The returned error is an error
+// reading r or writing to w.
 func Eval(r io.Reader, w io.Writer) (Evaluation, error) {
 	out := bufio.NewWriter(w)
 	var e Evaluation
@@ -50,10 +51,10 @@ func Eval(r io.Reader, w io.Writer) (Evaluation, error) {
 	return e, nil
 }
 
-// An Evaluation is the summary of an evaluation. The answers are not included.
+// An Evaluation summarizes a call of [Eval]. It does not include the answers.
 type Evaluation struct {
 	Differences []Difference
-	Unreadable  []UnreadableCase // lines that are not cases, unless an answer is expected for them
+	Unreadable  []UnreadableCase // lines that are not cases, except those with an expected answer
 }
 
 // An UnreadableCase is a line that is not a case.
@@ -62,7 +63,7 @@ type UnreadableCase struct {
 	Why  string
 }
 
-// String returns the message that users see.
+// String returns the message shown to the user.
 func (u UnreadableCase) String() string { return fmt.Sprintf("line %d: not a case: %s", u.Line, u.Why) }
 
 // An answer is the result of a case. Either Errors is set, or all other fields are set.
@@ -95,7 +96,7 @@ type decision struct {
 	Nets     []string `json:"nets,omitzero"` // sorted names of the nets that block the call or ask for approval
 	Cause    string   `json:"cause,omitempty"`
 	Reason   string   `json:"reason,omitempty"`
-	Times    int      `json:"times,omitempty"` // for a repeated call, the number of times that it was admitted
+	Times    int      `json:"times,omitempty"` // for a repeated call, how often it was admitted
 }
 
 type netFinal struct {
@@ -127,7 +128,7 @@ func evalLine(line []byte) (_ *answer, expect json.RawMessage, unreadable error)
 	return c.eval(), expect, nil
 }
 
-// eval builds the policy of the case and plays the events under it.
+// eval builds the case's policy and plays the events under it.
 func (c *policyCase) eval() *answer {
 	nets, errs := c.nets()
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{Text: c.Rules}}, Nets: nets, Default: c.Default, Mode: c.Mode})
@@ -153,7 +154,7 @@ func (c *policyCase) eval() *answer {
 	return a
 }
 
-// nets parses the hand-written nets one by one, so that each error can contain the name of the net.
+// nets parses the hand-written nets one by one, so that each error can name its net.
 func (c *policyCase) nets() (nets []config.Net, errs []caseError) {
 	for i, src := range c.Nets {
 		ns, err := config.ParseNet("", src)
@@ -173,7 +174,7 @@ func (c *policyCase) nets() (nets []config.Net, errs []caseError) {
 	return nets, errs
 }
 
-// buildErrors converts problems to errors of a case. An error in a net has line 0.
+// buildErrors converts problems to case errors. Errors in nets have line 0.
 func buildErrors(ps diag.List) []caseError {
 	errs := make([]caseError, len(ps))
 	for i, p := range ps {
@@ -185,7 +186,7 @@ func buildErrors(ps diag.List) []caseError {
 	return errs
 }
 
-// onePerPlace keeps the first error for each line and net, ordered by line.
+// onePerPlace sorts errs by line and keeps only the first error for each line and net.
 func onePerPlace(errs []caseError) []caseError {
 	slices.SortStableFunc(errs, func(a, b caseError) int { return cmp.Compare(a.Line, b.Line) })
 	seen := make(map[caseError]bool)
@@ -197,7 +198,7 @@ func onePerPlace(errs []caseError) []caseError {
 	})
 }
 
-// play plays an event in the sandbox and returns the decision.
+// play plays e in the session and returns the decision.
 func play(s *sandbox.Session, e *sandbox.Event) decision {
 	d, admitted := s.Play(e)
 	shown := decision{Decision: "settled"}

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// event parses an event of a counterexample as a step. Events have the format of "check --json" and
-// of cases. If a call's result is a separate event, the call remains pending.
+// event parses an event of a counterexample and adds it to t as a step. The format is that of
+// "check --json" and of cases. A call whose result is a separate event stays pending until then.
 func (p *parser) event(t *Test, v config.Value) {
 	raw, ok := v.Object()
 	if !ok {
@@ -43,7 +43,7 @@ func (p *parser) event(t *Test, v config.Value) {
 	t.Steps = append(t.Steps, s)
 }
 
-// ends sets the expected verdict for the last call of a counterexample.
+// ends sets the expected verdict on the last call of a counterexample.
 func (t *Test) ends(expect string) {
 	for i := len(t.Steps) - 1; i >= 0; i-- {
 		if s := &t.Steps[i]; s.Tool != "" {

@@ -18,81 +18,81 @@ type File struct {
 	Tests  []Test
 }
 
-// A Source is the location of the policy that a test file tests. The zero value means the policy in
-// the file's directory.
+// A Source locates the policy that a test file tests. The zero value denotes the policy in the
+// file's directory.
 type Source struct {
 	Config      string // path of a configuration file
 	Rules, Nets []string
-	Default     string            // default decision ("allow" or "deny") of the policy; allowed only with Rules or Nets
-	Env         map[string]string // variables for the configuration, which take precedence over the variables of the process
+	Default     string            // default decision, "allow" or "deny"; allowed only with Rules or Nets
+	Env         map[string]string // variables for the configuration; they take precedence over the process environment
 	Position    config.Position
 
-	named bool // the caller chose Config; all files are tested against it
+	named bool // the caller chose Config, which applies to all files
 }
 
 // A Test is a single test in a test file.
 type Test struct {
 	Name     string
 	Position config.Position
-	Sessions []sandbox.Participant // the sessions, in order; empty: a single session without a principal
+	Sessions []sandbox.Participant // in order; if empty, there is a single session without a principal
 	Steps    []Step
 }
 
 // A Step makes a call, ends an earlier call, or lets time pass.
 type Step struct {
 	Position config.Position
-	After    time.Duration // the time that passes before the step
+	After    time.Duration // time that passes before the step
 
-	Tool        string      // the tool that is called; empty: the step makes no call
+	Tool        string      // the tool to call; empty if the step makes no call
 	Foreign     bool        // the name of the tool only restricts and is not evidence
-	Also        []gate.Name // further names of the tool, in addition to those that the configuration gives
+	Also        []gate.Name // names of the tool besides those from the configuration
 	Times       int         // number of consecutive calls
 	As          string
-	Args        json.RawMessage // the arguments; nil: {}
-	Annotations json.RawMessage // the annotations of the tool; nil: {}
+	Args        json.RawMessage // arguments; nil means {}
+	Annotations json.RawMessage // tool annotations; nil means {}
 	Session     string
-	Approve     sandbox.Consent // the answer to an approval request: Yes, No or Nobody
-	Result      string          // one of the words in results; empty: success
-	Returns     json.RawMessage // the result of a successful call; nil: none
-	Expect      string          // one of the words in verdicts
-	Would       string          // the expected verdict of shadow nets, refuse or ask; empty: any
-	Reason      *Pattern        // the expected reason; nil: any
+	Approve     sandbox.Consent // answer to an approval request: Yes, No or Nobody
+	Result      string          // how the call ends, one of results; empty means success
+	Returns     json.RawMessage // result of a successful call, or nil
+	Expect      string          // expected verdict, one of verdicts
+	Would       string          // expected verdict of shadow nets, refuse or ask; empty means any
+	Reason      *Pattern        // expected reason; nil means any
 	Rule        string
 	Names       []string
 
-	Settles int // if the step ends an earlier call, the number of the step that made that call; numbers start at 1
+	Settles int // number of the step whose call this step ends, starting at 1; 0 if the step ends no call
 }
 
-// These variables hold the keywords of a step.
+// Words allowed for a step's result and for its expected verdict.
 var (
 	results  = []string{"success", "failure", "error", "unknown", "pending"}
 	verdicts = []string{allow, refuse, ask}
 )
 
-// These are the expected and actual verdicts.
+// Verdicts on a call, expected or actual.
 const (
 	allow  = "allow"
 	refuse = "refuse"
 	ask    = "ask"
 )
 
-// canSettleLater reports whether a later step can end the call that this step makes.
+// canSettleLater reports whether a later step can end the step's call.
 func (s *Step) canSettleLater() bool { return s.Result == "pending" || s.Result == "unknown" }
 
-// admits reports whether the call of the step is expected to be admitted.
+// admits reports whether the step expects its call to be admitted.
 func (s *Step) admits() bool {
 	return s.Expect == allow || s.Expect == ask && s.Approve == sandbox.Yes
 }
 
-// A Pattern matches all strings that contain its text. A pattern of the form /regular expression/
-// matches as a regular expression.
+// A Pattern matches every string that contains Source. If Source has the form /regular expression/,
+// it is matched as a regular expression instead.
 type Pattern struct {
 	Source string
-	regex  *regexp.Regexp // nil: Source is matched as a substring
+	regex  *regexp.Regexp // if nil, Source is matched as a substring
 }
 
-// slashed matches a pattern of the form /regular expression/ or /regular expression/i. A path with a
-// slash only at its beginning does not match.
+// slashed matches a pattern of the form /regular expression/ or /regular expression/i. It does not
+// match a path with only a leading slash.
 var slashed = regexp.MustCompile(`(?s)^/(.*)/(i?)$`)
 
 func newPattern(source string) (*Pattern, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// Parse parses a test file. The error is a [config.ErrorList].
+// Parse parses a test file. Any error is a [config.ErrorList].
 func Parse(name string, src []byte) (*File, error) {
 	root := config.ReadDocument(name, src, "a file of tests")
 	p := &parser{root: root, file: &File{Name: name, Policy: Source{Position: config.Position{File: name}}}, seen: make(map[string]bool)}
@@ -70,7 +70,7 @@ func (p *parser) test(v config.Value) {
 		"steps":    func(v config.Value) { v.Items("a step", func(v config.Value) { steps = append(steps, v) }) },
 	})
 	switch {
-	case p.root.Faults() > before: // a misspelt key might be the missing one
+	case p.root.Faults() > before: // the missing key might be a misspelt one
 	case t.Name == "":
 		v.Fault("the test has no name", "")
 	case p.seen[t.Name]:

@@ -18,7 +18,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Run runs a test under a policy.
+// Run runs t under the policy.
 func (p *Policy) Run(t *Test) TestResult {
 	pol := p.Result.Policy
 	if p.watch != nil {
@@ -37,7 +37,7 @@ func (p *Policy) Run(t *Test) TestResult {
 	return r
 }
 
-// A testRun represents the execution of a test.
+// A testRun is a single run of a test.
 type testRun struct {
 	policy *Policy
 	test   *Test
@@ -84,7 +84,7 @@ func (r *testRun) callOnce(s *Step, out *StepResult) *Failure {
 	return nil
 }
 
-// call returns the call that a step makes.
+// call returns the call made by a step.
 func (r *testRun) call(number int, s *Step) gate.Call {
 	c := r.policy.call(s.Tool)
 	c.ID, c.Args, c.Time = strconv.Itoa(number), s.Args, r.box.Now()
@@ -95,7 +95,7 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 		case i < 0:
 			c.Also = append(c.Also, name)
 		case name.Weak:
-			c.Also[i] = name // if only the configuration declares a name as weak, it stays weak
+			c.Also[i] = name // a name that only the configuration declares weak stays weak
 		}
 	}
 	if s.Annotations != nil {
@@ -104,7 +104,7 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 	return c
 }
 
-// decide makes the call and answers a requested approval as the step specifies.
+// decide makes the call c and answers an approval request as the step specifies.
 func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step) *callOutcome {
 	about := &callOutcome{said: session.Classify(c)}
 	about.names = list.Map(r.policy.Result.Policy.Names(c), func(n gate.Name) string { return n.Text })
@@ -131,7 +131,7 @@ func (r *testRun) decide(session *sandbox.Session, c gate.Call, s *Step) *callOu
 	return about
 }
 
-// show copies the call's outcome to the result of the step.
+// show copies the outcome of the call to the step's result.
 func (d *callOutcome) show(s *Step, out *StepResult) {
 	r := cmp.Or(d.refusal, d.would)
 	out.Names, out.Verdict, out.Would = d.names, d.verdict, sandbox.VerdictOf(d.would)
@@ -155,7 +155,7 @@ func (r *testRun) settle(s *Step) *Failure {
 	return &Failure{Expected: fmt.Sprintf("step %d settles", s.Settles), Got: "its call is already settled"}
 }
 
-// end ends a call as the step specifies.
+// end ends the call with the given ID as the step specifies. It reports whether the call was open.
 func end(session *sandbox.Session, id string, s *Step) bool {
 	switch s.Result {
 	case "pending":
@@ -169,7 +169,8 @@ func end(session *sandbox.Session, id string, s *Step) bool {
 	}
 }
 
-// compare compares the outcome of a call with the step's expectations.
+// compare compares the outcome of a call with the step's expectations. It returns nil if they
+// match.
 func (s *Step) compare(d *callOutcome, p *Policy) *Failure {
 	if d.verdict != s.Expect {
 		return &Failure{Expected: s.Expect, Got: d.verdict}
@@ -197,23 +198,23 @@ func (s *Step) compare(d *callOutcome, p *Policy) *Failure {
 
 const inShadow = "in shadow "
 
-// numbered matches an expected rule that is written as a file and a line number.
+// numbered matches an expected rule given as a file, a line and optionally a column.
 var numbered = regexp.MustCompile(`^(.*?):([0-9]+)(?::([0-9]+))?$`)
 
-// speaksOf reports whether the block comes from the rule that the step expects.
+// speaksOf reports whether b comes from the rule that the step expects.
 func (s *Step) speaksOf(b gate.Block) bool {
 	m := numbered.FindStringSubmatch(s.Rule)
 	if m == nil {
 		return b.Net == s.Rule
 	}
-	line, _ := strconv.Atoi(m[2]) // m[2] consists of digits; a number that overflows matches no line
+	line, _ := strconv.Atoi(m[2]) // m[2] is all digits; on overflow, no line matches
 	column, _ := strconv.Atoi(m[3])
 	want, got := filepath.ToSlash(m[1]), filepath.ToSlash(b.Rule.File)
 	return (want == got || strings.HasSuffix(got, "/"+path.Clean(want))) && line == b.Rule.Line && (column == 0 || column == b.Rule.Column)
 }
 
-// unknownRule returns a remark if the policy has no net with the expected name. Otherwise, it
-// returns the empty string.
+// unknownRule returns a note for the failure message if the policy has no net with the expected
+// name. Otherwise, it returns the empty string.
 func (s *Step) unknownRule(p *Policy) string {
 	if numbered.MatchString(s.Rule) {
 		return ""
@@ -235,7 +236,7 @@ func blocksText(blocks []gate.Block) string {
 	return cmp.Or(strings.Join(all, ", "), "no net")
 }
 
-// concerned returns the nets that give a verdict on the call.
+// concerned returns the nets in all that gave a verdict on the call. It modifies all.
 func (d *callOutcome) concerned(all []gate.NetState) []gate.NetState {
 	said := make(map[string]bool)
 	for _, v := range d.said {
@@ -249,7 +250,7 @@ func (d *callOutcome) concerned(all []gate.NetState) []gate.NetState {
 	return slices.DeleteFunc(all, func(n gate.NetState) bool { return !said[n.Name] })
 }
 
-// What returns a line that describes the step.
+// What returns a one-line description of the step.
 func (s *Step) What() string {
 	switch {
 	case s.Settles > 0:
@@ -267,7 +268,7 @@ func (s *Step) What() string {
 	return text
 }
 
-// compact shortens a JSON value so that it fits on a line.
+// compact truncates a JSON value to fit on a line.
 func compact(text json.RawMessage) string {
 	const most = 120
 	shown := []rune(string(text))

@@ -5,11 +5,11 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// A Policy is a policy that is being tested.
+// A Policy is a policy under test.
 type Policy struct {
 	Result *policy.Result
 	Source policy.Source
 
-	call  func(tool string) gate.Call // creates a call that has all names of the tool behind the proxy
-	watch *watch                      // nil: coverage is not recorded
+	call  func(tool string) gate.Call // creates a call to a tool, with all its names behind the proxy
+	watch *watch                      // nil if coverage is not recorded
 }

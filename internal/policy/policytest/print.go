@@ -47,7 +47,7 @@ func (t *TestResult) print(b *strings.Builder, k text.Ink, file string, verbose 
 	if t.Failure == nil {
 		return
 	}
-	if len(t.Steps) == 0 { // this is the result of a case
+	if len(t.Steps) == 0 { // result of a case, not of a test
 		fmt.Fprintf(b, "        %s:%d: %s\n", file, t.Line, t.Failure.Got)
 		return
 	}
@@ -80,7 +80,7 @@ func (t *TestResult) printFailure(b *strings.Builder, k text.Ink, file string) {
 	}
 }
 
-// describe returns a line that describes a completed step.
+// describe returns a one-line description of a completed step.
 func (s *StepResult) describe() string {
 	switch s.Verdict {
 	case "":

@@ -8,13 +8,13 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// Report is the result of a test run in the form that is encoded as JSON.
+// A Report is the result of a test run. Its JSON encoding is shown to users.
 type Report struct {
 	Version  int          `json:"version"`
 	OK       bool         `json:"ok"`
 	Passed   int          `json:"passed"`
 	Failed   int          `json:"failed"`
-	Problems diag.List    `json:"problems"` // problems that were found while files were loaded; if there are any, no test was run
+	Problems diag.List    `json:"problems"` // problems found while loading the files; if there are any, no test was run
 	Files    []FileResult `json:"files"`
 	Coverage *Coverage    `json:"coverage,omitempty"`
 
@@ -32,15 +32,15 @@ type TestResult struct {
 	Name    string       `json:"name"`
 	Line    int          `json:"line"`
 	Result  string       `json:"result"`          // "pass" or "fail"; "unchecked" for a case without an expected answer
-	Steps   []StepResult `json:"steps,omitempty"` // the completed steps, in order; if Failure is set, the last step failed
+	Steps   []StepResult `json:"steps,omitempty"` // completed steps, in order; if Failure is set, the last one failed
 	Failure *Failure     `json:"failure,omitempty"`
 
-	left int // number of steps that were not run
+	left int // number of steps not run
 }
 
 // A StepResult is the result of a step.
 type StepResult struct {
-	Step    int             `json:"step"` // number of the step, starting at 1
+	Step    int             `json:"step"` // step number, starting at 1
 	Line    int             `json:"line"`
 	Column  int             `json:"column"`
 	Text    string          `json:"text"`
@@ -50,8 +50,8 @@ type StepResult struct {
 	Verdict string          `json:"verdict,omitempty"` // "allow", "refuse" or "ask"; empty if the step makes no call
 	Result  string          `json:"result,omitempty"`
 	Would   string          `json:"would,omitempty"`  // verdict of shadow nets
-	Reason  string          `json:"reason,omitempty"` // the reason for the refusal, for the approval request, or for the verdict of shadow nets
-	Nets    []reportedRule  `json:"nets,omitempty"`   // the rules that led to Verdict or, if the call is allowed, to Would
+	Reason  string          `json:"reason,omitempty"` // reason for the refusal, the approval request or the verdict of shadow nets
+	Nets    []reportedRule  `json:"nets,omitempty"`   // rules behind Verdict or, if the call is allowed, behind Would
 }
 
 type reportedRule struct {
@@ -59,16 +59,16 @@ type reportedRule struct {
 	Rule policy.Rule `json:"rule"`
 }
 
-// A Failure describes the mismatch in the last step of a test or in a case.
+// A Failure describes how the result of a step or a case differs from the expected one.
 type Failure struct {
 	Expected string                    `json:"expected"`
 	Got      string                    `json:"got"`
-	Marking  map[string]map[string]int `json:"marking,omitempty"` // for each net, its marking before the step
+	Marking  map[string]map[string]int `json:"marking,omitempty"` // marking of each affected net before the step, by net name
 
 	nets []gate.NetState // states of the affected nets before the step
 }
 
-// NewReport returns a report without files.
+// NewReport returns a report with the given problems and no files.
 func NewReport(problems diag.List) *Report {
 	return &Report{Version: 1, OK: len(problems) == 0, Problems: append(diag.List{}, problems...), Files: []FileResult{}}
 }
@@ -89,7 +89,7 @@ func (r *Report) Add(f FileResult) {
 	r.Files = append(r.Files, f)
 }
 
-// marked returns the marking without the places that are empty.
+// marked returns m without the empty places.
 func marked(m gate.Marking) map[string]int {
 	places := make(map[string]int)
 	for _, tokens := range m {

@@ -14,28 +14,27 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// A Loader loads the policies of test files. It loads each policy only once. The zero value is
-// ready to use.
+// A Loader loads the policies of test files, each policy only once. The zero value is ready to use.
 type Loader struct {
-	// Call returns a function that creates calls of tools under a configuration, for example
-	// check.CallsUnder. If the policy consists only of rules and nets, the configuration is nil. If
+	// Call, for example check.CallsUnder, returns a function that creates calls to tools under a
+	// configuration. The configuration is nil if the policy consists only of rules and nets. If
 	// Call is nil, every tool has a single name.
 	Call func(*config.Config) func(tool string) gate.Call
 
 	Cover  bool   // whether to record coverage
-	Config string // path of the configuration against which all files are tested; empty: each file determines its policy
+	Config string // path of a configuration to test all files against; if empty, each file determines its policy
 
-	// Options are used to load configurations. If a configuration is named by a test file or found
-	// in the file's directory, no person chose it. Unless such a configuration is trusted, it is
-	// only read as text.
+	// Options are the options for loading configurations. A configuration that was named by a test
+	// file or found in its directory was not chosen by a person and, unless trusted, is only read
+	// as text.
 	Options config.Options
 
 	loaded map[string]*Policy
 	order  []string
 }
 
-// Load returns the policy of a file. An error in the test file is a [config.ErrorList]; an error in
-// the configuration or the policy is a [diag.List].
+// Load returns the policy that f tests. An error in the test file is a [config.ErrorList]; an error
+// in the configuration or the policy is a [diag.List].
 func (l *Loader) Load(f *File) (*Policy, error) {
 	s, err := f.source(l.Config)
 	if err != nil {
@@ -78,8 +77,8 @@ func (l *Loader) Coverage() *Coverage {
 	return newCoverage(items)
 }
 
-// source returns the source of the policy that the file names. If it names none, source returns
-// that of the policy in the file's directory.
+// source returns the location of the policy: override, unless it is empty; or else the policy named
+// in the file; or else the one in the file's directory.
 func (f *File) source(override string) (Source, error) {
 	s := f.Policy
 	if override != "" {
@@ -108,12 +107,12 @@ func (f *File) source(override string) (Source, error) {
 	return s, nil
 }
 
-// escape returns a pattern that matches only the given path.
+// escape returns a glob pattern that matches only the given path.
 func escape(path string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }
 
-// key returns a string that identifies the source. Equal sources have the same key.
+// key returns a string that identifies the source. Equal sources have equal keys.
 func (s *Source) key() string {
 	key := fmt.Sprintf("%q %q %q %q", s.Config, s.Rules, s.Nets, s.Default)
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
@@ -144,7 +143,8 @@ func (s *Source) lookup(name string) (string, bool) {
 	return os.LookupEnv(name)
 }
 
-// located adds to err the position where the test file names the file that cannot be read.
+// located adds to err the position of the policy in the test file. An error that already has a
+// position is returned unchanged.
 func (s *Source) located(err error) error {
 	var one config.Error
 	if errors.As(err, &one) && one.Line > 0 {

@@ -11,10 +11,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// step parses a step. The previous steps are in t.
+// step parses a step. The steps before it are in t.
 func (p *parser) step(t *Test, v config.Value) Step {
 	s := Step{Position: v.Position()}
-	settles, called := false, false // whether the step has keys that end an earlier call, and keys that make a call
+	settles, called := false, false // whether the step ends an earlier call, and whether it makes a call
 	call := func(read func(config.Value)) func(config.Value) {
 		return func(v config.Value) {
 			called = true
@@ -44,7 +44,7 @@ func (p *parser) step(t *Test, v config.Value) Step {
 		},
 	})
 	switch {
-	case p.root.Faults() > before: // a misspelt key might be the missing one
+	case p.root.Faults() > before: // the missing key might be a misspelt one
 	case settles && called:
 		v.Fault("a step makes a call or settles one, not both", "write two steps")
 	case settles:
@@ -87,7 +87,7 @@ func approve(v config.Value) sandbox.Consent {
 	}
 }
 
-// result parses the keyword for the end of a call.
+// result parses the word for how a call ends.
 func result(v config.Value, words ...string) string {
 	if !v.IsText() {
 		v.Fault("result must be an outcome, such as success", `write the returned result under "returns"`)
@@ -121,7 +121,7 @@ func (t *Test) settle(s *Step, v config.Value) {
 	}
 }
 
-// check sets the default values for a call and reports contradictions.
+// check sets the defaults of a step that makes a call, and reports contradictions.
 func (t *Test) check(s *Step, v config.Value) {
 	held := s.Reason != nil || s.Rule != ""
 	if s.Expect == "" {
@@ -151,8 +151,8 @@ func (t *Test) check(s *Step, v config.Value) {
 	s.Result, s.Times = cmp.Or(s.Result, "success"), max(s.Times, 1)
 }
 
-// settles returns the number of the step whose call is ended. The file gives either this number or
-// the name of the call.
+// settles returns the number of the step whose call is to be ended. The file gives either this
+// number or the call's name.
 func (t *Test) settles(v config.Value) int {
 	number := 0
 	if v.IsNumber() {

@@ -16,10 +16,10 @@ import (
 // (*.jsonl).
 type Suite struct {
 	Loader Loader
-	Name   *regexp.Regexp // selects the tests to run by their names
+	Name   *regexp.Regexp // only tests with matching names are run
 
-	// Problems extracts the problems from an error that occurred while a file was loaded. If it
-	// cannot extract any, it returns the error unchanged.
+	// Problems extracts the problems from an error that occurred while loading a file. If it cannot
+	// extract any, it returns the error unchanged.
 	Problems func(err error) (diag.List, error)
 
 	files    []suiteFile
@@ -34,7 +34,7 @@ type suiteFile struct {
 	cases  []TestResult
 }
 
-// Load reads all files that the paths denote. This makes it possible to report all errors together.
+// Load reads all files denoted by paths, so that all problems can be reported together.
 func (s *Suite) Load(paths []string) error {
 	var names []string
 	for _, path := range paths {
@@ -76,8 +76,8 @@ func (s *Suite) open(name string) (f suiteFile, err error) {
 	return f, err
 }
 
-// collectProblems records the problems in an error that occurred while a file was loaded. If the
-// error does not consist of problems, it is returned.
+// collectProblems records the problems in an error that occurred while loading a file. If the error
+// does not consist of problems, it is returned.
 func (s *Suite) collectProblems(err error) error {
 	found, err := s.Problems(err)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *Suite) collectProblems(err error) error {
 	return nil
 }
 
-// Run runs the selected tests. If a file could not be loaded, it runs no tests.
+// Run runs the selected tests. If loading found problems, it runs none.
 func (s *Suite) Run(ctx context.Context) *Report {
 	report := NewReport(s.problems)
 	if len(s.problems) > 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// newWatch lists the items of a policy. It omits structural transitions and dead transitions, which
-// need no test. An allow rule counts only as a rule and not also as a transition.
+// newWatch returns a watch for the items of a policy. Structural and dead transitions, which need
+// no test, are omitted. An allow rule counts only as a rule, not also as a transition.
 func newWatch(p *Policy) (*watch, error) {
 	c := &watch{rules: make(map[string]*Item), moves: make(map[firing]*Item), maps: make(map[string][]*Item)}
 	var err error
@@ -55,7 +55,7 @@ func (c *watch) net(p *Policy, n gate.NetInfo, dead []string) {
 	c.named(n.Name, n.Maps)
 }
 
-// decided counts the items that are exercised by a decision.
+// decided counts the items exercised by a decision.
 func (c *watch) decided(about *callOutcome, d gate.Decision) {
 	for _, name := range about.names {
 		for _, item := range c.maps[name] {
@@ -86,15 +86,14 @@ func (c *watch) decided(about *callOutcome, d gate.Decision) {
 	c.chosen = nil
 }
 
-// countBlocks counts the rules that block the call.
+// countBlocks counts a hit for each rule that blocks the call.
 func (c *watch) countBlocks(r *gate.Refusal) {
 	for _, b := range r.Blocks {
 		c.rules[b.Net].hit()
 	}
 }
 
-// place returns the position of a transition. If that is unknown, it returns the position of the
-// transition's net.
+// place returns the position of a transition, or the position of its net if that is unknown.
 func place(s policy.Source, n gate.NetInfo, transition string) gate.Position {
 	for _, net := range s.Nets {
 		if net.Name != n.Name || gate.Position(net.Position) != n.Rule {
@@ -109,11 +108,11 @@ func place(s policy.Source, n gate.NetInfo, transition string) gate.Position {
 	return n.Rule
 }
 
-// A callOutcome describes the outcome of a call.
+// A callOutcome is the outcome of a call.
 type callOutcome struct {
 	names   []string // names of the call
 	said    []gate.Verdict
-	verdict string        // one of the words in verdicts
-	refusal *gate.Refusal // the refusal or the approval request; may be nil
-	would   *gate.Refusal // for an allowed call, the refusal by shadow nets; may be nil
+	verdict string        // one of verdicts
+	refusal *gate.Refusal // refusal or approval request, or nil
+	would   *gate.Refusal // for an allowed call, the refusal by shadow nets, or nil
 }
