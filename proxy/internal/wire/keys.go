@@ -55,7 +55,10 @@ var (
 // folding, or "" if no key does.
 func variantOf(key []byte, known []string) string {
 	for _, k := range known {
-		if bytes.EqualFold([]byte(k), key) && k != string(key) {
+		switch {
+		case k == string(key):
+			return ""
+		case bytes.EqualFold([]byte(k), key):
 			return k
 		}
 	}
