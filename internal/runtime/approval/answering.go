@@ -29,8 +29,12 @@ func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reaso
 	err := b.amend(id, func(q *Request) (Progress, bool, error) {
 		err := b.requests.answerable(q, id, channel)
 		if rejected = b.options.rejection(q, person, said); rejected != nil {
-			d, ok := q.reject(rejected.Rejection)
-			return d, ok, nil
+			d := q.progress
+			if len(d.Rejections) == maxRejections {
+				return d, false, nil
+			}
+			d.Rejections = append(slices.Clone(d.Rejections), rejected.Rejection)
+			return d, true, nil
 		}
 		if err != nil {
 			return Progress{}, false, err
@@ -102,13 +106,4 @@ func principalName(principal string) string {
 		return subject
 	}
 	return ""
-}
-
-// reject adds the rejection r to q's history. It returns false if the history is full.
-func (q *Request) reject(r Rejection) (d Progress, ok bool) {
-	d = q.progress
-	if ok = len(d.Rejections) < maxRejections; ok {
-		d.Rejections = append(slices.Clone(d.Rejections), r)
-	}
-	return d, ok
 }

@@ -430,7 +430,7 @@ func (r *replica) checkedPlace(from sqlite.Reading, folded uint64) (at sqlite.Pl
 	case at.ID != r.log.database:
 		err = fmt.Errorf("%w: the log belongs to another database; restore its own database", backend.ErrRolledBack)
 	case at.Step < folded:
-		err = &sqlite.FoldError{Have: at.Step, From: folded}
+		err = sqlite.FoldError(at.Step, folded)
 	}
 	return at, err
 }

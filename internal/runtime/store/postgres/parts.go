@@ -29,7 +29,10 @@ const markSQL = `(SELECT m.mark || '.' || m.tableoid FROM petrigate_mark m)`
 const loadSQL = `SELECT coalesce(p.version, 0), p.data, coalesce(p.changed, 'epoch'),
 	(SELECT array_agg(v.key ORDER BY v.key) FROM petrigate_value v WHERE v.part = p.id),
 	(SELECT array_agg(v.data ORDER BY v.key) FROM petrigate_value v WHERE v.part = p.id),
-	coalesce(` + markSQL + `, '')
+	coalesce(` + markSQL + `, '')` + eachPartSQL
+
+// eachPartSQL selects the parts with the given scopes and names, in their order.
+const eachPartSQL = `
 FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS a (scope, name, slot)
 LEFT JOIN petrigate_part p ON p.scope = a.scope AND p.name = a.name
 ORDER BY a.slot`
@@ -79,10 +82,7 @@ func idColumns(ids []backend.PartID) (scopes []string, names [][]byte) {
 	return scopes, names
 }
 
-const versionsSQL = `SELECT coalesce(p.version, 0), coalesce(` + markSQL + `, '')
-FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS a (scope, name, slot)
-LEFT JOIN petrigate_part p ON p.scope = a.scope AND p.name = a.name
-ORDER BY a.slot`
+const versionsSQL = `SELECT coalesce(p.version, 0), coalesce(` + markSQL + `, '')` + eachPartSQL
 
 // Versions implements [backend.Backend]. If a part has not been read since the server last crashed,
 // its version is returned as a negative number. A process that read the part earlier must then read

@@ -56,15 +56,10 @@ type Fold struct {
 	Clock Clock
 }
 
-// FoldError is the error for a [Fold] that begins after the database's place.
-type FoldError struct{ Have, From uint64 }
-
-func (e *FoldError) Error() string {
-	return fmt.Sprintf("%v: its checkpoint is at step %d, but was at %d; restore the newer copy", backend.ErrRolledBack, e.Have, e.From)
+// FoldError returns the error for a [Fold] that begins after the database's place.
+func FoldError(have, from uint64) error {
+	return fmt.Errorf("%w: its checkpoint is at step %d, but was at %d; restore the newer copy", backend.ErrRolledBack, have, from)
 }
-
-// Unwrap makes [errors.Is] match [backend.ErrRolledBack].
-func (e *FoldError) Unwrap() error { return backend.ErrRolledBack }
 
 // Fold applies the changes unless another process has already folded that far. It returns the
 // database's new place.
@@ -80,7 +75,7 @@ func (c *Checkpoint) Fold(f *Fold) (at Place, err error) {
 			return nil
 		}
 		if at.Step < f.From {
-			return &FoldError{at.Step, f.From}
+			return FoldError(at.Step, f.From)
 		}
 		at = f.To
 		return f.write(l)

@@ -98,8 +98,6 @@ func (d *decoder) checkSession() {
 		if number > d.state.Last {
 			d.fail("the open calls", "call #%d comes after the last call, #%d", number, d.state.Last)
 		}
-	}
-	for number := range d.state.Calls {
 		d.processes[number] = cmp.Or(d.processes[number], d.info.Writer)
 	}
 	d.info.Open = len(d.state.Calls)

@@ -185,16 +185,16 @@ func (e *encoder) state(n *net, d *gate.NetData) {
 	if d.Shadow != nil {
 		e.member(`"shadow":{`)
 		e.state(n, d.Shadow.Enforced)
-		for _, count := range [...]struct {
-			key string
-			n   int
-		}{{`"refused":`, d.Shadow.Refused}, {`"asked":`, d.Shadow.Asked}} {
-			if count.n > 0 {
-				e.member(count.key)
-				e.dst = strconv.AppendInt(e.dst, int64(count.n), 10)
-			}
-		}
+		e.count(`"refused":`, d.Shadow.Refused)
+		e.count(`"asked":`, d.Shadow.Asked)
 		e.text("}")
+	}
+}
+
+func (e *encoder) count(member string, n int) {
+	if n > 0 {
+		e.member(member)
+		e.dst = strconv.AppendInt(e.dst, int64(n), 10)
 	}
 }
 
