@@ -11,6 +11,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/reading"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/text"
 )
@@ -157,9 +158,9 @@ func (rb *recordBuilder) would(r *gate.Refusal) *audit.Would {
 	if r.Kind == gate.KindApproval {
 		verdict = audit.VerdictName(gate.Gated)
 	}
-	for _, b := range r.Blocks {
-		w.Nets = append(w.Nets, audit.NetVerdict{Net: b.Net, Verdict: verdict, Rule: rb.where(b.Rule), Shadow: true})
-	}
+	w.Nets = list.Map(r.Blocks, func(b gate.Block) audit.NetVerdict {
+		return audit.NetVerdict{Net: b.Net, Verdict: verdict, Rule: rb.where(b.Rule), Shadow: true}
+	})
 	return w
 }
 
@@ -181,9 +182,7 @@ func (rb *recordBuilder) outcome(entry *outcomeEntry, g *Generation, t *Ticket, 
 func (rb *recordBuilder) policy(g *Generation) audit.Event {
 	e := audit.Policy{Time: rb.now(), Event: "policy", Process: rb.process, Policy: g.Fingerprint, Files: g.Files, Active: g.Active, Rows: g.Reads.Rows(), Arguments: rb.redactor.Mode()}
 	e.Fields, e.Results = g.Reads.Fields()
-	for _, m := range g.Policy.Maps() {
-		e.Maps = append(e.Maps, MapID(&m))
-	}
+	e.Maps = list.Map(g.Policy.Maps(), func(m gate.Map) string { return MapID(&m) })
 	for _, n := range g.Policy.Nets() {
 		for i := range n.Transitions {
 			for _, t := range slices.Concat(n.Transitions[i].Tools, n.Transitions[i].Unless) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/text"
@@ -34,9 +35,9 @@ func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string, consent *Consent) *Refused {
 	r := Refuse(string(gate.KindApproval), text)
 	r.Facts.Cause = string(gate.CauseApproval)
-	for _, s := range q.Steps {
-		r.Facts.Nets = append(r.Facts.Nets, Block{Net: s.Net, Cause: string(gate.CauseApproval), Rule: a.records.where(s.Rule), Reason: s.Reason})
-	}
+	r.Facts.Nets = list.Map(q.Steps, func(s gate.Step) Block {
+		return Block{Net: s.Net, Cause: string(gate.CauseApproval), Rule: a.records.where(s.Rule), Reason: s.Reason}
+	})
 	a.recordRefusal(ctx, c, r, q.Names, consent)
 	return r
 }
@@ -142,9 +143,9 @@ func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, name
 	a.records.fillDecision(entry, c, g, r.Facts.Decision, names, consent)
 	entry.Kind, entry.Reason = r.Facts.Kind, bounded(r.Text)
 	entry.Approval = cmp.Or(entry.Approval, r.Facts.Approval)
-	for _, b := range r.Facts.Nets {
-		entry.Nets = append(entry.Nets, audit.NetVerdict{Net: b.Net, Verdict: audit.VerdictName(gate.Blocked), Rule: b.Rule})
-	}
+	entry.Nets = list.Map(r.Facts.Nets, func(b Block) audit.NetVerdict {
+		return audit.NetVerdict{Net: b.Net, Verdict: audit.VerdictName(gate.Blocked), Rule: b.Rule}
+	})
 	if err := a.Append(ctx, &entry.Decision); err != nil {
 		a.log.Error("recording a refusal", "error", err)
 	}

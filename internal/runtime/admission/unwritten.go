@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // maxUnwritten limits the number of kept settlements. No call is admitted while the ledger fails,
@@ -145,12 +146,9 @@ func (u *Unwritten) List() []UnwrittenEnd {
 	if u.count.Load() == 0 {
 		return nil
 	}
-	var list []UnwrittenEnd
-	for _, s := range u.all() {
-		t := s.ticket
-		list = append(list, UnwrittenEnd{t.Key(), t.Number, t.Tool, t.Since, s.end.Outcome.String()})
-	}
-	return list
+	return list.Map(u.all(), func(s *Settling) UnwrittenEnd {
+		return UnwrittenEnd{s.ticket.Key(), s.ticket.Number, s.ticket.Tool, s.ticket.Since, s.end.Outcome.String()}
+	})
 }
 
 // has reports whether the call's settlement has not been stored yet.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -70,11 +71,7 @@ func (g *Grant) Like() []string {
 	if len(g.Pins) == 1 && g.Pins[0].Field == "" {
 		return []string{"arguments"}
 	}
-	var names []string
-	for _, p := range g.Pins {
-		names = append(names, text.Escape(p.Field))
-	}
-	return names
+	return list.Map(g.Pins, func(p Pin) string { return text.Escape(p.Field) })
 }
 
 // newGrant returns a grant for calls that are similar to q's call.

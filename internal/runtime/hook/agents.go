@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/petrigate/petrigate/internal/agenttool"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
@@ -52,11 +53,7 @@ func Find(name string) *Agent {
 
 // Names returns the names of all agents.
 func Names() []string {
-	var names []string
-	for _, a := range agents {
-		names = append(names, a.Name)
-	}
-	return names
+	return list.Map(agents, func(a *Agent) string { return a.Name })
 }
 
 func denyClaude(event, reason string) []byte {

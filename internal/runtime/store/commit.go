@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
@@ -101,10 +102,7 @@ func (c *committer) commit(batch []*queued) unflushed {
 	if len(valid) == 0 {
 		return nil
 	}
-	ops := make([]*backend.Op, len(valid))
-	for i, s := range valid {
-		ops[i] = &s.op
-	}
+	ops := list.Map(valid, func(s *queued) *backend.Op { return &s.op })
 	ctx := c.context.current()
 	found, err := c.uncertain.resolve(ctx)
 	if err == nil {

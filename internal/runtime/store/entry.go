@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
@@ -107,13 +108,9 @@ func (e *entry) storedInfo(writer string) statecode.Info {
 // appendRows appends the rows of the session and its parts, except rows that are already in the
 // slice rows.
 func (e *entry) appendRows(rows []*row) []*row {
-	if !slices.Contains(rows, e.row) {
-		rows = append(rows, e.row)
-	}
+	rows = list.Add(rows, e.row)
 	for _, p := range e.parts {
-		if !slices.Contains(rows, p.row) {
-			rows = append(rows, p.row)
-		}
+		rows = list.Add(rows, p.row)
 	}
 	return rows
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
@@ -28,11 +29,9 @@ func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 		return r.Writer == d.database.Writer() || r.Seq <= gone[r.Writer]
 	})
 	slices.SortStableFunc(records, func(a, b backend.Record) int { return b.Time.Compare(a.Time) })
-	var heads []audit.Head
-	for _, r := range records[:min(len(records), maxHeads)] {
-		heads = append(heads, audit.Place{Seq: r.Seq, Hash: r.Hash}.Head(r.Writer))
-	}
-	return heads, nil
+	return list.Map(records[:min(len(records), maxHeads)], func(r backend.Record) audit.Head {
+		return audit.Place{Seq: r.Seq, Hash: r.Hash}.Head(r.Writer)
+	}), nil
 }
 
 // Stored counts the records in a database. It reads only the last record of each chain.

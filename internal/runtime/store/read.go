@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
@@ -79,9 +80,9 @@ func (d *Durable) describe(p *backend.Part) (admission.SessionInfo, error) {
 	if i.Writer != "" && i.Writer != d.database.Writer() {
 		s.Process, s.Gone = i.Writer, d.presence.hasEnded(i.Writer)
 	}
-	for _, c := range calls {
-		s.Calls = append(s.Calls, admission.OpenCall{Number: c.Number, Tool: c.Tool, Since: c.Since, Unknown: c.Unknown || d.presence.lost(c.Process), More: c.More})
-	}
+	s.Calls = list.Map(calls, func(c statecode.OpenCall) admission.OpenCall {
+		return admission.OpenCall{Number: c.Number, Tool: c.Tool, Since: c.Since, Unknown: c.Unknown || d.presence.lost(c.Process), More: c.More}
+	})
 	return s, nil
 }
 

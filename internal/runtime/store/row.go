@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
@@ -64,11 +65,7 @@ func (r *row) changesOnly(b backend.Backend) bool {
 }
 
 // markNet marks a net as changed.
-func (r *row) markNet(net int) {
-	if !slices.Contains(r.change.Nets, net) {
-		r.change.Nets = append(r.change.Nets, net)
-	}
-}
+func (r *row) markNet(net int) { r.change.Nets = list.Add(r.change.Nets, net) }
 
 // markCall marks an open call as added, changed or closed. It does nothing if number is 0.
 func (r *row) markCall(number uint64) {

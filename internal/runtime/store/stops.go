@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
@@ -185,10 +186,8 @@ func (s *Stops) endStop(ctx context.Context, h localStop) (done admission.Switch
 		return admission.Switched{Already: true}, nil
 	}
 	if failed == nil {
-		var events []backend.Event // the event of a stop that was never written must come first
-		for _, h := range append(own, h) {
-			events = append(events, h.event)
-		}
+		// The event of a stop that was never written must come first.
+		events := list.Map(append(own, h), func(h localStop) backend.Event { return h.event })
 		failed = s.database.SetStop(ctx, h.stop, false, events...)
 	}
 	switch {

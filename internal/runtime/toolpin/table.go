@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
@@ -48,10 +49,7 @@ func (t *Table) Register(ctx context.Context, server string, definitions []Defin
 	if len(fresh) == 0 {
 		return left, nil
 	}
-	var rows []backend.Pin
-	for _, d := range fresh {
-		rows = append(rows, row(Pin{Definition: d, Since: t.now(), By: FirstSight}))
-	}
+	rows := list.Map(fresh, func(d Definition) backend.Pin { return row(Pin{Definition: d, Since: t.now(), By: FirstSight}) })
 	if _, err := t.database.AddPins(ctx, rows); err != nil {
 		return left, err
 	}
@@ -145,11 +143,7 @@ func (t *Table) importPins(ctx context.Context) error {
 	if len(t.pending) == 0 {
 		return nil
 	}
-	rows := make([]backend.Pin, 0, len(t.pending))
-	for _, p := range t.pending {
-		rows = append(rows, row(p))
-	}
-	n, err := t.database.AddPins(ctx, rows)
+	n, err := t.database.AddPins(ctx, list.Map(t.pending, row))
 	if err != nil {
 		return err
 	}

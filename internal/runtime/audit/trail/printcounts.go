@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/text"
 )
 
@@ -56,18 +57,16 @@ func (c *Counts) Print(w io.Writer) error {
 	if err := text.TableBelow(w, "no calls", "TOOL|ALLOWED|REFUSED|ASKED|SUCCESS|FAILURE|UNKNOWN|P50 MS|P90|P99", rows); err != nil {
 		return err
 	}
-	if rows = rows[:0]; len(c.Rules) > 0 {
-		for _, r := range c.Rules {
-			rows = append(rows, []string{strconv.Itoa(r.Refused), r.Kind, r.Net, r.Rule})
-		}
+	if len(c.Rules) > 0 {
+		rows = list.Map(c.Rules, func(r RuleStats) []string { return []string{strconv.Itoa(r.Refused), r.Kind, r.Net, r.Rule} })
 		if err := text.TableBelow(w, "", "REFUSED|KIND|NET|RULE", rows); err != nil {
 			return err
 		}
 	}
-	if rows = [][]string{}; len(c.Approvals) > 0 {
-		for _, a := range c.Approvals {
-			rows = append(rows, []string{a.Actor, a.Channel, strconv.Itoa(a.Allowed), strconv.Itoa(a.Denied)})
-		}
+	if len(c.Approvals) > 0 {
+		rows = list.Map(c.Approvals, func(a ApprovalStats) []string {
+			return []string{a.Actor, a.Channel, strconv.Itoa(a.Allowed), strconv.Itoa(a.Denied)}
+		})
 		return text.TableBelow(w, "", "ACTOR|CHANNEL|ALLOWED|DENIED", rows)
 	}
 	return nil

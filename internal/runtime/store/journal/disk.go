@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
@@ -69,8 +70,5 @@ func (osDisk) remove(name string) error              { return os.Remove(name) }
 
 func (osDisk) list(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		names = append(names, filepath.Join(dir, e.Name()))
-	}
-	return names, err
+	return list.Map(entries, func(e fs.DirEntry) string { return filepath.Join(dir, e.Name()) }), err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
@@ -22,10 +23,7 @@ type row struct {
 func (d *DB) Heads(ctx context.Context) (heads []backend.Record, err error) {
 	err = d.read(ctx, "reading the heads of the chains of", func(ctx context.Context) error {
 		rows, err := d.records(ctx, `WHERE r.seq = w.seq ORDER BY w.name`)
-		heads = nil
-		for i := range rows {
-			heads = append(heads, rows[i].Record)
-		}
+		heads = list.Map(rows, func(r row) backend.Record { return r.Record })
 		return err
 	})
 	return heads, err
