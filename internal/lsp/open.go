@@ -1,17 +1,12 @@
 package lsp
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 )
 
-func (s *server) didOpen(params json.RawMessage) {
-	var p didOpenParams
-	if json.Unmarshal(params, &p) != nil {
-		return
-	}
+func (s *server) didOpen(p didOpenParams) {
 	o := p.TextDocument
 	d := &document{content: newContent(o.Text), uri: o.URI, path: pathOf(o.URI), version: o.Version}
 	if d.kind = kindOf(d.path); d.kind == otherFile && strings.HasPrefix(o.LanguageID, "petrigate") {
@@ -20,11 +15,7 @@ func (s *server) didOpen(params json.RawMessage) {
 	s.update(d)
 }
 
-func (s *server) didChange(params json.RawMessage) {
-	var p didChangeParams
-	if json.Unmarshal(params, &p) != nil {
-		return
-	}
+func (s *server) didChange(p didChangeParams) {
 	old := s.document(pathOf(p.TextDocument.URI))
 	if old == nil {
 		return
@@ -55,11 +46,7 @@ func (s *server) update(d *document) {
 	s.recheck(d.path)
 }
 
-func (s *server) didClose(params json.RawMessage) {
-	var p documentParams
-	if json.Unmarshal(params, &p) != nil {
-		return
-	}
+func (s *server) didClose(p documentParams) {
 	s.remove(pathOf(p.TextDocument.URI))
 	s.recheckAll() // the file on disk is used again from now on
 }

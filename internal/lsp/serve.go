@@ -66,15 +66,23 @@ func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 func (s *server) notified(method string, params json.RawMessage) {
 	switch method {
 	case "textDocument/didOpen":
-		s.didOpen(params)
+		handle(params, s.didOpen)
 	case "textDocument/didChange":
-		s.didChange(params)
+		handle(params, s.didChange)
 	case "textDocument/didClose":
-		s.didClose(params)
+		handle(params, s.didClose)
 	case "textDocument/didSave", "workspace/didChangeWatchedFiles":
 		s.recheckAll()
 	case "exit":
 		_ = s.conn.Close()
+	}
+}
+
+// handle decodes the parameters of a notification and passes them to f, unless they are malformed.
+func handle[T any](params json.RawMessage, f func(T)) {
+	var p T
+	if json.Unmarshal(params, &p) == nil {
+		f(p)
 	}
 }
 
