@@ -3,6 +3,8 @@ package mining
 import (
 	"cmp"
 	"slices"
+
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // maxEithers limits the pairs of calls considered for "or" rules.
@@ -153,13 +155,12 @@ func (e *either) supported(m *Miner, tried int) bool {
 }
 
 // about returns the field whose values agree best in A and B, or nil.
-func (e *either) about(least, tried int) (best *candidate) {
-	for _, c := range e.same {
-		if c.supported(least, tried) && (best == nil || compareKeys(c, best) < 0) {
-			best = c
-		}
+func (e *either) about(least, tried int) *candidate {
+	supported := list.Filter(e.same, func(c *candidate) bool { return c.supported(least, tried) })
+	if len(supported) == 0 {
+		return nil
 	}
-	return best
+	return slices.MinFunc(supported, compareKeys)
 }
 
 // strongest returns the strongest pair for each B, and further pairs that share no call with a
