@@ -10,10 +10,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// ReadAs resolves the unqualified name of the call to an agent's built-in tool, for example "Bash"
-// to "claude-code.Bash". It does so only if, of all agents with such a tool, the policy names tools
-// of exactly one, and if no server can have a tool with this name. Otherwise, it returns the call
-// unchanged.
+// ReadAs resolves the unqualified name of an agent's built-in tool, for example "Bash" to
+// "claude-code.Bash". It does so only if the policy names tools of exactly one agent that has such
+// a tool, and if no server can have a tool of this name. Otherwise, it returns c unchanged.
 func (s *Simulation) ReadAs(c Call) Call {
 	if own := s.ownTools(c.Tool); len(own) == 1 && !s.served(c.Tool) {
 		c.Asked, c.Tool = c.Tool, own[0]
@@ -21,8 +20,8 @@ func (s *Simulation) ReadAs(c Call) Call {
 	return c
 }
 
-// ownTools returns the agents' tools, for example "claude-code.Bash", that an unqualified name may
-// denote. It omits agents whose tools the policy does not name.
+// ownTools returns the agents' tools, such as "claude-code.Bash", that an unqualified name may
+// denote. It omits the tools of agents that the policy does not mention.
 func (s *Simulation) ownTools(name string) (own []string) {
 	named := append(s.names(), list.Map(s.result.Policy.Maps(), func(m gate.Map) string { return m.Tool })...)
 	for _, agent := range agenttool.Agents() {
@@ -40,8 +39,8 @@ func (s *Simulation) ownTools(name string) (own []string) {
 	return own
 }
 
-// served reports whether a server has a tool with this name. If the existing tools are unknown,
-// served reports whether a server might have such a tool.
+// served reports whether a server has a tool with the given name or, if the existing tools are
+// unknown, whether a server might have one.
 func (s *Simulation) served(name string) bool {
 	if s.tools.Known {
 		return slices.Contains(check.ToolSet{Tools: s.tools.Tools, Known: true}.Names(), name)

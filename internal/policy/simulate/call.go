@@ -13,9 +13,9 @@ import (
 // A Call is a call as users write it: name{json}.
 type Call struct {
 	Tool string
-	Args json.RawMessage // arguments; nil: {}
+	Args json.RawMessage // arguments; nil means {}
 
-	Asked string // the name that the user wrote, if [Simulation.ReadAs] replaced it; empty: Tool
+	Asked string // the name as the user wrote it, if [Simulation.ReadAs] replaced it; otherwise empty
 }
 
 func (c Call) String() string { return c.Tool + string(c.Args) }
@@ -51,7 +51,7 @@ func ParseCalls(text string) ([]Call, error) {
 	}
 }
 
-// object parses the JSON object at the start of text.
+// object parses the JSON object at the start of text. rest is the text after it.
 func object(text string) (object json.RawMessage, rest string, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	if err := d.Decode(&object); err != nil {
@@ -61,7 +61,7 @@ func object(text string) (object json.RawMessage, rest string, err error) {
 	return object, text[d.InputOffset():], err
 }
 
-// Arguments validates the arguments of a call and makes them compact.
+// Arguments validates the arguments of a call and returns them in compact form.
 func Arguments(text string) (json.RawMessage, error) {
 	text = strings.TrimSpace(text)
 	if err := rawjson.Check([]byte(text), rawjson.MaxDepth); err != nil {

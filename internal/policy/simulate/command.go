@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Help lists the commands.
+// Help describes the commands.
 const Help = `  call NAME [JSON]   make a call, as: call delete {"path": "a"}
   succeed [N] [JSON] end the call N, or the latest that runs, with this result
   fail [N]           likewise; also: unknown
@@ -26,7 +26,8 @@ const Help = `  call NAME [JSON]   make a call, as: call delete {"path": "a"}
 
 var errQuit = errors.New("quit")
 
-// Run reads commands from in and executes them until the last command or the end of the input.
+// Run reads commands from in and executes them until one ends the simulation, in reaches its end,
+// or ctx is done.
 func (m *Simulator) Run(ctx context.Context, in io.Reader) error {
 	m.printf("%s; type help for the commands\n", text.Count(len(m.of.result.Policy.Nets()), "net"))
 	m.printCallable()
@@ -41,7 +42,7 @@ func (m *Simulator) Run(ctx context.Context, in io.Reader) error {
 		case line, ok := <-lines:
 			if !ok {
 				if m.terminal {
-					m.printf("\n") // end the line of the prompt
+					m.printf("\n") // end the prompt's line
 				}
 				return <-failed
 			}
@@ -52,8 +53,8 @@ func (m *Simulator) Run(ctx context.Context, in io.Reader) error {
 	}
 }
 
-// readLines reads lines in a separate goroutine, so that an interrupt can end a program that is
-// waiting for a line. After ctx is done, the goroutine ends only when the reader returns.
+// readLines reads lines in a separate goroutine, so that an interrupt can end a program waiting for
+// input. After ctx is done, the goroutine exits only when the pending read returns.
 func readLines(ctx context.Context, in io.Reader) (lines <-chan string, failed <-chan error) {
 	out, err := make(chan string), make(chan error, 1)
 	go func() {
@@ -73,7 +74,7 @@ func readLines(ctx context.Context, in io.Reader) (lines <-chan string, failed <
 	return out, err
 }
 
-// line executes a command and reports whether it was the last command. If the input is not a
+// line executes a command and reports whether it ends the simulation. If the input is not a
 // terminal, line also echoes the command.
 func (m *Simulator) line(line string) (quit bool) {
 	if !m.terminal {
@@ -90,7 +91,7 @@ func (m *Simulator) line(line string) (quit bool) {
 	return false
 }
 
-// commands lists the commands that a user can type.
+// commands lists the commands, for suggesting one when a user misspells it.
 var commands = []string{"call", "succeed", "fail", "unknown", "approve", "deny", "after", "back", "status", "names", "help", "quit"}
 
 func (m *Simulator) command(line string) error {

@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// newCall converts a call that a user wrote to a call with the given ID.
+// newCall converts a user's call to a gate call with the given ID.
 func (s *Simulation) newCall(c Call, id int) gate.Call {
 	if c.Asked != "" && !slices.ContainsFunc(s.readAs, func(other Call) bool { return other.Asked == c.Asked }) {
 		s.readAs = append(s.readAs, c)
@@ -30,7 +30,7 @@ func (s *Simulation) newCall(c Call, id int) gate.Call {
 	return call
 }
 
-// piped returns the arguments of a call of an agent's own shell after inserting "set -o pipefail"
+// piped returns the arguments of a call to an agent's own shell with "set -o pipefail" inserted
 // before the script. ok is false if the agent does not accept a changed script, or if the change
 // would not affect what counts as evidence.
 func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
@@ -40,17 +40,17 @@ func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
 	return pipefail.Add(s.result.Policy, *c)
 }
 
-// Before makes a call and ends it with success. If the call is refused, Before returns an error.
+// Before makes a call that succeeds. It returns an error if the call is refused.
 func (s *Simulation) Before(c Call) error {
 	call := s.newCall(c, 1)
 	if r, ok := s.session.Call(call, sandbox.Yes).(*gate.Refusal); ok {
 		return fmt.Errorf("--after: %s is refused, %s%s", c, blamed(r), r.Text)
 	}
-	s.session.End(call.ID, gate.End{Outcome: gate.Success}) // the call was admitted just now
+	s.session.End(call.ID, gate.End{Outcome: gate.Success}) // the call was just admitted
 	return nil
 }
 
-// blamed returns the position of the first refusing rule, followed by a colon.
+// blamed returns the position of the first rule that refuses the call, followed by a colon.
 func blamed(r *gate.Refusal) string {
 	if len(r.Blocks) == 0 || r.Blocks[0].Rule.Line == 0 {
 		return ""
@@ -58,28 +58,28 @@ func blamed(r *gate.Refusal) string {
 	return r.Blocks[0].Rule.String() + ": "
 }
 
-// An Explanation explains the decision about a call. Its JSON form is the output of "petrigate
+// An Explanation explains the decision on a call. Its JSON encoding is the output of "petrigate
 // explain --json".
 type Explanation struct {
 	Version  int             `json:"version"`
 	Tool     string          `json:"tool"`
-	ReadAs   string          `json:"readAs,omitempty"` // the agent's built-in tool that Tool was resolved to
+	ReadAs   string          `json:"readAs,omitempty"` // the agent's built-in tool denoted by Tool, if Tool is an unqualified name
 	Args     json.RawMessage `json:"args,omitempty"`
-	Changed  json.RawMessage `json:"changed,omitempty"` // the arguments that the agent uses instead; see shell.pipefail
-	Unknown  bool            `json:"unknown,omitempty"` // none of the existing tools, which are known, has this name
+	Changed  json.RawMessage `json:"changed,omitempty"` // arguments that the agent uses instead of Args; see shell.pipefail
+	Unknown  bool            `json:"unknown,omitempty"` // the existing tools are known, and none has this name
 	Decision string          `json:"decision"`          // "allow", "refuse" or "ask"
 	Names    []string        `json:"names"`
-	Certain  []string        `json:"certain"` // those names in Names that are certain and can thus exempt the call and make it known
-	Weak     []string        `json:"weak"`    // those names in Names that are weak: they restrict the call but do not count as evidence
+	Certain  []string        `json:"certain"` // the names that are certain; only these can exempt the call and make it known
+	Weak     []string        `json:"weak"`    // the names that restrict the call but do not count as evidence
 	Kind     gate.Kind       `json:"kind,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
-	Would    string          `json:"would,omitempty"` // the verdict of shadow nets; if it is set, Kind and Reason describe this verdict
+	Would    string          `json:"would,omitempty"` // verdict of shadow nets; if not empty, Kind and Reason describe this verdict
 	Nets     []explainedNet  `json:"nets"`
-	Remedy   []string        `json:"remedy"` // calls that must succeed first; nil: no calls would help, or it is unknown whether any would
+	Remedy   []string        `json:"remedy"` // calls that must succeed first; nil if no calls would help, or if none are known to
 	Way      string          `json:"way,omitempty"`
-	Why      string          `json:"why,omitempty"` // if the remedy is unknown, the reason
+	Why      string          `json:"why,omitempty"` // why the remedy is unknown, if it is
 	Retry    float64         `json:"retryAfter,omitempty"`
-	Success  []condition     `json:"success,omitempty"` // the success conditions of the policy that apply to the call
+	Success  []condition     `json:"success,omitempty"` // success conditions of the policy that apply to the call
 
 	people  int // number of people who must approve the call
 	of      *Simulation
@@ -88,10 +88,10 @@ type Explanation struct {
 	call    gate.Call
 	exempt  []exemption
 	states  map[string]gate.NetState
-	refusal *gate.Refusal // the refusal, the approval request, or the refusal by shadow nets; may be nil
+	refusal *gate.Refusal // refusal, approval request, or refusal by shadow nets; may be nil
 }
 
-// A condition is a condition that the result of a successful call must meet.
+// A condition must be met by a call's result for the call to count as successful.
 type condition struct {
 	When string      `json:"when"`
 	Rule policy.Rule `json:"rule"`
@@ -99,7 +99,7 @@ type condition struct {
 
 type explainedNet struct {
 	Name       string      `json:"name"`
-	Verdict    string      `json:"verdict"` // the net's verdict, one of the words in verdictWords
+	Verdict    string      `json:"verdict"` // the net's verdict, one of verdictWords
 	Manual     bool        `json:"manual,omitempty"`
 	Shadow     bool        `json:"shadow,omitempty"`
 	Transition string      `json:"transition"`
@@ -112,8 +112,8 @@ type explainedNet struct {
 
 var verdictWords = [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields"}
 
-// Explain decides a call. If the call is refused, Explain also looks for a remedy. If verbose is
-// true, it also lists the nets that abstain.
+// Explain decides a call and explains the decision. If the call is refused, Explain also looks for
+// a remedy. If verbose is true, the explanation includes the nets that abstain.
 func (s *Simulation) Explain(c Call, verbose bool) *Explanation {
 	call, session := s.newCall(c, 1), s.session
 	session.Tick(s.box.Now())
@@ -191,7 +191,7 @@ func (e *Explanation) net(v gate.Verdict) explainedNet {
 	return n
 }
 
-// An exemption describes why a rule that lists a call does not apply to it: the call has a name
+// An exemption names a rule that lists a call but does not apply to it, and the name of the call
 // that exempts it.
 type exemption struct {
 	rule gate.Position
@@ -199,7 +199,7 @@ type exemption struct {
 	name string
 }
 
-// exemptions returns the exemptions that make a net abstain although it lists the call.
+// exemptions returns the exemptions that make a net abstain from a call that it lists.
 func (e *Explanation) exemptions(v gate.Verdict) []exemption {
 	for _, t := range e.of.net(v.Net).Transitions {
 		lists := slices.ContainsFunc(e.names, func(n gate.Name) bool { return names(t.Tools, n.Text) })
@@ -211,7 +211,7 @@ func (e *Explanation) exemptions(v gate.Verdict) []exemption {
 	return nil
 }
 
-// names reports whether one of the tools equals or matches the name.
+// names reports whether one of the tools is named or matches the given name.
 func names(tools []gate.Tool, name string) bool {
 	return slices.ContainsFunc(tools, func(t gate.Tool) bool {
 		return t.Name == name || t.Kind == gate.Glob && toolnet.MatchGlob(t.Name, name)

@@ -50,8 +50,7 @@ func (e *Explanation) Text(k text.Ink) string {
 	return b.String()
 }
 
-// writeReading writes which tool the explanation is about, if the name can denote an agent's
-// built-in tool.
+// writeReading writes which of an agent's built-in tools a name was taken for, or might denote.
 func (e *Explanation) writeReading(b *strings.Builder) {
 	for _, c := range e.of.readAs {
 		fmt.Fprintf(b, "%s is read as %s.\n", c.Asked, c.Tool)
@@ -64,8 +63,8 @@ func (e *Explanation) writeReading(b *strings.Builder) {
 	}
 }
 
-// wantsArguments returns a hint on how to give arguments. It does so if the call has no arguments
-// although some net reads arguments.
+// wantsArguments returns a hint on how to give arguments if the call has none and a refusing net
+// reads them. Otherwise, it returns the empty string.
 func (e *Explanation) wantsArguments() string {
 	if len(e.Args) > 0 || e.refusal == nil {
 		return ""
@@ -80,7 +79,7 @@ func (e *Explanation) wantsArguments() string {
 	return ""
 }
 
-// reasons writes the nets' reasons, each together with its rule.
+// reasons writes the reasons for the refusal, each with its rule.
 func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	if len(e.refusal.Blocks) == 0 {
 		fmt.Fprintln(b, e.refusal.Text)
@@ -98,7 +97,7 @@ func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	}
 }
 
-// waiting writes the tokens that the call waits for in a hand-written net.
+// waiting writes which tokens the call lacks in a hand-written net.
 func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	net := e.of.net(block.Net)
 	if net.Labels != nil || e.refusal.Kind != gate.KindBlocked {
@@ -134,8 +133,7 @@ func namesText(p *gate.Policy, c gate.Call, names []gate.Name) string {
 	return strings.Join(parts, ", ")
 }
 
-// nets writes a table of the nets' verdicts. In verbose mode, the table also shows the states of
-// the nets.
+// nets writes a table of the nets' verdicts. In verbose mode, the table also shows their states.
 func (e *Explanation) nets(b *strings.Builder) {
 	head := "NET|SAYS|RULE"
 	if e.verbose {
@@ -150,7 +148,7 @@ func (e *Explanation) nets(b *strings.Builder) {
 		rows = append(rows, row)
 	}
 	if len(rows) > 0 {
-		_ = text.Table(b, "", head, rows) // a string builder never fails
+		_ = text.Table(b, "", head, rows) // writing to a strings.Builder never fails
 	}
 	for _, x := range e.exempt {
 		fmt.Fprintf(b, "%s\n    exempts this call: unless %s\n", policy.QuotedRule(x.rule, x.net), text.Escape(x.name))

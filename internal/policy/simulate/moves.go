@@ -22,7 +22,7 @@ func (m *Simulator) makeCall(text string) error {
 	return nil
 }
 
-// endCall ends a call or answers the call's approval request.
+// endCall ends a call or answers its approval request.
 func (m *Simulator) endCall(word, text string) error {
 	wants, otherwise := callRuns, "write approve or deny"
 	if word == "approve" || word == "deny" {
@@ -47,8 +47,8 @@ func (m *Simulator) endCall(word, text string) error {
 	}
 }
 
-// result splits the text after a command. It returns the number of the call and, for a successful
-// call, the optional result.
+// result splits the text after a command into the number of the call and, for a successful call,
+// its optional result.
 func result(word, text string) (number string, says json.RawMessage, err error) {
 	i := strings.IndexAny(text, "{[\"")
 	if word != "succeed" || i < 0 {
@@ -61,9 +61,9 @@ func result(word, text string) (number string, says json.RawMessage, err error) 
 	return number, json.RawMessage(written), nil
 }
 
-// latest returns the number of the call that a command is about. If a number is given, it is this
-// number. Otherwise, it is the latest call in the wanted state or, if no call is in this state, the
-// latest call that has not ended.
+// latest returns the number of the call that a command refers to. If text is not empty, it gives
+// the number. Otherwise, it is the latest call in the wanted state or, without one, the latest call
+// that has not ended.
 func (m *Simulator) latest(wants callState, text string) (int, error) {
 	if text != "" {
 		n, err := strconv.Atoi(text)
@@ -97,7 +97,7 @@ func (m *Simulator) letTimePass(text string) error {
 	return nil
 }
 
-// undo undoes the last move by replaying all other moves in a new session.
+// undo undoes the last move by replaying all earlier moves in a new session.
 func (m *Simulator) undo() error {
 	if len(m.moves) == 0 {
 		return errors.New("no command to undo")
@@ -116,7 +116,7 @@ func (m *Simulator) undo() error {
 	return nil
 }
 
-// do makes a move and shows its effect.
+// do makes a move and prints its effect.
 func (m *Simulator) do(mv move) {
 	before := m.of.session.Nets()
 	m.apply(mv)

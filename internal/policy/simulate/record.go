@@ -16,9 +16,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Record writes the session to a new file as a policy test. It then runs the test once to check
-// that the test passes. rules and nets are the files that contain the policy; if both are empty,
-// the policy comes from a configuration.
+// Record writes the session to a new file as a policy test, and runs the test once to see whether
+// it passes. The policy is in the files rules and nets; if both are empty, it is in a
+// configuration.
 func (m *Simulator) Record(path string, rules, nets []string) error {
 	script := m.policyText(filepath.Dir(path), rules, nets) + "tests:\n  - name: recorded\n    steps:\n"
 	steps := m.stepsText()
@@ -39,8 +39,7 @@ func (m *Simulator) Record(path string, rules, nets []string) error {
 	return m.checkRecording(path, script)
 }
 
-// checkRecording returns an error if the result of a step in the test differs from its result in
-// the session.
+// checkRecording runs the recorded test and prints the first difference from the session, if any.
 func (m *Simulator) checkRecording(path, text string) error {
 	file, err := policytest.Parse(path, []byte(text))
 	if err != nil {
@@ -57,8 +56,8 @@ func (m *Simulator) checkRecording(path, text string) error {
 	return nil
 }
 
-// policyText returns the lines of the test that name the policy's files, relative to the directory
-// of the test.
+// policyText returns the lines of the test that name the policy's files, relative to the test's
+// directory.
 func (m *Simulator) policyText(dir string, rules, nets []string) string {
 	if m.of.source.Config != nil {
 		return fmt.Sprintf("config: %s\n", quote(from(dir, m.of.source.Config.File)))
@@ -75,7 +74,7 @@ func listText(key, dir string, files []string) string {
 	return fmt.Sprintf("%s: [%s]\n", key, strings.Join(quoted, ", "))
 }
 
-// from returns the path of a file relative to a directory.
+// from returns the path of file relative to dir.
 func from(dir, file string) string {
 	folder, err := filepath.Abs(dir)
 	target, err2 := filepath.Abs(file)
@@ -86,7 +85,7 @@ func from(dir, file string) string {
 	return filepath.ToSlash(rel)
 }
 
-// quote returns its argument as a quoted YAML string.
+// quote returns text as a quoted YAML string.
 func quote(text string) string {
 	b, err := json.Marshal(text)
 	if err != nil {
@@ -95,11 +94,11 @@ func quote(text string) string {
 	return string(b)
 }
 
-// stepsText returns the moves as the steps of a test. If a call requires approval, its step takes
-// the position of the move that answers the request.
+// stepsText returns the moves as the steps of a test. The step for a call that requires approval is
+// where the approval request is answered.
 func (m *Simulator) stepsText() []string {
 	var steps []string
-	at := make(map[int]int) // for each call number, the number of the call's step
+	at := make(map[int]int) // number of the step that makes a call, by call number
 	for i, mv := range m.moves {
 		switch mv.word {
 		case "after":
@@ -122,15 +121,14 @@ func (m *Simulator) stepsText() []string {
 	return steps
 }
 
-// ended reports whether the step that makes a call also ends it, because the call's end directly
-// follows its admission.
+// ended reports whether the step that makes the call also ends it, because move i, just before the
+// end of the call, admitted it.
 func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }
 
-// callText returns the step that makes a call, or the empty string if the approval request is
-// answered in a later move. An approval does not count as an answer if further approvals are
-// needed.
+// callText returns the step that makes a call, or the empty string if a later move answers the
+// call's approval request. Of several required approvals, only the last one counts as the answer.
 func (m *Simulator) callText(i int) string {
 	mv := m.moves[i]
 	c := m.calls[mv.of-1]
@@ -172,13 +170,12 @@ func (m *Simulator) callText(i int) string {
 	return text
 }
 
-// answered reports whether the call's approval request is answered in move i or later.
+// answered reports whether move i or a later one answers the call's approval request.
 func (m *Simulator) answered(i, call int) bool {
 	return slices.ContainsFunc(m.moves[i:], func(mv move) bool { return mv.of == call && (mv.word == "approve" || mv.word == "deny") })
 }
 
-// result returns the outcome of a call that ends directly after its admission, and "pending" for
-// any other call.
+// result returns the outcome of a call that ends right after its admission, or "pending".
 func (m *Simulator) result(i, call int) string {
 	if i+1 < len(m.moves) && m.moves[i+1].of == call {
 		if end, ok := endings[m.moves[i+1].word]; ok {

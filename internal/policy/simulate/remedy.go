@@ -13,14 +13,14 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A wayOut is the remedy for a refused call, and a sentence that describes the remedy.
+// A wayOut is the remedy for a refused call, with a sentence that describes it.
 type wayOut struct {
 	verify.Remedy
-	sentence string // empty: the remedy is unknown, or the call will be allowed after some time
+	sentence string // empty if the remedy is unknown, or if the call only needs to wait
 }
 
 // wayOut finds the remedy for a refusal. As in a running proxy, the remedy may include agents'
-// built-in tools only if the refusing nets count calls that hooks report.
+// built-in tools only if the refusing nets count calls reported by hooks.
 func (s *Simulation) wayOut(written Call, c gate.Call, r *gate.Refusal) wayOut {
 	w := wayOut{Remedy: s.guide.Remedy(s.session.Snapshot(), c, r)}
 	counts := w.Shared || !s.hooksInOtherSessions()
@@ -39,7 +39,7 @@ func (s *Simulation) wayOut(written Call, c gate.Call, r *gate.Refusal) wayOut {
 	}
 	switch {
 	case w.None && r.Retry > 0:
-		return w // the call will be allowed after some time
+		return w // waiting is enough
 	case r.Kind == gate.KindValidation:
 		w.sentence = "Other arguments may be allowed."
 	default:
@@ -48,7 +48,7 @@ func (s *Simulation) wayOut(written Call, c gate.Call, r *gate.Refusal) wayOut {
 	return w
 }
 
-// hooksInOtherSessions reports whether calls that hooks report and calls of servers' tools belong
+// hooksInOtherSessions reports whether calls reported by hooks and calls to servers' tools belong
 // to different sessions.
 func (s *Simulation) hooksInOtherSessions() bool {
 	c := s.source.Config
@@ -67,14 +67,15 @@ func (s *Simulation) withAgents(w *wayOut, c gate.Call, r *gate.Refusal) {
 	}
 }
 
-// onlyServers restricts a remedy that contains synthesized tools to tools that servers can have.
+// onlyServers changes a remedy with synthesized tools so that it uses only tools that servers can
+// have.
 func (s *Simulation) onlyServers(w *wayOut, tool string) {
 	own := agenttool.Names()
 	if slices.Contains(own, tool) {
 		return // the call belongs to an agent's session
 	}
 	for _, step := range w.Steps {
-		agent, _, qualified := strings.Cut(step.Name, ".") // the name may also denote an action of a tool that has the agent's name
+		agent, _, qualified := strings.Cut(step.Name, ".") // the part before the dot may also be a server's tool with the agent's name, and the rest its action
 		switch ours := func(c config.Server) bool { return c.Name == agent }; {
 		case qualified && slices.Contains(own, step.Name) && !slices.ContainsFunc(s.source.Config.Servers, ours):
 			w.Remedy = verify.Remedy{Why: fmt.Sprintf("%s is an agent's own tool, and session.by is connection, so its calls are in another session", quoted(step.Name))}
@@ -85,5 +86,5 @@ func (s *Simulation) onlyServers(w *wayOut, tool string) {
 	}
 }
 
-// quoted returns a name as remedies show it.
+// quoted returns a name as it appears in remedies.
 func quoted(name string) string { return "`" + name + "`" }

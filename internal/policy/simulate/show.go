@@ -44,8 +44,8 @@ func (m *Simulator) printResult(mv move) {
 	}
 }
 
-// unconcerned prints a remark if the policy does not mention the call. The call's name may then be
-// misspelt.
+// unconcerned prints a note if no net applies to the call and the policy does not name the call's
+// tool. The name may then be misspelt.
 func (m *Simulator) unconcerned(c Call) {
 	speaks := func(v gate.Verdict) bool { return v.Kind != gate.Abstain }
 	names := m.of.names()
@@ -54,8 +54,7 @@ func (m *Simulator) unconcerned(c Call) {
 	}
 }
 
-// printChanges prints how the markings have changed since before. The title of each net is its
-// rule.
+// printChanges prints how the markings have changed since before, each under its net's rule.
 func (m *Simulator) printChanges(before []gate.NetState) {
 	for i, n := range m.of.session.Nets() {
 		was, is := policy.MarkingText(before[i].Marking), policy.MarkingText(n.Marking)
@@ -69,7 +68,7 @@ func (m *Simulator) printChanges(before []gate.NetState) {
 	}
 }
 
-// printValueChanges prints the changes for each value of a key, including the spent amounts.
+// printValueChanges prints the changes for each value of a net's key, including the spent amounts.
 func (m *Simulator) printValueChanges(was, is *gate.NetState) {
 	before := make(map[string]string)
 	for i := range was.Values {
@@ -95,7 +94,7 @@ func (m *Simulator) printValueChanges(was, is *gate.NetState) {
 	}
 }
 
-// stateText returns a marking and the spent amount in readable form.
+// stateText returns a marking and an amount spent in readable form.
 func stateText(m gate.Marking, spent string) string {
 	text := policy.MarkingText(m)
 	if spent != "" {
@@ -104,12 +103,12 @@ func stateText(m gate.Marking, spent string) string {
 	return text
 }
 
-// valueText returns the values of a key in readable form, each together with its field.
+// valueText returns the values of a key in readable form, each with its field.
 func valueText(key []gate.KeyValue) string {
 	return strings.Join(list.Map(key, func(k gate.KeyValue) string { return k.Field + " " + k.Value }), ", ")
 }
 
-// title returns the line of the net's rule or, for a net without a rule, the net's name.
+// title returns the rule of a net or, for a net without a rule, the net's name.
 func (m *Simulator) title(net string) string {
 	n := m.of.net(net)
 	if n.Labels == nil {
@@ -117,12 +116,12 @@ func (m *Simulator) title(net string) string {
 	}
 	_, text, _ := strings.Cut(policy.QuotedRule(n.Rule, net), "  ")
 	if f, errs := rules.Parse("", []byte(text)); len(errs) == 0 && len(f.Statements) == 1 {
-		return fmt.Sprint(f.Statements[0]) // this omits comments
+		return fmt.Sprint(f.Statements[0]) // String omits comments
 	}
 	return text
 }
 
-// reason returns the text of a refusal. The text uses the simulator's call numbers.
+// reason returns the text of a refusal, with the simulator's call numbers.
 func reason(r *gate.Refusal) string {
 	text := r.Text
 	for _, b := range r.Blocks {
@@ -133,7 +132,7 @@ func reason(r *gate.Refusal) string {
 	return blamed(r) + text
 }
 
-// printCallable lists the calls that are currently possible.
+// printCallable lists which tools can be called now and which cannot.
 func (m *Simulator) printCallable() {
 	var now, depends, later []string
 	session := m.of.session
@@ -163,7 +162,7 @@ func (m *Simulator) printCallable() {
 	m.list("not now:", later)
 }
 
-// asks returns a remark about the number of approvals that are required.
+// asks returns a note with the number of required approvals.
 func asks(people int) string {
 	if people < 2 {
 		return " (asks)"
@@ -171,7 +170,7 @@ func asks(people int) string {
 	return " (asks " + text.People(people, "", "") + ")"
 }
 
-// dependsOnArguments reports whether all nets that refuse the call without arguments read
+// dependsOnArguments reports whether all nets that refuse a call without arguments would read
 // arguments.
 func (m *Simulator) dependsOnArguments(r *gate.Refusal) bool {
 	return len(r.Blocks) > 0 && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool {

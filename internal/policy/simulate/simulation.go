@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A Simulation is a policy and a session of made-up calls.
+// A Simulation plays made-up calls in a session under a policy.
 type Simulation struct {
 	source  policy.Source
 	result  *policy.Result
@@ -19,10 +19,10 @@ type Simulation struct {
 	call    func(tool string) gate.Call
 	guide   *verify.RemedyFinder
 	tools   check.ToolSet // available tools, if known
-	readAs  []Call        // calls with an unqualified name that was resolved to an agent's built-in tool
+	readAs  []Call        // calls whose unqualified name was resolved to an agent's built-in tool
 }
 
-// New builds the source's policy and starts a session.
+// New builds the policy from source and starts a session.
 func New(source policy.Source) (*Simulation, error) {
 	result, err := policy.Build(source)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Simulation) net(name string) gate.NetInfo {
 	return gate.NetInfo{}
 }
 
-// Learn sets the tools that are available.
+// Learn sets the available tools.
 func (s *Simulation) Learn(tools check.ToolSet) {
 	s.tools = tools
 	if !s.tools.Known {
@@ -74,7 +74,7 @@ func (s *Simulation) Learn(tools check.ToolSet) {
 	s.offer()
 }
 
-// offer passes the available tools to the session, because they determine which nets yield.
+// offer tells the session which tools are available, since this determines which nets yield.
 func (s *Simulation) offer() {
 	calls := []gate.Call{}
 	for _, t := range s.tools.Tools {
@@ -85,9 +85,8 @@ func (s *Simulation) offer() {
 	s.session.Offer(calls)
 }
 
-// unknown reports whether none of the existing tools has this name. It returns false if the
-// existing tools are unknown. A name that includes an agent is never unknown, because no list
-// contains all tools of agents.
+// unknown reports whether the existing tools are known and none has the given name. A name that
+// includes an agent is never unknown, since no list of an agent's tools is complete.
 func (s *Simulation) unknown(tool string) bool {
 	_, ok := s.tools.Find(tool)
 	return s.tools.Known && !ok && !check.OfAgent(tool, s.source.Config)

@@ -11,14 +11,14 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Simulator executes the commands that a user types.
+// A Simulator executes commands typed by a user.
 type Simulator struct {
 	of       *Simulation
 	out      io.Writer
 	ink      text.Ink
-	terminal bool // both the input and the output are a terminal
+	terminal bool // both input and output are terminals
 	moves    []move
-	calls    []*trackedCall // the calls, in the order of their numbers, which start at 1
+	calls    []*trackedCall // calls by number, starting at 1
 	Mistakes int            // number of invalid commands
 }
 
@@ -32,11 +32,11 @@ func (m *Simulator) printf(format string, args ...any) { _, _ = fmt.Fprintf(m.ou
 
 // A move is a command that changes the state. It can be undone and recorded.
 type move struct {
-	word string // one of "call", "succeed", "fail", "unknown", "approve", "deny" and "after"
+	word string // "call", "succeed", "fail", "unknown", "approve", "deny" or "after"
 	call Call
-	of   int // the number of the call
+	of   int // number of the call; 0 for "after"
 	time time.Duration
-	says json.RawMessage // for "succeed", the result of the call; may be nil
+	says json.RawMessage // result of the call, for "succeed"; may be nil
 }
 
 func (mv move) String() string {
@@ -50,14 +50,14 @@ func (mv move) String() string {
 	}
 }
 
-// A trackedCall is a call and its progress so far.
+// A trackedCall is a call and its state.
 type trackedCall struct {
 	written Call
 	state   callState
-	refusal *gate.Refusal // the refusal or the approval request
-	people  int           // if the call is waiting for approval, the number of different people who must approve it
+	refusal *gate.Refusal // refusal or approval request
+	people  int           // number of different people who must approve the call, if it waits for approval
 	agreed  int           // number of people who have approved
-	would   *gate.Refusal // the refusal by shadow nets
+	would   *gate.Refusal // refusal by shadow nets
 }
 
 type callState string
@@ -69,7 +69,7 @@ const (
 	callEnded   callState = "has ended"
 )
 
-// progress describes the call's progress.
+// progress describes the state of the call, with the number of approvals.
 func (c *trackedCall) progress() string {
 	switch {
 	case c.state != callWaits || c.people < 2:
@@ -81,7 +81,7 @@ func (c *trackedCall) progress() string {
 	}
 }
 
-// agrees counts one more approval and reports whether there are now enough approvals.
+// agrees counts one more approval and reports whether there are enough.
 func (c *trackedCall) agrees() bool {
 	c.agreed++
 	return c.agreed >= c.people
@@ -98,7 +98,7 @@ func (c *trackedCall) decided(d gate.Decision) {
 	}
 }
 
-// endings holds the commands that end a call.
+// endings maps the commands that end a call to the outcome and to the words that report it.
 var endings = map[string]struct {
 	outcome gate.Outcome
 	told    string
