@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/petrigate/petrigate/gate/naming"
+	"github.com/petrigate/petrigate/internal/list"
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
@@ -47,9 +48,6 @@ func (d *definition) phaseReason(ph *Phase, tool string) string {
 	if len(ph.Tools) == 0 {
 		return fmt.Sprintf("%s cannot be called while net '%s' is in %s: nothing can.", tool, d.Name, ph.Place)
 	}
-	var names []string
-	for _, u := range ph.Tools {
-		names = append(names, u.Name)
-	}
+	names := list.Map(ph.Tools, func(u Tool) string { return u.Name })
 	return fmt.Sprintf("%s cannot be called while net '%s' is in %s: only %s can.", tool, d.Name, ph.Place, listOrNone(names))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/petrigate/petrigate/gate/internal/keyvalue"
 	"github.com/petrigate/petrigate/gate/internal/netstate"
+	"github.com/petrigate/petrigate/internal/list"
 )
 
 // A NetState is a copy of a net's state.
@@ -135,11 +136,10 @@ func (s *State) stateOf(n *net, data *NetData) NetState {
 	return state
 }
 
-func (s *State) inFlight(n *net, flights []Flight) (list []InFlight) {
-	for _, f := range flights {
-		list = append(list, InFlight{Transition: n.Transitions[f.Transition].Name, Call: f.Call, Name: f.Name, Other: f.Owner != s.Owners[n.Scope]})
-	}
-	return list
+func (s *State) inFlight(n *net, flights []Flight) []InFlight {
+	return list.Map(flights, func(f Flight) InFlight {
+		return InFlight{Transition: n.Transitions[f.Transition].Name, Call: f.Call, Name: f.Name, Other: f.Owner != s.Owners[n.Scope]}
+	})
 }
 
 // Status returns a line for each net. It contains the net's name, whether the net is active, the

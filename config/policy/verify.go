@@ -146,18 +146,16 @@ func (p *Policy) Verify(ctx context.Context, o VerifyOptions) (*Report, error) {
 		r.Proofs = append(r.Proofs, proof)
 	}
 	r.Names = list.Map(found.Names, nameOf)
-	for _, g := range found.Groups {
-		r.Groups = append(r.Groups, Group{
+	r.Groups = list.Map(found.Groups, func(g verify.Group) Group {
+		return Group{
 			Nets: nets(g.Nets), DeadlockFree: Result(g.Deadlock.Result.String()),
 			Trace: steps(g.Deadlock.Trace), Because: nets(g.Deadlock.Because), Why: g.Deadlock.Why,
-		})
-	}
-	for _, n := range found.Redundant {
-		r.Redundant = append(r.Redundant, Net(n.Net))
-	}
-	for _, q := range found.Open {
-		r.Open = append(r.Open, Question{Topic: Topic(q.Topic.String()), Tools: q.Tools, Nets: nets(q.Nets), Why: q.Why})
-	}
+		}
+	})
+	r.Redundant = list.Map(found.Redundant, func(n verify.Redundant) Net { return Net(n.Net) })
+	r.Open = list.Map(found.Open, func(q verify.Question) Question {
+		return Question{Topic: Topic(q.Topic.String()), Tools: q.Tools, Nets: nets(q.Nets), Why: q.Why}
+	})
 	return r, nil
 }
 

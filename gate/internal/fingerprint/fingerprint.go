@@ -104,9 +104,7 @@ func Net(n *toolnet.Net) string {
 	if n.Sum != nil {
 		id.Sum = &sumIdentity{Path: n.Sum.Field.Path, Source: n.Sum.Field.Source, Most: n.Sum.Most, Every: n.Sum.Every}
 	}
-	for _, ph := range n.Phases {
-		id.Phases = append(id.Phases, phaseIdentity{Place: ph.Place, Tools: nonNil(ph.Tools)})
-	}
+	id.Phases = list.Map(n.Phases, func(ph toolnet.Phase) phaseIdentity { return phaseIdentity{ph.Place, nonNil(ph.Tools)} })
 	return hash(id)
 }
 
