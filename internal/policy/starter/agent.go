@@ -9,16 +9,16 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An Agent is an agent. Package starter can propose a policy for its built-in tools.
+// An Agent is an agent for whose built-in tools package starter can propose a policy.
 type Agent struct{ agenttool.Agent }
 
-// Agents returns all agents that can get a proposed policy for their built-in tools.
+// Agents returns all known agents.
 func Agents() []Agent {
 	return list.Map(agenttool.All(), func(a agenttool.Agent) Agent { return Agent{a} })
 }
 
-// AgentOf returns the agent with the given name or client name. The second result is false if no
-// agent has this name.
+// AgentOf returns the agent with the given name or client name. The second result reports whether
+// one was found.
 func AgentOf(name string) (Agent, bool) {
 	a, ok := agenttool.Find(name)
 	return Agent{a}, ok
@@ -27,19 +27,19 @@ func AgentOf(name string) (Agent, bool) {
 // FileName returns the name of the agent's rules file in the configuration's directory.
 func (a Agent) FileName() string { return a.Name + ".rules" }
 
-// names returns the names of the given tools of the agent. Each name is qualified with the agent's
+// names returns the agent's tools as a list for rules. Each name is qualified with the agent's
 // name, so that rules do not apply to servers' tools.
 func (a Agent) names(tools ...string) string {
 	return strings.Join(list.Map(tools, func(t string) string { return a.Name + "." + t }), ", ")
 }
 
-// quoted returns the names of the agent's tools in quotes, for use in maps. Without quotes, the
-// part after a dot would be a field.
+// quoted returns the agent's tools as a list of quoted names for maps. Without quotes, the part
+// after a dot would be a field.
 func (a Agent) quoted(tools ...string) string {
 	return `"` + strings.ReplaceAll(a.names(tools...), ", ", `", "`) + `"`
 }
 
-// asked lists the commands that require approval, and their labels.
+// asked lists the shell commands that require approval, with their labels.
 var asked = []struct {
 	label, comment string
 	commands       []string
@@ -60,8 +60,8 @@ var asked = []struct {
 // secretFile matches files that contain keys and passwords. It does not match ".env.example".
 const secretFile = `(\.env(\.(local|dev|development|prod|production|staging))?|\.netrc|id_(rsa|ecdsa|ed25519))$|(^|[\/\\])\.(ssh|aws|gnupg|kube)([\/\\]|$)`
 
-// rules returns the policy for the agent's built-in tools. tests holds the commands that run the
-// project's tests. deny is true if the configuration refuses calls that no rule names.
+// rules returns the policy for the agent's built-in tools. tests contains the commands that run the
+// project's tests. deny reports whether the configuration refuses calls that no rule names.
 func (a Agent) rules(tests []string, deny bool) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -73,7 +73,7 @@ func (a Agent) rules(tests []string, deny bool) string {
 	claims := a.push(say, tests)
 	labels, force := []string(nil), "force-push"
 	if a.asksPush(tests) {
-		force = "push" // every push requires approval in any case
+		force = "push" // every push requires approval anyway
 	}
 	for _, one := range asked {
 		if one.label == "force-push" && force != one.label {
@@ -108,18 +108,18 @@ func (a Agent) rules(tests []string, deny bool) string {
 	return b.String()
 }
 
-// evidence returns the script field of the agent's own shell. It must name the agent, so that a
-// server's tool named "bash" does not provide evidence.
+// evidence returns the script field of the agent's own shell, qualified with the agent's name: a
+// server's tool named "bash" must not provide evidence.
 func (a Agent) evidence() string {
 	return fmt.Sprintf("%q.command", a.names(a.Shells[0]))
 }
 
-// asksPush reports whether every push requires approval because the rules cannot require tests
-// before it.
+// asksPush reports whether every push requires approval because rules cannot require tests before
+// it.
 func (a Agent) asksPush(tests []string) bool { return a.Silent || len(tests) == 0 }
 
-// push requires tests before a push. If no tests are known or no hook reports whether they passed,
-// it requires approval instead.
+// push writes rules that require tests before a push, and returns claims about them. If no tests
+// are known or no hook reports whether they passed, the rules require approval instead.
 func (a Agent) push(say func(string, ...any), tests []string) (claims []string) {
 	switch {
 	case a.Silent:
@@ -143,7 +143,7 @@ func (a Agent) push(say func(string, ...any), tests []string) (claims []string) 
 	return []string{"prove never push before tests once", "prove never push after change until tests", "prove always-possible push"}
 }
 
-// secrets requires approval for access to files that contain keys and passwords.
+// secrets writes rules that require approval for access to files that contain keys and passwords.
 func (a Agent) secrets(say func(string, ...any)) {
 	say("\n# Files that hold keys and passwords: a person is asked.")
 	for _, f := range a.Fields {

@@ -12,9 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// NewAgent creates a plan for an agent's built-in tools. c is the configuration; if it is nil, the
-// file does not exist and the plan creates it. tests holds the commands that run the project's
-// tests.
+// NewAgent creates a plan for an agent's built-in tools. If the configuration c is nil, the file
+// does not exist and the plan creates it. tests contains the commands that run the project's tests.
 func NewAgent(ctx context.Context, file string, c *config.Config, a Agent, tests []string, effort check.Effort) (*Plan, error) {
 	src, made := []byte("version: 1\n"), c == nil
 	var err error
@@ -41,8 +40,8 @@ func NewAgent(ctx context.Context, file string, c *config.Config, a Agent, tests
 	return plan, plan.passes()
 }
 
-// prepareAgent prepares the new configuration, where the rules file is added to the list of rules.
-// If that is not possible, it reads the existing policy.
+// prepareAgent adds the rules file to the list of rules in the new configuration. If that is not
+// possible, the plan only refers to the existing policy.
 func (plan *Plan) prepareAgent(c *config.Config) (err error) {
 	plan.Client = !plan.made && !c.Has("version") && object(plan.Before) >= 0
 	name := filepath.Base(plan.File)
@@ -55,7 +54,7 @@ func (plan *Plan) prepareAgent(c *config.Config) (err error) {
 		}
 	default:
 		keys := []key{{"rules", "rules:\n  - file: " + name, `"rules": [{ "file": "` + name + `" }]`}}
-		if !c.Has("mode") && !c.Has("nets") { // if nets are enforced, they must remain enforced
+		if !c.Has("mode") && !c.Has("nets") { // nets that are enforced must remain so
 			keys = append([]key{shadowKey}, keys...)
 		}
 		plan.Enforced = plan.Enforced || !c.Has("mode") && c.Has("nets")

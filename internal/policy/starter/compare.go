@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// compare prints the proposed statements that are missing from the existing policy. It does not
-// change any files.
+// compare prints the proposed statements that the existing policy lacks. It does not change any
+// files.
 func (plan *Plan) compare(o Options) error {
 	more := missingStatements(plan.Rules, plan.have())
 	if more == "" {
@@ -22,8 +22,7 @@ func (plan *Plan) compare(o Options) error {
 	return err
 }
 
-// missingStatements returns those statements in text that have does not contain, each below its
-// comment.
+// missingStatements returns the statements in text that are not in have, each below its comment.
 func missingStatements(text string, have map[string]bool) string {
 	var b strings.Builder
 	comment := ""
@@ -45,8 +44,8 @@ func missingStatements(text string, have map[string]bool) string {
 	return b.String()
 }
 
-// without returns the statement without those of its names that other statements already cover. If
-// no names remain, it returns the empty string.
+// without returns the statement without the names that existing statements already cover. If no
+// names remain, it returns the empty string.
 func without(statement string, have map[string]bool) string {
 	if have[statement] || have[successPrefix(statement)] {
 		return ""
@@ -62,8 +61,8 @@ func without(statement string, have map[string]bool) string {
 	return before + strings.Join(new, ", ") + after
 }
 
-// splitNames splits an approval statement, which treats all names in its list alike. It returns no
-// names for any other statement or if the list contains anything other than plain names.
+// splitNames splits an approval statement, which treats all names in its list alike. For any other
+// statement, and if the list contains anything but plain names, it returns no names.
 func splitNames(statement string) (before string, names []string, after string) {
 	for _, form := range [][2]string{{"require human-approval before ", ""}, {"prove never ", " without human-approval"}} {
 		list, begins := strings.CutPrefix(statement, form[0])
@@ -76,9 +75,8 @@ func splitNames(statement string) (before string, names []string, after string) 
 	return "", nil, ""
 }
 
-// successPrefix returns the beginning of a success statement, up to the condition. The condition is
-// omitted because an existing statement may have a different one. For other statements,
-// successPrefix returns the empty string.
+// successPrefix returns a success statement up to its condition, or the empty string for any other
+// statement. The condition is omitted because that of an existing statement may be different.
 func successPrefix(statement string) string {
 	if before, _, ok := strings.Cut(statement, " when "); ok && strings.HasPrefix(statement, "success ") {
 		return before
@@ -86,12 +84,12 @@ func successPrefix(statement string) string {
 	return ""
 }
 
-// have returns the existing statements in canonical form. A statement about several tools is also
-// listed once for each of these tools.
+// have returns the set of existing statements in canonical form. A statement on several tools is
+// also included once for each tool.
 func (plan *Plan) have() map[string]bool {
 	have := map[string]bool{}
 	for _, t := range plan.texts {
-		f, _ := rules.Parse("", []byte(t)) // statements that cannot be parsed are ignored
+		f, _ := rules.Parse("", []byte(t)) // ignore statements that cannot be parsed
 		for _, s := range f.Statements {
 			have[s.String()] = true
 			if tool := successPrefix(s.String()); tool != "" {

@@ -7,24 +7,24 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 )
 
-// The following words occur in the names of tools. A tool with a word from showing shows a thing
-// and not only that it exists. A tool with a word from content shows a thing's content. A tool with
-// a word from making also creates new things, so that there may be nothing to look at beforehand.
+// Words in the names of tools that read or write. A tool with a word from showing shows a thing,
+// not only that it exists, and one with a word from content shows what it contains. A tool with a
+// word from making also creates new things, so there may be nothing to look at beforehand.
 var (
 	showing = []string{"read", "view", "cat", "get", "show", "describe"}
 	content = []string{"read", "view", "cat"}
 	making  = []string{"write", "put", "upsert", "save"}
 )
 
-// readersOf returns the tools of the server that show what tool t changes. It also returns the key
-// that identifies the changed thing in the arguments of t and of these tools: "path" or "path as
-// source". If no tool shows what t changes, readersOf returns no tools.
+// readersOf returns the tools of the server that show what t changes, or none. It also returns the
+// key that identifies the changed thing in the arguments of t and of these tools, for example
+// "path" or "path as source".
 func (s *server) readersOf(t tool) (readers []string, key string) {
 	if t.Kind == toolkind.Edit && t.named(making) {
 		return nil, ""
 	}
 	if len(t.Fields.Paths) > 0 {
-		for _, field := range t.Fields.Paths { // use the first field whose content some tool shows
+		for _, field := range t.Fields.Paths { // use the first field whose content a tool shows
 			if readers, key = s.showing(t, field); len(readers) > 0 {
 				return readers, key
 			}
@@ -42,7 +42,7 @@ func (s *server) readersOf(t tool) (readers []string, key string) {
 	return readers, strings.Join(t.Fields.Same, ", ")
 }
 
-// showing returns the tools that show the content at the path in the given field, and the key for
+// showing returns the tools that show what is at the path in the given field of t, and the key for
 // that path.
 func (s *server) showing(t tool, field string) (readers []string, key string) {
 	words := showing
@@ -68,8 +68,7 @@ func (s *server) showing(t tool, field string) (readers []string, key string) {
 	return nil, ""
 }
 
-// showsContent reports whether the tool only reads and has a name that contains one of the given
-// words.
+// showsContent reports whether the tool only reads and its name contains one of the words.
 func (t *tool) showsContent(words []string) bool {
 	return t.Kind.Reads() && t.named(words)
 }

@@ -24,39 +24,39 @@ import (
 // FileName is the name of the rules file in the configuration's directory.
 const FileName = "petrigate.rules"
 
-// A Plan is a verified first policy and the files that will be written for it.
+// A Plan is a verified first policy with the files to be written for it.
 type Plan struct {
 	Rules  string // content of the rules file
 	File   string // path of the rules file
 	Report check.Report
 	Tools  int
-	Left   []string // omitted lines, because "check" would complain about them
+	Left   []string // lines omitted because "check" would complain about them
 
-	Missing []string // servers that did not respond; the plan contains no rules for their tools
+	Missing []string // servers that did not respond; the plan has no rules for their tools
 
-	Enforced bool // the configuration sets a mode other than shadow, so the rules are not in shadow mode
+	Enforced bool // the configuration sets a mode other than shadow, which also applies to the new rules
 
 	Config        string // path of the configuration; only missing keys are added to it
-	Before, After []byte // the configuration before and after the change
+	Before, After []byte // content of the configuration before and after the change
 
-	// There is the path of the file that contains the existing policy: a rules file or the
-	// configuration. If a policy exists, nothing is written; otherwise, There is empty.
+	// There is the path of the rules file or configuration that contains an existing policy. If it
+	// is not empty, nothing is written.
 	There string
 
-	// Client reports whether the configuration probably belongs to a client, because it is a JSON
-	// object without a version. Such a file is not changed.
+	// Client reports whether the configuration file probably belongs to a client, since it is a
+	// JSON object without a version. Such a file is not changed.
 	Client bool
 
 	made  bool   // the configuration does not exist yet
-	agent *Agent // the policy is intended for this agent's built-in tools; nil: for servers' tools
+	agent *Agent // the agent that the policy is for; nil if it is for servers' tools
 
-	tested   bool // it is known which commands run the project's tests
+	tested   bool // commands that run the project's tests are known
 	shell    bool // the configuration contains the key "shell"
-	pipefail bool // shell.pipefail was added to the configuration
+	pipefail bool // the plan adds shell.pipefail
 
-	texts   []string     // existing rules
+	texts   []string     // texts of the existing rules
 	secrets []string     // secrets used in the configuration
-	fetch   config.Fetch // used to load the configuration; see [config.Options]
+	fetch   config.Fetch // for loading the configuration; see [config.Options]
 	text    bool         // the configuration is only read as text; see [config.Config.TextOnly]
 }
 
@@ -69,12 +69,12 @@ var (
 	ErrMeanwhile = errors.New("it was changed meanwhile; run petrigate init again")
 )
 
-// rounds is the maximum number of verifications. After each of them, rules that do not pass are
-// omitted and the remaining rules are verified again.
+// rounds is the maximum number of verifications. After each, the lines that did not pass are
+// removed.
 const rounds = 20
 
-// New creates a plan for a configuration and the tools that its servers list. missing holds the
-// servers that did not respond. effort limits the work of the proofs.
+// New creates a plan for a configuration and the tools that its servers list. missing contains the
+// servers that did not respond. effort limits the effort spent on proofs.
 func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missing []string, effort check.Effort) (*Plan, error) {
 	if len(tools) == 0 {
 		return nil, ErrNoTools
@@ -88,7 +88,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	if err := plan.prepare(c); err != nil {
 		return nil, err
 	}
-	known := check.KnownSet(tools, c) // this adds the missing names of the tools
+	known := check.KnownSet(tools, c) // KnownSet adds the missing names of the tools
 	p := &proposal{servers: guess(tools, c.Servers), missing: missing, deny: c.Default == "deny" || !c.Has("default")}
 	p.propose()
 	for range rounds {
@@ -106,7 +106,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	return plan, plan.passes()
 }
 
-// prepare reads the existing policy, if there is one. Otherwise, it prepares the new configuration.
+// prepare reads the existing policy or, if there is none, prepares the new configuration.
 func (plan *Plan) prepare(c *config.Config) (err error) {
 	plan.readExisting(c)
 	plan.Client = !c.Has("version") && object(plan.Before) >= 0
@@ -116,19 +116,18 @@ func (plan *Plan) prepare(c *config.Config) (err error) {
 	return err
 }
 
-// readExisting reads the rules of the configuration. If it has none, readExisting reads the rules
-// file that already exists.
+// readExisting reads the rules in the configuration. If the configuration has no rules,
+// readExisting reads the existing rules file instead.
 func (plan *Plan) readExisting(c *config.Config) {
 	plan.texts = list.Map(c.Rules, func(r config.RuleText) string { return r.Text })
 	if len(c.Rules) == 0 && plan.There != "" {
-		src, _ := os.ReadFile(plan.File) // a file that cannot be read counts as empty
+		src, _ := os.ReadFile(plan.File) // an unreadable file counts as empty
 		plan.texts = append(plan.texts, string(src))
 	}
 }
 
-// existingPolicy returns the path of a file that contains an existing policy, which may consist of
-// rules or nets. If the file to be written already exists, it returns this file's path. Otherwise,
-// it returns the empty string.
+// existingPolicy returns the path of a file that contains existing rules or nets, or the empty
+// string if no such file exists. file is the rules file to be written; if it exists, it counts too.
 func existingPolicy(c *config.Config, file string) string {
 	switch {
 	case len(c.Rules) > 0:
@@ -147,8 +146,8 @@ func mayExist(file string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// verify checks the plan in the same way as "check --live" does. It returns the numbers of the
-// lines that do not pass.
+// verify checks the plan just as "check --live" does. It returns the numbers of the lines that do
+// not pass.
 func (plan *Plan) verify(ctx context.Context, known check.ToolSet, deny bool, effort check.Effort) (wrong map[int]bool, err error) {
 	source := policy.Source{Rules: []config.RuleText{{File: plan.File, Text: plan.Rules}}, Mode: "shadow"}
 	if deny {
@@ -166,7 +165,7 @@ func (plan *Plan) verify(ctx context.Context, known check.ToolSet, deny bool, ef
 	if err != nil {
 		return nil, err
 	}
-	report.Judge(plan.agent == nil, false) // for an agent, other problems in the configuration do not affect the rules
+	report.Judge(plan.agent == nil, false) // other problems in the configuration do not affect the rules for an agent
 	plan.Report, wrong = report, map[int]bool{}
 	for _, p := range report.Problems {
 		if p.Severity != diag.Note && p.Line > 0 && filepath.Base(p.File) == filepath.Base(plan.File) {
@@ -181,7 +180,7 @@ func (plan *Plan) verify(ctx context.Context, known check.ToolSet, deny bool, ef
 	return wrong, nil
 }
 
-// loaded returns the new configuration.
+// loaded parses the new configuration, as if the rules file had already been written.
 func (plan *Plan) loaded() (*config.Config, error) {
 	rules, err := filepath.Abs(plan.File)
 	if err != nil {
@@ -195,7 +194,7 @@ func (plan *Plan) loaded() (*config.Config, error) {
 	}})
 }
 
-// passes returns an error if the plan did not pass the verification.
+// passes returns an error if the plan failed the verification.
 func (plan *Plan) passes() error {
 	if plan.Report.OK {
 		return nil
@@ -204,7 +203,7 @@ func (plan *Plan) passes() error {
 }
 
 // Write creates the rules file and adds the missing keys to the configuration. If the configuration
-// does not exist yet, Write creates it, including its directory.
+// does not exist yet, Write also creates it, along with its directory.
 func (plan *Plan) Write() error {
 	if plan.Client {
 		return fmt.Errorf("changing %s: %w", plan.Config, ErrClient)
@@ -236,8 +235,8 @@ func (plan *Plan) Write() error {
 	return nil
 }
 
-// missing returns those keys that the configuration lacks and that put the rules into force in
-// shadow mode.
+// missing returns the keys that activate the rules in shadow mode, except those that the
+// configuration already has.
 func missing(c *config.Config) []key {
 	all := []key{
 		shadowKey,
@@ -249,8 +248,8 @@ func missing(c *config.Config) []key {
 
 // Options control how a plan is printed and written.
 type Options struct {
-	Out io.Writer                           // the writer for the rules
-	Err io.Writer                           // the writer for messages
-	Ask func(question string) (bool, error) // asks for confirmation; nil: confirmation is not possible
+	Out io.Writer                           // receives the rules
+	Err io.Writer                           // receives messages
+	Ask func(question string) (bool, error) // asks for confirmation; nil if nobody can be asked
 	Yes bool                                // write without confirmation
 }

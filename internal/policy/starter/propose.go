@@ -12,28 +12,27 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// These are the initial limits in a proposal. They allow most kinds of work but stop runaway
-// agents.
+// Initial limits. They allow most kinds of work but stop runaway agents.
 const (
 	inARow  = 5
-	changes = 50 // number of changes per server and session
-	sends   = 20 // number of messages per session
+	changes = 50 // changes per server and session
+	sends   = 20 // messages per session
 	payment = 100
-	pays    = 5 // number of payments per session, used if the amounts are unknown
+	pays    = 5 // payments per session, if their amounts are unknown
 )
 
-// A statements value is a group of lines that have a common comment above them. A group without lines
-// is not written.
+// A statements value is a group of lines below a common comment. A group without lines is not
+// written.
 type statements struct {
 	comment string
 	lines   []line
 }
 
-// A line is a line of rules that contains a statement.
+// A line is a line of the rules file that contains a statement.
 type line struct {
 	text string
-	// alone holds, for each of the statement's names, the same statement for that name only; nil:
-	// the statement has a single name.
+	// alone contains the same statement for each of its names alone, or is nil if the statement has
+	// a single name.
 	alone []line
 }
 
@@ -41,11 +40,11 @@ func (s *statements) add(format string, args ...any) {
 	s.lines = append(s.lines, line{text: fmt.Sprintf(format, args...)})
 }
 
-// A proposal is a policy proposal under construction.
+// A proposal is a policy under construction.
 type proposal struct {
 	servers []server
 	missing []string // servers that did not respond
-	deny    bool     // the default refuses calls that no rule names
+	deny    bool     // the default is to refuse calls that no rule names
 	rules   []statements
 	claims  statements
 }
@@ -58,12 +57,12 @@ func (p *proposal) tools() (all []tool) {
 	return all
 }
 
-// asked returns the names that approval statements use for the tools of a kind.
+// asked returns the names that approval statements use for the tools of the given kind.
 func (p *proposal) asked(kind toolkind.Kind) (names []string) {
 	for _, t := range p.tools() {
 		switch {
 		case t.Kind != kind:
-		case p.deny: // the default refuses tools that are not named
+		case p.deny: // the default refuses tools that no rule names
 			names = append(names, t.name)
 		default:
 			names = append(names, t.asked)
@@ -72,7 +71,7 @@ func (p *proposal) asked(kind toolkind.Kind) (names []string) {
 	return names
 }
 
-// propose creates all groups of statements.
+// propose adds all groups of statements to the proposal.
 func (p *proposal) propose() {
 	for i := range p.servers {
 		p.reads(&p.servers[i])
@@ -91,7 +90,7 @@ func (p *proposal) propose() {
 }
 
 // agents returns the agents whose names can qualify the names of built-in tools in rules. It omits
-// agents that have the same name as a server.
+// agents that share their name with a server.
 func (p *proposal) agents() []string {
 	return slices.DeleteFunc(agenttool.Agents(), func(agent string) bool {
 		return slices.ContainsFunc(p.servers, func(s server) bool { return s.name == agent }) || slices.Contains(p.missing, agent)
@@ -102,7 +101,7 @@ func (p *proposal) group(comment string, lines ...line) {
 	p.rules = append(p.rules, statements{comment, lines})
 }
 
-// claim adds a claim about the given names.
+// claim adds claims about the tools with the given names.
 func (p *proposal) claim(format string, names []string) {
 	p.claims.lines = append(p.claims.lines, each(format, names)...)
 }
@@ -113,13 +112,14 @@ func (p *proposal) budget(comment string, names []string, count int) {
 	p.claim("prove at-most "+strconv.Itoa(count)+" %s per session", names)
 }
 
-// reads allows read-only tools, but limits how often an agent may repeat the same call in a row.
+// reads allows read-only tools, but limits how often the same call may be repeated in a row.
 func (p *proposal) reads(s *server) {
 	p.group(fmt.Sprintf("%s: what only reads passes. The same call %d times in a row means that the agent is stuck.", text.Escape(s.name), inARow+1),
 		each("limit %s to "+strconv.Itoa(inARow)+" in a row", ofKind(s.tools, toolkind.Read, toolkind.Outside))...)
 }
 
-// changes limits reversible changes and requires a read before a change or removal.
+// changes limits reversible changes, and requires that a thing be read before it is changed or
+// removed.
 func (p *proposal) changes(s *server) {
 	p.budget(text.Escape(s.name)+": changes, with a budget for each session.", ofKind(s.tools, toolkind.Write, toolkind.Edit), changes)
 	looks := statements{comment: text.Escape(s.name) + ": nothing is changed or removed that was not looked at in this session, under the same name."}
@@ -139,7 +139,8 @@ func (p *proposal) changes(s *server) {
 	p.rules = append(p.rules, looks)
 }
 
-// successes defines success for those servers whose results do not report failures through isError.
+// successes defines success for tools whose results do not tell through isError whether a script
+// failed.
 func (p *proposal) successes(s *server) {
 	group := statements{comment: text.Escape(s.name) + ": its results do not tell whether a script failed or still runs, so none of these calls counts as a success."}
 	for _, t := range s.tools {
@@ -172,7 +173,7 @@ func (p *proposal) asks() {
 	p.claim("prove never %s without human-approval", all)
 }
 
-// sends limits messages to other people. It requires approval for them once the session may have
+// sends limits messages to other people, and requires approval for them once the session may have
 // read untrusted content.
 func (p *proposal) sends() {
 	names, outside := ofKind(p.tools(), toolkind.Send), ofKind(p.tools(), toolkind.Outside)
@@ -185,7 +186,7 @@ func (p *proposal) sends() {
 	p.group("Once the session has read what strangers may have written, a person sees what goes out.", lines...)
 }
 
-// pays limits payments.
+// pays limits payments, by their sum or, if no argument holds the amount, by their number.
 func (p *proposal) pays() {
 	for _, t := range p.tools() {
 		switch {
@@ -203,7 +204,7 @@ func (p *proposal) pays() {
 // such files.
 const secretPath = `/(^|[\/\\])(\.env|\.ssh|\.aws|\.gnupg|\.netrc|\.npmrc|\.kube|id_(rsa|ed25519))/i`
 
-// secrets requires approval for access, by any tool, to files that contain keys and passwords.
+// secrets requires approval for access to files that contain keys and passwords, by whatever tool.
 func (p *proposal) secrets() {
 	var fields []string
 	for _, t := range p.tools() {
@@ -223,8 +224,8 @@ func (p *proposal) secrets() {
 	p.claims.add("prove never %s without human-approval", class)
 }
 
-// unusedName returns a label that is not the name of a tool. If a tool had the label as its name,
-// its calls would be treated like the calls that a map gives this label.
+// unusedName returns a label that no tool has as its name. Otherwise, calls to that tool would be
+// treated like calls that a map gives the label.
 func (p *proposal) unusedName(name string) string {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(p.tools(), func(t tool) bool { return strings.EqualFold(t.bare, name) || strings.EqualFold(t.name, name) })
@@ -236,8 +237,8 @@ func (p *proposal) unusedName(name string) string {
 	return next
 }
 
-// groups splits names into lists for rules. All plain words form one list, and each other name
-// forms its own.
+// groups splits names into lists for rules. Plain words form one list, and every other name forms
+// its own.
 func groups(names []string) (all []string) {
 	var plain, odd []string
 	for _, n := range names {
@@ -253,7 +254,7 @@ func groups(names []string) (all []string) {
 	return append(all, odd...)
 }
 
-// each returns one line for each list of names. In each line, the names replace the %s in form.
+// each returns one line for each list of names, with the list in place of %s in form.
 func each(form string, names []string) (lines []line) {
 	before, after, _ := strings.Cut(form, "%s")
 	for _, group := range groups(names) {

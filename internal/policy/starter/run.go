@@ -12,7 +12,7 @@ import (
 const NoConfiguration = "petrigate init proposes rules for the servers of a configuration; petrigate import CLIENT makes one of those that a client has, " +
 	"or write petrigate.yaml with the mcpServers of your client"
 
-// Run shows the plan and writes it if that is confirmed.
+// Run shows the plan and, once confirmed, writes it.
 func (plan *Plan) Run(o Options) error {
 	if err := plan.offer(o); err != nil || len(plan.Missing) == 0 {
 		return err
@@ -67,7 +67,7 @@ func (plan *Plan) offer(o Options) error {
 	return nil
 }
 
-// verb returns the verb that says whether the configuration is created or changed.
+// verb returns made if the configuration is to be created, or changed if it already exists.
 func (plan *Plan) verb(made, changed string) string {
 	if plan.made {
 		return made
@@ -75,8 +75,8 @@ func (plan *Plan) verb(made, changed string) string {
 	return changed
 }
 
-// argument returns the argument for "petrigate init", preceded by a space. If no argument is
-// needed, it returns the empty string.
+// argument returns the agent's client as an argument for "petrigate init", preceded by a space, or
+// the empty string for a plan without an agent.
 func (plan *Plan) argument() string {
 	if plan.agent == nil {
 		return ""
@@ -84,7 +84,7 @@ func (plan *Plan) argument() string {
 	return " " + plan.agent.Client
 }
 
-// next prints the next steps after the plan was written.
+// next prints what the user can do after the plan was written.
 func (plan *Plan) next(say func(format string, args ...any)) {
 	steps := []string{
 		"petrigate connect CLIENT, if no client runs petrigate yet; petrigate connect --list shows them",
@@ -112,7 +112,7 @@ func (plan *Plan) next(say func(format string, args ...any)) {
 	}
 }
 
-// Summary returns a line about the size of the plan and the number of proved claims.
+// Summary returns a line with the number of tools, nets and proved claims.
 func (plan *Plan) Summary() string {
 	proved := 0
 	for _, c := range plan.Report.Claims() {

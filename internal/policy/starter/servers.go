@@ -15,11 +15,11 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A tool is a tool of a server, and its guessed properties.
+// A tool is a server's tool with its guessed properties.
 type tool struct {
 	toolkind.Guess
-	name  string // the name as rules use it
-	asked string // the name as approval statements use it
+	name  string // name as written in rules
+	asked string // name as written in approval statements
 	bare  string
 }
 
@@ -29,7 +29,7 @@ type server struct {
 	known string // name of the matching well-known server; may be empty
 	tools []tool
 
-	success map[string]string // for each script tool, by its bare name, the condition that a successful script meets; "true" if only isError reports failures
+	success map[string]string // conditions that the results of successful scripts meet, by bare name of the script tool; "true" if failures are reported only through isError
 }
 
 // ofKind returns the names of the tools of the given kinds.
@@ -71,9 +71,9 @@ func guess(tools []check.ListedTool, servers []config.Server) (all []server) {
 	return all
 }
 
-// visible returns a name for use in approval statements. A name that contains invisible characters
-// becomes a glob, because "check" complains about such characters. The glob may match other tools
-// too, but no tool can use such a name to evade approval.
+// visible returns the name for use in approval statements. If the name contains invisible
+// characters, about which "check" complains, it becomes a glob. The glob may match other tools too,
+// but no tool can use such a name to evade approval.
 func visible(name string) string {
 	if !strings.ContainsFunc(name, hidden) {
 		return rules.Written(name)

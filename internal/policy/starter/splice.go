@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A key is a key of a configuration, and the text that adds it in YAML and in JSON.
+// A key is a configuration key, with the text that adds it in YAML and in JSON.
 type key struct{ name, yaml, json string }
 
 // shadowKey is the key that puts the policy into shadow mode.
@@ -15,8 +15,8 @@ var shadowKey = key{"mode", "mode: shadow", `"mode": "shadow"`}
 
 var errSplice = errors.New("the keys of the policy cannot be added to the configuration: it ends in the middle of something; add them by hand")
 
-// splice adds keys to the text of a configuration. In block-style YAML, they are added at the end;
-// in an object in braces, after the opening brace. All other bytes remain unchanged.
+// splice adds keys to the text of a configuration: at the end of block-style YAML, or after the
+// opening brace of an object in braces. All other bytes remain unchanged.
 func splice(src []byte, keys []key) ([]byte, error) {
 	if len(keys) == 0 {
 		return src, nil
@@ -48,8 +48,8 @@ func splice(src []byte, keys []key) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// object returns the offset of the opening brace if the text is an object in braces, and -1
-// otherwise. Before the brace, there can only be white space, comments and a byte order mark.
+// object returns the offset of the opening brace if src is an object in braces, or -1 otherwise.
+// Only white space, comments and a byte order mark may precede the brace.
 func object(src []byte) int {
 	at := 0
 	for line := range bytes.Lines(src) {

@@ -10,15 +10,15 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A TestCommand is a command that seems to run the tests of a project. It names the file that
-// suggests this.
+// A TestCommand is a command that probably runs a project's tests, with the name of the file that
+// suggests it.
 type TestCommand struct{ Command, From string }
 
-// TestCommands returns the commands that run the tests of the project in the directory dir.
+// TestCommands returns the commands that probably run the tests of the project in dir.
 func TestCommands(dir string) (all []TestCommand) {
 	add := func(command, from string) { all = append(all, TestCommand{command, from}) }
 	text := func(name string) string {
-		src, _ := os.ReadFile(filepath.Join(dir, name)) // unreadable files are ignored
+		src, _ := os.ReadFile(filepath.Join(dir, name)) // ignore unreadable files
 		return string(src)
 	}
 	exists := func(name string) bool {
@@ -52,11 +52,11 @@ func TestCommands(dir string) (all []TestCommand) {
 	return all
 }
 
-// testTarget matches a makefile target that is named test, but not a variable with that name.
+// testTarget matches a makefile target named test, but not a variable with that name.
 var testTarget = regexp.MustCompile(`(?m)^test[ \t]*:([^=]|$)`)
 
-// npmTest reports whether a package.json file defines tests. The script that "npm init" writes does
-// not count.
+// npmTest reports whether a package.json file defines tests. The placeholder script written by "npm
+// init" does not count.
 func npmTest(src []byte) bool {
 	var p struct {
 		Scripts struct {
@@ -68,6 +68,6 @@ func npmTest(src []byte) bool {
 
 var plainWords = regexp.MustCompile(`^[A-Za-z0-9_./][A-Za-z0-9_./:@+-]*( [A-Za-z0-9_./:@+-]+)*$`)
 
-// PlainCommand reports whether a command consists of literal words, which maps require: a single
-// program and its arguments.
+// PlainCommand reports whether a command is a single program with its arguments, all of them
+// literal words. Maps require such a command.
 func PlainCommand(command string) bool { return plainWords.MatchString(command) }

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// text returns the proposal as the text of a rules file. Server names cannot add line breaks to
-// comments.
+// text returns the proposal as the text of a rules file. Server names cannot break out of comment
+// lines.
 func (p *proposal) text() string {
 	var b strings.Builder
 	for _, line := range p.head() {
@@ -60,9 +60,9 @@ func joined(lines []line) string {
 	return strings.Join(list.Map(lines, func(l line) string { return l.text }), "\n")
 }
 
-// removeLines removes the lines with the given numbers from text and returns them. If a line has
-// several names, it is first split into one line per name, so that only the problematic names are
-// removed. again is true if anything changed.
+// removeLines removes the lines with the given numbers from the proposal and returns them. A line
+// with several names is first split into one line per name, so that the next round removes only the
+// problematic names. again reports whether anything changed.
 func (p *proposal) removeLines(numbers map[int]bool) (left []string, again bool) {
 	number := len(p.head())
 	take := func(s *statements) {
