@@ -9,10 +9,10 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// candidates yields values to try for the fields. The default values of the sorts (fields that are
-// compared with each other) come first, followed by the values that the form specifies for a field,
-// and by constants from conditions. The last ones are the results of the fields' expressions,
-// evaluated for arguments that contain the members mentioned in them.
+// candidates yields values to try for the fields: first the default values of the sorts (sets of
+// fields that are compared with each other), then the values that the form specifies, then
+// constants from conditions, and finally the results of the fields' expressions for arguments built
+// from the members that the expressions mention.
 func (w *recipe) candidates() func(yield func(Values) bool) {
 	return func(yield func(Values) bool) {
 		if !yield(Values{}) || len(w.data) == 0 {
@@ -48,7 +48,7 @@ func (w *recipe) tried(d *Datum) (all []literal) {
 		return all
 	}
 	made := w.evaluated(d)
-	if d.Has == Other { // add a value that differs from the first candidate
+	if d.Has == Other { // start with values that differ from the first candidate
 		slices.Reverse(made)
 	}
 	return append(all, made...)
@@ -57,8 +57,8 @@ func (w *recipe) tried(d *Datum) (all []literal) {
 // maxEvaluated is the maximum number of values that are tried per expression.
 const maxEvaluated = 4
 
-// evaluated returns the values that d's expression yields for arguments built from the members that
-// it mentions.
+// evaluated returns the values that d's expression yields for arguments built from the members
+// mentioned in it.
 func (w *recipe) evaluated(d *Datum) (values []literal) {
 	texts := w.b.sorts[d.sort].texts
 	for _, m := range samples([]string{w.b.written(d.Field)}, nil, texts[0], texts[1], []any{texts[0]}) {
@@ -72,14 +72,15 @@ func (w *recipe) evaluated(d *Datum) (values []literal) {
 	return values
 }
 
-// valueOf returns the value that d's expression reads from the arguments.
+// valueOf evaluates d's expression for the arguments. ok is false if the expression yields no value
+// or null.
 func (w *recipe) valueOf(d *Datum, args string) (l literal, ok bool) {
 	value, ok := d.Field.Reader.Value(&gate.Call{Tool: w.form.tools[0].Text, Args: []byte(args)}, d.Field.Number)
 	return literal(value), ok && string(value) != "null"
 }
 
-// samples returns sets of argument members that the expressions mention. It fills the members with
-// the given values and with other values.
+// samples returns sets of members that the expressions mention, filled with the values in v and
+// with other values. It omits sets that might give the call additional names.
 func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	var sources []string
 	var values []any
@@ -91,7 +92,7 @@ func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	return slices.DeleteFunc(samples(sources, nil, values...), w.named)
 }
 
-// named reports whether the members might give the call a name that the form does not contain.
+// named reports whether the members might give the call a name that is not in the form.
 func (w *recipe) named(members map[string]any) bool {
 	return slices.ContainsFunc(w.b.fields(w.form.tools), func(field string) bool {
 		v, there := members[keysOf(field)[0]]
@@ -120,7 +121,7 @@ func leaves(v any) []literal {
 	return all
 }
 
-// read reports whether, for the given arguments, the expressions yield the intended values.
+// read reports whether the expressions yield the intended values for the given arguments.
 func (w *recipe) read(args string, v Values, expressions []Datum) bool {
 	if args == "" {
 		args = "{}"

@@ -11,18 +11,17 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// When a map assigns a label after reading a text, the label has two properties: it can be certain,
-// and it can be evidence. If several such maps match the same text, only some combinations of these
-// properties can be produced by a single script. The values for a set of maps cover exactly these
-// combinations.
+// A label that a map gives after reading a text has two properties: it can be certain, and it can
+// be evidence. If several such maps match the same text, a single script can produce only some
+// combinations of these properties. The values for a set of maps cover exactly these combinations.
 
 // maxMatters is the maximum number of labels per text whose certainty and evidence are
 // distinguished.
 const maxMatters = 6
 
-// findCertainties finds two kinds of labels: those that observers or assertions use as evidence,
-// and those that exempt calls if the label is certain. Only for these labels do the properties
-// matter.
+// findCertainties determines which properties matter for the label of each map with a reader:
+// whether some net or assertion uses the label as evidence, and whether the label exempts calls
+// when it is certain.
 func (b *Enumerator) findCertainties() {
 	b.certainties = make(map[string]certainty)
 	for _, m := range b.maps {
@@ -46,8 +45,8 @@ func (b *vocabulary) isEvidence(name string) bool {
 	return slices.ContainsFunc(b.extra, func(t gate.Tool) bool { return naming.Matches(&t, l) })
 }
 
-// exempts reports whether the label, if it is certain, exempts calls from one of the net's
-// transitions or phases.
+// exempts reports whether the label, when certain, exempts calls from a transition or phase of the
+// net.
 func (n *Net) exempts(name string) bool {
 	l := &naming.Label{Text: name, From: naming.FromMap}
 	return slices.ContainsFunc(n.certain(), func(u gate.Tool) bool { return naming.Matches(&u, l) }) ||
@@ -56,10 +55,10 @@ func (n *Net) exempts(name string) bool {
 		})
 }
 
-// kindsOf returns values that are matched by exactly the patterns in set, one value for each
-// combination of properties of their labels. It returns none if no text is matched in this way.
-// Whether the patterns in either match makes no difference, so they are allowed to match as well.
-// ok is false if there are too many combinations.
+// kindsOf returns values that exactly the patterns in set match, one for each combination of
+// properties of their labels. It returns no values if it knows that no such text exists. The
+// patterns in either may match as well, because they make no difference. ok is false if there are
+// too many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {
@@ -99,9 +98,8 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 	return list.Map(ways, func(hits []hit) *value { return &value{field: field, hits: hits, texts: texts[hitsKey(hits)]} }), true
 }
 
-// scriptsOf returns scripts that consist of the commands that the patterns in set look for. In
-// different scripts, different commands are evidence. Some of the scripts also run a command that
-// no pattern looks for.
+// scriptsOf returns scripts that run the commands that the patterns in set look for. The scripts
+// differ in which commands are evidence, and some also run a command that no pattern looks for.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
 	other := unsought(ps, "date", "id", "hostname", "uname") // some readers assume that these commands have an effect
 	var commands []string
@@ -125,8 +123,9 @@ func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
 	return scripts
 }
 
-// withOperands returns the command itself and variants with operands that programs may require. It
-// adds no operand after an option, because the option could take it as its value.
+// withOperands returns the command itself and variants with operands that its program may require.
+// If the command ends with an option, it returns no variants, because the option could take the
+// operand as its value.
 func withOperands(command string) []string {
 	if last := command[strings.LastIndexByte(command, ' ')+1:]; strings.HasPrefix(last, "-") {
 		return []string{command}
@@ -134,8 +133,8 @@ func withOperands(command string) []string {
 	return []string{command, command + " a b", command + " https://example.com"}
 }
 
-// evidentCommand returns a command that is evidence for the label. It returns the empty string if
-// no such command was found or if the map does not read scripts.
+// evidentCommand returns a command that is evidence for the label, or "" if no such command was
+// found or the map does not read scripts.
 func (p *pattern) evidentCommand() string {
 	if p.script == nil {
 		return ""
@@ -148,8 +147,8 @@ func (p *pattern) evidentCommand() string {
 	return ""
 }
 
-// hitsOf returns a hit for each pattern in set. Every hit is strong: its label is both certain and
-// evidence.
+// hitsOf returns a hit for each pattern in set. The labels of these hits are evidence but not
+// certain.
 func hitsOf(ps []pattern, set uint64) []hit {
 	var hits []hit
 	for i := range members(set) {
@@ -160,8 +159,8 @@ func hitsOf(ps []pattern, set uint64) []hit {
 
 func hitsKey(hits []hit) string { return fmt.Sprint(hits) }
 
-// reads returns the hits that the maps have in text, reduced to the properties that matter. exact
-// is true if text is matched by all patterns in set and by no others.
+// reads returns the hits of the maps in text, reduced to the properties that matter. exact reports
+// whether exactly the patterns in set match text.
 func (b *Enumerator) reads(ps []pattern, set uint64, text string) (hits []hit, exact bool) {
 	if !exactly(ps, set, text) {
 		return nil, false
@@ -178,8 +177,8 @@ func (b *Enumerator) reads(ps []pattern, set uint64, text string) (hits []hit, e
 	return hits, true
 }
 
-// unsought returns the first of the commands that no pattern looks for. If patterns look for all of
-// them, it returns the first command.
+// unsought returns the first command that no pattern looks for, or commands[0] if patterns look for
+// all of them.
 func unsought(ps []pattern, commands ...string) string {
 	for _, s := range commands {
 		if !slices.ContainsFunc(ps, func(p pattern) bool { return p.matches(s) }) {
@@ -189,12 +188,12 @@ func unsought(ps []pattern, commands ...string) string {
 	return commands[0]
 }
 
-// possibleHits returns the combinations of label properties that the maps with the given readers
-// can produce together. Properties that do not matter are set to weak and uncertain. ok is false if
-// there are too many combinations.
+// possibleHits returns the combinations of label properties that the maps in set can produce
+// together. readers holds the indexes of the maps that have a reader. Properties that do not matter
+// are set to weak and uncertain. ok is false if there are too many combinations.
 func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
-	var proving, exempting uint64 // the labels that matter as evidence, and those that matter as certain labels, as sets of indexes into matter
+	var proving, exempting uint64 // the labels that matter as evidence, and those that matter when certain, as sets of indexes into matter
 	for _, i := range readers {
 		w := b.certainties[ps[i].As]
 		if !w.evidence && !w.certain {
@@ -247,8 +246,8 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 	return ways, true
 }
 
-// oneCommand reports whether all readers could find the same single command. It is also true if the
-// readers do not read scripts.
+// oneCommand reports whether a single command could satisfy all readers. It returns true if none of
+// the readers reads scripts.
 func oneCommand(ps []pattern, readers []int) bool {
 	first := &ps[readers[0]]
 	return !slices.ContainsFunc(readers, func(i int) bool {
@@ -257,8 +256,8 @@ func oneCommand(ps []pattern, readers []int) bool {
 	})
 }
 
-// compatible reports whether a single script can make each of the strong labels certain and still
-// contain the commands that the other readers find.
+// compatible reports whether a single script can make all strong labels certain although it also
+// contains the commands that the other readers find.
 func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	for at, i := range matter {
 		if strong&(1<<at) == 0 {
@@ -277,14 +276,14 @@ func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	return true
 }
 
-// carries reports whether a command that pattern p looks for, followed by more words, could also be
-// a command that the pattern other looks for. An unknown program can have any arguments.
+// carries reports whether a command that p looks for, with more words added, could also be a
+// command that other looks for. An unknown program can have any arguments.
 func carries(p, other *pattern) bool {
 	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
 }
 
-// spares reports whether the command of the pattern other has no effect. A script can then run it
-// in addition to p's command and is otherwise a script that only runs p's command.
+// spares reports whether the command of other has no effect, so that a script that also runs it
+// still counts as running only p's command.
 func spares(p, other *pattern) bool {
 	own, inert := strings.Join(p.script, " "), strings.Join(other.script, " ")
 	return slices.ContainsFunc([]string{inert + "; " + own, own + " | " + inert}, func(s string) bool { return p.read(s).Only(p.same) })

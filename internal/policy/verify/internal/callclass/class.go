@@ -9,9 +9,9 @@ import (
 )
 
 // Carries reports whether calls of class s have the given name. If evidence is true, the name must
-// count as evidence and not only as a restriction.
+// also count as evidence.
 func (s *Class) Carries(t gate.Tool, evidence bool) bool {
-	for _, l := range s.labels { // this is called too often for a closure, which would be allocated
+	for _, l := range s.labels { // not a closure, which would be allocated on each of the many calls
 		if denotes(l, t) && !(evidence && l.Weak) {
 			return true
 		}
@@ -24,18 +24,18 @@ func denotes(l naming.Label, t gate.Tool) bool {
 	return l.Text == t.Name && (l.Glob > 0) == (t.Kind == gate.Glob) && !(t.Kind == gate.Literal && l.From == naming.FromAction)
 }
 
-// Certainly reports whether every call of class s certainly has the given name.
+// Certainly reports whether calls of class s are certain to have the given name.
 func (s *Class) Certainly(t gate.Tool) bool {
 	return slices.ContainsFunc(s.labels, func(l naming.Label) bool { return l.Certain && denotes(l, t) })
 }
 
-// Unsure reports whether it is unknown whether calls of class s can be made at all.
+// Unsure reports whether calls of class s might be impossible to make.
 func (s *Class) Unsure() bool { return s.Doubtful || s.supposed || s.lacking != "" }
 
 // Nets returns the indexes of the nets that the class affects.
 func (s *Class) Nets() []int { return list.Map(s.Effects, func(t Effect) int { return t.Net }) }
 
-// Name returns a human-readable name: the last label or, without labels, the tool.
+// Name returns a human-readable name: the last label, or the tool if there are no labels.
 func (s *Class) Name() string {
 	if s.Waits {
 		return "time passes"
@@ -49,13 +49,12 @@ func (s *Class) Name() string {
 	return name
 }
 
-// Mapped returns the names that maps give to calls of class s. If the calls also have names that
-// are not names of tools, or if keys read the calls, the nets see more than these names, and ok is
-// false.
+// Mapped returns the names that maps give to calls of class s. ok is false if nets see more than
+// these names, because the calls have action names or are read by keys.
 func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	for _, l := range s.labels {
 		switch {
-		case l.Glob > 0 || l.From&naming.FromTool != 0: // this label follows from the names that the tool and the maps give
+		case l.Glob > 0 || l.From&naming.FromTool != 0: // follows from the names given by the tool and the maps
 		case l.From&naming.FromAction != 0:
 			return nil, false
 		default:

@@ -7,15 +7,15 @@ const WhyTime = "the time ran out"
 // askEvery is the number of forms enumerated between two calls of stop.
 const askEvery = 64
 
-// A clock limits the duration of an enumeration. Calls that were not enumerated in time are missing
-// from all results. A nil clock never expires.
+// A clock limits the duration of an enumeration. Calls not enumerated in time are missing from all
+// results. A nil clock never expires.
 type clock struct {
-	stop  func() bool // nil: never stop
+	stop  func() bool // may be nil
 	ticks int
 	late  bool
 }
 
-// over reports whether the time is up. It calls stop to find this out.
+// over calls stop and reports whether time is up.
 func (c *clock) over() bool {
 	if c == nil {
 		return false
@@ -24,7 +24,7 @@ func (c *clock) over() bool {
 	return c.late
 }
 
-// tick is like the method over but calls stop only periodically.
+// tick is like over but calls stop only once every askEvery ticks.
 func (c *clock) tick() bool {
 	c.ticks++
 	if c.ticks%askEvery == 0 {

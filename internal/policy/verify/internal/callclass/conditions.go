@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// conditionsOf returns the conditions that apply to a tool, or nil if no conditions do. The result
-// is cached.
+// conditionsOf returns the conditions that apply to a tool, or nil if no condition does. Results
+// are cached.
 func (b *Enumerator) conditionsOf(tools []naming.Label) *conditions {
 	tool := tools[0].Text
 	if w, known := b.conditions[tool]; known {
@@ -36,7 +36,7 @@ func (w *conditions) sources() []string {
 	return list.Map(w.maps, func(m *mapping) string { return m.Source })
 }
 
-// These constants limit the sample arguments.
+// Limits on the sample arguments.
 const (
 	maxMembers = 4
 	maxSampled = 512
@@ -59,9 +59,9 @@ func expression(source string) string {
 	return text
 }
 
-// samples returns arguments with the members that the conditions mention. The members are filled
-// with the constants in the conditions, with values close to these constants, and with the values
-// in more. Members that other maps read are not set. The first sample is empty.
+// samples returns sample arguments with members that the conditions mention. The members are filled
+// with constants from the conditions, with values close to these, and with the values in more.
+// Members that other maps read, listed in fields, are not set. The first sample is empty.
 func samples(conditions, fields []string, more ...any) []map[string]any {
 	var members []string
 	values := append(more, "", 0, true, false, []any{})
@@ -96,8 +96,8 @@ func samples(conditions, fields []string, more ...any) []map[string]any {
 	return all
 }
 
-// Extended returns variants of the given arguments with additional members that the conditions
-// mention.
+// Extended returns variants of the given arguments with additional members, which are mentioned in
+// the conditions.
 func Extended(args string, conditions []string) []string {
 	base := make(object)
 	if args != "" && json.Unmarshal([]byte(args), &base) != nil {
@@ -112,8 +112,8 @@ func Extended(args string, conditions []string) []string {
 	return all
 }
 
-// Numbered returns the arguments with an additional member that has no known meaning and contains
-// number. It returns nil if all names tried for this member are already in use.
+// Numbered returns the arguments with an additional member that has no known meaning and the value
+// number. It returns nil if all names tried for the member are in use.
 func Numbered(args string, number int) []string {
 	base := make(object)
 	if args != "" && json.Unmarshal([]byte(args), &base) != nil {
@@ -127,7 +127,7 @@ func Numbered(args string, number int) []string {
 	return nil
 }
 
-// literals returns the constants in an expression and values close to them.
+// literals returns the constants in an expression, and values close to them.
 func literals(source string) []any {
 	var values []any
 	for _, s := range quote.FindAllString(source, -1) {
@@ -143,7 +143,7 @@ func literals(source string) []any {
 	return values
 }
 
-// certainIfHolds reports whether the label of a condition is certain whenever the condition holds.
+// certainIfHolds reports whether the label of condition m is certain whenever the condition holds.
 func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	if m.Field != "" {
 		return false
@@ -163,8 +163,8 @@ func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	return all
 }
 
-// agree reports whether, for the given arguments, the conditions produce the results that the form
-// requires.
+// agree reports whether the conditions yield the results that the form requires, given the
+// arguments.
 func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
 	found := w.read(f.tools[0].Text, args)
 	for i, m := range w.maps {
@@ -182,7 +182,7 @@ func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
 	return true
 }
 
-// read returns what each of the conditions finds in the arguments.
+// read returns what each condition finds in the arguments.
 func (w *conditions) read(tool, args string) []gate.Found {
 	if found, ok := w.found[args]; ok {
 		return found

@@ -41,10 +41,10 @@ type Reading struct {
 // A sort is a set of fields that are compared with each other.
 type sort struct {
 	fields []gate.Field
-	texts  [2]string // text of the tracked value, and text of another value; if possible, no map matches them
+	texts  [2]string // text of the tracked value, and text of another value; if possible, no map matches either
 }
 
-// normalize returns f without those of its members that do not affect the value read.
+// normalize returns f without the parts that do not affect the value read.
 func normalize(f gate.Field) gate.Field {
 	f.Source = ""
 	if key, ok := strings.CutPrefix(f.Path, "$."); ok && !strings.ContainsAny(key, `.["`) {
@@ -53,8 +53,7 @@ func normalize(f gate.Field) gate.Field {
 	return f
 }
 
-// Values holds the concrete values of a run, one pair per sort: the tracked value and another
-// value.
+// Values holds the concrete values of a run: for each sort, the tracked value and another value.
 type Values struct {
 	same, other map[int]literal
 }
@@ -65,8 +64,7 @@ type literal string
 // MarshalJSON returns the literal unchanged.
 func (l literal) MarshalJSON() ([]byte, error) { return []byte(l), nil }
 
-// single returns the only element of an array that has a single element. It returns any other
-// literal unchanged.
+// single returns the element of a single-element array, and any other literal unchanged.
 func (l literal) single() literal {
 	var elements []json.RawMessage
 	if json.Unmarshal([]byte(l), &elements) == nil && len(elements) == 1 {
@@ -75,7 +73,7 @@ func (l literal) single() literal {
 	return l
 }
 
-// quoted returns the given string as a literal.
+// quoted returns text as a JSON string literal.
 func quoted(text string) literal {
 	b, err := json.Marshal(text)
 	if err != nil {
@@ -84,14 +82,14 @@ func quoted(text string) literal {
 	return literal(b)
 }
 
-// reading returns the fields that the given transition reads from its calls. It returns nil if the
+// reading returns the fields that the key reads from calls of the given transition, or nil if the
 // net has no key.
 func (n *Net) reading(transition int) []gate.Field {
 	return n.Info.KeyOf(&n.Info.Transitions[transition])
 }
 
-// KeyOf returns the fields that the net's key reads from calls of tool t. It returns nil if the net
-// has no key or does not list the tool.
+// KeyOf returns the fields that the net's key reads from calls of tool t, or nil if the net has no
+// key or does not list the tool.
 func (n *Net) KeyOf(t gate.Tool) []gate.Field {
 	for i := range n.Info.Transitions {
 		listed := slices.ContainsFunc(n.Info.Transitions[i].Tools, func(u gate.Tool) bool { return u.Name == t.Name && u.Kind == t.Kind })
@@ -162,7 +160,7 @@ func (b *keyFields) findSorts(compared [][]Reading) {
 }
 
 // Crossed reports whether two fields of a key belong to the same [sort]. Such a key can have two
-// different values of this sort, but the model tracks only one.
+// different values of the sort, but the model tracks only one.
 func (b *keyFields) Crossed(key []gate.Field) bool {
 	seen := make(map[int]bool)
 	for _, f := range key {
@@ -175,11 +173,10 @@ func (b *keyFields) Crossed(key []gate.Field) bool {
 	return false
 }
 
-// valueTexts are candidate values. The first two that are not matched by any map of the fields are
-// used.
+// valueTexts are candidate values. A sort uses the first two that no map of its fields matches.
 var valueTexts = []string{"x", "y", "z", "main", "other", "k1", "k2", "1", "2", "a-b", "c-d", "#", "-"}
 
-// findTexts chooses two values for the fields of the sort. If possible, no map matches them.
+// findTexts chooses two values for the fields of the sort, preferring values that no map matches.
 func (b *keyFields) findTexts(s *sort) {
 	s.texts = [2]string{valueTexts[0], valueTexts[1]}
 	free := list.Filter(valueTexts, func(text string) bool {
@@ -195,12 +192,11 @@ func (s *sort) has(field string) bool {
 	return field != "" && slices.ContainsFunc(s.fields, func(f gate.Field) bool { return f.Path != "" && (f.Path == field || overlap(f.Path, field)) })
 }
 
-// maxData is the maximum number of fields per tool whose tracked and other values are
-// distinguished.
+// maxData is the maximum number of fields per tool that keys may read.
 const maxData = 4
 
-// data returns the fields that keys read from a call that has the effects and names of class s. If
-// some of these fields cannot be tracked, why is the reason.
+// data returns the fields that keys read from calls with the effects and names of class s. If some
+// of the fields cannot be tracked, why is the reason.
 func (b *keyFields) data(s *Class) (data []Datum, why string) {
 	add := func(f gate.Field) {
 		f = normalize(f)
@@ -235,8 +231,8 @@ func (b *keyFields) data(s *Class) (data []Datum, why string) {
 	return data[:min(len(data), maxData)], why
 }
 
-// eachPresence calls the function do for every combination of presences of the fields. A field of a
-// result does not restrict the call, so it either has the tracked value or is ignored.
+// eachPresence calls do for every combination of presences of the fields. A result field does not
+// restrict the call, so it either has the tracked value or is ignored.
 func eachPresence(data []Datum, do func([]Datum)) {
 	count := 1
 	options := func(d *Datum) int {
@@ -259,16 +255,16 @@ func eachPresence(data []Datum, do func([]Datum)) {
 	}
 }
 
-// HasOther reports whether a field that a keyed net reads from the call has a value other than the
-// tracked one. The net is then assumed to admit the call.
+// HasOther reports whether some key reads a value other than the tracked one from the call. The net
+// with that key is then assumed to admit the call.
 func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
-// Exchanged returns the class that results if the tracked value and the other value change roles.
-// For a class with the tracked value, this class shows how the calls appear when a new value is
-// tracked. For a class with another value, it shows how they appear when that value is tracked.
-// Exchanged returns nil if no such class is known. A class without values is returned unchanged.
+// Exchanged returns the class with the tracked value and the other value exchanged. Calls with the
+// tracked value belong to this class when a new value is tracked, and calls with another value
+// belong to it when that value is tracked. Exchanged returns nil if no such class is known, and s
+// if s has no values.
 func (s *Class) Exchanged() *Class {
 	if len(s.Data) == 0 {
 		return s
@@ -276,8 +272,8 @@ func (s *Class) Exchanged() *Class {
 	return s.exchanged
 }
 
-// exchange links the classes that differ only in the choice of the tracked value. A field of a
-// result never has the new value.
+// exchange links the classes that differ only in the choice of the tracked value. A result field
+// never has the new value.
 func exchange(all []*Class) {
 	for _, s := range all {
 		s.alike = all
@@ -301,7 +297,7 @@ func exchange(all []*Class) {
 	}
 }
 
-// withData returns the class with the given data, or nil if all contains none.
+// withData returns the class with the given data, or nil if all contains no such class.
 func withData(all []*Class, data []Datum) *Class {
 	if i := slices.IndexFunc(all, func(t *Class) bool { return slices.Equal(t.Data, data) }); i >= 0 {
 		return all[i]
@@ -309,18 +305,18 @@ func withData(all []*Class, data []Datum) *Class {
 	return nil
 }
 
-// OfOne reports whether all argument fields that keys read have the tracked value.
+// OfOne reports whether every argument field that a key reads has the tracked value.
 func (s *Class) OfOne() bool {
 	return !slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has != Same && !d.Field.Result })
 }
 
-// Returns reports whether keys read the result of the call and that result does not have the
+// Returns reports whether a key reads the result of the call and the result does not have the
 // tracked value.
 func (s *Class) Returns() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Field.Result && d.Has != Same })
 }
 
-// Has returns whether field f has the tracked value.
+// Has returns the presence of the tracked value in field f.
 func (s *Class) Has(f gate.Field) Presence {
 	f = normalize(f)
 	for _, d := range s.Data {

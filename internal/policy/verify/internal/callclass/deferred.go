@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// seen returns those atoms (maps, actions or patterns that calls match) that the nets or the tag
+// seen returns the atoms (maps, actions or patterns that calls match) that the nets or the tag
 // function can see.
 func (d *deferred) seen(nets []int, tag func(*Class) uint8) []int {
 	atoms := list.FlatMap(nets, func(n int) []int { return d.byNet[n] })
@@ -20,7 +20,7 @@ func (d *deferred) seen(nets []int, tag func(*Class) uint8) []int {
 	return slices.Compact(atoms)
 }
 
-// kinds returns the classes of calls that differ in the given atoms. The classes are cached.
+// kinds returns the classes of calls that the given atoms distinguish. Results are cached.
 func (d *deferred) kinds(atoms []int) kinds {
 	key := string(AppendKey(nil, atoms))
 	k, ok := d.made[key]
@@ -32,7 +32,7 @@ func (d *deferred) kinds(atoms []int) kinds {
 }
 
 // Kinds returns the classes of deferred calls that the nets and the tag function can distinguish.
-// If classes might be missing, gap is the reason; otherwise, it is empty.
+// If classes might be missing, gap is the reason.
 func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class, gap string) {
 	for _, d := range b.deferred {
 		k := d.kinds(d.seen(nets, tag))
@@ -45,8 +45,8 @@ func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class
 	return classes, gap
 }
 
-// Together returns sets of nets that a single unlisted call can affect together. Such a call is a
-// call of an open tool or of a name that many patterns match.
+// Together returns sets of nets that a single unlisted call can affect together. Unlisted calls are
+// those of an open tool, and those of names that many patterns match.
 func (b *Enumerator) Together() [][]int {
 	return list.Map(b.deferred, func(d *deferred) []int { return d.nets })
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// entangled reports whether a field of the form affects a map that reads another field, which the
-// form omits. This happens if one path is a prefix of the other, or if one treats a value as an
-// object and the other as a list. Two fields that differ only in letter case always make the form
-// doubtful.
+// entangled reports whether a field of the form affects a map that reads another field, one that
+// the form omits. This happens if one path is a prefix of the other, or if one path expects an
+// object where the other expects a list. Fields that differ only in letter case are always
+// entangled.
 func (b *Enumerator) entangled(f *form) bool {
 	if len(f.fields) == 0 {
 		return false
@@ -26,8 +26,8 @@ func (b *Enumerator) entangled(f *form) bool {
 	return false
 }
 
-// pathsOf returns the fields of the tool if one of them is a path or if two differ only in letter
-// case; otherwise, it returns nil.
+// pathsOf returns the fields of the tool if at least one field is a path or two fields differ only
+// in letter case. Otherwise, it returns nil.
 func (b *Enumerator) pathsOf(tools []naming.Label) []string {
 	tool := tools[0].Text
 	fields, known := b.paths[tool]
@@ -49,9 +49,9 @@ func isPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
 
-// overlap reports whether the same value can affect both fields. This is so if the steps of one
-// field are a prefix of the steps of the other, or if, at the first difference, one step is a key
-// and the other an array element.
+// overlap reports whether one value can affect both fields. This is so if the steps of one field
+// are a prefix of the steps of the other, or if one of the first steps that differ is an array
+// element.
 func overlap(a, b string) bool {
 	if !isPath(a) && !isPath(b) {
 		return false
@@ -65,8 +65,8 @@ func overlap(a, b string) bool {
 	return true
 }
 
-// differInCase reports whether the first difference between two fields is a key that differs only
-// in letter case.
+// differInCase reports whether the first keys that differ between the two fields differ only in
+// letter case.
 func differInCase(a, b string) bool {
 	p, q := keysOf(a), keysOf(b)
 	for i := range min(len(p), len(q)) {
@@ -85,8 +85,8 @@ func keysOf(field string) []string {
 	return steps(field)
 }
 
-// steps returns the keys and brackets in a path. A key that contains a dot is split in two, which
-// can only add doubt.
+// steps returns the keys and brackets in a path. A key that contains a dot is split at the dot,
+// which can only add doubt.
 func steps(field string) []string {
 	text := strings.NewReplacer(`["`, ".", `"]`, "", "[", ".[").Replace(strings.TrimPrefix(field, "$"))
 	return strings.FieldsFunc(text, func(c rune) bool { return c == '.' })

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// These constants limit the number of enumerated classes.
+// Limits on the number of enumerated classes.
 const (
 	maxClassesOfTool = 2048
 	maxClasses       = 8192
@@ -19,20 +19,20 @@ const (
 	maxListed        = 5 // maximum number of maps per field whose subsets are all enumerated in advance
 )
 
-// Options specify which calls exist and what distinguishes them in addition to the nets.
+// Options specify which calls exist, and what distinguishes them besides the nets.
 type Options struct {
 	Tools     []Tool      // tools known to exist
 	Known     bool        // no tools exist besides Tools
 	Names     []gate.Tool // names that assertions use
-	Passes    bool        // calls unknown to all nets are admitted, regardless of the default
-	Syntheses int         // maximum number of names tried for patterns; 0: maxSyntheses
+	Passes    bool        // admit calls unknown to all nets, regardless of the default
+	Syntheses int         // maximum number of names tried for patterns; 0 means maxSyntheses
 	Compared  [][]Reading // fields that assertions compare with each other
 	Gaps      []string    // reasons why the nets do not distinguish all calls
 
-	Stop func() bool // called periodically; if it returns true, which must be permanent, the enumeration ends; nil: never stop
+	Stop func() bool // called periodically; the enumeration ends once it returns true, as it must from then on; may be nil
 
-	// Lacks returns the argument that the tool does not accept although field f reads it, or the
-	// empty string. If Lacks is nil, tools accept all arguments.
+	// Lacks returns an argument that field f reads but the tool does not accept, or "" if the tool
+	// accepts all arguments that f reads. If Lacks is nil, tools accept all arguments.
 	Lacks func(tool string, f gate.Field) string
 }
 
@@ -88,9 +88,9 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 	return b
 }
 
-// Admitted returns the classes that the default admits. Classes with the same meaning in some nets
-// are ordered: first those with known arguments, then those not blocked in every state, then those
-// that affect fewer nets.
+// Admitted returns the classes that the default admits, the preferred ones first: classes with
+// known arguments before others, then classes not blocked in every state, then classes that affect
+// fewer nets.
 func (b *Enumerator) Admitted() []*Class {
 	out := list.Filter(b.classes.List, func(s *Class) bool { return !b.Deny || len(s.KnownTo) > 0 })
 	slices.SortStableFunc(out, func(a, b *Class) int {
@@ -99,7 +99,7 @@ func (b *Enumerator) Admitted() []*Class {
 	return out
 }
 
-// Actual returns the class of a real call c.
+// Actual returns the class of the real call c.
 func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 	s := &Class{Tool: c.Tool, Args: string(c.Args)}
 	for _, meaning := range p.Meaning(c) {
@@ -110,7 +110,7 @@ func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 	return s
 }
 
-// addPhases adds the phases that do not admit a call with these names to the effects of s.
+// addPhases adds to the effects of s the phases that do not admit a call with these names.
 func (b *vocabulary) addPhases(s *Class, names []gate.Name) {
 	var ls []naming.Label
 	for _, name := range names {
@@ -147,7 +147,7 @@ func (n *Net) Waiting(transition int) *Class {
 }
 
 // enumerateTool adds the classes of a tool, one for every combination of values of its fields. If
-// there are too many, it adds some of them and defers the rest.
+// there are too many combinations, it adds some classes and defers the rest.
 func (b *Enumerator) enumerateTool(tool string, also []gate.Name) {
 	base := []naming.Label{{Text: tool, From: naming.FromTool, Certain: true}}
 	for _, a := range also {

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An Enumerator enumerates the call classes of a policy. It must not be used concurrently.
+// An Enumerator enumerates the call classes of a policy. It is not safe for concurrent use.
 type Enumerator struct {
 	keyFields
 	classes           Numbers[*Class]
@@ -18,15 +18,15 @@ type Enumerator struct {
 	deferred          []*deferred
 	overflows         []string // gaps found in deferred calls
 	Deny              bool
-	certainties       map[string]certainty   // for each label that a reader gives, the properties that matter
-	conditions        map[string]*conditions // the conditions that apply to each tool, by tool
+	certainties       map[string]certainty   // the properties that matter, by label that a reader gives
+	conditions        map[string]*conditions // the conditions that apply to each tool
 	paths             map[string][]string    // cached results of [Enumerator.pathsOf], by tool
 	certainConditions map[*mapping]bool      // cached results of [Enumerator.certainIfHolds]
 	lacks             func(tool string, f gate.Field) string
 }
 
-// A keyFields holds the fields that keys and assertions read from calls. The calls are those that
-// have names in the vocabulary.
+// A keyFields holds the fields that keys and assertions read from calls with names in the
+// vocabulary.
 type keyFields struct {
 	vocabulary
 	sorts  []*sort
@@ -34,29 +34,29 @@ type keyFields struct {
 	asked  []Reading // fields that assertions read from calls
 }
 
-// A Class is a kind of call: a physical tool together with the names that a single real call can
-// have.
+// A Class is a kind of call: a physical tool together with the names that a single call of the tool
+// can have.
 type Class struct {
 	Tool      string
-	Args      string         // a witness in JSON; empty: {}
-	Doubtful  bool           // no arguments with exactly these names are known
+	Args      string         // a witness: JSON arguments; empty means {}
+	Doubtful  bool           // no arguments are known that give exactly these names
 	supposed  bool           // the tool might not exist
-	lacking   string         // an argument of the calls that the tool's schema does not list; may be empty
+	lacking   string         // an argument of the calls that is missing from the tool's schema, if any
 	labels    []naming.Label // first the policy's labels, then those added by nets' own maps, then patterns that match a label
-	Effects   []Effect       // the effects of the class; at most one per net
-	KnownTo   []int          // indexes of the nets that know the call; this matters if the default denies unknown calls
-	Waits     bool           // the class is not a call: time passes until the clock fires a transition
+	Effects   []Effect       // effects of the class, at most one per net
+	KnownTo   []int          // indexes of the nets that know the call, for use if the default denies unknown calls
+	Waits     bool           // the class is not a call but the passage of time until the clock fires a transition
 	Wait      time.Duration
 	BlockedBy []int // indexes of the nets that block the class in every state
 	Data      []Datum
 	AddsToSum bool // every known call of the class increases the sum of some net
 
-	of        *recipe  // describes how to build the arguments
+	of        *recipe  // how to build the arguments
 	exchanged *Class   // the result of [Class.Exchanged]
-	alike     []*Class // the classes of the same call, one for each combination of presences of the tracked value
+	alike     []*Class // the classes of the same calls, one for each combination of presences of the tracked value
 }
 
-// An Effect is the number of the [Meaning] that a class has in a net.
+// An Effect is a net and the number of the [Meaning] that a class has there.
 type Effect struct{ Net, Meaning int }
 
 // A recipe describes how to build the arguments of a class.
@@ -66,36 +66,36 @@ type recipe struct {
 	data     presences
 	sums     []sum
 	maySpend bool   // the arguments may increase sums
-	fixed    Values // the values that the form specifies
+	fixed    Values // values used to build the class's arguments
 }
 
 type presences []Datum
 
-// A sum is the total of a field's values over the calls of a class, as kept by a net.
+// A sum is the total of a field's values over several calls, as kept by a net.
 type sum struct {
 	field gate.Field
-	most  *big.Rat // the maximum amount per call
+	most  *big.Rat // maximum amount per call
 	net   int
 }
 
 // A deferred represents calls that can be distinguished in too many ways to list all their classes.
-// They differ in their atoms, which are the maps, actions or patterns that they match, and any
-// single question sees only a few atoms. The classes are created when the question is asked.
+// The calls differ in their atoms: the maps, actions or patterns that they match. A question sees
+// only a few atoms, so the classes are created when the question is asked.
 type deferred struct {
 	nets     []int        // nets that a single call can affect together
-	byNet    [][]int      // by net, the atoms that the net can see
+	byNet    [][]int      // the atoms that each net can see
 	alone    [][]contrast // for each atom, the calls with the atom and the same calls without it
 	of       func(atoms []int) kinds
-	made     map[string]kinds // the classes that were already created, by atoms
-	overflow string           // the reason why not all calls can be created if all atoms are visible
+	made     map[string]kinds // classes already created, by atoms
+	overflow string           // why not all calls can be created if all atoms are visible
 }
 
-// A contrast is a pair of classes: that of a call with a single atom, and that of the same call
-// without this atom.
+// A contrast is the class of a call with a single atom, and the class of the same call without the
+// atom.
 type contrast struct{ with, without *Class }
 
 // A kinds holds the classes of deferred calls that some atoms distinguish. If classes might be
-// missing, gap is the reason; otherwise, it is empty.
+// missing, gap is the reason.
 type kinds struct {
 	classes []*Class
 	gap     string
@@ -104,15 +104,16 @@ type kinds struct {
 // A gap describes omitted calls of a tool, or of any tool if tool is empty.
 type gap struct{ tool, text string }
 
-// A certainty says when a label matters: if it is evidence, or if it is certain.
+// A certainty records whether it matters that a label is evidence, and whether it matters that the
+// label is certain.
 type certainty struct{ evidence, certain bool }
 
-// A conditions value groups the maps of a tool that read a whole call, such as CEL conditions.
-// Because no text can be constructed for them, sample arguments are tried until all maps give the
-// results that a class requires. If no sample does so, the class has no known arguments.
+// A conditions value groups the maps of a tool that read a whole call, such as CEL conditions. No
+// text can be constructed for such maps, so sample arguments are tried until all maps give the
+// results that a class requires. If no sample works, the class has no known arguments.
 type conditions struct {
 	maps    []*mapping
-	samples []map[string]any // the sample arguments; the first sample is empty
+	samples []map[string]any // sample arguments; the first sample is empty
 	found   map[string][]gate.Found
 }
 

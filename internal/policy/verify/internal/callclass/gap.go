@@ -11,7 +11,7 @@ import (
 )
 
 // Gap returns the reason why nothing can be proved about the nets or about the calls that tag
-// marks. It returns the empty string if nothing relevant was omitted.
+// marks, or "" if nothing relevant was omitted.
 func (b *Enumerator) Gap(nets []int, tag func(*Class) uint8) string {
 	for _, g := range b.gaps {
 		if g.tool == "" {
@@ -30,8 +30,8 @@ func (b *Enumerator) Gap(nets []int, tag func(*Class) uint8) string {
 	return gap
 }
 
-// AnyGap returns the reason why some call might still have a name that no listed call has. It
-// returns the empty string if this is impossible.
+// AnyGap returns the reason why an omitted call might have a name that no listed call has, or "" if
+// no calls were omitted.
 func (b *Enumerator) AnyGap() string {
 	if len(b.gaps) == 0 {
 		return ""
@@ -45,7 +45,8 @@ func (b *Enumerator) AllGaps() []string {
 }
 
 // Doubt returns the reason why an answer that depends on a call of class s is unknown. If the
-// answer depends on whether a tool exists, supposed is the name of that tool.
+// answer depends on whether a tool exists, supposed is the tool's name, and why is the phrase tool
+// followed by that name.
 func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	switch {
 	case !s.Doubtful && s.supposed:
@@ -61,8 +62,8 @@ func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	return fmt.Sprintf("no arguments of %s are known that are %s and nothing else that matters here", s.Tool, enumerated(names)), ""
 }
 
-// mappedAt returns the position of the map that gives name to calls of the tool. It returns the
-// empty string if no map does.
+// mappedAt returns the position of the map that gives name to calls of the tool, or "" if no map
+// does.
 func (b *vocabulary) mappedAt(tool, name string) string {
 	for _, m := range b.naming.maps {
 		if m.matchesTool(tool) && m.As == name && m.Rule.Line > 0 {

@@ -8,14 +8,14 @@ import (
 // A mapping is a map of the policy or of one of its nets.
 type mapping struct {
 	*gate.Map
-	net  int   // index of the net that owns the map; -1: the policy
-	same []int // patterns whose readers give the same label for the same field
+	net  int   // index of the net that owns the map; -1 for the policy
+	same []int // patterns that give the same label after reading the same field with the same reader
 
-	readings map[readingKey]gate.Reading // a cache that all mappings created together share
+	readings map[readingKey]gate.Reading // cache shared by all mappings that were created together
 }
 
-// A readingKey identifies the text that a reader has read, and the tool of the call that contains
-// the text.
+// A readingKey identifies a text that a reader has read, and the tool of the call that contains the
+// text.
 type readingKey struct {
 	reader     gate.Reader
 	tool, text string

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// meaning returns the meaning that a call with these names has in n.
+// meaning returns the meaning in n of a call with these names.
 func (n *Net) meaning(ls []naming.Label) Meaning {
 	var e Meaning
 	spared := n.listing.Spared(ls)
@@ -34,12 +34,12 @@ func (n *Net) barred(ls []naming.Label) []int {
 	return places
 }
 
-// allows reports whether the phase lists a name that the call is certain to have.
+// allows reports whether the phase lists a name that the call certainly has.
 func allows(p gate.Phase, ls []naming.Label) bool {
 	return slices.ContainsFunc(p.Tools, func(t gate.Tool) bool { return naming.Exempts(&t, ls) })
 }
 
-// separateSpoilers moves the spoiling transitions to a separate list.
+// separateSpoilers returns a with the spoiling transitions in a separate list.
 func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	spoils := func(t int) bool { return n.Info.Transitions[t].Spoils }
 	if !slices.ContainsFunc(a.Transitions, spoils) {
@@ -50,8 +50,8 @@ func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	return out
 }
 
-// knows reports whether ls contains a certain name that net n gates or declares free. A name that n
-// only observes does not count.
+// knows reports whether ls contains a certain name that n gates or declares free. Names that n only
+// observes do not count.
 func (n *Net) knows(ls []naming.Label) bool {
 	return n.listing.Knows(ls) || slices.ContainsFunc(n.Info.Phases, func(p gate.Phase) bool { return allows(p, ls) })
 }

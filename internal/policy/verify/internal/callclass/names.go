@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// synthesizeTools adds tools and actions that only patterns match. It reports whether these are all
-// tools and actions that the policy can distinguish.
+// synthesizeTools adds tools and actions that only patterns match. It reports whether it has added
+// all tools and actions that the policy can distinguish.
 func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	var all, dots []string
 	for _, g := range b.patterns() {
@@ -75,8 +75,8 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	return true
 }
 
-// supposeMatched considers the sets of patterns that match no other name. For each set, it adds a
-// tool that has the same name as the label of a map.
+// supposeMatched adds tools that have the same names as the labels of maps, where such a name is
+// the only known one that a set of patterns matches.
 func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthesized) {
 	met := make(map[string]bool)
 	for _, f := range fresh {
@@ -136,8 +136,8 @@ func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bo
 	return complete
 }
 
-// takenActions returns the taken names and additional actions of tool t. The additional actions are
-// those that rules mention with another name of t, because such an action has a meaning of its own.
+// takenActions returns the taken names, and the actions of tool t that rules mention with another
+// name of t. Such an action has a meaning of its own.
 func (b *vocabulary) takenActions(t string, also []gate.Name, taken map[string]bool) map[string]bool {
 	all := maps.Clone(taken)
 	for _, a := range also {

@@ -12,8 +12,8 @@ import (
 type policyNaming struct {
 	naming.Naming
 	maps   []*mapping
-	used   bool            // set if some net reads labels, or an assertion uses names that are not physical
-	others map[string]bool // the names of known tools that contain a dot; an action with the same name does not count as evidence
+	used   bool            // whether some net reads labels, or an assertion uses names that are not physical
+	others map[string]bool // names of known tools that contain a dot; actions with these names do not count as evidence
 }
 
 // newNaming collects the names that the rules use and numbers their patterns. extra holds the names
@@ -54,7 +54,8 @@ func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *p
 	return g
 }
 
-// A form describes what determines a call's names: its tool and the content of its argument fields.
+// A form holds what determines the names of a call: its tool and the contents of its argument
+// fields.
 type form struct {
 	tools  []naming.Label // the physical names
 	fields []value
@@ -67,7 +68,7 @@ type value struct {
 	weak  bool     // the value is not a string; texts then holds the leaves, followed by their concatenation
 	texts []string // the texts of the value; nil for an abstract value
 	hits  []hit    // the matches of an abstract value
-	like  string   // for an abstract value, an action that is matched by the same name patterns; may be empty
+	like  string   // for an abstract value, an action that the same name patterns match; may be empty
 }
 
 // A hit is a map that matches a value, and the properties of its label.
@@ -86,7 +87,7 @@ func (f *form) value(field string) *value {
 	return nil
 }
 
-// hit returns the result of map m for the value. ok is false if m does not match.
+// hit returns the hit of map m in the value. ok is false if m does not match.
 func (v *value) hit(m *mapping) (h hit, ok bool) {
 	switch {
 	case v == nil:
@@ -207,7 +208,7 @@ func Also(tools []Tool) map[string][]gate.Name {
 	return also
 }
 
-// eachForm calls the function do with every combination of one value per field.
+// eachForm calls do with every combination of one value per field.
 func eachForm(base []naming.Label, options [][]*value, count int, do func(*form)) {
 	for k := range count {
 		f := &form{tools: base}

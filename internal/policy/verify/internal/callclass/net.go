@@ -12,25 +12,25 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// A Net determines which calls a net distinguishes. It knows which of the net's transitions list a
-// name, and the meaning of each set of names.
+// A Net holds what a net distinguishes about calls: which of its transitions list a name, and what
+// each set of names means.
 type Net struct {
 	Info  gate.NetInfo
 	Index int
 	Place map[string]int // indexes of the places, by name
 	Trans []petri.Transition
-	Adds  []bool // for each transition, whether a weak name is not enough
+	Adds  []bool // for each transition, whether weak names do not suffice
 	Dead  []bool // for each transition, whether it can never fire
 
 	crossed bool // the result of [Enumerator.Crossed]
 
 	maps     []*mapping // the net's own maps; empty if the net reads the policy's labels
 	listing  listing.Listing
-	Meanings *Numbers[Meaning] // the meanings, which all copies of the net share
+	Meanings *Numbers[Meaning] // the meanings, shared by all copies of the net
 	key      []byte
 }
 
-// NewNet creates a Net from a net's listing. index is the net's position in the policy.
+// NewNet returns the Net for info. index is the position of the net in the policy.
 func NewNet(info gate.NetInfo, index int) *Net {
 	n := &Net{Info: info, Index: index, Place: make(map[string]int), Meanings: new(Numbers[Meaning])}
 	for i, p := range info.Places {
@@ -78,20 +78,20 @@ func AppendKey(key []byte, numbers []int) []byte {
 	return key
 }
 
-// A Meaning is the effect that a call has on a net. It lists the call's names in order, and for
-// each name the transitions that list it.
+// A Meaning is the effect of a call on a net: the names of the call in order, each with the
+// transitions that list the name.
 type Meaning []Ask
 
 // An Ask is the meaning of a single name of a call in a net.
 type Ask struct {
-	gate.Asked       // the transitions that list the name, without the spoiling ones
+	gate.Asked       // the transitions that list the name, except the spoiling ones
 	Spoilers   []int // spoiling transitions that list the name
 	Barred     []int // places whose phases do not admit the call, by index; such an Ask has no name
 	Idle       []int // those of Transitions that wait for a result with another value
 	Refused    bool  // a gating transition needs a value that the call lacks; such an Ask has no name
 }
 
-// Spoils reports whether the call spoils the evidence that the net watches for.
+// Spoils reports whether the call spoils evidence that the net watches for.
 func (m Meaning) Spoils() bool {
 	return slices.ContainsFunc(m, func(a Ask) bool { return len(a.Spoilers) > 0 })
 }
@@ -129,7 +129,7 @@ func (n *Net) findDead() {
 	}
 }
 
-// shut reports whether n, in every state, blocks calls with meaning e.
+// shut reports whether n blocks calls with meaning e in every state.
 func (n *Net) shut(e Meaning) bool {
 	open := func(t int) bool { return !n.Dead[t] && !n.Info.Transitions[t].Evidence }
 	return slices.ContainsFunc(e, func(a Ask) bool {
@@ -137,7 +137,7 @@ func (n *Net) shut(e Meaning) bool {
 	})
 }
 
-// start returns the marking where n waits for its first call.
+// start returns the marking of n before its first call.
 func (n *Net) start() petri.Marking {
 	net, m := n.Info.Structure()
 	net.Advance(m, n.Info.Structural(), toolnet.MaxRounds, func(m petri.Marking) petri.Marking { return m })
@@ -179,8 +179,8 @@ func (n *Net) intern(e Meaning) int {
 	return n.Meanings.Of(k, e)
 }
 
-// certain returns the names that exemptions and phases use. Such a name affects the net only if the
-// call is certain to have it.
+// certain returns the names in exemptions and phases. Such a name affects the net only if the call
+// is certain to have it.
 func (n *Net) certain() []gate.Tool {
 	unless := list.FlatMap(n.Info.Transitions, func(t gate.Transition) []gate.Tool { return t.Unless })
 	return append(unless, list.FlatMap(n.Info.Phases, func(p gate.Phase) []gate.Tool { return p.Tools })...)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// An object holds arguments that are being constructed.
+// An object holds arguments under construction.
 type object map[string]any
 
 // with returns o with the members of sample added. ok is false if o already has one of them.
@@ -28,17 +28,18 @@ func (o object) text() string {
 	}
 	text, err := json.Marshal(o)
 	if err != nil {
-		panic(err) // this cannot happen, because the members are strings, numbers and lists of these
+		panic(err) // cannot happen: the members are plain JSON values
 	}
 	return string(text)
 }
 
-// place sets the content that field reads. It returns false if the field already has other content.
+// place sets the content that field reads. It returns false if the field already has different
+// content.
 func (o object) place(field string, content any) bool {
 	return o.placeAt(keysOf(field), content)
 }
 
-// placeAt is like place, with the steps of the path to the field.
+// placeAt is like place but takes the steps of the field's path.
 func (o object) placeAt(path []string, content any) bool {
 	if len(path) == 0 || strings.HasPrefix(path[0], "[") {
 		return false
@@ -70,7 +71,7 @@ func (o object) placeAt(path []string, content any) bool {
 	return object(inner).placeAt(rest, content)
 }
 
-// nested returns the value in the given number of lists, each with a single element.
+// nested returns value wrapped in the given number of single-element lists.
 func nested(value any, lists int) any {
 	for range lists {
 		value = []any{value}
@@ -85,7 +86,7 @@ func same(a, b any) bool {
 	return err == nil && other == nil && string(x) == string(y)
 }
 
-// clone returns a copy of object that copies nested objects but shares arrays.
+// clone returns a copy of object. Nested objects are copied, but arrays are shared.
 func clone(object map[string]any) map[string]any {
 	out := maps.Clone(object)
 	for key, v := range out {
@@ -96,7 +97,7 @@ func clone(object map[string]any) map[string]any {
 	return out
 }
 
-// put sets a field of the arguments, or the member at a plain path. It reports whether the content
+// put sets a field of the arguments, or the member at a plain path, and reports whether the content
 // fits there.
 func put(object map[string]any, field string, content any) bool {
 	path, deep := strings.CutPrefix(field, "$.")

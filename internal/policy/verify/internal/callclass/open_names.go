@@ -18,7 +18,7 @@ import (
 // openNames represents the calls of tools that only patterns match.
 type openNames struct {
 	deferred
-	before *Enumerator // the earlier enumerator, which contains only the tools and actions that the policy names
+	before *Enumerator // an enumerator with only the tools and actions that the policy names
 	also   map[string][]gate.Name
 	all    []naming.Pattern
 }

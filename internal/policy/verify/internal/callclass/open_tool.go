@@ -8,10 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An openTool is a tool whose fields can match in more combinations than can be listed. Any single
-// question, together with its nets, sees only a few names of the tool's calls. Calls that a
-// question cannot distinguish are of the same kind for this question, so the kinds are created for
-// each view; see [Enumerator.Kinds].
+// An openTool is a tool whose fields can match in more combinations than can be listed. A question,
+// together with its nets, sees only a few names of the tool's calls. The classes that it can
+// distinguish are therefore created for each question; see [Enumerator.Kinds].
 type openTool struct {
 	deferred
 	name   string
@@ -21,10 +20,10 @@ type openTool struct {
 }
 
 // An openField is a field of an open tool. The field can match several maps or actions, its atoms,
-// in any combination. Its fixed values are tried in each view.
+// in any combination. Its fixed values are tried for each question.
 type openField struct {
 	name    string
-	first   int       // the number that the field's first atom has among all atoms of the tool
+	first   int       // number of the field's first atom among all atoms of the tool
 	ps      []pattern // the atoms, if they are maps
 	actions []string  // the atoms, if they are actions in a list
 	fixed   []*value
@@ -66,7 +65,7 @@ func (b *Enumerator) openField(name string, base []naming.Label) openField {
 
 func (f *openField) size() int { return len(f.ps) + len(f.actions) }
 
-// own returns the field's own atoms among the tool's atoms, numbered from 0.
+// own returns those of the atoms that belong to the field, renumbered from 0.
 func (f *openField) own(atoms []int) (own []int) {
 	for _, a := range atoms {
 		if a >= f.first && a < f.first+f.size() {
@@ -79,7 +78,7 @@ func (f *openField) own(atoms []int) (own []int) {
 // samplesEach is the maximum number of texts per map that are tried against the other maps.
 const samplesEach = 2
 
-// sampled returns values with a single text that matches some map, alone or together with others.
+// sampled returns values with a single text that some map of the field matches.
 func (b *Enumerator) sampled(f *openField) []*value {
 	var out []*value
 	for i := range f.ps {
@@ -94,7 +93,7 @@ func (b *Enumerator) sampled(f *openField) []*value {
 	return out
 }
 
-// findVisible finds the atoms that each net can see, and the class of each single atom.
+// findVisible finds the atoms that each net can see, and the classes of calls with a single atom.
 func (b *Enumerator) findVisible(o *openTool) {
 	without := b.class(o.name, &form{tools: o.base})
 	o.byNet = make([][]int, len(b.nets))
@@ -165,8 +164,9 @@ func (b *Enumerator) kindsOfTool(o *openTool, atoms []int) kinds {
 	return k
 }
 
-// admitted returns the classes that the policy's default admits. A call may also match other atoms,
-// which could make a net know the call. The arguments of such a call are unknown.
+// admitted returns the classes that the policy's default admits. A class that no net knows is kept
+// if other atoms could make a net know the call, but it becomes doubtful, because the arguments of
+// such a call are unknown.
 func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
 	unseen := slices.ContainsFunc(o.known, func(a int) bool { return !slices.Contains(atoms, a) })
 	return slices.DeleteFunc(classes, func(s *Class) bool {
@@ -175,9 +175,9 @@ func (o *openTool) admitted(classes []*Class, atoms []int) []*Class {
 	})
 }
 
-// subsets returns values for each subset of the atoms. The values have texts if these are known. If
-// several maps give the same label, subsets uses only one of them, because it makes no difference
-// which of them match. ok is false if there are too many subsets.
+// subsets returns values for each subset of the atoms, with texts if these are known. If several
+// maps give the same label, subsets uses only one of them, because it makes no difference which of
+// them match. ok is false if there are too many subsets.
 func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok bool) {
 	if f.ps == nil {
 		return listed(list.Map(atoms, func(a int) string { return f.actions[a] }))
@@ -223,11 +223,10 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 	return all.List, true
 }
 
-// maxSetsOfField is the maximum number of map sets per field that are tried for a question.
+// maxSetsOfField is the maximum number of sets of maps tried per field for a question.
 const maxSetsOfField = 2048
 
-// certaintyOf returns a key for the properties of the labels that the value gets. Nets see nothing
-// else of the value.
+// certaintyOf returns a key for all that nets see of the value: the properties of its labels.
 func certaintyOf(v *value, ps []pattern, groups [][]int) string {
 	var certainties []string
 	for _, h := range v.hits {
@@ -240,8 +239,8 @@ func certaintyOf(v *value, ps []pattern, groups [][]int) string {
 	return fmt.Sprint(v.weak, certainties)
 }
 
-// sameLabel groups the patterns by the label that they give to a call. If a net uses only the first
-// matching map, all its maps are distinguished.
+// sameLabel groups the patterns by the label that they give to a call. If a net uses only its first
+// matching map, each of its maps forms a group.
 func (b *vocabulary) sameLabel(ps []pattern) [][]int {
 	var groups [][]int
 	for i := range ps {

@@ -8,13 +8,13 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// In the model, a keyed net admits all calls with values other than the tracked one. For the gate,
-// each of those calls has a specific value. To replay a run, these values are chosen such that the
+// In the model, a keyed net admits all calls with values other than the tracked one. In the gate,
+// each of those calls has a specific value. To replay a run, these values are chosen so that the
 // gate admits the run.
 
 // OfItself reports whether calls of class s have the tracked value in the first field of each sort.
-// For a suitable choice of tracked values, this is true of every call with values. OfItself ignores
-// the sorts of the fields in chosen, because the question determines the values of these fields.
+// With a suitable choice of tracked values, this holds for every call with values. OfItself ignores
+// the sorts of the chosen fields, because the question determines their values.
 func (s *Class) OfItself(chosen ...gate.Field) bool {
 	var seen []int
 	for _, f := range chosen {
@@ -34,8 +34,8 @@ func (s *Class) OfItself(chosen ...gate.Field) bool {
 	return true
 }
 
-// Owns reports whether calls of class other belong to class s if their own value is regarded as the
-// tracked value.
+// Owns reports whether calls of class other would belong to class s if their own value were the
+// tracked one.
 func (s *Class) Owns(other *Class) bool {
 	return s.Tool == other.Tool && slices.Equal(s.labels, other.labels) &&
 		slices.EqualFunc(s.Data, other.Data, func(a, b Datum) bool {
@@ -46,11 +46,11 @@ func (s *Class) Owns(other *Class) bool {
 		})
 }
 
-// numbered returns the literal for the additional value with number n.
+// numbered returns the literal for additional value number n.
 func numbered(n int) literal { return quoted("v" + strconv.Itoa(n)) }
 
-// Renewed returns the arguments of a call of class s whose other value is the additional value with
-// number n. ok is false if the names of the class do not permit this value.
+// Renewed returns the arguments of a call of class s with additional value number n as its other
+// value. ok is false if the names of the class do not permit this value.
 func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	if s.of == nil || !s.HasOther() {
 		return "", false
@@ -64,8 +64,8 @@ func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	return s.of.arguments(v)
 }
 
-// AsSame returns v with changed tracked values: in each sort where calls of class s have another
-// value, the additional value number n becomes the tracked value.
+// AsSame returns v with additional value number n as the tracked value of each sort where calls of
+// class s have another value.
 func (s *Class) AsSame(v Values, n int) Values {
 	same := maps.Clone(v.same)
 	if same == nil {
@@ -79,8 +79,8 @@ func (s *Class) AsSame(v Values, n int) Values {
 	return Values{same: same}
 }
 
-// Mixed reports whether calls of class s have, within the same sort, both the tracked value and
-// another value. A call with a single additional value cannot look like this.
+// Mixed reports whether calls of class s have both the tracked value and another value in the same
+// sort. Such calls cannot be replayed with a single additional value.
 func (s *Class) Mixed() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other && s.same(d.sort) })
 }
@@ -89,9 +89,9 @@ func (s *Class) same(sort int) bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
 }
 
-// On returns the class that calls of class s have if the values that [Class.AsSame] gives for class
-// to are tracked. These calls then have another value in each sort where calls of class to do, and
-// a field of a result lacks the value. On returns nil if no such class is known.
+// On returns the class that calls of class s belong to when the values returned by to.AsSame are
+// tracked: they have another value in each sort where calls of class to do, and their result fields
+// lack the value. On returns nil if no such class is known.
 func (s *Class) On(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s

@@ -8,9 +8,9 @@ type Overlap struct {
 	Text          string // a string that both maps match
 }
 
-// maxRead is the maximum number of reported overlaps between maps that both have a Reader, for
-// example a reader of shell commands. Without this limit, there would be too many: for any two
-// commands, there is almost always a script that runs both.
+// maxRead is the maximum number of reported overlaps between two maps with readers, such as readers
+// of shell commands. Without this limit, there would be too many: for almost any two commands, a
+// script can run both.
 const maxRead = 200
 
 // Overlaps finds pairs of maps that read the same field and can match the same text. more is true
@@ -30,7 +30,7 @@ func Overlaps(p *gate.Policy, stop func() bool) (found []Overlap, more bool) {
 type overlaps struct {
 	found []Overlap
 	more  bool
-	read  int // number of overlaps between two maps that each have a Reader
+	read  int // number of overlaps between two maps with readers
 	stop  func() bool
 }
 

@@ -14,8 +14,8 @@ type pattern struct {
 	*mapping
 	samples []string // strings that the pattern matches
 	word    string   // the word to look for; empty for a regular expression
-	grows   bool     // every text that contains a matching text also matches
-	script  []string // words of a command to look for in scripts; nil: the map does not read scripts
+	grows   bool     // whether every text that contains a matching text also matches
+	script  []string // words of the command to look for in scripts; nil if the map does not read scripts
 }
 
 // maxSamples is the maximum number of texts tried for a pattern.
@@ -138,12 +138,12 @@ func classTexts(ranges []rune) []string {
 // maxTries is the maximum number of texts tried for a set of patterns.
 const maxTries = 128
 
-// maxScripts is used instead of maxTries if all patterns look for commands but other patterns also
-// match the script that runs these commands.
+// maxScripts replaces maxTries if all patterns look for commands but other patterns also match the
+// script that runs these commands.
 const maxScripts = 16
 
 // scriptOf returns a script that runs the commands that the patterns in set look for. ok is false
-// if set contains fewer than two patterns or a pattern that does not look for a command.
+// unless set contains at least two patterns, all of them looking for commands.
 func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
 	var commands []string
 	for i := range members(set) {
@@ -166,8 +166,7 @@ func exactly(ps []pattern, set uint64, texts ...string) bool {
 	return true
 }
 
-// witness returns a text that is matched by exactly the patterns in set. The second result is false
-// if no such text was found.
+// witness returns a text that exactly the patterns in set match, and reports whether it found one.
 func witness(ps []pattern, set uint64) (string, bool) {
 	exact := func(s string) bool { return exactly(ps, set, s) }
 	parts, tries := []string{""}, maxTries
@@ -199,8 +198,7 @@ func witness(ps []pattern, set uint64) (string, bool) {
 	return "", false
 }
 
-// join concatenates two texts in several ways, both with and without a separator between their
-// words.
+// join concatenates two texts in several ways, with and without separators.
 func join(a, b string) []string {
 	if a == "" {
 		return []string{b}
@@ -208,8 +206,8 @@ func join(a, b string) []string {
 	return []string{a + " " + b, b + " " + a, a + b, a + "; " + b}
 }
 
-// impossible reports whether it is obvious that no text matches all patterns in set and no other
-// patterns except those in either.
+// impossible reports whether it is obvious that every text that all patterns in set match is also
+// matched by a pattern outside set and either.
 func impossible(ps []pattern, set, either uint64) bool {
 	for i := range members(set) {
 		for j := range ps {
@@ -222,9 +220,8 @@ func impossible(ps []pattern, set, either uint64) bool {
 	return false
 }
 
-// includes reports whether every script that runs the command of the pattern narrow also runs a
-// command that the pattern wide looks for. If the command alone does not decide this, includes also
-// tries it with further words.
+// includes reports whether every script that runs the command of narrow certainly runs a command
+// that wide looks for.
 func includes(wide, narrow *pattern) bool {
 	return wide.script != nil && narrow.script != nil && wide.script[0] == narrow.script[0] &&
 		wide.read(strings.Join(narrow.script, " ")).Finds(wide.Pattern) == gate.Surely

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// literal returns the value of field d. If d must have another value, the result differs from the
-// tracked value.
+// literal returns the value of field d according to v. If d must have another value, the result
+// differs from the tracked value.
 func (b *keyFields) literal(v Values, d *Datum) literal {
 	texts := b.sorts[d.sort].texts
 	same, ok := v.same[d.sort]
@@ -26,7 +26,7 @@ func (b *keyFields) literal(v Values, d *Datum) literal {
 	return quoted(texts[0])
 }
 
-// written returns the source text of the field's expression as it appears in some net or assertion.
+// written returns the source text of the field's expression in some net or assertion.
 func (b *keyFields) written(f gate.Field) string {
 	for _, n := range b.nets {
 		for t := range n.Info.Transitions {
@@ -45,7 +45,8 @@ func (b *keyFields) written(f gate.Field) string {
 	return ""
 }
 
-// matched reports whether a map matches value l even though the form does not list that match.
+// matched reports whether some map of the field matches value l although the form does not list the
+// match.
 func (w *recipe) matched(field string, l literal) bool {
 	var text string
 	if json.Unmarshal([]byte(l), &text) != nil {
@@ -57,12 +58,12 @@ func (w *recipe) matched(field string, l literal) bool {
 	})
 }
 
-// lack reports whether the field must not contain a value for the keys that read it.
+// lack reports whether keys must not find a value in the field.
 func (p presences) lack(field string) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool { return d.Has == Lacks && !d.Field.Result && d.Field.Path == field })
 }
 
-// filled reports whether the members set a field that must not contain a value for keys.
+// filled reports whether the members set a field where keys must not find a value.
 func (p presences) filled(members map[string]any) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool {
 		if d.Has != Lacks || d.Field.Result || d.Field.Path == "" {
@@ -73,8 +74,8 @@ func (p presences) filled(members map[string]any) bool {
 	})
 }
 
-// permits reports whether the fields that must not contain a value for keys can indeed lack it.
-// They cannot if the form sets such a field to a string, which is always a value.
+// permits reports whether all fields where keys must not find a value can indeed lack one. A field
+// cannot if the form sets it to a string, which is always a value.
 func (f *form) permits(data []Datum) bool {
 	return !slices.ContainsFunc(data, func(d Datum) bool {
 		v := f.value(d.Field.Path)

@@ -8,8 +8,8 @@ import (
 // A tool's schema lists the arguments that the tool accepts, but an agent may send others. A call
 // with an unlisted argument can violate a claim, but it does not show that anything is possible.
 
-// lacking returns an argument of the class's calls that the tool's schema does not list, or the
-// empty string if all are listed.
+// lacking returns an argument of the class's calls that the tool's schema does not list, or "" if
+// it lists all of them.
 func (b *Enumerator) lacking(s *Class, f *form) string {
 	if b.lacks == nil {
 		return ""

@@ -12,8 +12,8 @@ import (
 )
 
 // A net that limits a sum refuses a call if the summed field is not a single number, is negative,
-// or already exceeds the limit. The searches do not add up amounts. A class only determines whether
-// the net can admit such a call at all.
+// or already exceeds the limit. The searches do not add up amounts; they consider only whether the
+// net can admit a call of the class at all.
 
 // sums returns the sums of the nets that the class affects.
 func (b *vocabulary) sums(s *Class) (all []sum) {
@@ -25,14 +25,14 @@ func (b *vocabulary) sums(s *Class) (all []sum) {
 	return all
 }
 
-// reads reports whether one of the sums adds up the given field.
+// reads reports whether one of the sums is the total of the given field.
 func reads(sums []sum, field string) bool {
 	return slices.ContainsFunc(sums, func(s sum) bool {
 		return s.field.Reader == nil && s.field.Path == normalize(gate.Field{Path: field}).Path
 	})
 }
 
-// summed returns the source texts of the expressions whose values are added up.
+// summed returns the source texts of the expressions that are summed.
 func (w *recipe) summed() (sources []string) {
 	for _, s := range w.sums {
 		if s.field.Reader != nil {
@@ -48,8 +48,8 @@ func isNumber(text string) bool {
 	return text != "" && text[0] != '"' && json.Unmarshal([]byte(text), &n) == nil && string(n) == text
 }
 
-// withSums returns o with a number in the field of every sum. It uses 0 for fields that were not
-// set. ok is false if a sum does not accept the content of its field.
+// withSums returns o with a number in every summed field. Fields that were not set get 0. ok is
+// false if a sum does not accept the content of its field.
 func (w *recipe) withSums(o object) (out object, ok bool) {
 	for _, s := range w.sums {
 		text, found := s.read(w, o)
@@ -70,7 +70,7 @@ func (w *recipe) withSums(o object) (out object, ok bool) {
 	return o, true
 }
 
-// read returns the value that is added to sum s for the arguments o, as JSON.
+// read returns the amount that the arguments o add to sum s, as JSON.
 func (s *sum) read(w *recipe, o object) (text string, found bool) {
 	if s.field.Reader != nil {
 		value, ok := s.field.Reader.Value(&gate.Call{Tool: w.form.tools[0].Text, Args: []byte(o.text())}, s.field.Number)
@@ -91,7 +91,7 @@ func (s *sum) read(w *recipe, o object) (text string, found bool) {
 	return string(b), err == nil
 }
 
-// addRefusals marks the class as refused by those nets whose sums cannot accept any of its calls.
+// addRefusals marks the class as refused by each net whose sum accepts none of its calls.
 func (b *Enumerator) addRefusals(s *Class, w *recipe) {
 	for _, of := range w.sums {
 		if !w.sumRefuses(of) {
@@ -105,7 +105,7 @@ func (b *Enumerator) addRefusals(s *Class, w *recipe) {
 	}
 }
 
-// sumRefuses reports whether it is certain that the sum accepts no call of the class.
+// sumRefuses reports whether the sum certainly accepts no call of the class.
 func (w *recipe) sumRefuses(of sum) bool {
 	if of.field.Reader != nil {
 		return false
@@ -147,8 +147,9 @@ var (
 	opposite = map[string]string{"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 )
 
-// comparisons returns the conjuncts of source that compare the field with a number. whole is false
-// if there are other conjuncts. An expression that is not a conjunction has no conjuncts.
+// comparisons returns the conjuncts of source that compare the field with a number. whole reports
+// whether there are no other conjuncts. If source might not be a conjunction, comparisons returns
+// nil and false.
 func comparisons(source, field string) (all []comparison, whole bool) {
 	source = quote.ReplaceAllString(expression(source), "''")
 	if strings.ContainsAny(source, "|?(") {
@@ -170,7 +171,7 @@ func comparisons(source, field string) (all []comparison, whole bool) {
 // A between is an interval of numbers from low to high.
 type between struct {
 	low, high         *big.Rat
-	aboveLow, belowUp bool // whether low itself is excluded, and whether high is
+	aboveLow, belowUp bool // whether low and high themselves are excluded
 }
 
 // cut restricts the interval to the numbers that satisfy the comparison.

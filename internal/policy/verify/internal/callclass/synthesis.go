@@ -16,30 +16,30 @@ type synthesized struct {
 	set  string // identifies the set of matching patterns
 }
 
-// A synthesis searches for names. It explores the product of the patterns' automata and represents
-// each automaton's positions as a bit set. Its alphabet is reduced to the letters that the patterns
-// distinguish.
+// A synthesis searches for names by exploring the product of the patterns' automata. The positions
+// of each automaton are represented as a bit set, and the alphabet is reduced to the letters that
+// the patterns distinguish.
 type synthesis struct {
 	patterns []string
 	tries    int
 	clock    *clock
-	prefixes []string        // the name is appended to each prefix; a pattern matches if it matches one of the results
-	taken    map[string]bool // names that must not be used after the first prefix
+	prefixes []string        // a pattern matches a name if it matches the name with one of the prefixes
+	taken    map[string]bool // names that must not be returned
 	apart    func(at []uint64) string
-	// apart distinguishes further between names that the same patterns match, by the states of the
-	// automata. An empty result means that the name is not wanted. If apart is nil, names that no
-	// pattern matches are not wanted.
+	// apart distinguishes names that the same patterns match, by the states of the automata. If it
+	// returns "", the name is not wanted. If apart is nil, names that no pattern matches are not
+	// wanted.
 }
 
 // maxSyntheses is the default limit on the search for names; see [Options].
 const maxSyntheses = 3000
 
-// longestPattern is the maximum length of a pattern. It ensures that the pattern's positions fit
-// into a bit set.
+// longestPattern is the maximum length of a pattern in bytes, so that its positions fit in a bit
+// set.
 const longestPattern = 62
 
-// names finds one unused name for each set of patterns that can all match the same name. complete
-// is false if the search reached its limit.
+// names returns one unused name for each set of patterns that can match the same name. complete is
+// false if the search reached its limit.
 func (v *synthesis) names() (names []synthesized, complete bool) {
 	if slices.ContainsFunc(v.patterns, func(p string) bool { return len(p) > longestPattern }) {
 		return nil, false
@@ -51,9 +51,9 @@ func (v *synthesis) names() (names []synthesized, complete bool) {
 	return names, complete
 }
 
-// Synthesize considers each set of patterns that can all match the same name after the prefixes,
-// and returns one unused name per set. Each returned name starts with the first prefix. complete is
-// false if the search reached its limit.
+// Synthesize returns one unused name for each set of patterns that can match the same name, where a
+// pattern matches if it matches the name with one of the prefixes. Each returned name starts with
+// the first prefix. complete is false if the search reached its limit.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	v := synthesis{tries: maxSyntheses, patterns: patterns, prefixes: prefixes, taken: taken}
 	found, complete := v.names()
@@ -61,8 +61,8 @@ func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []str
 }
 
 // search tries two names for each state of the automata, plus one for each taken name that passes
-// through the state, so that a free name is found if one exists. sets is the number of pattern sets
-// found.
+// through the state, so that it finds a free name if one exists. sets is the number of sets of
+// patterns found.
 func (v *synthesis) search(passes map[string]int) (names []synthesized, sets int, complete bool) {
 	type node struct {
 		text string
@@ -119,7 +119,7 @@ func (v *synthesis) start() []uint64 {
 	return start
 }
 
-// after returns the states of the automata after they have read name.
+// after returns the states of the automata after reading name.
 func (v *synthesis) after(name string) []uint64 {
 	at := v.start()
 	for _, c := range name {
@@ -136,7 +136,7 @@ func (v *synthesis) step(at []uint64, c rune) []uint64 {
 	return next
 }
 
-// rests returns the taken names that start with the first prefix, without this prefix.
+// rests returns the taken names that start with the first prefix, with the prefix removed.
 func (v *synthesis) rests() map[string]bool {
 	rests := make(map[string]bool)
 	for name := range v.taken {
@@ -160,8 +160,8 @@ func (v *synthesis) passCounts() map[string]int {
 	return passes
 }
 
-// keyAfter returns the key of the state that letter c leads to. A text that ends in a dot is not a
-// name, so it has its own key and does not represent a name with the same state.
+// keyAfter returns the key of the state at after letter c. A text that ends in a dot is not a name,
+// so its key differs from that of a name in the same state.
 func keyAfter(c rune, at []uint64) string {
 	if c == '.' {
 		return "." + stateKey(at)
@@ -169,8 +169,8 @@ func keyAfter(c rune, at []uint64) string {
 	return stateKey(at)
 }
 
-// accepted returns the set of patterns that match in the given state. wanted reports whether a name
-// that leads to this state is wanted.
+// accepted returns a key for the set of patterns that match in the given state, and reports whether
+// a name that leads to this state is wanted.
 func (v *synthesis) accepted(at []uint64) (set string, wanted bool) {
 	b := make([]byte, len(at))
 	for i := range at {
@@ -186,7 +186,7 @@ func (v *synthesis) accepted(at []uint64) (set string, wanted bool) {
 	return string(b) + apart, apart != ""
 }
 
-// letters returns the letters in the patterns, preceded by a letter that represents all others. No
+// letters returns the letters in the patterns, preceded by a letter that stands for all others. No
 // taken name consists only of that letter and the patterns' letters.
 func letters(patterns []string, taken map[string]bool) []rune {
 	all := strings.Join(patterns, "")
@@ -210,8 +210,8 @@ func others(yield func(rune) bool) {
 	}
 }
 
-// spelledWith reports whether some name consists only of the given letters and contains the first
-// of them.
+// spelledWith reports whether some name contains the first of the letters and no characters besides
+// the letters.
 func spelledWith(names map[string]bool, letters []rune) bool {
 	for name := range names {
 		if strings.ContainsRune(name, letters[0]) && !strings.ContainsFunc(name, func(c rune) bool { return !slices.Contains(letters, c) }) {
@@ -221,7 +221,7 @@ func spelledWith(names map[string]bool, letters []rune) bool {
 	return false
 }
 
-// step returns the position set of pattern p after letter c.
+// step returns the positions of pattern p after reading c.
 func step(p string, at uint64, c rune) uint64 {
 	var next uint64
 	for i, r := range p {
@@ -236,7 +236,7 @@ func step(p string, at uint64, c rune) uint64 {
 	return spread(p, next)
 }
 
-// spread adds the positions that are reached if stars match the empty string.
+// spread adds the positions reached if stars match the empty string.
 func spread(p string, at uint64) uint64 {
 	for i := range len(p) {
 		if at&(1<<i) != 0 && p[i] == '*' {

@@ -14,7 +14,7 @@ func (b *vocabulary) mapsOf(field string, tools []naming.Label) []pattern {
 	return list.Map(maps, newPattern)
 }
 
-// values returns contents of the field, one for each different effect. ok is false if there are too
+// values returns contents of the field, one for each distinct effect. ok is false if there are too
 // many.
 func (b *Enumerator) values(field string, tools []naming.Label) (values []*value, ok bool) {
 	ps := b.mapsOf(field, tools)
@@ -40,7 +40,7 @@ func (b *Enumerator) values(field string, tools []naming.Label) (values []*value
 	return out, true
 }
 
-// weakValue returns a value that is not a string and is matched by the patterns in set.
+// weakValue returns a value that is not a string and that the patterns in set match.
 func weakValue(field string, ps []pattern, set uint64) *value {
 	weak := &value{field: field, weak: true, hits: hitsOf(ps, set)}
 	if text, ok := witness(ps, set); ok {
@@ -51,8 +51,8 @@ func weakValue(field string, ps []pattern, set uint64) *value {
 	return weak
 }
 
-// weakWitness returns a list of texts that, taken together, are matched by exactly the patterns in
-// set. It returns nil if no such list was found.
+// weakWitness returns a list of texts that exactly the patterns in set match, each pattern at least
+// one text. It returns nil if no such list was found.
 func weakWitness(ps []pattern, set uint64) []string {
 	var leaves []string
 	for i := range members(set) {
@@ -76,7 +76,7 @@ func leavesOf(leaves []string) []string {
 	return append(slices.Clone(leaves), strings.Join(leaves, " "))
 }
 
-// listed returns list values for each combination of the actions. ok is false if there are too
+// listed returns a list value for each combination of the actions. ok is false if there are too
 // many.
 func listed(actions []string) (values []*value, ok bool) {
 	if len(actions) > maxMapsOfField {
@@ -89,8 +89,8 @@ func listed(actions []string) (values []*value, ok bool) {
 }
 
 // actionValues returns the actions that the policy distinguishes, starting with those whose text is
-// unknown. listed holds the texts that have different effects in a list. These are all actions
-// except those that several other actions together represent.
+// unknown. listed holds the actions that make a difference in a list: all except those that several
+// other actions represent together.
 func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []*value, listed []string) {
 	var texts []string
 	for _, t := range tools {
@@ -122,9 +122,9 @@ func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []
 	return values, slices.DeleteFunc(texts, func(s string) bool { return b.joint[tools[0].Text+"."+s] })
 }
 
-// actionsOf returns the actions that are matched by exactly the patterns in set. Most of them are
-// texts, including some that no rule names. Abstract values are added if no text is known or if
-// name patterns match too.
+// actionsOf returns the actions that exactly the patterns in set match. Most of them are texts,
+// including some that no rule names. Abstract values are added if no text is known or if name
+// patterns also match.
 func (b *Enumerator) actionsOf(tools []naming.Label, ps []pattern, set uint64, invented []string) (texts []string, others []*value, ok bool) {
 	values, ok := b.kindsOf("action", ps, set, 0)
 	for _, v := range values {
@@ -157,8 +157,8 @@ func (b *vocabulary) named(tools []naming.Label, action string) bool {
 	})
 }
 
-// unnamed returns an action that no rule names and that the maps treat like the given action. If
-// possible, it is a longer text; otherwise, it is an abstract value.
+// unnamed returns an action that no rule names and that the maps treat like the given action. The
+// result is a longer text if possible, and an abstract value otherwise.
 func (b *Enumerator) unnamed(tools []naming.Label, ps []pattern, set uint64, action string) *value {
 	hits, _ := b.reads(ps, set, action)
 	for _, s := range join(action, "x") {

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// add adds the classes of form f unless equivalent classes exist.
+// add adds the classes of form f that are not equivalent to existing ones.
 func (b *Enumerator) add(tool string, f *form) {
 	if b.clock.tick() {
 		return
@@ -47,7 +47,7 @@ func (b *Enumerator) variants(tool string, f *form) []*Class {
 	return all
 }
 
-// project restricts the effects on nets with a key to the effects on the tracked value.
+// project restricts the effects of s on nets with a key to those on the tracked value.
 func (b *vocabulary) project(s *Class) {
 	effects := s.Effects
 	s.Effects, s.BlockedBy = nil, nil
@@ -67,7 +67,7 @@ func (b *vocabulary) project(s *Class) {
 	}
 }
 
-// class returns the class of form f, ignoring keys and without its arguments.
+// class returns the class of form f without arguments, ignoring keys.
 func (b *Enumerator) class(tool string, f *form) *Class {
 	s := &Class{Tool: tool, supposed: b.supposed[tool]}
 	policy := b.naming.labels(f)
@@ -93,7 +93,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 			if !n.begins(e) {
 				b.addGap("", "the net %s counts calls in a row, and does not let each of them begin", n.Info.Name)
 			}
-			continue // if the arguments were different, the net would admit any call
+			continue // with different arguments, the net would admit any call
 		}
 		if len(e) > 0 {
 			s.Effects = append(s.Effects, Effect{n.Index, n.intern(e)})

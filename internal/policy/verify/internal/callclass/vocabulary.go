@@ -9,23 +9,22 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A vocabulary holds the tools and actions that calls can have, and the names that a policy gives
-// them.
+// A vocabulary holds the tools and actions of calls, and the names that a policy gives them.
 type vocabulary struct {
 	nets     []*Net
 	naming   *policyNaming
-	maps     []*mapping              // the maps of the policy, followed by the maps of nets
+	maps     []*mapping              // maps of the policy, followed by those of the nets
 	extra    []gate.Tool             // names that assertions use
 	tools    []string                // physical names
 	isTool   map[string]bool         // the physical names and the further names of known tools
 	known    map[string]bool         // names of known tools
 	supposed map[string]bool         // tools that might not exist
-	complete bool                    // no tools exist besides the known tools and those that the policy or an assertion names
-	action   map[string][]string     // actions that rules name, by the tool they belong to
-	joint    map[string]bool         // names of the form tool.action that several other names together represent
+	complete bool                    // no tools exist besides the known ones and those named by the policy or an assertion
+	action   map[string][]string     // actions named in rules, by tool
+	joint    map[string]bool         // names of the form tool.action that several other names represent together
 	listed   map[string]bool         // names that a net or an assertion uses
-	tries    int                     // the limit on the synthesis of names
-	only     map[naming.Pattern]bool // patterns to synthesize names for; nil: all patterns
+	tries    int                     // limit on the synthesis of names
+	only     map[naming.Pattern]bool // patterns to synthesize names for; nil means all
 	clock    *clock
 }
 
@@ -36,8 +35,8 @@ func (b *vocabulary) tool(name string) {
 	}
 }
 
-// reads adds the tool whose calls map m reads. If m has a tool pattern, names are synthesized
-// later.
+// reads adds the tool whose calls map m reads. If m has a tool pattern, it adds nothing, because
+// names for patterns are synthesized later.
 func (b *vocabulary) reads(m *mapping) {
 	if !m.Glob {
 		b.tool(m.Tool)
@@ -93,7 +92,7 @@ func (b *vocabulary) collectNames() {
 	}
 }
 
-// suppose adds tools with the names that the policy uses for actions and labels.
+// suppose adds tools with the same names as the policy's actions and labels.
 func (b *vocabulary) suppose(names []string) {
 	listed := list.Filter(b.maps, func(m *mapping) bool { return b.listed[m.As] })
 	names = append(names, list.Map(listed, func(m *mapping) string { return m.As })...)
@@ -105,8 +104,8 @@ func (b *vocabulary) suppose(names []string) {
 	}
 }
 
-// dotted interprets name as an action of each known tool that it can belong to. If it belongs to no
-// known tool, dotted uses the tool named by the part before the first dot.
+// dotted interprets name as an action of each tool that it can belong to. If none of these tools is
+// known, dotted adds the tool named before the first dot.
 func (b *vocabulary) dotted(name string) {
 	if listed := b.actionsNamed(name); listed || b.known[name] {
 		return // the name may also be the name of a known tool

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Values returns the values that were used to build the class's arguments.
+// Values returns the values used to build the class's arguments.
 func (s *Class) Values() Values {
 	if s.of == nil {
 		return Values{}
@@ -16,16 +16,16 @@ func (s *Class) Values() Values {
 	return s.of.fixed
 }
 
-// HasValues reports whether, wherever the arguments of class s have the tracked value, they have
-// the values v. Maps may match one value but not another. Calls with different values therefore
-// cannot be treated as calls with the same value, even if each of them alone could have it.
+// HasValues reports whether the arguments of class s have the values v wherever they have the
+// tracked value. Maps may match one value but not another, so calls with different values cannot be
+// treated as calls with the same value, even if each of them alone could have it.
 func (s *Class) HasValues(v Values) bool {
 	return s.of == nil || !slices.ContainsFunc(s.Data, func(d Datum) bool {
 		return d.Has == Same && s.of.b.literal(v, &d) != s.of.b.literal(s.of.fixed, &d)
 	})
 }
 
-// RecordKey records the values in the given key of the net, but only for those sorts that have no
+// RecordKey records in v the values in the given key of the net, but only for sorts that have no
 // value yet.
 func (b *keyFields) RecordKey(v *Values, net int, key []gate.KeyValue) {
 	if v.same == nil {
@@ -46,8 +46,8 @@ func (b *keyFields) RecordKey(v *Values, net int, key []gate.KeyValue) {
 	}
 }
 
-// KeyText returns the text that identifies the values in the net's state. ok is false if the values
-// are unknown.
+// KeyText returns the text that identifies the values v in the net's state. ok is false if some
+// value is unknown or the text is too long.
 func (b *keyFields) KeyText(v Values, net int) (text string, ok bool) {
 	n := b.nets[net]
 	for t := range n.Info.Transitions {
@@ -71,8 +71,8 @@ func (b *keyFields) KeyText(v Values, net int) (text string, ok bool) {
 // hash instead.
 const maxKeyText = 200
 
-// findWitness searches for arguments of class s, preferring those that do not increase any sum. The
-// class is doubtful if none are found.
+// findWitness searches for arguments of class s, preferring those that increase no sum. If it finds
+// no arguments, the class is doubtful.
 func (b *Enumerator) findWitness(s *Class, f *form) {
 	w := &recipe{b: b, form: f, data: s.Data, sums: b.sums(s)}
 	s.of, s.Doubtful = w, true
@@ -91,8 +91,7 @@ func (b *Enumerator) findWitness(s *Class, f *form) {
 	b.addRefusals(s, w)
 }
 
-// arguments returns the arguments of a call with the values v, in JSON. known is false if none were
-// found.
+// arguments returns JSON arguments of a call with the values v. known is false if none were found.
 func (w *recipe) arguments(v Values) (args string, known bool) {
 	o, ok := objectOf(w.form, w.data, w.sums)
 	if !ok {
@@ -125,10 +124,11 @@ func (s *Class) Free() bool {
 	})
 }
 
-// maxCompletions is the maximum number of member combinations tried for conditions and expressions.
+// maxCompletions is the maximum number of combinations of members tried for conditions and
+// expressions.
 const maxCompletions = 2048
 
-// complete adds members to o until the tool's conditions and the expressions have the required
+// complete adds members to o until the tool's conditions and the expressions yield the required
 // results.
 func (w *recipe) complete(o object, v Values, expressions []Datum) (args string, known bool) {
 	c := w.b.conditionsOf(w.form.tools)
@@ -175,7 +175,7 @@ func (w *recipe) complete(o object, v Values, expressions []Datum) (args string,
 	return "", false
 }
 
-// Common returns values that all of the classes can have, if one value per sort is enough for this.
+// Common returns values that suit all of the classes, if one value per sort suffices.
 func Common(classes []*Class) Values {
 	all := Values{same: make(map[int]literal)}
 	for _, s := range classes {
