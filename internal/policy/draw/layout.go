@@ -14,7 +14,7 @@ import (
 // layer, order the layers to reduce crossings, and move the nodes towards their neighbors.
 type layout struct {
 	net    *Net
-	nodes  []node // all nodes: first the places, then the transitions, then the bends
+	nodes  []node // places, then transitions, then bends
 	edges  []edge
 	layers [][]int
 
@@ -25,21 +25,21 @@ type node struct {
 	layer      int
 	x, y       float64 // center of the circle or box
 	width      float64
-	up, down   float64 // distance from y to the top of the node, and from y to its bottom
+	up, down   float64 // distances from y to the top and to the bottom of the node
 	bend       bool
 	label      float64 // width of the text below the node
-	near, past []int   // indexes of the neighbors in the next layer, and in the previous layer
+	near, past []int   // indexes of the neighbors in the previous and in the next layer
 }
 
-// An edge leads from left to right, regardless of its arrows.
+// An edge leads from left to right, whatever the direction of its arrows.
 type edge struct {
 	link       link
 	from, to   int
-	path       []int // indexes of the start node, the bends, and the end node
-	head, tail bool  // whether the edge has an arrow at its end, and whether it has one at its start
+	path       []int // indexes of the start node, the bends and the end node
+	head, tail bool  // whether there is an arrow at the end and at the start of the edge
 }
 
-// These are sizes in the layout, in pixels.
+// Sizes in pixels.
 const (
 	radius    = 15
 	fontSize  = 12
@@ -76,11 +76,11 @@ func newLayout(n *Net) *layout {
 	return l
 }
 
-// direct orients the links so that they do not form a cycle. A depth-first search from the marked
-// places finds the links that lead back and reverses them.
+// direct orients the links so that they form no cycles. A depth-first search from the marked places
+// finds the links that lead back, and reverses them.
 func (l *layout) direct() {
 	places := len(l.net.Places)
-	out := make([][]int, len(l.nodes)) // indexes of the outgoing edges, by node
+	out := make([][]int, len(l.nodes)) // indexes of outgoing edges, by node
 	for _, k := range l.net.links() {
 		e := edge{link: k, from: k.place, to: places + k.transition, head: true, tail: k.in && k.out}
 		if !k.in {
@@ -89,7 +89,7 @@ func (l *layout) direct() {
 		out[e.from] = append(out[e.from], len(l.edges))
 		l.edges = append(l.edges, e)
 	}
-	state := make([]int, len(l.nodes)) // 1: the node is on the current path; 2: the node is finished
+	state := make([]int, len(l.nodes)) // 1 if the node is on the current path, 2 if it is finished
 	var visit func(v int)
 	visit = func(v int) {
 		state[v] = 1
@@ -119,13 +119,13 @@ func (l *layout) direct() {
 	}
 }
 
-// fed reports whether some transition puts tokens into the place.
+// fed reports whether an edge leads to the place.
 func (l *layout) fed(place int) bool {
 	return slices.ContainsFunc(l.edges, func(e edge) bool { return e.to == place })
 }
 
-// rank assigns each node to the layer after that of its last predecessor. It then moves nodes
-// without predecessors close to their successors.
+// rank puts each node in the layer after that of its last predecessor. It then moves nodes without
+// predecessors close to their successors.
 func (l *layout) rank() {
 	for range l.nodes {
 		changed := false
@@ -153,7 +153,7 @@ func (l *layout) rank() {
 	}
 }
 
-// cut adds a bend in each layer that an edge crosses.
+// cut adds a bend to each edge in every layer between its ends, and lists the nodes of each layer.
 func (l *layout) cut() {
 	for i := range l.edges {
 		e := &l.edges[i]
@@ -176,8 +176,8 @@ func (l *layout) cut() {
 	}
 }
 
-// order sorts each layer by the barycenters of the nodes' neighbors, alternately from left to right
-// and from right to left. It keeps the order with the fewest crossings.
+// order sorts each layer by the mean positions of the nodes' neighbors, with alternating passes
+// from left to right and from right to left. It keeps the order with the fewest crossings.
 func (l *layout) order() {
 	best, fewest := l.copyLayers(), l.crossings()
 	for round := range 12 {
@@ -278,14 +278,14 @@ func (l *layout) place() {
 	l.fit()
 }
 
-// relax moves the nodes of a layer towards the mean positions of their neighbors. The order of the
-// nodes and their minimum distances are preserved (pool adjacent violators).
+// relax moves the nodes of a layer towards the mean positions of their neighbors, preserving the
+// order of the nodes and their minimum distances (pool adjacent violators algorithm).
 func (l *layout) relax(layer []int) {
 	type block struct {
-		sum   float64 // the preferred positions minus the offsets, added up
+		sum   float64 // sum of the preferred positions minus the offsets
 		count float64 // number of nodes
 	}
-	offsets := make([]float64, len(layer)) // distance of each node from the first node in the tightest packing
+	offsets := make([]float64, len(layer)) // distance of each node from the first one if packed as tightly as possible
 	var blocks []block
 	for i, v := range layer {
 		if i > 0 {
@@ -308,8 +308,8 @@ func (l *layout) relax(layer []int) {
 	}
 }
 
-// wish returns the preferred position of node v, which is a mean of the neighbors' positions. If v
-// and a neighbor are both bends, this neighbor counts most, so that long edges are straight.
+// wish returns the preferred position of node v, the weighted mean of its neighbors' positions.
+// Between two bends, the weight is higher, so that long edges become straight.
 func (l *layout) wish(v int) float64 {
 	n := &l.nodes[v]
 	sum, count := 0.0, 0.0
@@ -328,7 +328,7 @@ func (l *layout) wish(v int) float64 {
 	return sum / count
 }
 
-// fit moves the drawing to the origin and computes its size.
+// fit moves the drawing to the top and computes its height.
 func (l *layout) fit() {
 	if len(l.nodes) == 0 {
 		l.width = 0

@@ -12,7 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Live sets the places' tokens according to marking m and determines what each transition lacks.
+// Live sets the current tokens of the places from the marking m, and determines which tokens each
+// transition lacks.
 func (n *Net) Live(m gate.Marking) {
 	n.live = true
 	for i := range n.Places {
@@ -33,8 +34,8 @@ func (n *Net) Live(m gate.Marking) {
 	}
 }
 
-// WithoutStart returns n without the start transition of a rule and without the place of this
-// transition. The transition fires on its own, and neither has any effect after the first call.
+// WithoutStart returns n without the start transition of a rule and without that transition's
+// place. The transition fires on its own, and has no effect after the first call.
 func (n Net) WithoutStart() Net {
 	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Name == "start" && len(t.Tools) == 0 && t.Every == 0 })
 	if t < 0 || len(n.Transitions[t].In) != 1 {
@@ -70,8 +71,8 @@ func (n Net) WithoutStart() Net {
 	return n
 }
 
-// LiveSVG writes a live net as an element of an HTML page. Instead of colors and font sizes, it
-// uses classes that the page's style sheet must define.
+// LiveSVG writes a live net as an SVG element of an HTML page. Colors and font sizes are left to
+// classes that the page's style sheet must define.
 func LiveSVG(w io.Writer, n *Net) error {
 	l := newLayout(n)
 	b := bufio.NewWriter(w)
@@ -101,7 +102,7 @@ func LiveSVG(w io.Writer, n *Net) error {
 // escapedText escapes a string for XML and makes invisible characters visible.
 func escapedText(s string) string { return escaped(text.Escape(s)) }
 
-// description describes the net in a sentence for people who cannot see the picture.
+// description describes the net in one sentence, for people who cannot see the picture.
 func (n *Net) description() string {
 	parts := []string{"Net " + n.Name}
 	for _, p := range n.Places {
@@ -117,11 +118,10 @@ func (n *Net) description() string {
 	return strings.Join(parts, "; ") + "."
 }
 
-// A live picture is enlarged by the factor liveScale, so that its small print is readable on a
-// page.
+// liveScale is the factor by which a live picture is enlarged, so that its small print is readable.
 const liveScale = 1.25
 
-// maxDots is the maximum number of tokens that are drawn as dots in a live picture.
+// maxDots is the maximum number of tokens drawn as dots in a live picture.
 const maxDots = 5
 
 func (p printer) livePlace(place *Place, n *node) {
@@ -147,8 +147,7 @@ func (p printer) livePlace(place *Place, n *node) {
 	p.line(`<text class="name" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, n.x, n.y+radius+13, escapedText(place.Name))
 }
 
-// These are symbols in a box, as SVG paths: a triangle as on a play button, a cross, and a pause
-// symbol.
+// SVG paths of symbols in a box: a play triangle, a cross, and a pause sign.
 const (
 	signEnabled = `<path class="sign" d="M%.1f,%.1f m-3,-4 l7,4 l-7,4 z"/>`
 	signLacks   = `<path class="sign" d="M%.1f,%.1f m-3.5,-3.5 l7,7 m0,-7 l-7,7"/>`

@@ -1,8 +1,8 @@
-// Package draw draws Petri nets: as Mermaid and DOT, which other programs lay out, and as SVG with
-// its own layout.
+// Package draw draws Petri nets: in the languages of Mermaid and DOT, which leave the layout to
+// other programs, and as SVG with a layout of its own.
 //
-// A picture shows what a net gates. The boxes contain the tools; below them, small print states
-// whether approval is required and whether the net waits for the call's success.
+// A picture shows what a net gates. A box is a transition, with the tools it gates; small print
+// tells whether it requires approval, whether it waits for the call's success, and so on.
 //
 // [OfPolicy], [OfNet] and [OfFile] convert nets to a [Net]. [Mermaid], [DOT] and [SVG] write
 // several nets; [LiveSVG] writes a single net with its current marking. Layers are computed with
@@ -20,55 +20,55 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Net is a net to be drawn. Arcs refer to places by index.
+// A Net is a Petri net to be drawn. Arcs refer to places by index.
 type Net struct {
 	Name        string
-	From        string // position in the user's files, for example safety.rules:3; may be empty
+	From        string // position in the user's files, such as safety.rules:3; may be empty
 	Places      []Place
 	Transitions []Transition
 
-	live bool // whether Live was called
+	live bool // set by Live
 }
 
-// A Place is drawn as a circle with its initial tokens.
+// A Place is drawn as a circle that contains its initial tokens.
 type Place struct {
 	Name     string
 	Tokens   int
-	Terminal bool // a workflow may end when this place is marked
+	Terminal bool // a workflow can end when this place is marked
 
-	// The following fields are set by Net.Live.
+	// Set by Net.Live.
 	Now      int  // current tokens, including those in flight
 	InFlight int  // tokens held by calls in flight
-	Wanted   bool // a blocked call needs a token from this place
+	Wanted   bool // a blocked call needs a token from here
 }
 
 // A Transition is drawn as a box.
 type Transition struct {
 	Name    string
-	Tools   []string // the tools that the transition gates; empty: it fires on its own
+	Tools   []string // tools that the transition gates; if empty, it fires by itself
 	In, Out []petri.Arc
 
-	Manual   bool          // whether approval is required
-	People   int           // number of different people who must approve; 0: one
-	Deferred bool          // the transition waits for the call's success
-	Observe  bool          // the transition never blocks a call
-	Spoils   bool          // the transition invalidates evidence from other calls
-	Row      bool          // the transition counts equal calls in a row
-	Sum      string        // limit of a sum, for example "1000 of amount"; may be empty
-	Never    bool          // the transition is known never to fire
-	Every    time.Duration // interval between the times when the clock fires the transition; 0: the clock does not fire it
-	Key      []string      // fields of the key; the transition fires separately for each of their values
-	Unless   []string      // calls with one of these names are exempt
-	Listed   bool          // the box shows a list of admitted names, not a transition
+	Manual   bool          // requires approval
+	People   int           // number of different people who must approve; 0 means one
+	Deferred bool          // waits for the call's success
+	Observe  bool          // never blocks a call
+	Spoils   bool          // invalidates evidence from other calls
+	Row      bool          // counts equal calls in a row
+	Sum      string        // limit on a sum, such as "1000 of amount"; may be empty
+	Never    bool          // known never to fire
+	Every    time.Duration // interval at which the clock fires the transition; 0 if it does not
+	Key      []string      // fields of the key; the transition fires separately for each value
+	Unless   []string      // names that exempt a call
+	Listed   bool          // not a transition: the box lists admitted names
 
-	Lacks []Lack // the missing tokens, set by Net.Live; empty: the transition is enabled
+	Lacks []Lack // missing tokens, set by Net.Live; empty if the transition is enabled
 }
 
 // maxTools is the maximum number of tools listed in a box.
 const maxTools = 3
 
-// title returns the large print in a box. If the name of a transition only repeats the name of its
-// tool, title returns the name of the tool.
+// title returns the large print in a box: the name of the tool if the transition's name only
+// repeats it, and the transition's name otherwise.
 func (t *Transition) title() string {
 	if t.namesTool() {
 		return t.Tools[0]
@@ -111,7 +111,7 @@ func (t *Transition) notes() string {
 	return strings.Join(notes, " · ")
 }
 
-// look returns the style for the transition's box.
+// look returns the style of the transition's box.
 func (t *Transition) look() look {
 	kind := "call"
 	switch {
@@ -127,7 +127,7 @@ func (t *Transition) look() look {
 	return looks[slices.IndexFunc(looks, func(l look) bool { return l.name == kind })]
 }
 
-// tokens returns one dot per token or, if there are many tokens, their number.
+// tokens returns a dot for each token or, if there are more than four, their number.
 func (p *Place) tokens() string {
 	switch {
 	case p.Tokens == 0:
@@ -139,7 +139,7 @@ func (p *Place) tokens() string {
 	}
 }
 
-// heading returns the net's name and position.
+// heading returns the net's name with its position, if known.
 func (n *Net) heading() string {
 	if n.From == "" {
 		return n.Name
@@ -147,12 +147,12 @@ func (n *Net) heading() string {
 	return n.Name + " (" + n.From + ")"
 }
 
-// A link is an arc in the drawing. If a transition takes tokens from a place and puts the same
-// number back, there is only a single link.
+// A link is an arc in the drawing. A transition that takes tokens from a place and puts as many
+// back has a single link to it.
 type link struct {
 	place, transition int
 	weight            int
-	in, out           bool // whether the link has an arrow at the transition, and whether it has one at the place
+	in, out           bool // whether there is an arrow at the transition and at the place
 }
 
 func (n *Net) links() []link {
@@ -179,13 +179,13 @@ func weight(arcs []petri.Arc, place int) int {
 	return 0
 }
 
-// A Lack describes a place that holds fewer tokens than a transition takes.
+// A Lack is a place that holds fewer tokens than a transition takes from it.
 type Lack struct {
 	Place      string
-	Has, Needs int // the number of tokens that are not in flight, and the number that the transition needs
+	Has, Needs int // tokens available, excluding those in flight, and tokens needed
 }
 
-// String describes the missing tokens.
+// String describes what is missing.
 func (l Lack) String() string {
 	if l.Has == 0 && l.Needs == 1 {
 		return l.Place + " is empty"
@@ -193,7 +193,7 @@ func (l Lack) String() string {
 	return fmt.Sprintf("%s has %d of %d", l.Place, l.Has, l.Needs)
 }
 
-// showsState reports whether the picture shows whether the transition is enabled.
+// showsState reports whether the box of t tells whether t is enabled.
 func (n *Net) showsState(t *Transition) bool {
 	return n.live && !t.Listed && (len(t.Tools) > 0 || t.Every > 0)
 }
@@ -201,7 +201,7 @@ func (n *Net) showsState(t *Transition) bool {
 // Blocks reports whether calls are refused while the transition is not enabled.
 func (t *Transition) Blocks() bool { return len(t.Tools) > 0 && !t.Observe && !t.Listed }
 
-// stateText returns a description of the transition's state in a live net.
+// stateText describes the state of the transition in a live net.
 func (t *Transition) stateText() string {
 	if len(t.Lacks) == 0 {
 		return "enabled"
@@ -216,15 +216,15 @@ func (t *Transition) lacks() string {
 	return strings.Join(list.Map(t.Lacks, Lack.String), ", ")
 }
 
-// longestState returns the longest description that stateText can return. It is used so that the
-// layout does not change when tokens move.
+// longestState returns the longest text that stateText can return for t. Making room for it keeps
+// the layout stable when tokens move.
 func (n *Net) longestState(t *Transition) string {
 	all := &Transition{Tools: t.Tools, Observe: t.Observe}
 	all.Lacks = list.Map(t.In, func(a petri.Arc) Lack { return Lack{n.Places[a.Place].Name, 0, a.Weight} })
 	return all.stateText()
 }
 
-// A look is the style of a kind of box.
+// A look is the style of one kind of box.
 type look struct {
 	name, fill, stroke string
 	dash               bool

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// OfPolicy converts the nets of a policy.
+// OfPolicy builds the policy and converts its nets.
 func OfPolicy(source policy.Source) ([]Net, error) {
 	result, err := policy.Build(source)
 	if err != nil {
@@ -60,7 +60,7 @@ func OfNet(info gate.NetInfo) Net {
 	return n
 }
 
-// key returns the fields that the transition reads.
+// key returns the fields that make up the transition's key.
 func key(info gate.NetInfo, t gate.Transition) []string {
 	fields := t.Key
 	if len(fields) == 0 && len(t.Tools) > 0 {
@@ -69,7 +69,8 @@ func key(info gate.NetInfo, t gate.Transition) []string {
 	return list.Map(fields, func(f gate.Field) string { return cmp.Or(f.Source, f.Path) })
 }
 
-// sum describes the limit of the sum over the transition's calls.
+// sum describes the limit on the sum over the transition's calls. It returns the empty string if
+// there is no limit.
 func sum(info gate.NetInfo, t gate.Transition) string {
 	s := info.Sum
 	if s == nil || len(t.Tools) == 0 {
@@ -86,13 +87,13 @@ func texts(tools []gate.Tool) []string {
 	return list.Map(tools, func(t gate.Tool) string { return t.Name })
 }
 
-// ruleLine returns a net's position in short form.
+// ruleLine returns a position as base name and line.
 func ruleLine(p gate.Position) string {
 	p.File, p.Column = filepath.Base(p.File), 0
 	return p.String()
 }
 
-// OfFile converts a net from a file. Such a net gates nothing.
+// OfFile converts a net from a file that is not a policy. Such a net gates nothing.
 func OfFile(n *netfile.Net, from string) Net {
 	out := Net{Name: n.Name, From: from}
 	for i, place := range n.Places {
@@ -104,7 +105,7 @@ func OfFile(n *netfile.Net, from string) Net {
 	return out
 }
 
-// Plain returns the nets without the tools that they gate. The nets' names include their positions.
+// Plain returns the nets without the tools that they gate. Each name includes the net's position.
 func Plain(nets []Net) []*netfile.Net {
 	var plain []*netfile.Net
 	for _, n := range nets {

@@ -11,12 +11,12 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// These are sizes on the sheet.
+// Sizes in a picture of several nets, in pixels.
 const (
 	margin    = 16
-	heading   = 30 // height of the heading above each net
+	heading   = 30 // height of a net's heading
 	netGap    = 26
-	sheetWide = 980 // maximum width of a row that contains several nets
+	sheetWide = 980 // maximum width of a row with several nets
 )
 
 // SVG writes the nets as a single self-contained picture.
@@ -39,7 +39,7 @@ func SVG(w io.Writer, nets []Net) error {
 	return b.Flush()
 }
 
-// A sheet holds the positions of the nets.
+// A sheet places several nets in one picture.
 type sheet struct {
 	nets          []placed
 	width, height float64
@@ -50,7 +50,7 @@ type placed struct {
 	x, y float64
 }
 
-// newSheet fills rows with nets from left to right.
+// newSheet places the nets in rows from left to right.
 func newSheet(nets []Net) *sheet {
 	s := &sheet{}
 	x, y, row := float64(margin), float64(margin), 0.0
@@ -103,7 +103,7 @@ func (p printer) place(place *Place, n *node) {
 	p.line(`<text x="%.1f" y="%.1f" text-anchor="middle" fill="#334155">%s</text>`, n.x, n.y+radius+13, escaped(place.Name))
 }
 
-// dots holds the positions of up to maxDots tokens in a circle. Its index is the number of tokens.
+// dots contains the positions of up to maxDots tokens in a circle, indexed by the number of tokens.
 var dots = [maxDots + 1][][2]float64{
 	{}, {{0, 0}}, {{-4.5, 0}, {4.5, 0}}, {{0, -4.5}, {-4.5, 4}, {4.5, 4}}, {{-4.5, -4.5}, {4.5, -4.5}, {-4.5, 4.5}, {4.5, 4.5}},
 	{{-5.5, -5.5}, {5.5, -5.5}, {-5.5, 5.5}, {5.5, 5.5}, {0, 0}},
@@ -124,20 +124,20 @@ func (p printer) box(t *Transition, n *node) {
 	p.line(`<text x="%.1f" y="%.1f" text-anchor="middle" fill="#0f172a">%s</text>`, n.x, y, escaped(t.title()))
 }
 
-// A point is a position on the sheet.
+// A point is a position in the picture.
 type point struct{ x, y float64 }
 
-// A route is the line that represents an edge.
+// A route is the line drawn for an edge.
 type route struct {
 	edge   *edge
-	points []point // points in pairs, with a curve between the points of a pair and a straight line between pairs
+	points []point // pairs of points; a curve joins the points of a pair, a straight line joins pairs
 }
 
-// routes computes the line of every edge. At each side of a node, it spreads out the ends of the
-// edges in the order of their other ends.
+// routes returns the lines of all edges. At each side of a node, the ends of edges are spread out
+// in the order of their other ends.
 func (l *layout) routes() []route {
 	routes := make([]route, len(l.edges))
-	ends := make(map[[2]int][]int) // the edges at each side of each node: left (0) or right (1)
+	ends := make(map[[2]int][]int) // indexes of the edges at each side of each node: left (0) or right (1)
 	for i := range l.edges {
 		e := &l.edges[i]
 		routes[i] = route{edge: e, points: make([]point, 2*len(e.path)-2)}
@@ -154,7 +154,7 @@ func (l *layout) routes() []route {
 	return routes
 }
 
-// dock spreads out the ends of the edges at one side of a node.
+// dock spreads out the ends of edges at one side of node v.
 func (l *layout) dock(routes []route, v int, right bool, list []int) {
 	toward := func(i int) float64 {
 		path := l.edges[i].path
@@ -203,7 +203,7 @@ func (r *route) line() string {
 	return d.String()
 }
 
-// ends returns the SVG attributes for the route's arrows.
+// ends returns the SVG attributes for the route's arrowheads.
 func (r *route) ends() string {
 	ends := ""
 	if r.edge.head {
@@ -224,7 +224,7 @@ func (p printer) route(r route) {
 	}
 }
 
-// escaped escapes a string for XML. It replaces characters that XML does not allow with U+FFFD.
+// escaped escapes a string for XML. Characters not allowed in XML are replaced with U+FFFD.
 func escaped(s string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r < 0x20 && r != '\t' || r == 0xfffe || r == 0xffff {

@@ -48,12 +48,13 @@ func Mermaid(w io.Writer, nets []Net) error {
 	return b.Flush()
 }
 
-// A printer writes without checking for errors, because its buffered writer keeps the first error.
+// A printer writes without checking for errors: its buffered writer keeps the first one until
+// Flush.
 type printer struct{ *bufio.Writer }
 
 func (p printer) line(format string, args ...any) { _, _ = fmt.Fprintf(p, format+"\n", args...) }
 
-// boxText returns the text in the transition's box.
+// boxText returns the text in a transition's box.
 func boxText(t *Transition) string {
 	if notes := t.notes(); notes != "" {
 		return t.title() + "\n" + notes
@@ -61,13 +62,13 @@ func boxText(t *Transition) string {
 	return t.title()
 }
 
-// mermaidText quotes a string for Mermaid, where entities begin with # instead of &.
+// mermaidText quotes a string for Mermaid, whose entities begin with # instead of &.
 func mermaidText(s string) string {
 	escape := strings.NewReplacer(`"`, "#quot;", "#", "#35;", "<", "#lt;", ">", "#gt;", "&", "#amp;", "`", "#96;", "\\", "#92;", "\n", "<br/>")
 	return `"` + escape.Replace(s) + `"`
 }
 
-// ends returns the IDs of the nodes that the link leads from and to.
+// ends returns the IDs of the nodes at the start and at the end of the link.
 func (l link) ends(net int) (from, to string) {
 	from, to = fmt.Sprintf("n%dp%d", net, l.place), fmt.Sprintf("n%dt%d", net, l.transition)
 	if !l.in {

@@ -9,11 +9,10 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// targetWords are words for the destination of a file operation.
+// targetWords denote the destination of a file operation.
 var targetWords = []string{"destination", "dest", "dst"}
 
-// filesOf returns the arguments that name files. They are sorted and written in the notation that
-// maps use.
+// filesOf returns the arguments that name files, sorted and in the notation of maps.
 func filesOf(raw json.RawMessage) (files []string) {
 	for name, p := range readProperties(raw) {
 		if !Plain(name) {
@@ -32,8 +31,7 @@ func filesOf(raw json.RawMessage) (files []string) {
 	return files
 }
 
-// namesFile reports whether the name of an argument suggests that its value is the name of one or
-// more files.
+// namesFile reports whether an argument with this name probably names one or more files.
 func namesFile(name string) bool {
 	words := Words(name)
 	return len(words) > 0 && (isFile(words[0]) || isFile(words[len(words)-1]))
@@ -49,7 +47,7 @@ func isFile(word string) bool {
 	})
 }
 
-// A property holds the relevant members of an argument's schema.
+// A property contains the relevant parts of an argument's schema.
 type property struct {
 	Type       json.RawMessage            `json:"type"` // a string or a list of strings
 	Items      json.RawMessage            `json:"items"`
@@ -65,8 +63,8 @@ func readProperty(raw json.RawMessage) (p property) {
 	return p
 }
 
-// exact returns the object reduced to the given members. It is needed because encoding/json would
-// also accept "Properties" for "properties", although "Properties" has no meaning in a schema.
+// exact returns the object with only the given members. encoding/json alone would also accept
+// "Properties" for "properties", but "Properties" has no meaning in a schema.
 func exact(raw json.RawMessage, words ...string) json.RawMessage {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(raw, &all) != nil {
@@ -85,12 +83,12 @@ func readProperties(raw json.RawMessage) map[string]property {
 	return all
 }
 
-// forms returns the property itself together with all its alternatives.
+// forms returns the property and its alternatives.
 func (p *property) forms() []property {
 	return append([]property{*p}, list.Map(slices.Concat(p.AnyOf, p.OneOf), readProperty)...)
 }
 
-// holds reports whether the argument may have the given type.
+// holds reports whether the argument may be of the given type.
 func (p *property) holds(kind string) bool {
 	return slices.ContainsFunc(p.forms(), func(f property) bool { return f.is(kind) })
 }
@@ -104,8 +102,8 @@ func (p *property) is(kind string) bool {
 	return json.Unmarshal(p.Type, &several) == nil && slices.Contains(several, kind)
 }
 
-// listsTexts reports whether the argument may be a list of strings. A list whose element type is
-// not specified counts as well.
+// listsTexts reports whether the argument may be a list of strings, or a list without a specified
+// element type.
 func (p *property) listsTexts() bool {
 	return slices.ContainsFunc(p.forms(), func(f property) bool {
 		items := readProperty(f.Items)
@@ -113,7 +111,7 @@ func (p *property) listsTexts() bool {
 	})
 }
 
-// members returns the members that the objects in a list have. The argument must be a list.
+// members returns the members of the objects in a list, if the argument may be a list of objects.
 func (p *property) members() map[string]property {
 	all := map[string]property{}
 	for _, f := range p.forms() {

@@ -9,16 +9,16 @@ import (
 // A Kind classifies tools by their effect.
 type Kind uint8
 
-// These are the kinds. Apart from [Unclear], which is the zero value, they are in ascending order
-// of the caution that they require.
+// Kinds of tools. Except for [Unclear], the zero value, they are ordered by the caution they
+// require.
 const (
-	Unclear Kind = iota // the effect is unknown
+	Unclear Kind = iota // effect unknown
 	Read                // changes nothing
-	Outside             // changes nothing, but returns content that untrusted people may have written
+	Outside             // changes nothing, but returns content possibly written by untrusted people
 	Secret              // changes nothing, but may return secrets
 	Write               // creates something or makes a reversible change
-	Edit                // changes existing things
-	Send                // sends something to others
+	Edit                // changes something that exists
+	Send                // sends something to other people
 	Publish             // makes something public irrevocably
 	Destroy             // removes or overwrites something irrevocably
 	Run                 // runs a command or code
@@ -29,7 +29,7 @@ var kindNames = [...]string{"unclear", "read", "outside", "secret", "write", "ed
 
 func (k Kind) String() string { return kindNames[k] }
 
-// strong maps words to the kind that they determine anywhere in a name.
+// strong contains words that determine the kind wherever they occur in a name.
 var strong = map[string]Kind{
 	"delete": Destroy, "remove": Destroy, "drop": Destroy, "destroy": Destroy, "purge": Destroy, "wipe": Destroy, "truncate": Destroy,
 	"erase": Destroy, "kill": Destroy, "terminate": Destroy, "reset": Destroy, "revoke": Destroy, "uninstall": Destroy, "overwrite": Destroy,
@@ -37,7 +37,7 @@ var strong = map[string]Kind{
 	"execute": Run, "exec": Run, "eval": Run, "evaluate": Run, "shell": Run, "bash": Run, "terminal": Run,
 }
 
-// leading maps verbs to kinds. The first such verb in a name determines the tool's kind.
+// leading contains verbs. The first one in a name determines the kind.
 var leading = map[string]Kind{
 	"get": Read, "list": Read, "read": Read, "search": Read, "find": Read, "describe": Read, "show": Read, "view": Read, "count": Read,
 	"check": Read, "status": Read, "stat": Read, "info": Read, "lookup": Read, "cat": Read, "ls": Read, "tree": Read,
@@ -58,27 +58,26 @@ var leading = map[string]Kind{
 	"pay": Pay, "transfer": Pay, "charge": Pay, "refund": Pay, "purchase": Pay, "buy": Pay, "withdraw": Pay, "payout": Pay,
 }
 
-// sendNouns and payNouns are words for things that are sent or paid when they are created. They
-// change the kind that a verb for creating would otherwise determine.
+// sendNouns and payNouns denote things that are sent or paid by being created. They turn a tool
+// that seems to create something into one that sends or pays.
 var (
 	sendNouns = []string{"comment", "message", "email", "mail", "tweet", "post", "reply", "issue", "review", "release", "gist", "notification", "invitation", "request"}
 	payNouns  = []string{"payment", "payout", "transfer", "refund", "charge", "purchase", "invoice"}
 )
 
-// secretNouns are words for things that give others access. keyWords are words that denote such a
-// thing together with "key".
+// secretNouns denote things that grant access. keyWords do so together with "key".
 var (
 	secretNouns = []string{"secret", "secrets", "password", "passwords", "passwd", "credential", "credentials", "env", "environ", "dotenv", "printenv"}
 	keyWords    = []string{"api", "private", "access", "signing"}
 )
 
-// outsideNouns denote content that untrusted people write.
+// outsideNouns denote content written by untrusted people.
 var outsideNouns = []string{
 	"web", "page", "url", "website", "html", "email", "emails", "mail", "mails", "inbox", "issue", "issues", "comment", "comments", "message", "messages",
 	"tweet", "tweets", "thread", "threads", "feed", "news", "rss", "internet", "review", "reviews", "article", "articles", "ticket", "tickets",
 }
 
-// ByName guesses the kind from the name alone.
+// ByName guesses the kind of a tool from its name alone.
 func ByName(name string) Kind {
 	words := Words(name)
 	for i, w := range words {
@@ -111,7 +110,7 @@ func ByName(name string) Kind {
 	return verb
 }
 
-// namesSecret reports whether a name that consists of these words is about secrets.
+// namesSecret reports whether the words of a name refer to secrets.
 func namesSecret(words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(secretNouns, w) }) ||
 		(slices.Contains(words, "key") || slices.Contains(words, "keys")) && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(keyWords, w) })
@@ -120,11 +119,11 @@ func namesSecret(words []string) bool {
 // Reads reports whether a call changes nothing and returns no secrets.
 func (k Kind) Reads() bool { return k == Read || k == Outside }
 
-// Acts reports whether the effect of a call is, or might be, irrevocable.
+// Acts reports whether a call has an effect that is, or might be, irrevocable.
 func (k Kind) Acts() bool { return k >= Send }
 
-// Words splits a name into lower-case words at characters that are not letters and before capital
-// letters.
+// Words splits a name into lower-case words. A word ends before a character that is not a letter,
+// and before a capital letter that follows a lower-case one.
 func Words(name string) (words []string) {
 	var b strings.Builder
 	end := func() {
@@ -150,15 +149,14 @@ func Words(name string) (words []string) {
 	return words
 }
 
-// Sends reports whether a call can make other people receive something: messages, money, or
-// anything that code can send.
+// Sends reports whether a call can send something to other people: messages, money, or whatever
+// code can send.
 func (k Kind) Sends() bool { return k == Send || k == Publish || k == Run || k == Pay }
 
-// Untrusted reports whether the content that a call returns may have been written by untrusted
-// people.
+// Untrusted reports whether a call may return content written by untrusted people.
 func (k Kind) Untrusted() bool { return k == Outside }
 
-// Plain reports whether rules can refer to the field with a plain word.
+// Plain reports whether rules can refer to a field of this name by a plain word.
 func Plain(name string) bool {
 	for i, r := range name {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
@@ -169,7 +167,7 @@ func Plain(name string) bool {
 	return name != "" && len(name) <= 64 && !slices.Contains(keywords, name)
 }
 
-// keywords are the words that can follow a field in rules.
+// keywords can follow a field in rules.
 var keywords = []string{"as", "per", "unless"}
 
 var (

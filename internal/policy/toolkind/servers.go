@@ -13,17 +13,17 @@ import (
 //go:embed servers.txt
 var serversText string
 
-// A Server describes a well-known server.
+// A Server describes a well-known server and its tools.
 type Server struct {
 	Name  string
 	By    []string        // strings in the command, arguments or URL that identify the server
-	Like  []string        // tools that otherwise identify the server, if it has all of them
+	Like  []string        // tools that identify the server if it has all of them, used if no string in By matches
 	Kinds map[string]Kind // kinds of the server's tools, by tool name
-	// Success holds conditions by the name of the tool that runs scripts. If a script was
-	// successful, its result meets the condition. The condition is "true" if the result reports
-	// failures through isError.
+	// Success contains the conditions that the results of successful scripts meet, by the name of
+	// the tool that runs the script. A condition is "true" if failures are reported through
+	// isError.
 	Success map[string]string
-	// NoHints is true if the server's hints about the tools in Kinds are meaningless.
+	// NoHints reports whether the server's hints about the tools in Kinds are meaningless.
 	NoHints bool
 }
 
@@ -31,14 +31,14 @@ type Server struct {
 var Servers = sync.OnceValue(func() []Server {
 	all, err := parseServers(serversText)
 	if err != nil {
-		panic(err) // cannot happen: a test parses the file
+		panic(err) // cannot happen: a test parses servers.txt
 	}
 	return all
 })
 
-// parseServers parses a list of servers. A server begins with a line "server NAME", followed by
-// lines of the form "by TEXT ...", "like TOOL ...", "hints ignored", "success TOOL CONDITION" or
-// "KIND TOOL ...".
+// parseServers parses a list of servers. Each server begins with a line of the form "server NAME".
+// The lines after it have the form "by TEXT ...", "like TOOL ...", "hints ignored", "success TOOL
+// CONDITION" or "KIND TOOL ...".
 func parseServers(text string) (all []Server, err error) {
 	number := 0
 	for line := range strings.Lines(text) {
@@ -81,10 +81,9 @@ func (s *Server) add(key string, words []string) bool {
 	return k > 0
 }
 
-// Known returns the well-known server that matches start: a server's URL or the words of a command.
-// If no server matches start, Known returns one that has the given tools. If no server has them
-// either, it returns nil. The command takes precedence, because it comes from the user's
-// configuration.
+// Known returns the well-known server identified by start, which is a server's URL or the words of
+// a command. If no server matches, it returns one identified by the given tools, or nil. The
+// command takes precedence because it comes from the user's configuration.
 func Known(start []string, tools []string) *Server {
 	started := list.Find(Servers(), func(s Server) bool {
 		return slices.ContainsFunc(s.By, func(by string) bool {
@@ -99,8 +98,8 @@ func Known(start []string, tools []string) *Server {
 	})
 }
 
-// within reports whether text occurs in word and is delimited there by slashes, similar characters,
-// or the ends of word.
+// within reports whether text occurs in word, delimited by slashes, similar characters, or the ends
+// of word.
 func within(word, text string) bool {
 	for {
 		at := strings.Index(word, text)

@@ -7,31 +7,31 @@ import (
 	"strings"
 )
 
-// A Listed is a tool as its server lists it.
+// A Listed is a tool as listed by its server.
 type Listed struct {
-	Name        string // the tool's name on its server
+	Name        string // name on the server
 	Schema      json.RawMessage
 	Annotations json.RawMessage
 }
 
-// A Guess is what a tool probably does.
+// A Guess describes what a tool probably does.
 type Guess struct {
 	Kind   Kind
-	Why    string // a short reason that can be used in a comment
+	Why    string // short reason for Kind, for use in a comment
 	Fields Fields
 }
 
-// Fields classifies a tool's arguments by their names. Only required string arguments are included,
-// except in Files and Amounts.
+// Fields classifies a tool's arguments by their names. Except in Files and Amounts, only required
+// arguments are included.
 type Fields struct {
-	Paths   []string // arguments that contain paths of files
-	Files   []string // all arguments that contain paths, including optional arguments and lists, in the notation of maps: path, paths, $.files[*].path
-	Same    []string // arguments that identify a thing, for example by an ID or a path
+	Paths   []string // arguments that contain file paths
+	Files   []string // arguments that contain file paths, including optional ones and lists, in the notation of maps: path, paths, $.files[*].path
+	Same    []string // arguments that identify a thing, such as an ID or a path
 	URLs    []string
-	Amounts []string // numeric arguments that contain amounts of money
+	Amounts []string // numeric arguments that contain sums of money
 }
 
-// Of guesses what a tool does. server is the tool's well-known server, or nil.
+// Of guesses what a tool does. server is the well-known server that lists the tool, or nil.
 func Of(t Listed, server *Server) Guess {
 	g := Guess{Kind: ByName(t.Name), Why: "by its name", Fields: fieldsOf(t.Schema)}
 	known := false
@@ -55,9 +55,9 @@ func Of(t Listed, server *Server) Guess {
 	return g
 }
 
-// applyHints applies those hints of the server that make the guess more cautious. If the name is
-// inconclusive, it also applies readOnlyHint. It ignores destructiveHint for a tool of a well-known
-// server.
+// applyHints applies the hints that make the guess more cautious, and readOnlyHint if the kind is
+// unclear. known reports whether the tool is in the list of well-known servers. For such a tool,
+// openWorldHint is ignored, and so is destructiveHint unless the tool would only read.
 func (g *Guess) applyHints(annotations json.RawMessage, known bool) {
 	var hints struct {
 		ReadOnly    *bool `json:"readOnlyHint"`
@@ -65,7 +65,7 @@ func (g *Guess) applyHints(annotations json.RawMessage, known bool) {
 		OpenWorld   *bool `json:"openWorldHint"`
 	}
 	if json.Unmarshal(annotations, &hints) != nil {
-		return // there are no hints, or they are invalid
+		return // no hints, or invalid ones
 	}
 	yes := func(b *bool) bool { return b != nil && *b }
 	if yes(hints.Destructive) && g.Kind < Send && (!known || g.Kind.Reads()) {
@@ -86,7 +86,7 @@ func (g *Guess) applyHints(annotations json.RawMessage, known bool) {
 	}
 }
 
-// A schema holds the relevant members of the schema of a tool's arguments.
+// A schema contains the relevant parts of a tool's argument schema.
 type schema struct {
 	Properties map[string]json.RawMessage `json:"properties"`
 	Required   []string                   `json:"required"`
@@ -99,13 +99,13 @@ func readSchema(raw json.RawMessage) (s schema) {
 	return s
 }
 
-// Amount reports whether the field's name suggests an amount of money.
+// Amount reports whether a field of this name probably contains a sum of money.
 func Amount(field string) bool {
 	words := Words(field)
 	return len(words) > 0 && slices.Contains(amountWords, words[len(words)-1])
 }
 
-// hasField reports whether there is an argument with one of the given names.
+// hasField reports whether one of the names is that of an argument, ignoring case.
 func hasField(raw json.RawMessage, names []string) bool {
 	for field := range readSchema(raw).Properties {
 		if slices.Contains(names, strings.ToLower(field)) {
