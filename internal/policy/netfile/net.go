@@ -1,15 +1,14 @@
 // Package netfile reads Petri nets from files in several formats: the nets of a configuration (YAML
 // or JSON), plain place/transition nets in JSON, and PNML, the exchange format of model checkers
-// (ISO/IEC 15909-2). It also writes PNML, and formats the analysis of a net.
+// (ISO/IEC 15909-2). It also writes PNML and formats the results of analyzing a net.
 //
 // The plain JSON format lists the places and the weighted arcs of each transition:
 //
 //	{"name": "water", "places": ["H2", "O2", "H2O"], "initial": {"H2": 10, "O2": 5},
 //	 "transitions": [{"name": "burn", "in": [["H2", 2], ["O2", 1]], "out": [["H2O", 2]]}]}
 //
-// [Read] returns the nets of a file as values of type [Net]; [NewReport] converts the analysis of a
-// net to a [Report], which can be printed or encoded as JSON. The package has no goroutines and no
-// shared state.
+// [Read] returns the nets in a file; [NewReport] converts the analysis of a net to a [Report], which
+// can be printed or encoded as JSON. The package has no goroutines and no shared state.
 package netfile
 
 import (
@@ -24,17 +23,16 @@ import (
 type Net struct {
 	Name        string
 	Places      []string
-	Transitions []string // names of the transitions, in the order of Petri.Transitions
+	Transitions []string // in the order of Petri.Transitions
 	Petri       petri.Net
 	Initial     petri.Marking
-	Terminal    []int // places where the net is allowed to stop
+	Terminal    []int // indexes of the places where the net may stop
 }
 
-// maxCount is the maximum weight of an arc. It is also the maximum number of initial tokens in a
-// place.
+// maxCount is the maximum weight of an arc and the maximum number of initial tokens in a place.
 const maxCount = math.MaxInt32
 
-// A weighted is an arc to or from the place with the given name, and the weight of this arc.
+// A weighted is a weighted arc to or from the place with the given name.
 type weighted struct {
 	place  string
 	weight int
@@ -81,7 +79,8 @@ func (b *builder) transition(name string, in, out []weighted) {
 	b.net.Petri.Transitions = append(b.net.Petri.Transitions, petri.Transition{In: b.arcs(name, in), Out: b.arcs(name, out)})
 }
 
-// arcs converts arcs. If several arcs lead to the same place, it adds up their weights.
+// arcs converts arcs between a transition and places. The weights of several arcs with the same
+// place are added up.
 func (b *builder) arcs(transition string, list []weighted) []petri.Arc {
 	var arcs []petri.Arc
 	at := make(map[int]int)

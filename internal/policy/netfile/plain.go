@@ -10,8 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A plainNet is a net in plain JSON. Other keys of the file, which say where the net comes from,
-// are ignored.
+// A plainNet is a net in plain JSON. Other keys, which tell where the net comes from, are ignored.
 type plainNet struct {
 	Name        string         `json:"name"`
 	Places      []string       `json:"places"`
@@ -81,8 +80,7 @@ func readPlain(name string, src []byte) (*Net, error) {
 	return b.finish()
 }
 
-// jsonError converts a JSON error to a problem. The problem includes the error's position if that
-// is known.
+// jsonError converts a JSON error to a problem, with the position of the error if that is known.
 func jsonError(name string, src []byte, err error) error {
 	e := diag.Problem{File: name, Msg: err.Error()}
 	var wrong *json.UnmarshalTypeError

@@ -28,7 +28,7 @@ type pnmlNet struct {
 	pnmlPage
 }
 
-// A pnmlPage holds the elements of a net or of one of its pages. Pages can be nested.
+// A pnmlPage contains the elements of a net or of one of its pages. Pages can be nested.
 type pnmlPage struct {
 	Pages          []pnmlPage `xml:"page"`
 	Places         []pnmlNode `xml:"place"`
@@ -39,7 +39,7 @@ type pnmlPage struct {
 	pnmlRest
 }
 
-// A pnmlRest holds those attributes and children of an element that are not read elsewhere.
+// A pnmlRest contains the attributes and children of an element that are not read elsewhere.
 type pnmlRest struct {
 	Attributes []xml.Attr    `xml:",any,attr"`
 	Elements   []pnmlElement `xml:",any"`
@@ -47,8 +47,8 @@ type pnmlRest struct {
 
 type pnmlElement struct{ XMLName xml.Name }
 
-// checkRest rejects an element with content that a place/transition net cannot express, such as a
-// capacity or a special kind of arc. It accepts graphical and tool-specific content.
+// checkRest reports content that a place/transition net cannot have, such as a capacity or a
+// special kind of arc, as an error. Graphical and tool-specific content is accepted.
 func (r *pnmlReader) checkRest(what string, rest pnmlRest) {
 	for _, e := range rest.Elements {
 		if !slices.Contains(pnmlCosmetic, e.XMLName.Local) {
@@ -62,8 +62,8 @@ func (r *pnmlReader) checkRest(what string, rest pnmlRest) {
 	}
 }
 
-// The following elements do not affect the behavior of a net, but some tools change it through the
-// following attributes. These variables are read-only.
+// Elements named in pnmlCosmetic do not affect the behavior of a net. Attributes named in
+// pnmlSemantic do so in the formats of some tools. Both variables are read-only.
 var (
 	pnmlCosmetic = []string{"name", "graphics", "toolspecific"}
 	pnmlSemantic = []string{"type", "initialMarking", "inscription", "weight", "capacity"}
@@ -111,8 +111,8 @@ func readPNML(name string, src []byte) ([]*Net, error) {
 	return each(name, doc.Nets, fromPNML)
 }
 
-// latin1 decodes a file that is declared as Latin-1, as some nets of the Model Checking Contest
-// are, or as ASCII.
+// latin1 decodes a file declared as Latin-1, as are some nets of the Model Checking Contest, or as
+// ASCII.
 func latin1(charset string, r io.Reader) (io.Reader, error) {
 	switch strings.ToLower(charset) {
 	case "iso-8859-1", "latin1", "us-ascii", "ascii":
@@ -123,7 +123,7 @@ func latin1(charset string, r io.Reader) (io.Reader, error) {
 	return strings.NewReader(string(list.Map(src, func(b byte) rune { return rune(b) }))), err
 }
 
-// checkEnd returns an error if anything else follows the document.
+// checkEnd returns an error if the document is followed by anything but comments and white space.
 func checkEnd(d *xml.Decoder) error {
 	for {
 		token, err := d.Token()
@@ -148,12 +148,12 @@ func checkEnd(d *xml.Decoder) error {
 // A pnmlReader collects the nodes and arcs of all pages.
 type pnmlReader struct {
 	*builder
-	refs  map[string]string // for each reference node, the ID of the node that it refers to
-	names map[string]string // for each ID of a place, the name of the place
+	refs  map[string]string // IDs of the nodes that reference nodes refer to, by ID
+	names map[string]string // names of places, by ID
 	in    map[string][]weighted
 	out   map[string][]weighted
-	kind  map[string]byte // for each ID, the kind of the node: p or t
-	all   pnmlPage        // the elements of all pages
+	kind  map[string]byte // 'p' for a place or 't' for a transition, by ID
+	all   pnmlPage        // elements of all pages
 }
 
 func fromPNML(file string, n *pnmlNet) (*Net, error) {
@@ -223,8 +223,8 @@ func (r *pnmlReader) arcs() {
 	}
 }
 
-// node resolves references from node to node. It follows at most as many references as exist, so
-// that it ends even if they form a cycle.
+// node resolves references between nodes. It follows at most as many references as exist, so that
+// it terminates even if they form a cycle.
 func (r *pnmlReader) node(id string) string {
 	for range len(r.refs) {
 		to, ok := r.refs[id]
@@ -247,8 +247,8 @@ func (r *pnmlReader) count(text *pnmlText, none int, what string) int {
 	return n
 }
 
-// unique returns a unique name for each node: the node's name if no other node has this name, and
-// the node's ID otherwise.
+// unique returns a unique name for each node, by ID: the node's name or, if another node has that
+// name too, its ID.
 func unique(nodes []pnmlNode) map[string]string {
 	count := make(map[string]int)
 	for _, n := range nodes {
@@ -299,6 +299,6 @@ var pnmlTemplate = template.Must(template.New("pnml").Funcs(template.FuncMap{"xm
 
 func escaped(s string) string {
 	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(s)) // writing to a buffer never fails
+	_ = xml.EscapeText(&b, []byte(s)) // writing to a bytes.Buffer never fails
 	return b.String()
 }

@@ -109,8 +109,8 @@ func (r *Report) pump() string {
 	return text
 }
 
-// listOr formats a list. It returns the parameter none for an empty list, and "?" for an unknown
-// list.
+// listOr formats a list. It returns none if the list is empty, and "?" if the analysis is
+// incomplete.
 func (r *Report) listOr(none string, list []string) string {
 	const most = 8
 	switch {
@@ -139,7 +139,7 @@ func (r *Report) live() string {
 	}
 }
 
-// printBounds lists the places and groups them by bound.
+// printBounds lists the places, grouped by bound.
 func (r *Report) printBounds(w io.Writer) error {
 	places := make(map[int][]string)
 	for place, bound := range r.result.Bounds {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// Read reads the nets in a file. It detects the format from the text. name is the file's name for
-// error messages. Read returns at least one net, or an error: a [diag.List] for nets of a
+// Read reads the nets in a file, whose format it detects from the text. The name of the file is
+// used for error messages. Read returns at least one net, or an error: a [diag.List] for nets of a
 // configuration, and a [diag.Problem] for other nets.
 func Read(name string, src []byte) ([]*Net, error) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
@@ -30,7 +30,7 @@ func Read(name string, src []byte) ([]*Net, error) {
 	return each(name, nets, fromConfig)
 }
 
-// each converts the nets of a file. A file without a net is an error.
+// each converts the nets of a file. It returns an error if the file contains no net.
 func each[T any](file string, nets []T, convert func(file string, n *T) (*Net, error)) ([]*Net, error) {
 	var out []*Net
 	for i := range nets {
@@ -46,15 +46,14 @@ func each[T any](file string, nets []T, convert func(file string, n *T) (*Net, e
 	return out, nil
 }
 
-// Foreign reports whether src is a net in a format that a configuration cannot contain: plain JSON
-// or PNML.
+// Foreign reports whether src is in one of the formats that a configuration cannot contain: plain
+// JSON or PNML.
 func Foreign(src []byte) bool {
 	src = bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\ufeff")))
 	return bytes.HasPrefix(src, []byte("<")) || isPlain(src)
 }
 
-// fromConfig converts the structure of a net in a configuration. It ignores which tools the net
-// gates.
+// fromConfig converts the structure of a net in a configuration, leaving out which tools it gates.
 func fromConfig(file string, c *config.Net) (*Net, error) {
 	b := newBuilder(file, c.Name)
 	for _, place := range c.Places {

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// Report is the result of "petrigate analyze". Other tools rely on its JSON format. Unknown values
-// are null.
+// A Report is the result of "petrigate analyze". Other tools depend on its JSON format. Unknown
+// values are null.
 type Report struct {
 	Version         int                 `json:"version"`
 	Name            string              `json:"name"`
@@ -25,8 +25,8 @@ type Report struct {
 	Incomplete      bool                `json:"incomplete,omitempty"`
 
 	NotLive []string      `json:"notLive,omitempty"` // transitions that are not live
-	Trap    []string      `json:"trap,omitempty"`    // a shortest path to a deadlock where no terminal place is marked
-	Trapped *int          `json:"trapped,omitempty"` // if the net has terminal places, the number of such deadlocks
+	Trap    []string      `json:"trap,omitempty"`    // shortest path to a deadlock with no terminal place marked
+	Trapped *int          `json:"trapped,omitempty"` // number of such deadlocks, if the net has terminal places
 	Pump    *reportedPump `json:"pump,omitempty"`
 
 	net      *Net
@@ -46,7 +46,7 @@ type reportedPump struct {
 	Places []string `json:"places"`
 }
 
-// NewReport returns a report on the analysis of a net. live says whether liveness was analyzed.
+// NewReport returns a report on the analysis of a net. live reports whether liveness was analyzed.
 func NewReport(n *Net, a *petri.Analysis, live bool, took time.Duration) *Report {
 	r := &Report{
 		Version: 1, Name: n.Name, net: n, result: a, liveness: live,
@@ -63,7 +63,7 @@ func NewReport(n *Net, a *petri.Analysis, live bool, took time.Duration) *Report
 	if a.Pump != nil {
 		r.Pump = &reportedPump{namesOf(n.Transitions, a.Pump.Prefix), namesOf(n.Transitions, a.Pump.Cycle), namesOf(n.Places, a.Pump.Places)}
 	}
-	if r.Incomplete { // the other results cover only some of the states
+	if r.Incomplete { // the remaining results would cover only some of the states
 		return r
 	}
 	r.DeadTransitions = namesOf(n.Transitions, a.Dead)
@@ -87,8 +87,8 @@ func NewReport(n *Net, a *petri.Analysis, live bool, took time.Duration) *Report
 	return r
 }
 
-// namesOf returns the names of places or transitions. The result is never nil, so that its JSON
-// form is never null.
+// namesOf returns the names with the given indexes. The result is never nil, so that its JSON
+// encoding is never null.
 func namesOf(names []string, numbers []int) []string {
 	return append([]string{}, list.Map(numbers, func(i int) string { return names[i] })...)
 }

@@ -9,33 +9,33 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// An Event is a call, an answer to an approval request, a result, the activation of a net, or the
-// passage of time. Its JSON form is used in cases and counterexamples.
+// An Event is a call, an answer to an approval request, a result, the activation or deactivation of
+// a net, or the passage of time. Its JSON encoding is used in cases and counterexamples.
 type Event struct {
-	Type    string          `json:"type"` // one of "call", "answer", "result", "activate", "deactivate" and "wait"
+	Type    string          `json:"type"` // "call", "answer", "result", "activate", "deactivate" or "wait"
 	ID      string          `json:"id,omitempty"`
 	Tool    string          `json:"tool,omitempty"`
-	Also    []string        `json:"also,omitempty"` // further names of the tool
-	Weak    []string        `json:"weak,omitempty"` // those names in Tool and Also that neither count as evidence nor exempt the call
+	Also    []string        `json:"also,omitempty"` // additional names of the tool
+	Weak    []string        `json:"weak,omitempty"` // names in Tool and Also that neither count as evidence nor exempt the call
 	Args    json.RawMessage `json:"args,omitempty"`
 	Approve Consent         `json:"approve,omitempty"`
-	Outcome string          `json:"outcome,omitempty"` // one of the words in [Outcomes]
-	Returns json.RawMessage `json:"returns,omitempty"` // result of a successful call; any JSON value
+	Outcome string          `json:"outcome,omitempty"` // one of [Outcomes]
+	Returns json.RawMessage `json:"returns,omitempty"` // result of a successful call, as any JSON value
 	Net     string          `json:"net,omitempty"`
-	For     string          `json:"for,omitempty"`   // duration of a wait event, for example "20s"
-	Times   int             `json:"times,omitempty"` // number of consecutive successful calls; 0: a single call that a result event ends
+	For     string          `json:"for,omitempty"`   // duration of a wait event, such as "20s"
+	Times   int             `json:"times,omitempty"` // number of consecutive successful calls; 0 means a single call, ended by a result event
 }
 
-// Outcomes holds the word for each outcome in JSON.
+// Outcomes contains the JSON word for each outcome.
 var Outcomes = [...]string{gate.Unknown: "unknown", gate.Success: "success", gate.Failure: "failure"}
 
-// Duration returns the duration of a wait event, or 0 if the duration is invalid.
+// Duration returns the duration of a wait event, or 0 if it is invalid.
 func (e *Event) Duration() time.Duration {
 	d, _ := time.ParseDuration(e.For)
 	return d
 }
 
-// Arguments returns the call's arguments, or nil if the event has none.
+// Arguments returns the call's arguments, or nil if the event has no arguments.
 func (e *Event) Arguments() json.RawMessage {
 	if string(e.Args) == "null" {
 		return nil
@@ -43,8 +43,8 @@ func (e *Event) Arguments() json.RawMessage {
 	return e.Args
 }
 
-// CallOf returns the event that makes call c. In the event, each further name is either certain or
-// weak.
+// CallOf returns the event for the call c. The event does not tell certain additional names from
+// those that are neither certain nor weak.
 func CallOf(c gate.Call) Event {
 	e := Event{Type: "call", ID: c.ID, Tool: c.Tool, Args: c.Args}
 	if c.Foreign {
@@ -69,9 +69,9 @@ func (e *Event) Call() gate.Call {
 	return c
 }
 
-// Play plays an event. After a call or an answer, it returns the decision; if an answer has no
-// pending approval request, the decision is nil. For a repeated call, Play also returns how many
-// times the call was admitted.
+// Play plays an event. For a call or an answer, it returns the decision, which is nil if an answer
+// matches no pending approval request. For a repeated call, Play also returns how often the call
+// was admitted.
 func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 	switch e.Type {
 	case "call":
@@ -83,7 +83,7 @@ func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 			s.Return(e.ID, gate.End{Outcome: gate.Outcome(o), Result: e.Returns})
 		}
 	case "activate":
-		_ = s.Activate(e.Net) // unknown names are ignored here
+		_ = s.Activate(e.Net) // ignore unknown nets
 	case "deactivate":
 		_ = s.Deactivate(e.Net)
 	case "wait":
@@ -92,9 +92,9 @@ func (s *Session) Play(e *Event) (d gate.Decision, admitted int) {
 	return nil, 0
 }
 
-// Repeat makes a call up to the given number of times, and stops early if the call is not admitted.
-// Each call succeeds with the given result. If times is 0, Repeat makes the call once and does not
-// end it.
+// Repeat makes a call up to the given number of times, stopping early if the call is not admitted.
+// Each admitted call succeeds with the given result. If times is 0, Repeat makes a single call and
+// does not end it.
 func (s *Session) Repeat(c gate.Call, says Consent, times int, returns []byte) (d gate.Decision, admitted int) {
 	return s.repeat(c, says, times, returns, s.End)
 }
@@ -129,7 +129,7 @@ func (c *Consent) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalJSON encodes c in the form that UnmarshalJSON accepts.
+// MarshalJSON encodes c in the form accepted by UnmarshalJSON.
 func (c Consent) MarshalJSON() ([]byte, error) {
 	return []byte([...]string{Nobody: "null", Yes: "true", No: "false", Later: `"wait"`}[c]), nil
 }

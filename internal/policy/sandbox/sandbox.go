@@ -9,7 +9,7 @@ import (
 // Epoch is the initial time of every sandbox.
 var Epoch = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// A Sandbox holds simulated sessions of a policy. Time passes only in [Sandbox.Wait].
+// A Sandbox contains simulated sessions under a policy. Time passes only in [Sandbox.Wait].
 type Sandbox struct {
 	policy   *gate.Policy
 	now      time.Time
@@ -17,13 +17,13 @@ type Sandbox struct {
 	sessions map[string]*Session
 }
 
-// A Participant gives the name and the principal of a session to be started.
+// A Participant is the name and the principal of a session to be started.
 type Participant struct{ Name, Principal string }
 
 // New starts a session for each participant or, without participants, a single unnamed session.
-// Sessions of the same principal share the state of nets with principal scope, and all sessions
-// share the state of global nets. active names the nets that are active at the start; nil means
-// all.
+// Sessions with the same principal share the state of nets with principal scope, and all sessions
+// share the state of nets with global scope. active lists the nets that are initially active; nil
+// means all.
 func New(p *gate.Policy, active []string, participants ...Participant) *Sandbox {
 	s := &Sandbox{policy: p, now: Epoch, sessions: make(map[string]*Session)}
 	if len(participants) == 0 {
@@ -49,10 +49,12 @@ func New(p *gate.Policy, active []string, participants ...Participant) *Sandbox 
 // Now returns the simulated time.
 func (s *Sandbox) Now() time.Time { return s.now }
 
-// Wait lets the duration d pass. A session notices this at its next call or at [gate.Session.Tick].
+// Wait advances the simulated time by d. Sessions notice this at their next call, or at
+// [gate.Session.Tick].
 func (s *Sandbox) Wait(d time.Duration) { s.now = s.now.Add(d) }
 
-// Session returns the session with the given name, or the first session if name is empty.
+// Session returns the session with the given name, the first session if name is empty, or nil if no
+// session has the name.
 func (s *Sandbox) Session(name string) *Session {
 	if name == "" {
 		return s.first
@@ -60,12 +62,12 @@ func (s *Sandbox) Session(name string) *Session {
 	return s.sessions[name]
 }
 
-// A Session is a simulated session. It identifies calls by IDs that the caller assigns.
+// A Session is a simulated session. Calls are identified by IDs assigned by the caller.
 type Session struct {
 	*gate.Session
 	box     *Sandbox
 	waiting map[string]waitingCall
-	calls   map[string]madeCall // for each call ID, the last admitted call
+	calls   map[string]madeCall // last admitted call with each ID
 }
 
 // A madeCall is an admitted call.
@@ -74,7 +76,7 @@ type madeCall struct {
 	names  gate.Call // the call without its arguments
 }
 
-// A waitingCall is a call that waits for approval.
+// A waitingCall is a call waiting for approval.
 type waitingCall struct {
 	call gate.Call
 	ask  *gate.Ask

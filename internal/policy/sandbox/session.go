@@ -9,14 +9,14 @@ import (
 type Consent uint8
 
 const (
-	Nobody Consent = iota // no person is available to answer the request
+	Nobody Consent = iota // no person is available to answer
 	Yes
 	No
-	Later // the answer will be given later with [Session.Answer]
+	Later // the answer is given later, with [Session.Answer]
 )
 
-// Call makes a call at the simulated time. If approval is requested, Call also answers the request.
-// It returns a [gate.Ask] only if the answer follows later.
+// Call makes a call at the simulated time. It answers an approval request as says specifies, and
+// returns a [gate.Ask] only if says is [Later].
 func (s *Session) Call(c gate.Call, says Consent) gate.Decision {
 	c.Time = s.box.now
 	d := s.Decide(c, nil)
@@ -31,8 +31,8 @@ func (s *Session) Call(c gate.Call, says Consent) gate.Decision {
 	return s.answered(waitingCall{c, ask}, says)
 }
 
-// Answer answers the approval request of a waiting call. If no call with the given ID is waiting,
-// Answer returns nil.
+// Answer answers the approval request of a waiting call. It returns nil if no call with the given
+// ID is waiting.
 func (s *Session) Answer(id string, says Consent) gate.Decision {
 	w, ok := s.waiting[id]
 	if !ok {
@@ -55,23 +55,23 @@ func (s *Session) decided(c gate.Call, d gate.Decision) gate.Decision {
 	switch d := d.(type) {
 	case *gate.Allow:
 		s.calls[c.ID] = madeCall{d.Ticket.Number, gate.Call{Tool: c.Tool, Also: c.Also}}
-	case *gate.Ask: // the request was already answered and must not be made again
+	case *gate.Ask: // the request was already answered; do not ask again
 		s.Withdraw(d)
 		return d.Refusal()
 	}
 	return d
 }
 
-// End settles the last admitted call with the given ID at the simulated time. It reports whether
-// this changed anything.
+// End ends the last admitted call with the given ID at the simulated time. It reports whether this
+// changed anything.
 func (s *Session) End(id string, e gate.End) bool {
 	made, ok := s.calls[id]
 	e.Time = s.box.now
 	return ok && s.Session.End(made.number, e)
 }
 
-// Return ends a call like End. If the call has a result, the policy's success conditions judge it
-// first. A JSON string also counts as the text of the result.
+// Return is like End, but first applies the policy's success conditions to the result, if there is
+// one. If the result is a JSON string, its value also serves as the text of the result.
 func (s *Session) Return(id string, e gate.End) bool {
 	if made, ok := s.calls[id]; ok && e.Result != nil {
 		e.Text, _ = rawjson.String(e.Result)
