@@ -14,18 +14,18 @@ import (
 type Options struct {
 	Ledger     Ledger
 	Generation *Generation                // initial generation
-	Where      func(gate.Position) string // formats a position for people; nil: gate.Position.String
-	Logger     *slog.Logger               // nil: discard
+	Where      func(gate.Position) string // formats a rule's position for display; nil: gate.Position.String
+	Logger     *slog.Logger               // nil: log output is discarded
 	Now        func() time.Time           // nil: time.Now
 	Observer   Observer                   // nil: none
 	Switch     Switch                     // the kill switch; nil: none
-	Redactor   *audit.Redactor            // redacts arguments and results for records; nil: records contain only hashes
-	Process    string                     // this process's name in records; empty: no name
+	Redactor   *audit.Redactor            // redacts arguments and results for the audit record; nil: only hashes are recorded
+	Process    string                     // name of this process in the audit record; may be empty
 	Meter      Meter                      // nil: calls are not counted
-	Ended      func(session string)       // called after a session has ended; nil: nothing is called
+	Ended      func(session string)       // called with the ID of each session that has ended; may be nil
 }
 
-// Admission decides on calls. It is safe for concurrent use.
+// Admission decides whether calls may run. It is safe for concurrent use.
 type Admission struct {
 	ledger Ledger
 	log    *slog.Logger
@@ -38,15 +38,15 @@ type Admission struct {
 	counts     counts
 
 	Watch     Watch           // the observer and the meter
-	Sessions  Sessions        // the ledger's sessions
-	Unwritten Unwritten       // outcomes that the ledger has not stored yet
+	Sessions  Sessions        // the sessions in the ledger
+	Unwritten Unwritten       // outcomes not yet stored by the ledger
 	Recent    RecentArguments // arguments of recently admitted calls
 
-	// Pools of objects for reuse by later calls.
+	// Reused Pending and Settling values.
 	pendings, settlings sync.Pool
 }
 
-// New returns an Admission that decides under o.Generation.
+// New returns an Admission whose generation in force is o.Generation.
 func New(o Options) *Admission {
 	a := &Admission{
 		ledger: o.Ledger, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), now: o.Now, Watch: Watch{o.Observer, o.Meter}, kill: o.Switch, onEnd: o.Ended,

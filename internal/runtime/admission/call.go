@@ -9,72 +9,72 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Call is a call to be decided.
+// Call is a call to decide on.
 type Call struct {
 	Key
-	Gate    gate.Call   // the nets' input
-	Offered []gate.Call // tools that can be called now; see [gate.Session.Offer]; nil: unknown
+	Gate    gate.Call   // the call as the nets see it
+	Offered []gate.Call // tools the client can call now; see [gate.Session.Offer]; nil: unknown
 
-	// Invalid is an error on the caller's side. If it is not nil, the call is refused even if the
-	// nets would admit it. The call then takes no tokens, and [Refused].Err is this error.
+	// Invalid, if not nil, is an error in the request. The call is then refused even if the nets
+	// would admit it: it takes no tokens, and [Refused].Err is this error.
 	Invalid error
 
-	// The following fields are used in records, logs and metrics.
-	Client    string // name that the client gave itself
+	// For records, logs and metrics.
+	Client    string // name the client gave for itself
 	ID        []byte // JSON-RPC ID from the client
 	Upstream  string
-	Tool      string // tool name at the upstream
+	Tool      string // the upstream's name for the tool
 	Method    string // tools/call, prompts/get or resources/read
-	Canonical string // the tool's unique name, which includes the upstream's name
-	Digest    string // SHA-256 of the arguments; empty: computed when needed
+	Canonical string // the tool's qualified name, including the upstream's name
+	Digest    string // SHA-256 of the arguments; computed when needed if empty
 }
 
-// Consent is a person's answer that is recorded with a decision.
+// Consent identifies a person's answer to an approval request, for the audit record.
 type Consent struct{ ID, Channel, Actor string }
 
 // Decision is an [*Admitted], a [*Refused] or an [*Asked].
 type Decision interface{ decision() }
 
-// Admitted is the decision that a call may run. The decision is on record.
+// Admitted is the decision that a call may run. The decision has been recorded.
 type Admitted struct{ Ticket Ticket }
 
-// Asked is the decision that a call needs approval. The caller asks a person and then calls
-// [Admission.Redeem] with the consent. Whatever the answer is, the caller must finally call
-// [Admission.Withdraw].
+// Asked is the decision that a call needs approval. The caller asks a person and passes the consent
+// to [Admission.Redeem]. Whatever the answer, the caller must finally call [Admission.Withdraw].
 type Asked struct {
 	*gate.Ask
-	Generation *Generation // generation that the decision is based on
+	Generation *Generation // generation in force when the call was decided
 }
 
 func (*Admitted) decision() {}
 
 func (*Asked) decision() {}
 
-// Ticket is an admitted call. The caller must report its outcome with [Admission.Settle].
+// Ticket represents an admitted call. The caller must report the call's outcome with
+// [Admission.Settle].
 type Ticket struct {
 	ticketFacts
 
-	judge    *gate.Policy // the policy that admitted the call and whose conditions judge its result; nil: the one in force
+	judge    *gate.Policy // the policy that admitted the call; its conditions judge the result; nil: the policy in force
 	observed *observed    // nil: no observer
-	settled  atomic.Bool  // set once [Admission.Settle] has succeeded
+	settled  atomic.Bool  // set once the outcome has been stored or queued
 }
 
-// ticketFacts is the part of a ticket that its JSON form has.
+// ticketFacts is the part of a ticket that is encoded as JSON.
 type ticketFacts struct {
 	Session   string      `json:"session"`
 	Principal string      `json:"principal,omitempty"`
 	Number    uint64      `json:"number"`            // call number in the session
-	Awaited   bool        `json:"awaited,omitempty"` // the outcome changes some net's marking
+	Awaited   bool        `json:"awaited,omitempty"` // the outcome can change a net's marking
 	Tool      string      `json:"tool"`
-	Called    string      `json:"called,omitempty"` // what the policy calls the tool; empty: Tool
-	Also      []gate.Name `json:"also,omitempty"`   // the call's other names
+	Called    string      `json:"called,omitempty"` // the policy's name for the tool; empty: same as Tool
+	Also      []gate.Name `json:"also,omitempty"`   // other names of the call
 	Upstream  string      `json:"upstream"`
 	Since     time.Time   `json:"since"`
 	Policy    string      `json:"policy,omitempty"` // identity of the generation that admitted the call; see [Generation.identity]
 }
 
-// MarshalJSON encodes the ticket for another process that uses the same ledger. Afterwards this
-// process must not use the ticket.
+// MarshalJSON encodes the ticket for use by another process that shares the ledger. This process
+// must not use the ticket afterward.
 func (t *Ticket) MarshalJSON() ([]byte, error) {
 	return json.Marshal(t.ticketFacts)
 }
@@ -87,7 +87,7 @@ func (t *Ticket) UnmarshalJSON(data []byte) error {
 // Key returns the key of the call's session.
 func (t *Ticket) Key() Key { return Key{t.Session, t.Principal} }
 
-// Info describes a call to an [Observer].
+// Info describes a call for an [Observer].
 type Info struct {
 	Key
 	Upstream, Tool, Client string
@@ -101,7 +101,7 @@ type Info struct {
 	TraceParent, TraceState string
 }
 
-// observed holds a ticket's trace.
+// observed is the trace context of an admitted call.
 type observed struct {
 	ctx  context.Context //nolint:containedctx // it carries the trace, and nothing that ends
 	info Info

@@ -8,12 +8,12 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 )
 
-// Decide decides c on its session's newest state. It waits only for the ledger.
+// Decide decides c using the latest state of its session. It blocks only on the ledger.
 func (a *Admission) Decide(ctx context.Context, c *Call) Decision {
 	return a.Stage(ctx, c).Wait()
 }
 
-// Pending is a staged decision that is not known to be durable yet.
+// Pending is a decision that has been staged but might not be durable yet.
 type Pending struct {
 	admission *Admission
 	phase     deciding
@@ -22,9 +22,9 @@ type Pending struct {
 	err       error
 }
 
-// Stage decides c like Decide but does not wait until the decision is durable, so that a caller
-// with several calls can wait for all of them together. The caller must call [Pending.Wait] exactly
-// once, and must not act on the decision before that.
+// Stage is like Decide but does not wait for the decision to become durable, so that a caller can
+// stage several calls and then wait for all of them. The caller must call [Pending.Wait] exactly
+// once, and must not act on the decision before Wait returns.
 func (a *Admission) Stage(ctx context.Context, c *Call) *Pending {
 	p, ok := a.pendings.Get().(*Pending)
 	if !ok {
@@ -35,7 +35,8 @@ func (a *Admission) Stage(ctx context.Context, c *Call) *Pending {
 	return p
 }
 
-// Wait returns the decision once it is durable, or a refusal if it cannot be made durable.
+// Wait waits for the decision to become durable and returns it. If that fails, Wait returns a
+// refusal.
 func (p *Pending) Wait() Decision {
 	a, ctx, err := p.admission, p.phase.ctx, p.err
 	if err == nil {
@@ -46,16 +47,16 @@ func (p *Pending) Wait() Decision {
 	}
 	d := a.answer(ctx, &p.verdict, err)
 	a.Watch.decided(p.verdict.call, d, &p.phase)
-	if _, ok := d.(*Admitted); ok { // only an admission does not refer to memory in p, so only then p is reused
+	if _, ok := d.(*Admitted); ok { // an Admitted does not point into p, so p can be reused
 		*p = Pending{}
 		a.pendings.Put(p)
 	}
 	return d
 }
 
-// Redeem decides c again with a person's consent to q. If the call is admitted, the consent is used
-// up. The error is [approval.ErrUsed] if the consent has become invalid; then the caller must ask
-// again.
+// Redeem decides c again, given a person's consent to q. If the call is admitted, the consent is
+// used up. If the consent is no longer valid, the error is [approval.ErrUsed] and the caller must
+// ask again.
 func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Consent) (Decision, error) {
 	if now := a.Generation(); now.Fingerprint != q.Generation.Fingerprint {
 		return a.Deny(ctx, c, q.Ask, "The policy changed while a person was being asked. Call the tool again to ask again.", nil), nil
@@ -74,8 +75,8 @@ func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Conse
 	return d, nil
 }
 
-// Withdraw reports that a call no longer waits for approval. It has no effect if the call has been
-// admitted.
+// Withdraw reports that a call is no longer waiting for approval. It does nothing if the call has
+// been admitted.
 func (a *Admission) Withdraw(ctx context.Context, k Key, q *Asked) {
 	err := Update(ctx, a.ledger, k, func(*gate.State) (Change, error) { return Change{Delta: q.Withdraw()}, nil })
 	if err != nil && !errors.Is(err, ErrNoSession) {
@@ -83,8 +84,8 @@ func (a *Admission) Withdraw(ctx context.Context, k Key, q *Asked) {
 	}
 }
 
-// Ready returns a refusal for a call of the tool if a decision cannot be recorded at the moment. It
-// returns nil if a decision can probably be recorded.
+// Ready returns nil if a decision about the tool can probably be recorded now, or else the refusal
+// to return to the client.
 func (a *Admission) Ready(tool string) *Refused {
 	if err := a.ledger.Ready(); err != nil {
 		return a.refuseUnrecorded(tool, err)
@@ -92,16 +93,15 @@ func (a *Admission) Ready(tool string) *Refused {
 	return nil
 }
 
-// Writable returns the reason why nothing can be recorded at the moment, as far as is known, or
-// nil.
+// Writable returns nil if the ledger can probably record events now, or else the reason it cannot.
 func (a *Admission) Writable() error { return a.ledger.Ready() }
 
-// decide decides under the generation in force and commits the decision.
+// decide decides the call under the generation in force and commits the decision.
 func (a *Admission) decide(ctx context.Context, v *verdict) error {
 	return commit(ctx, func() (Commit, error) { return a.stage(ctx, v) })
 }
 
-// stage decides under the generation in force and stages the decision.
+// stage decides the call under the generation in force and stages the decision.
 func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	a.Unwritten.catchUp(ctx)
 	for {
@@ -116,7 +116,7 @@ func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	}
 }
 
-// decideOn decides on the state s. It returns errSwapped if s belongs to another policy.
+// decideOn decides the call in state s. It returns errSwapped if s belongs to another policy.
 func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err error) {
 	if s.Policy() != v.generation.Policy {
 		return Change{}, errSwapped
@@ -151,14 +151,14 @@ func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err erro
 	return change, nil
 }
 
-// answer returns the decision for the caller. err is the error from the commit.
+// answer returns the decision to report to the caller. err is the commit error.
 func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision {
 	c := v.call
 	if errors.Is(err, ErrStopped) {
 		return a.refuseStopped(ctx, c)
 	}
 	switch d := v.decision.(type) {
-	case *gate.Refusal: // the refusal stands even if the clocks could not be committed
+	case *gate.Refusal: // a refusal stands even if advancing the clocks could not be committed
 		v.addRemedy(d)
 		a.logRefusal(c, v.refused)
 		if err != nil {

@@ -9,39 +9,39 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Generation is a policy in force and everything derived from it. It is immutable and replaced as a
-// whole.
+// Generation is the policy in force and everything derived from it. It is immutable and always
+// replaced as a whole.
 type Generation struct {
 	Policy      *gate.Policy
 	Active      []string // nets that take part in decisions; nil: all
-	Given       []string // Active before operators switched any nets
-	Advertise   string   // which tools clients are shown: all, possible or enabled
-	Fingerprint string   // the policy's fingerprint
+	Given       []string // value of Active before operators switched any nets
+	Advertise   string   // which tools clients see: all, possible or enabled
+	Fingerprint string   // identifies the policy
 
-	Enforces      bool // some net is not in shadow mode
-	PromptsByList bool // some net names a prompt, so only listed prompts exist
-	Shared        bool // a call in one session can change the markings of other sessions' nets
-	Timed         bool // some net's marking changes with time
-	Pipefail      bool // add `set -o pipefail` to agents' scripts if only that is missing for a script to count as evidence
+	Enforces      bool // at least one net is not in shadow mode
+	PromptsByList bool // a net names a prompt, so unlisted prompts do not exist
+	Shared        bool // a call in one session can change the markings seen by other sessions
+	Timed         bool // a net's marking changes with time
+	Pipefail      bool // add `set -o pipefail` to agents' scripts that count as evidence except for its absence
 
-	Files  []audit.File    // the policy's files
+	Files  []audit.File    // source files of the policy
 	Reads  *reading.Reader // selects the parts of arguments and results that are recorded
-	opaque map[string]bool // nets that read more of a call than Reads selects, by name
+	opaque map[string]bool // names of nets that read more of a call than Reads selects
 
-	Remedy     RemedyFunc     // computes remedies; nil: refusals contain no remedy
-	Impossible ImpossibleFunc // finds impossible tools; nil: no tool is known to be impossible
+	Remedy     RemedyFunc     // computes remedies; if nil, refusals have none
+	Impossible ImpossibleFunc // finds tools that can never be called; nil: none are known
 }
 
-// RemedyFunc returns the calls that would make c admissible in the state s, after the refusal r. It
-// must not block and must be safe for concurrent use. The function owns s.
+// RemedyFunc returns the calls that would make c admissible after the refusal r in state s. It may
+// modify s. It must not block and must be safe for concurrent use.
 type RemedyFunc func(s *gate.State, c gate.Call, r *gate.Refusal) Remedy
 
-// ImpossibleFunc returns the given tools that can never be called while the given nets are active.
-// If active is nil, all nets are active.
+// ImpossibleFunc returns those of the given tools that can never be called while the given nets are
+// active. A nil active means all nets.
 type ImpossibleFunc func(tools []gate.Call, active []string) []string
 
-// NewGeneration returns a generation with the fields that follow from the policy alone. The caller
-// must set the other fields before the first use.
+// NewGeneration returns a generation with only the fields set that can be derived from the policy
+// and the active nets. The caller must set the others before using it.
 func NewGeneration(p *gate.Policy, active []string) *Generation {
 	g := &Generation{Policy: p, Active: active, Given: active, Fingerprint: p.Fingerprint(), opaque: map[string]bool{}}
 	var nets []gate.Net
@@ -56,14 +56,14 @@ func NewGeneration(p *gate.Policy, active []string) *Generation {
 	return g
 }
 
-// Opaque reports whether the net reads parts of a call's arguments or result that [reading.Reader]
-// does not select and that the policy's names do not contain.
+// Opaque reports whether the net reads parts of a call that are neither selected by
+// [reading.Reader] nor covered by the policy's names.
 func Opaque(n *gate.Net) bool {
 	return n.Validate != nil || n.OnSuccess != nil || n.Labels == nil && (n.Mapper != nil || len(n.Maps) > 0)
 }
 
-// wantsRemedy reports whether a remedy should be computed for the refusal. A refusal that ends by
-// itself after some time needs no remedy, because its text already says so.
+// wantsRemedy reports whether to compute a remedy for the refusal. If waiting is enough, the
+// refusal's text says so already and no remedy is needed.
 func (g *Generation) wantsRemedy(r *gate.Refusal) bool { return g.Remedy != nil && r.Retry == 0 }
 
 // IsActive reports whether the net takes part in decisions.
@@ -71,8 +71,8 @@ func (g *Generation) IsActive(net string) bool {
 	return g.Active == nil || slices.Contains(g.Active, net)
 }
 
-// keepSwitches returns the nets of the policy next that will be active. A net is active if active
-// is nil or contains it. But a net that operators have switched under g keeps its present setting.
+// keepSwitches returns the nets of the policy next that are active after a swap: those in active
+// (all, if active is nil), except that a net switched by an operator under g stays as it is now.
 func (g *Generation) keepSwitches(next *gate.Policy, active []string) []string {
 	on := func(list []string, net string) bool { return list == nil || slices.Contains(list, net) }
 	names, all := []string{}, active == nil
@@ -95,8 +95,8 @@ func (g *Generation) has(net string) bool {
 	return slices.ContainsFunc(g.Policy.Nets(), func(n gate.NetInfo) bool { return n.Name == net })
 }
 
-// identity distinguishes generations whose nets or active nets differ, so that they may decide
-// differently.
+// identity returns a string that differs between generations with different nets or active nets,
+// because they can make different decisions.
 func (g *Generation) identity() string {
 	if g.Active == nil || len(g.Active) == len(g.Policy.Nets()) {
 		return g.Fingerprint

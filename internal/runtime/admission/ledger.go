@@ -13,68 +13,67 @@ import (
 )
 
 // Ledger stores the nets' states and the record of decisions. It is safe for concurrent use. A step
-// is first staged, which changes the states that this process sees. It is then committed: either
-// the whole step becomes durable, or nothing of it does. Steps are committed in staging order, many
-// of them together. If Stage or [Commit.Wait] returns an error, the step and all steps staged on
-// top of it have no effect.
+// is first staged, which makes its changes visible within this process. It is then committed:
+// either the whole step becomes durable, or none of it. Steps are committed in staging order, many
+// at a time. If Stage or [Commit.Wait] returns an error, the step and all steps staged after it
+// have no effect.
 //
 // All states in a ledger belong to one policy, which [Ledger.Adopt] replaces.
 type Ledger interface {
-	// Open begins a session with its nets in their initial states and their clocks starting at
-	// s.Since. An existing session continues.
+	// Open starts a session, with the nets in their initial states and their clocks starting at
+	// s.Since. If the session exists already, it continues.
 	Open(ctx context.Context, s SessionInfo) error
 
-	// Find returns the description of a session in any process. If the session does not exist, the
-	// error is [ErrNoSession].
+	// Find returns the description of a session, whichever process opened it. If the session does
+	// not exist, the error is [ErrNoSession].
 	Find(ctx context.Context, session string) (SessionInfo, error)
 
-	// Touch sets [SessionInfo.Used] for a session that outlives this process.
+	// Touch sets [SessionInfo.Used] to now if the session outlives this process.
 	Touch(ctx context.Context, k Key, now time.Time) error
 
-	// End ends a session. The session is forgotten once none of its calls is open or waits for
-	// approval.
+	// End ends a session. The ledger forgets the session once none of its calls is open or waiting
+	// for approval.
 	End(ctx context.Context, k Key) error
 
-	// Stage runs f on the newest state of the session and its shared nets, and applies the change
-	// to the state that later steps see. The caller must wait for the commit exactly once, and must
-	// not act on the step before that; a nil commit needs no wait. If another process changed the
-	// state first, f runs again on a newer state. Therefore f must have no side effects, must not
-	// keep the state, and must not block. An error from f is returned unchanged. The queue of
-	// staged steps is bounded, so Stage may block.
+	// Stage runs f on the latest state of the session and its shared nets, and applies the change
+	// that f returns, so that later steps see it. The caller must wait for the commit exactly once
+	// and must not act on the step before that; a nil commit needs no wait. If another process
+	// changed the state first, f runs again on the newer state, so f must have no side effects. It
+	// must not retain the state or block. An error from f is returned unchanged. Stage may block,
+	// because the queue of staged steps is bounded.
 	Stage(ctx context.Context, k Key, f func(*gate.State) (Change, error)) (Commit, error)
 
-	// View runs f on the newest state. f must not change or keep the state. If k has no session,
-	// the state is that of a new session of the principal.
+	// View runs f on the latest state. f must not modify or retain the state. If the session does
+	// not exist, f gets the state that a new session of the principal would have.
 	View(ctx context.Context, k Key, f func(*gate.State)) error
 
 	// Append stages events that do not change any net's state.
 	Append(ctx context.Context, events ...audit.Event) (Commit, error)
 
-	// Sessions lists the open sessions of all processes, and the ended sessions with open calls.
+	// Sessions returns the open sessions of all processes, and ended sessions that still have open
+	// calls.
 	Sessions(ctx context.Context) iter.Seq2[SessionInfo, error]
 
-	// Adopt puts another policy in force, and reports the effect on each session's nets. If the
-	// error is [ErrHeld], the report is the same but nothing has changed.
+	// Adopt replaces the policy and reports what happened to each session's nets. If the error is
+	// [ErrHeld], nothing has changed, and the report shows which nets are held.
 	Adopt(ctx context.Context, a Adoption) ([]Adopted, error)
 
-	// Records reports whether the ledger records events. If it does not, callers need not create
-	// events.
+	// Records reports whether the ledger records events. If not, callers can skip creating them.
 	Records() bool
 
-	// Ready returns the reason why nothing can be made durable at the moment, as far as is known,
-	// or nil.
+	// Ready returns nil if steps can probably be made durable now, or else the reason they cannot.
 	Ready() error
 }
 
-// Commit is a staged step that is not known to be durable yet.
+// Commit is a step that has been staged but might not be durable yet.
 type Commit interface {
-	// Wait returns nil once the step is durable. The first waiting goroutine commits all staged
+	// Wait waits until the step is durable. The first goroutine that waits commits all staged
 	// steps. If Wait returns an error, the step has been undone. If the error is [ErrStale],
-	// another process changed the state first, and the step may be staged again.
+	// another process changed the state first, and the step can be staged again.
 	Wait(ctx context.Context) error
 }
 
-// wait waits for a commit. The commit may be nil.
+// wait waits for c unless it is nil.
 func wait(ctx context.Context, c Commit) error {
 	if c == nil {
 		return nil
@@ -82,13 +81,13 @@ func wait(ctx context.Context, c Commit) error {
 	return c.Wait(ctx)
 }
 
-// Update stages a step, waits for its commit, and retries for as long as other processes change the
-// state first. f is described at [Ledger.Stage].
+// Update stages a step and waits until it is durable, retrying while other processes change the
+// state first. For the requirements on f, see [Ledger.Stage].
 func Update(ctx context.Context, l Ledger, k Key, f func(*gate.State) (Change, error)) error {
 	return commit(ctx, func() (Commit, error) { return l.Stage(ctx, k, f) })
 }
 
-// commit stages a step and waits for it. It retries while the step is stale.
+// commit stages a step and waits until it is durable, retrying while it is stale.
 func commit(ctx context.Context, stage func() (Commit, error)) error {
 	for {
 		c, err := stage()
@@ -107,10 +106,10 @@ type Key struct{ Session, Principal string }
 // Change is the effect of one step. All parts of a change are committed together.
 type Change struct {
 	Delta  *gate.Delta   // nil: no net changes
-	Uses   string        // ID of the approval that the step uses up; if another step has used it up, the error is approval.ErrUsed
+	Uses   string        // ID of the consent that the step uses up; if it has been used already, the error is approval.ErrUsed
 	Events []audit.Event // events to record with the step
 
-	// Admits marks an admission. An admission is on disk when its Wait returns, and its error is
+	// Admits marks the admission of a call. It is on disk when Wait returns. Wait returns
 	// [ErrStopped] while the session is stopped.
 	Admits bool
 }
@@ -120,47 +119,46 @@ type SessionInfo struct {
 	Key
 	Since time.Time
 
-	// Lasting marks a session that continues after the process has ended, if the ledger does.
-	// Another process may open such a session later or at the same time. Other sessions end with
-	// their process.
+	// Lasting means that the session outlives the process if the ledger does, and that other
+	// processes may open it, even concurrently. Other sessions end with their process.
 	Lasting bool
 
-	// About describes the session for other processes. It is one JSON object that [Ledger.Open]
-	// stores; nil: none.
+	// About describes the session to other processes: a JSON object stored by [Ledger.Open], or
+	// nil.
 	About []byte
 
-	// Set by a ledger that several processes share.
+	// Set only if several processes share the ledger.
 	Open    int // number of open calls
 	Calls   []OpenCall
 	Used    time.Time // time of the last change or touch
-	Ended   bool      // the session is kept for its open calls
-	Process string    // another process that owns the session; empty: this process or none
-	Gone    bool      // the process in Owner has ended, and the session is kept for its open calls
+	Ended   bool      // the session has ended but still has open calls
+	Process string    // the other process that owns the session; empty if there is no such process
+	Gone    bool      // the owning process has exited, but the session still has open calls
 }
 
-// OpenCall is an admitted, unsettled call of a session.
+// OpenCall is an admitted call of a session that has not been settled.
 type OpenCall struct {
 	Number  uint64
 	Tool    string
 	Since   time.Time
-	Unknown bool   // the outcome was reported as unknown, or the call's process has ended
-	More    uint64 // see the fields of [gate.OpenCall]
+	Unknown bool   // the outcome was reported as unknown, or the process making the call has exited
+	More    uint64 // see [gate.OpenCall]
 }
 
-// Adoption describes the conversion of all states in a ledger to another policy; see
+// Adoption describes how to convert all states in a ledger to another policy; see
 // [gate.Policy.Adopt].
 type Adoption struct {
 	Policy *gate.Policy
-	Active []string      // nets active from now on; nil: all
+	Active []string      // nets that are active afterward; nil: all
 	Reset  []string      // nets to reset to their initial states
 	Time   time.Time     // current time
 	Events []audit.Event // events to record with the adoption
-	Try    bool          // report the effect without changing anything
+	Try    bool          // only report the effect; change nothing
 }
 
-// Adopted is an adoption's effect on the nets of one session. If only the principal is set, Adopted
-// describes the nets that the principal's sessions share. If neither is set, it describes the
-// global nets.
+// Adopted describes what an adoption did to the nets of one session. If only Principal is set, it
+// concerns the nets shared by the principal's sessions. If neither is set, it concerns the global
+// nets.
 type Adopted struct {
 	Key
 	Nets []gate.Kept
@@ -171,12 +169,12 @@ func (a Adopted) Held() bool {
 	return slices.ContainsFunc(a.Nets, func(k gate.Kept) bool { return k.Fate == gate.Held })
 }
 
-// Errors of a [Ledger].
+// Errors returned by a [Ledger].
 var (
-	ErrNoSession = errors.New("the session has ended") // the session has ended or was never opened
-	ErrStale     = backend.ErrStale                    // error from [Commit.Wait]
+	ErrNoSession = errors.New("the session has ended") // the session has ended or never existed
+	ErrStale     = backend.ErrStale                    // returned by [Commit.Wait] if another process changed the state first
 
-	// ErrHeld is the error of [Ledger.Adopt] if a hand-written net has changed in the policy and
-	// either is not in its initial state or has calls in flight.
+	// ErrHeld is returned by [Ledger.Adopt] if a hand-written net differs between the policies and
+	// has left its initial state or has calls in flight.
 	ErrHeld = errors.New("a changed net is not in its initial state or has calls in flight")
 )

@@ -7,60 +7,60 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Observer traces the phases of a call. Start is called at the beginning of a phase, and the
-// returned function at its end; the returned context is passed on. An Observer must be safe for
-// concurrent use and must not block.
+// Observer traces the phases of a call. Start is called when a phase begins. The context it returns
+// is used during the phase, and the function it returns is called when the phase ends. An Observer
+// must be safe for concurrent use and must not block.
 type Observer interface {
 	Start(ctx context.Context, s Phase, c Info) (context.Context, func(Result))
 
-	// Trace returns ctx's trace for an upstream, in the form of W3C Trace Context. The strings are
-	// empty if ctx has no trace.
+	// Trace returns the trace in ctx as W3C traceparent and tracestate header values, to be sent to
+	// an upstream. Both are empty if ctx has no trace.
 	Trace(ctx context.Context) (parent, state string)
 }
 
-// Phase is a phase of a call's processing.
+// Phase is a step in the processing of a call.
 type Phase string
 
 const (
-	PhaseCall    Phase = "call"    // from the client's request to the response
-	PhaseDecide  Phase = "decide"  // the nets decide
-	PhaseApprove Phase = "approve" // a person is asked
-	PhaseForward Phase = "forward" // the upstream processes the call
-	PhaseSettle  Phase = "settle"  // the outcome is recorded, and the nets' markings change
+	PhaseCall    Phase = "call"    // from receiving the client's request to answering it
+	PhaseDecide  Phase = "decide"  // evaluating the nets
+	PhaseApprove Phase = "approve" // asking a person
+	PhaseForward Phase = "forward" // waiting for the upstream
+	PhaseSettle  Phase = "settle"  // recording the outcome and updating the nets' markings
 )
 
-// Result is a phase's result.
+// Result is the result of a phase.
 type Result struct {
 	Decision string       // allow, refuse or ask; set only for PhaseDecide
 	Kind     string       // kind of refusal
 	Rules    []string     // rules that refused the call
 	Outcome  gate.Outcome // outcome of the call; set only for PhaseSettle
 	Failed   bool         // the upstream reported that the tool failed
-	Code     int          // JSON-RPC error code that the upstream returned or the client received; 0: none
+	Code     int          // JSON-RPC error code from the upstream or to the client; 0: none
 	Err      error
 }
 
-// Meter counts calls. Its methods run on the call's goroutine. They must be safe for concurrent use
-// and must not block.
+// Meter counts calls. Its methods are called on the goroutine that processes the call. They must be
+// safe for concurrent use and must not block.
 type Meter interface {
-	// Decided counts a decision by the nets and its duration.
+	// Decided counts a decision by the nets, which took the given time.
 	Decided(c *Call, d Decision, took time.Duration)
 
-	// Refused counts a refusal for any reason.
+	// Refused counts a refusal, whatever its reason.
 	Refused(r *Refused)
 
-	// Forwarding counts a call that is being sent to its upstream. The caller must then call
+	// Forwarding counts a call about to be sent to its upstream. The caller must then call
 	// Forwarded exactly once.
 	Forwarding(upstream string)
 
 	// Forwarded counts a call that its upstream has answered or will never answer.
 	Forwarded(upstream, tool, method string, took time.Duration, err error)
 
-	// Settled counts an outcome and the call's total duration.
+	// Settled counts the outcome of a call, which took the given time in total.
 	Settled(upstream string, o gate.Outcome, took time.Duration)
 }
 
-// Watch reports the phases of calls to an admission's observer and meter.
+// Watch reports calls to an observer and a meter, if there are any.
 type Watch struct {
 	observer Observer // nil: none
 	meter    Meter    // nil: none
@@ -69,22 +69,22 @@ type Watch struct {
 // Observed reports whether there is an observer.
 func (w *Watch) Observed() bool { return w.observer != nil }
 
-// Receiving starts [PhaseCall] for a received call. There must be an observer. The caller must call
-// the returned function when the call is answered.
+// Receiving starts [PhaseCall] for a call that has been received. The caller must call the returned
+// function when the call has been answered. Receiving panics if there is no observer.
 func (w *Watch) Receiving(ctx context.Context, i Info) (context.Context, func(Result)) {
 	return w.observer.Start(ctx, PhaseCall, i)
 }
 
-// Approving starts the approval phase of c. There must be an observer. The caller must call the
-// returned function when the person has answered or can no longer answer.
+// Approving starts [PhaseApprove] for c. The caller must call the returned function when the person
+// has answered or no answer is possible any more. Approving panics if there is no observer.
 func (w *Watch) Approving(ctx context.Context, c *Call) func(Result) {
 	_, end := w.observer.Start(ctx, PhaseApprove, c.info())
 	return end
 }
 
-// Forwarding starts [PhaseForward] for an admitted call, and counts the call. The caller must call
-// end when the upstream has answered or can no longer answer. trace returns the trace for the
-// upstream. Both functions are nil without an observer.
+// Forwarding starts [PhaseForward] for an admitted call and counts the call. trace returns the
+// trace to send to the upstream. The caller must call end when the upstream has answered or will
+// never answer. Both functions are nil if there is no observer.
 func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end func(Result)) {
 	if w.meter != nil {
 		w.meter.Forwarding(t.Upstream)
@@ -96,7 +96,7 @@ func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end 
 	return func() (string, string) { return w.observer.Trace(ctx) }, end
 }
 
-// Forwarded counts a call that the upstream has answered or can no longer answer. It must be called
+// Forwarded counts a call that the upstream has answered or will never answer. It must be called
 // after Forwarding.
 func (w *Watch) Forwarded(upstream, tool, method string, took time.Duration, err error) {
 	if w.meter != nil {
@@ -104,11 +104,11 @@ func (w *Watch) Forwarded(upstream, tool, method string, took time.Duration, err
 	}
 }
 
-// A deciding is the decision phase of one call.
+// A deciding represents the decision phase of one call.
 type deciding struct {
 	trace context.Context //nolint:containedctx // of the call
 	ctx   context.Context //nolint:containedctx // of the phase
-	begun time.Time       // start time; zero without a meter
+	begun time.Time       // start time; zero if there is no meter
 	end   func(Result)    // nil: no observer
 }
 
@@ -124,7 +124,8 @@ func (w *Watch) deciding(ctx context.Context, c *Call) deciding {
 	return d
 }
 
-// decided ends the decision phase of c, and stores the trace in the ticket for the later phases.
+// decided ends the decision phase of c. If c was admitted, decided stores the trace in its ticket
+// for the later phases.
 func (w *Watch) decided(c *Call, d Decision, p *deciding) {
 	if w.meter != nil {
 		w.meter.Decided(c, d, time.Since(p.begun))
@@ -138,7 +139,7 @@ func (w *Watch) decided(c *Call, d Decision, p *deciding) {
 	p.end(result(d))
 }
 
-// result returns the result of a decision phase.
+// result returns the result of a decision phase that led to d.
 func result(d Decision) Result {
 	switch d := d.(type) {
 	case *Admitted:
@@ -150,7 +151,7 @@ func result(d Decision) Result {
 	}
 }
 
-// rules returns the rules that caused the refusal.
+// rules returns the rules behind the refusal.
 func (f *Facts) rules() []string {
 	var all []string
 	for _, b := range f.Nets {

@@ -10,8 +10,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Snapshot returns a copy of a session's current state with its clocks advanced. The caller owns
-// the copy. If k has no session, the state is that of a new session; see [Ledger.View].
+// Snapshot returns a copy of a session's state, with the clocks advanced to the current time. The
+// caller owns the copy. If the session does not exist, Snapshot returns the state of a new session;
+// see [Ledger.View].
 func (a *Admission) Snapshot(ctx context.Context, k Key) (*gate.State, error) {
 	a.Unwritten.catchUp(ctx)
 	var s *gate.State
@@ -23,8 +24,8 @@ func (a *Admission) Snapshot(ctx context.Context, k Key) (*gate.State, error) {
 	return s, nil
 }
 
-// Fresh returns the snapshot of a new session. If all existing sessions belong to one principal, so
-// does the new session.
+// Fresh returns the state that a new session would have. If all existing sessions belong to the
+// same principal, so does the new one.
 func (a *Admission) Fresh(ctx context.Context) (*gate.State, error) {
 	only, several := "", false
 	for s, err := range a.ledger.Sessions(ctx) {
@@ -40,7 +41,7 @@ func (a *Admission) Fresh(ctx context.Context) (*gate.State, error) {
 	return a.Snapshot(ctx, Key{Principal: only})
 }
 
-// Reset resets every net of a session to its initial state on behalf of an operator.
+// Reset puts all nets of a session into their initial states on behalf of an operator.
 func (a *Admission) Reset(ctx context.Context, k Key, actor string) error {
 	a.Unwritten.catchUp(ctx)
 	event := a.operatorEvent("reset", k, 0, actor)
@@ -68,20 +69,20 @@ func (a *Admission) SettleOpen(ctx context.Context, k Key, number uint64, succes
 	return err
 }
 
-// Note logs and records an operator's action that does not change the state of the session's nets.
+// Note logs and records an operator's action that leaves the state of the nets unchanged.
 func (a *Admission) Note(ctx context.Context, event, session, actor, reason string) error {
 	a.log.Warn("operator", logkind.Operator, "event", event, "session", session, "actor", actor, "reason", reason)
 	return a.Append(ctx, audit.Operator{Time: a.now(), Event: event, Session: session, Actor: actor, Reason: audit.Bounded(reason)})
 }
 
-// operatorEvent logs an operator's action and returns its event.
+// operatorEvent logs an operator's action and returns the event to record.
 func (a *Admission) operatorEvent(event string, k Key, call uint64, actor string) []audit.Event {
 	a.log.Warn("operator", logkind.Operator, "event", event, "session", k.Session, "call", call, "actor", actor)
 	return []audit.Event{audit.Operator{Time: a.now(), Event: event, Session: k.Session, Call: call, Actor: actor}}
 }
 
-// Stops returns the stops, oldest first. If it returns an error, the result contains only the stops
-// that this process knows.
+// Stops returns the stops in force, oldest first. If it returns an error, the stops are only those
+// known to this process.
 func (a *Admission) Stops(ctx context.Context) ([]Stop, error) {
 	if a.kill == nil {
 		return nil, nil
@@ -89,8 +90,8 @@ func (a *Admission) Stops(ctx context.Context) ([]Stop, error) {
 	return a.kill.Stops(ctx)
 }
 
-// SetStopped begins or ends a stop. A stop covers calls that are not yet admitted, either those of
-// one session or those of all sessions.
+// SetStopped begins or ends a stop for one session or for all. A stop affects only calls that have
+// not been admitted yet.
 func (a *Admission) SetStopped(ctx context.Context, on bool, s Stop) (Switched, error) {
 	if a.kill == nil {
 		return Switched{}, errors.New("this proxy has no kill switch")

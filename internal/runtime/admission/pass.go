@@ -7,25 +7,25 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Pass permits sending an admitted call to its upstream once. Only [Admitted.Pass] and
-// [Ticket.Again] return a Pass.
+// Pass is the permission to send an admitted call to its upstream once. It is obtained from
+// [Admitted.Pass] or [Ticket.Again].
 type Pass struct{ ticket *Ticket }
 
-// Pass returns the pass for sending the call the first time.
+// Pass returns the permission to send the call for the first time.
 func (d *Admitted) Pass() Pass { return Pass{&d.Ticket} }
 
 // Ticket returns the call's ticket.
 func (p Pass) Ticket() *Ticket { return p.ticket }
 
-// ErrOutdated is the error of [Ticket.Again] if another policy has replaced the one that admitted
-// the call.
+// ErrOutdated is returned by [Ticket.Again] if the policy that admitted the call is no longer in
+// force.
 var ErrOutdated = errors.New("the policy has changed since the call was admitted")
 
-// Again returns a pass for sending an admitted call once more: for another round of input, for a
+// Again returns a pass for sending an admitted call once more: for another round of input, to get a
 // task instead of a result, or because the upstream has forgotten its session. The error is
-// [ErrStopped] while any process has stopped the session. It is [ErrOutdated] if the policy in
-// force is not the one that admitted the call. The caller then settles the call as a failure, and
-// may submit it for a new decision.
+// [ErrStopped] if the session is stopped, even by another process, and [ErrOutdated] if the policy
+// that admitted the call is no longer in force. After such an error the caller settles the call as
+// a failure, and can submit it for a new decision.
 func (t *Ticket) Again(ctx context.Context, a *Admission) (Pass, error) {
 	for {
 		g := a.generation.Load()
@@ -41,7 +41,7 @@ func (t *Ticket) Again(ctx context.Context, a *Admission) (Pass, error) {
 			return Change{Admits: true}, nil
 		})
 		if !errors.Is(err, errSwapped) {
-			if err == nil && t.judge == nil { // another process has admitted the call under the same policy
+			if err == nil && t.judge == nil { // the call was admitted by another process, under the same policy
 				t.judge = g.Policy
 			}
 			return Pass{t}, err

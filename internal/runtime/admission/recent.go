@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// Limits on the arguments that are kept for displaying open calls.
+// Limits on the arguments kept for displaying open calls.
 const (
 	recentCalls    = 1000
-	maxRecentBytes = 2 << 10 // maximum size in bytes of a call's arguments
+	maxRecentBytes = 2 << 10 // maximum size of one call's arguments in bytes
 )
 
-// RecentArguments keeps the recorded, redacted arguments of the most recently admitted calls. Its
-// zero value is empty.
+// RecentArguments keeps the recorded (redacted) arguments of the most recently admitted calls. The
+// zero value is empty and ready to use.
 type RecentArguments struct {
 	mu    sync.Mutex
 	args  map[admitted][]byte
@@ -25,7 +25,7 @@ type admitted struct {
 	number uint64
 }
 
-// note keeps a call's arguments unless they are too long or not recorded.
+// note keeps a call's arguments unless they are too long or were not recorded.
 func (l *RecentArguments) note(key Key, number uint64, args []byte) {
 	if len(args) == 0 || len(args) > maxRecentBytes {
 		return
@@ -45,9 +45,8 @@ func (l *RecentArguments) note(key Key, number uint64, args []byte) {
 	l.args[c] = bytes.Clone(args)
 }
 
-// Arguments returns an admitted call's recorded arguments. It returns nil if the arguments are not
-// recorded or are too long, if another process admitted the call, or if many calls have been
-// admitted since then.
+// Arguments returns the recorded arguments of a recently admitted call. It returns nil if they were
+// too long or not recorded, or if the call was admitted too long ago or by another process.
 func (l *RecentArguments) Arguments(key Key, number uint64) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()

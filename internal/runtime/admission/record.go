@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Begin records the start of this process and the policy in force. If the ledger has a chain for
-// each process, the start record contains the ends of the other chains.
+// Begin records that this process has started, and the policy in force. If the ledger keeps one
+// chain per process, the start record includes the heads of the other chains.
 func (a *Admission) Begin(ctx context.Context, p audit.Process) {
 	p.Time, p.Event, p.Process = a.now(), "start", a.records.process
 	if l, ok := a.ledger.(interface {
@@ -26,7 +26,7 @@ func (a *Admission) Begin(ctx context.Context, p audit.Process) {
 	a.note(ctx, a.records.policy(a.Generation()))
 }
 
-// Finish records the end of this process.
+// Finish records that this process is ending.
 func (a *Admission) Finish(ctx context.Context) {
 	a.Unwritten.catchUp(ctx)
 	for _, e := range a.Unwritten.List() {
@@ -36,15 +36,15 @@ func (a *Admission) Finish(ctx context.Context) {
 	a.note(ctx, audit.Process{Time: a.now(), Event: "end", Process: a.records.process})
 }
 
-// note records an event. If recording fails, it only logs the error, because calls are refused
-// anyway while recording fails.
+// note records an event. It only logs an error, because calls are refused anyway while the ledger
+// cannot record.
 func (a *Admission) note(ctx context.Context, e audit.Event) {
 	if err := a.Append(ctx, e); err != nil {
 		a.log.Error("recording an event", "event", fmt.Sprintf("%T", e), "error", err)
 	}
 }
 
-// Append records an event that does not change any net's state.
+// Append records an event that leaves the state of the nets unchanged.
 func (a *Admission) Append(ctx context.Context, e audit.Event) error {
 	if !a.ledger.Records() {
 		return nil
@@ -56,7 +56,7 @@ func (a *Admission) Append(ctx context.Context, e audit.Event) error {
 	return wait(ctx, c)
 }
 
-// NoteAnswer logs and records an answer to an approval that does not count.
+// NoteAnswer logs and records an answer to an approval request that was rejected.
 func (a *Admission) NoteAnswer(ctx context.Context, rejection approval.Rejection, to approval.Record) error {
 	level, what := slog.LevelInfo, "deny"
 	if rejection.Kind == approval.WrongPIN {

@@ -38,13 +38,13 @@ func (r *decisionEntry) setNames(c *Call, names []gate.Name) {
 	}
 }
 
-// Limits on what callers can write into one record.
+// Limits on caller-supplied data in one record.
 const (
 	maxNames  = 64
 	maxReason = 4 << 10
 )
 
-// outcomeEntry is an outcome record, allocated together with its step's list of events.
+// outcomeEntry is an outcome record, allocated together with the event list that contains it.
 type outcomeEntry struct {
 	audit.Outcome
 	events [1]audit.Event
@@ -52,9 +52,9 @@ type outcomeEntry struct {
 
 // A recordBuilder builds the events for decisions and outcomes.
 type recordBuilder struct {
-	where    func(gate.Position) string // formats a position for people
+	where    func(gate.Position) string // formats a rule's position for display
 	redactor *audit.Redactor
-	process  string // this process's name
+	process  string // name of this process
 	now      func() time.Time
 }
 
@@ -77,7 +77,7 @@ func (rb *recordBuilder) refused(v *verdict, d *gate.Refusal) []audit.Event {
 	rb.fillDecision(entry, v.call, v.generation, "refuse", d.Names, nil)
 	entry.Kind, entry.Reason = string(d.Kind), bounded(rb.reason(v.refused.Text, d.Kind, d.Blocks))
 	rb.fillVerdicts(entry, v.generation, v.prepared.Verdicts())
-	for _, b := range d.Blocks { // if a validator blocks a net, the recorded verdict is still "gated"
+	for _, b := range d.Blocks { // a net blocked by its validator still has the verdict "gated"
 		i := slices.IndexFunc(entry.Nets, func(n audit.NetVerdict) bool { return n.Net == b.Net })
 		if i < 0 {
 			i = len(entry.Nets)
@@ -89,8 +89,8 @@ func (rb *recordBuilder) refused(v *verdict, d *gate.Refusal) []audit.Event {
 	return entry.events[:]
 }
 
-// fillVerdicts records the nets' verdicts, and which nets read more of the call than the record
-// contains.
+// fillVerdicts records the nets' verdicts, and which of the nets read more of the call than is
+// recorded.
 func (rb *recordBuilder) fillVerdicts(entry *decisionEntry, g *Generation, verdicts []gate.Verdict) {
 	entry.Nets = slices.Grow(entry.nets[:0], len(verdicts))
 	for _, v := range verdicts {
@@ -101,8 +101,8 @@ func (rb *recordBuilder) fillVerdicts(entry *decisionEntry, g *Generation, verdi
 	}
 }
 
-// reason returns the text of a refusal by the nets for the record. Unless arguments may be
-// recorded, the text contains no arguments: a hash prefix replaces the value of a key.
+// reason returns the text of the nets' refusal as it is recorded. Unless arguments may be recorded,
+// quoted arguments are removed and key values are replaced by a prefix of their hash.
 func (rb *recordBuilder) reason(sentence string, kind gate.Kind, blocks []gate.Block) string {
 	if rb.redactor.Plain() {
 		return sentence
@@ -125,7 +125,7 @@ func (rb *recordBuilder) reason(sentence string, kind gate.Kind, blocks []gate.B
 	return sentence
 }
 
-// fillDecision fills r with the record of a decision on c.
+// fillDecision sets r to the record of a decision on c.
 func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, decision string, names []gate.Name, consent *Consent) {
 	*r = decisionEntry{Decision: audit.Decision{
 		Time: rb.now(), Event: "decision", Decision: decision, Policy: g.Fingerprint,
@@ -138,7 +138,7 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 	if r.Arguments == "" {
 		r.Arguments = audit.HashOf(c.Gate.Args)
 	}
-	if c.Gate.Tool != "" { // empty for a call that is already in flight
+	if c.Gate.Tool != "" { // empty if the call is already in flight
 		r.Args = rb.redactor.Arguments(c.Gate.Args)
 		r.Values = rb.redactor.Values(g.Reads.Call(&c.Gate))
 		if row := g.Policy.Row(&c.Gate); row != "" {
@@ -151,7 +151,7 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 	}
 }
 
-// would returns the recorded form of an objection raised by nets in shadow mode.
+// would returns the recorded form of an objection by nets in shadow mode.
 func (rb *recordBuilder) would(r *gate.Refusal) *audit.Would {
 	w := &audit.Would{Decision: shadowDecision(r), Kind: string(r.Kind), Reason: bounded(rb.reason(r.Text, r.Kind, r.Blocks))}
 	verdict := audit.VerdictName(gate.Blocked)
@@ -178,7 +178,7 @@ func (rb *recordBuilder) outcome(entry *outcomeEntry, g *Generation, t *Ticket, 
 	return entry.events[:]
 }
 
-// policy returns the event that records that a policy is in force.
+// policy returns the event that records that g's policy is in force.
 func (rb *recordBuilder) policy(g *Generation) audit.Event {
 	e := audit.Policy{Time: rb.now(), Event: "policy", Process: rb.process, Policy: g.Fingerprint, Files: g.Files, Active: g.Active, Rows: g.Reads.Rows(), Arguments: rb.redactor.Mode()}
 	e.Fields, e.Results = g.Reads.Fields()
@@ -202,8 +202,8 @@ func bounded(reason string) string {
 	return reason
 }
 
-// withoutQuotes removes quoted arguments from the text of the blocks. They may come from the call,
-// from scripts that could not be analyzed, and from calls that did not count.
+// withoutQuotes removes the arguments that the blocks quote in the sentence: words of the call,
+// code that could not be analyzed, and reasons why earlier calls did not count.
 func withoutQuotes(sentence string, blocks []gate.Block) string {
 	for i := range blocks {
 		b := &blocks[i]
@@ -220,7 +220,7 @@ func withoutQuotes(sentence string, blocks []gate.Block) string {
 	return sentence
 }
 
-// withoutCode removes quoted parts of the script from the sentence.
+// withoutCode removes the code that d quotes from the sentence.
 func withoutCode(sentence string, d gate.Doubt) string {
 	if strings.Contains(d.Advice, "`") {
 		sentence = strings.ReplaceAll(sentence, " "+d.Way(), "")
@@ -231,7 +231,7 @@ func withoutCode(sentence string, d gate.Doubt) string {
 	return sentence
 }
 
-// withoutValue replaces value in the sentence, except where it is part of a longer word.
+// withoutValue replaces value in the sentence by the substitute, except within longer words.
 func withoutValue(sentence, value, substitute string) string {
 	if value == "" {
 		return sentence
@@ -254,7 +254,7 @@ func withoutValue(sentence, value, substitute string) string {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// shadowDecision returns the decision that the caller would have received.
+// shadowDecision returns the decision that would have been made outside shadow mode.
 func shadowDecision(r *gate.Refusal) string {
 	if r.Kind == gate.KindApproval {
 		return "ask"
@@ -262,22 +262,22 @@ func shadowDecision(r *gate.Refusal) string {
 	return "refuse"
 }
 
-// MapID returns a short ID that identifies a map in records.
+// MapID returns a short hash that identifies a map in records.
 func MapID(m *gate.Map) string {
 	return audit.HashOf(fmt.Sprintf("%q %v %q %q %q", m.Tool, m.Glob, m.Field, m.Source, m.As))[:16]
 }
 
-// maxPositions bounds the cache, because policies are replaced.
+// maxPositions bounds the cache of positions. Without a bound it would grow with each new policy.
 const maxPositions = 10_000
 
-// positions caches the text form of positions, which every record contains. It is safe for
-// concurrent use.
+// positions caches formatted positions, which are part of every record. It is safe for concurrent
+// use.
 type positions struct {
 	text  func(gate.Position) string
-	known atomic.Pointer[map[gate.Position]string] // the map is replaced, never modified
+	known atomic.Pointer[map[gate.Position]string] // replaced, never modified
 }
 
-// textOf returns a position's text form.
+// textOf returns the position as text.
 func (p *positions) textOf(at gate.Position) string {
 	known := p.known.Load()
 	if known != nil {
@@ -291,6 +291,6 @@ func (p *positions) textOf(at gate.Position) string {
 		more = maps.Clone(*known)
 	}
 	more[at] = text
-	p.known.CompareAndSwap(known, &more) // another goroutine may have stored its map first, which is equally good
+	p.known.CompareAndSwap(known, &more) // if another goroutine was faster, its map is just as good
 	return text
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// newRefusal returns the answer to a refusal by the nets.
+// newRefusal returns the refusal to report for r.
 func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 	out := &Refused{
 		Text:  a.Text(r, c.Session, c.Gate.Time),
@@ -30,8 +30,8 @@ func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 	return out
 }
 
-// Deny refuses a call that did not get the consent that q requires. consent is the person's answer
-// for the record; nil: no answer.
+// Deny refuses a call that q asked about because it did not get a person's consent. consent is the
+// answer to record, or nil if nobody answered.
 func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string, consent *Consent) *Refused {
 	r := Refuse(string(gate.KindApproval), text)
 	r.Facts.Cause = string(gate.CauseApproval)
@@ -42,17 +42,18 @@ func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string,
 	return r
 }
 
-// Refused records a refusal that no net has caused. The refusal stands even if recording fails.
+// Refused records a refusal that was not caused by a net. The refusal stands even if it cannot be
+// recorded.
 func (a *Admission) Refused(ctx context.Context, c *Call, r *Refused) {
 	a.recordRefusal(ctx, c, r, nil, nil)
 }
 
-// maxReasons limits the number of reasons in a refusal's text, because models read only the first
-// sentences. The facts contain all reasons.
+// maxReasons is the maximum number of reasons in a refusal's text, because models read only the
+// first few sentences. The facts contain all reasons.
 const maxReasons = 2
 
-// Text returns the text of a refusal. It contains each net's sentence once, and names the net's
-// rule and the calls that hold the missing tokens.
+// Text returns the text of a refusal: the reason given by each net, without duplicates, followed by
+// the net's rule and the calls that hold the missing tokens.
 func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string {
 	if len(r.Blocks) == 0 {
 		return r.Text
@@ -95,8 +96,7 @@ func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string 
 }
 
 // holderSentence describes the call that holds the missing token or invalidates the evidence. It
-// omits the call number if the call belongs to another session, because the number means nothing to
-// the reader.
+// omits the number of a call in another session, which would mean nothing to the reader.
 func holderSentence(h gate.Holder, now time.Time) string {
 	what := " and holds the token."
 	switch {
@@ -112,7 +112,7 @@ func holderSentence(h gate.Holder, now time.Time) string {
 	if !h.Unknown {
 		return fmt.Sprintf(" %s has been in flight for %s%s", call, age, what)
 	}
-	if h.Brings { // waiting does not help
+	if h.Brings { // waiting would not help
 		what = "."
 	}
 	call = strings.ToLower(call[:1]) + call[1:]
@@ -127,9 +127,9 @@ func (a *Admission) logRefusal(c *Call, r *Refused) {
 	}
 }
 
-// recordRefusal records a refusal that does not change any net's state.
+// recordRefusal records a refusal that leaves the state of the nets unchanged.
 func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, names []gate.Name, consent *Consent) {
-	if r.Facts.Decision != "ask" { // a question to a person is logged once, even if the call is repeated in several rounds
+	if r.Facts.Decision != "ask" { // asking a person is not logged again each time the client retries
 		a.logRefusal(c, r)
 	}
 	if !a.ledger.Records() {
@@ -151,7 +151,7 @@ func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, name
 	}
 }
 
-// Stopped returns the stop that covers the session's calls, as far as this process knows, or nil.
+// Stopped returns the stop that covers the session, or nil if this process knows of none.
 func (a *Admission) Stopped(session string) *Stop {
 	if a.kill == nil {
 		return nil
@@ -162,7 +162,7 @@ func (a *Admission) Stopped(session string) *Stop {
 // refuseStopped refuses a call because of a stop.
 func (a *Admission) refuseStopped(ctx context.Context, c *Call) *Refused {
 	s := a.Stopped(c.Session)
-	if s == nil { // another process has stopped the session just now
+	if s == nil { // another process has only just stopped the session
 		s = &Stop{}
 	}
 	r := Refuse("stopped", s.sentence())
@@ -170,8 +170,8 @@ func (a *Admission) refuseStopped(ctx context.Context, c *Call) *Refused {
 	return r
 }
 
-// RefuseError refuses a call because of a ledger error, which occurred before the call was decided
-// or after it was admitted.
+// RefuseError returns a refusal for a call that failed because of a ledger error, either before it
+// was decided or after it was admitted.
 func (a *Admission) RefuseError(ctx context.Context, c *Call, err error) *Refused {
 	if errors.Is(err, ErrStopped) {
 		return a.refuseStopped(ctx, c)
@@ -179,7 +179,7 @@ func (a *Admission) RefuseError(ctx context.Context, c *Call, err error) *Refuse
 	return a.refuseUnrecorded(c.Canonical, err)
 }
 
-// refuseUnrecorded refuses a call whose decision could not be committed.
+// refuseUnrecorded returns a refusal for a call whose decision could not be recorded.
 func (a *Admission) refuseUnrecorded(tool string, err error) *Refused {
 	a.log.Error("call refused", "tool", tool, "error", err)
 	why := audit.ErrUnrecorded

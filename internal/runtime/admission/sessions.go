@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Sessions opens, finds and ends the sessions of an [Admission].
+// Sessions opens, finds and ends sessions.
 type Sessions struct{ admission *Admission }
 
-// Open begins a session, or continues an existing one.
+// Open starts a session, or continues an existing one.
 func (s *Sessions) Open(ctx context.Context, i SessionInfo) error {
 	if err := s.admission.ledger.Open(ctx, i); err != nil {
 		return err
@@ -20,23 +20,23 @@ func (s *Sessions) Open(ctx context.Context, i SessionInfo) error {
 	return nil
 }
 
-// Find returns the description of a session in any process. If the session does not exist, the
-// error is [ErrNoSession].
+// Find returns the description of a session, whichever process opened it. If the session does not
+// exist, the error is [ErrNoSession].
 func (s *Sessions) Find(ctx context.Context, session string) (SessionInfo, error) {
 	return s.admission.ledger.Find(ctx, session)
 }
 
-// List lists the open sessions of all processes, and the ended sessions with open calls.
+// List returns the open sessions of all processes, and ended sessions that still have open calls.
 func (s *Sessions) List(ctx context.Context) iter.Seq2[SessionInfo, error] {
 	return s.admission.ledger.Sessions(ctx)
 }
 
-// Touch tells other processes that a session is in use.
+// Touch tells other processes that the session is in use.
 func (s *Sessions) Touch(ctx context.Context, k Key, now time.Time) error {
 	return s.admission.ledger.Touch(ctx, k, now)
 }
 
-// End ends a session and drops its counts. Its open calls can still be settled.
+// End ends a session and discards its shadow counts. Calls still open can be settled later.
 func (s *Sessions) End(ctx context.Context, k Key) error {
 	a := s.admission
 	a.counts.forget(k.Session)
@@ -47,7 +47,7 @@ func (s *Sessions) End(ctx context.Context, k Key) error {
 	return a.ledger.End(ctx, k)
 }
 
-// record records the beginning or the end of a session.
+// record records the start or end of a session.
 func (s *Sessions) record(ctx context.Context, event string, k Key, at time.Time) {
 	a := s.admission
 	a.note(ctx, audit.Session{Time: at, Event: event, Session: k.Session, Principal: k.Principal, Process: a.records.process})

@@ -11,23 +11,23 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Settle records an admitted call's outcome and changes the nets' markings accordingly. by names
-// who settled the call if the outcome is not the upstream's result. Only the first success or
-// failure counts. After an unknown outcome, and while the outcome cannot be recorded, the call
-// stays open and produces no token.
+// Settle records the outcome of an admitted call and changes the nets' markings accordingly. by
+// says who settled the call, and is empty if the outcome follows from the upstream's result. Only
+// the first success or failure counts. The call stays open and produces no token if the outcome is
+// unknown, or as long as it cannot be recorded.
 func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string) {
 	a.StageEnd(ctx, t, e, by).Wait()
 }
 
-// ReadsResult reports which parts of the result [Admission.Settle] needs if the call has succeeded:
-// the JSON value, and the text.
+// ReadsResult reports whether [Admission.Settle] needs the JSON value and the text of a successful
+// result.
 func (a *Admission) ReadsResult(t *Ticket) (value, text bool) {
 	p := a.Generation().Policy
 	judge := cmp.Or(t.judge, p)
 	return p.ReadsResults() || judge.ReadsResults(), judge.JudgesResults()
 }
 
-// Abandon settles the call as unknown, without a record, unless the call is already settled. It is
+// Abandon settles the call as unknown unless it has been settled already. It records nothing. It is
 // meant for callers that cannot determine the outcome.
 func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 	if t.settled.Load() {
@@ -41,8 +41,8 @@ func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 	}
 }
 
-// Settling is the staged settlement of a call. It is not known to be durable yet. If the ledger
-// cannot store it, [Unwritten] keeps it.
+// Settling is a settlement that has been staged but might not be durable yet. If the ledger cannot
+// store it, it is kept in [Unwritten].
 type Settling struct {
 	admission *Admission
 	ctx       context.Context //nolint:containedctx // of the settlement, used by Wait
@@ -53,12 +53,12 @@ type Settling struct {
 
 	policy   *gate.Policy
 	end      gate.End
-	ended    gate.PreparedEnd // the call's end, prepared for the policy in the field policy
+	ended    gate.PreparedEnd // end, prepared for policy
 	entry    outcomeEntry
 	events   []audit.Event                     // events to record with the settlement
-	run      func(*gate.State) (Change, error) // the method value of step, stored so that it is allocated only once
+	run      func(*gate.State) (Change, error) // s.step, stored to avoid allocating the method value again
 	repeated bool                              // an earlier attempt failed
-	retry    time.Time                         // the settlement is not staged again before this time
+	retry    time.Time                         // do not stage the settlement again before this time
 }
 
 func (s *Settling) prepare(p *gate.Policy, e gate.End) {
@@ -67,17 +67,17 @@ func (s *Settling) prepare(p *gate.Policy, e gate.End) {
 
 // step is the function for [Ledger.Stage].
 func (s *Settling) step(state *gate.State) (Change, error) {
-	if p := state.Policy(); p != s.policy { // the policy was replaced in the meantime
+	if p := state.Policy(); p != s.policy { // the policy has been replaced since s was prepared
 		s.prepare(p, s.end)
 	}
-	if s.repeated && state.Calls[s.ticket.Number] == nil { // the ledger has already stored the settlement, or an operator has settled the call
+	if s.repeated && state.Calls[s.ticket.Number] == nil { // already stored by the earlier attempt, or settled by an operator
 		return Change{}, nil
 	}
 	return Change{Delta: s.ended.Settle(state, s.ticket.Number), Events: s.events}, nil
 }
 
-// StageEnd settles like Settle but does not wait until the settlement is durable. The caller must
-// call [Settling.Wait] exactly once, and must not report the outcome before that.
+// StageEnd is like Settle but does not wait for the settlement to become durable. The caller must
+// call [Settling.Wait] exactly once, and must not report the outcome before Wait returns.
 func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by string) *Settling {
 	s, ok := a.settlings.Get().(*Settling)
 	if !ok {
@@ -85,7 +85,7 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 		s.run = s.step
 	}
 	s.admission, s.ticket = a, t
-	a.Unwritten.catchUp(ctx) // an earlier settlement of the same call must be stored first
+	a.Unwritten.catchUp(ctx) // an earlier settlement of this call must be stored first
 	if s.ctx = ctx; t.observed != nil {
 		s.ctx, s.left = a.Watch.observer.Start(t.observed.ctx, PhaseSettle, t.observed.info)
 	}
@@ -107,8 +107,8 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	return s
 }
 
-// Wait returns once the settlement is durable. If the settlement cannot be made durable now,
-// Unwritten keeps it, and the call is listed as unknown in the meantime.
+// Wait waits until the settlement is durable. If it cannot be made durable now, Unwritten keeps it,
+// and until it is stored the call is listed with an unknown outcome.
 func (s *Settling) Wait() {
 	a, t, err := s.admission, s.ticket, s.err
 	if err == nil {

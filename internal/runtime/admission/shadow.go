@@ -15,8 +15,8 @@ import (
 // maxWould is the default of [Tally.Most].
 const maxWould = 1000
 
-// Would is an answer that nets in shadow mode would have given to calls that passed, and the number
-// of such calls.
+// Would describes an answer that nets in shadow mode would have given, and how many calls would
+// have received it.
 type Would struct {
 	Tool     string    `json:"tool"`
 	Decision string    `json:"decision"` // refuse or ask
@@ -27,29 +27,29 @@ type Would struct {
 	Count    int       `json:"count"`
 	Last     time.Time `json:"last"`
 
-	Arguments json.RawMessage `json:"arguments,omitempty"` // most recent arguments, in the form that audit.arguments permits; empty if they are long
+	Arguments json.RawMessage `json:"arguments,omitempty"` // arguments of the most recent call, redacted as configured by audit.arguments; empty if too long
 }
 
-// Counts holds the calls that nets in shadow mode would have refused or asked about.
+// Counts holds the numbers of calls that nets in shadow mode would have refused or asked about.
 type Counts struct {
-	Refused, Asked int     // number of calls that would have been refused, and number of calls about which people would have been asked
-	Would          []Would // the answers, most frequent first
+	Refused, Asked int     // number of calls that would have been refused or would have needed approval
+	Would          []Would // the individual answers, most frequent first
 }
 
-// counts counts the answers from nets in shadow mode, for each session and for all sessions
-// together. Its zero value is empty.
+// counts counts the answers of nets in shadow mode, per session and in total. The zero value is
+// empty and ready to use.
 type counts struct {
 	mu       sync.Mutex
-	all      Tally // counts for all sessions, including ended ones
+	all      Tally // total over all sessions, including ended ones
 	sessions map[string]*Tally
 }
 
-// A Tally counts answers from nets in shadow mode. Its zero value is empty.
+// A Tally counts answers of nets in shadow mode. The zero value is empty and ready to use.
 type Tally struct {
-	Most int // maximum number of distinct answers that are counted separately; further answers count only toward the totals; 0: 1000
+	Most int // maximum number of distinct answers to keep; others are only added to the totals; 0: 1000
 
 	refused, asked int
-	answers        map[string]*Would // answers by tool, kind and nets
+	answers        map[string]*Would // keyed by tool, kind and nets
 }
 
 // add counts one answer.
@@ -66,14 +66,14 @@ func (c *counts) add(session string, w Would) {
 	c.sessions[session].Add(w)
 }
 
-// forget drops the session's counts.
+// forget discards the session's counts.
 func (c *counts) forget(session string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.sessions, session)
 }
 
-// Add counts one answer and keeps a copy.
+// Add counts one answer.
 func (t *Tally) Add(w Would) {
 	key := strings.Join(append([]string{w.Tool, w.Kind}, w.Nets...), "\x00")
 	if w.Decision == "ask" {
@@ -96,8 +96,8 @@ func (t *Tally) Add(w Would) {
 	*known = w
 }
 
-// Counts returns the session's counts. If session is empty, it returns the counts for all sessions
-// since the start.
+// Counts returns the session's counts, or the counts for all sessions since the start if session is
+// empty.
 func (a *Admission) Counts(session string) Counts {
 	c := &a.counts
 	c.mu.Lock()
@@ -109,7 +109,7 @@ func (a *Admission) Counts(session string) Counts {
 	return t.Counts()
 }
 
-// Counts returns the counts so far.
+// Counts returns what has been counted so far.
 func (t *Tally) Counts() Counts {
 	r := Counts{Refused: t.refused, Asked: t.asked, Would: []Would{}}
 	for _, w := range t.answers {
@@ -121,8 +121,8 @@ func (t *Tally) Counts() Counts {
 	return r
 }
 
-// countShadow logs and counts the objection of nets in shadow mode to a call that passes. The
-// client does not see the objection.
+// countShadow logs and counts an objection by nets in shadow mode to an admitted call. The client
+// is not told.
 func (a *Admission) countShadow(c *Call, number uint64, r *gate.Refusal) {
 	w := Would{
 		Tool: c.Canonical, Decision: shadowDecision(r), Kind: string(r.Kind), Nets: []string{}, Rules: []string{},

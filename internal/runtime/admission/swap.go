@@ -9,35 +9,35 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// inForce holds the Generation in force.
+// inForce holds the generation in force.
 type inForce struct {
 	atomic.Pointer[Generation]
-	swapMu sync.Mutex // held while the generation is replaced
+	swapMu sync.Mutex // held during a swap
 }
 
-// awaitSwap waits until a running swap has ended.
+// awaitSwap waits until the swap in progress has finished.
 func (f *inForce) awaitSwap() {
-	f.swapMu.Lock()   // Lock returns once the new generation is in force
+	f.swapMu.Lock()   // the new generation is now in force
 	f.swapMu.Unlock() //nolint:staticcheck,gocritic // nothing is done while it is held
 }
 
-// Generation returns the generation in force. Load it once for each request.
+// Generation returns the generation in force. Call it only once per request.
 func (a *Admission) Generation() *Generation { return a.generation.Load() }
 
-// Report describes the effect of [Admission.Swap] on sessions and shared nets.
+// Report describes what [Admission.Swap] did to the sessions and the shared nets.
 type Report struct{ Sessions []Adopted }
 
-// SwapOptions configures [Admission.Swap]. Its zero value is ready to use.
+// SwapOptions configures [Admission.Swap]. The zero value is valid.
 type SwapOptions struct {
-	Reset  []string      // nets to reset to their initial states, even if they would be held
-	Try    bool          // change nothing; the report shows what a real swap would do
+	Reset  []string      // nets to reset to their initial states, even if they would otherwise be held
+	Try    bool          // change nothing, only report what the swap would do
 	Events []audit.Event // events to record with the swap
 }
 
-// Swap puts g in force; see [gate.Policy.Adopt] for the effect on states. Calls in flight and calls
-// that wait for approval keep their numbers, but a consent to a question under another policy
-// admits nothing. Nets that operators have switched keep their settings. After an error the old
-// generation stays in force; with [ErrHeld] the report lists the held nets.
+// Swap puts g in force; [gate.Policy.Adopt] describes what happens to the states. Calls that are in
+// flight or waiting for approval keep their numbers, but a consent given under another policy
+// admits nothing. Nets switched by operators keep their settings. If Swap returns an error, the old
+// generation stays in force; if the error is [ErrHeld], the report lists the held nets.
 func (a *Admission) Swap(ctx context.Context, g *Generation, o SwapOptions) (Report, error) {
 	a.generation.swapMu.Lock()
 	defer a.generation.swapMu.Unlock()
@@ -46,7 +46,7 @@ func (a *Admission) Swap(ctx context.Context, g *Generation, o SwapOptions) (Rep
 	return a.swap(ctx, &next, o)
 }
 
-// swap implements Swap. The caller must hold swapMu.
+// swap implements Swap. It must be called with swapMu held.
 func (a *Admission) swap(ctx context.Context, g *Generation, o SwapOptions) (Report, error) {
 	if g.Fingerprint != a.Generation().Fingerprint {
 		o.Events = append(o.Events, a.records.policy(g))
@@ -58,9 +58,9 @@ func (a *Admission) swap(ctx context.Context, g *Generation, o SwapOptions) (Rep
 	return Report{sessions}, err
 }
 
-// SwitchNet activates or deactivates a net in all sessions, including later ones. A deactivated net
-// keeps its state and continues from there when it is activated again. If the change cannot be
-// recorded, it is not made.
+// SwitchNet activates or deactivates a net in all sessions, including future ones. A deactivated
+// net keeps its state and resumes from it when activated again. If the change cannot be recorded,
+// nothing changes.
 func (a *Admission) SwitchNet(ctx context.Context, name string, on bool, actor string) error {
 	a.generation.swapMu.Lock()
 	defer a.generation.swapMu.Unlock()

@@ -9,43 +9,43 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Stop describes one use of the kill switch. The calls that it covers are not admitted.
+// Stop is one use of the kill switch. The calls it covers are not admitted.
 type Stop struct {
-	Session string // session whose calls are stopped; empty: all sessions
-	Actor   string // who used the switch
-	Reason  string // empty: no reason given
+	Session string // the session to stop; empty: all sessions
+	Actor   string // who stopped it
+	Reason  string // may be empty
 	Time    time.Time
-	Alone   bool // the database has not stored the stop, so it applies only to this process
+	Alone   bool // the stop is not stored in the database, so only this process observes it
 }
 
-// Switched is the result of using the kill switch.
+// Switched is the result of operating the kill switch.
 type Switched struct {
-	Already bool   // the switch was already in the requested position
-	Left    []Stop // stops in force now, oldest first
+	Already bool   // nothing had to be changed
+	Left    []Stop // stops that are now in force, oldest first
 
-	// Alone is the reason why the change could not be stored, so that only this process knows the
-	// change. A new stop applies to this process and is stored as soon as possible. An ended stop
-	// has ended in this process, but it may still be in a database that did not answer.
+	// Alone is the reason why the change could not be stored, so that only this process knows of
+	// it. A new stop will be stored as soon as possible. An ended stop might still be in the
+	// database if the database did not answer.
 	Alone error
 }
 
 // Switch is the kill switch. It is safe for concurrent use.
 type Switch interface {
-	// Stopped returns the stop that covers the session's calls, as far as this process knows, or
-	// nil. It does not block.
+	// Stopped returns the stop that covers the session, or nil if this process knows of none. It
+	// does not block.
 	Stopped(session string) *Stop
 
-	// Stops returns the stops, oldest first. If it returns an error, the result contains only the
-	// stops that this process knows.
+	// Stops returns the stops in force, oldest first. If it returns an error, the stops are only
+	// those known to this process.
 	Stops(ctx context.Context) ([]Stop, error)
 
-	// Set adds a stop if on is true. Otherwise it ends the stop for the session, or for all
-	// sessions if the session is empty. It records the event. When Set returns, a new stop applies
-	// to this process even if there is an error.
+	// Set adds the stop s if on is true. Otherwise it ends the stop for s.Session, or the stop for
+	// all sessions if s.Session is empty. It also records e. A new stop applies to this process
+	// when Set returns, even if Set returns an error.
 	Set(ctx context.Context, s Stop, on bool, e audit.Event) (Switched, error)
 }
 
-// ErrStopped is the error for an admission whose session is stopped.
+// ErrStopped is the error for an admission while the session is stopped.
 var ErrStopped = backend.ErrStopped
 
 // sentence explains the stop to a model.

@@ -12,30 +12,30 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// maxUnwritten limits the number of kept settlements. No call is admitted while the ledger fails,
-// so all kept settlements belong to calls that were in flight.
+// maxUnwritten is the maximum number of settlements to keep. Calls are not admitted while the
+// ledger fails, so only calls that were in flight can add to it.
 const maxUnwritten = 10_000
 
-// retryAfter is the delay before retrying a settlement that the ledger refused although it is
+// retryAfter is the delay before retrying a settlement that the ledger rejected although it was
 // ready.
 const retryAfter = time.Second
 
-// Unwritten holds the settlements that the ledger could not store because its disk is full or its
-// database is unavailable. Only this process knows them. It stages them again, in order, before it
-// stages anything else.
+// Unwritten holds settlements that the ledger could not store because its disk is full or its
+// database is unavailable. Only this process knows of them. They are staged again, in order, before
+// anything else is staged.
 type Unwritten struct {
 	admission *Admission
 
-	count atomic.Int32 // number of elements in the list ends
+	count atomic.Int32 // len(ends)
 	wake  chan struct{}
 
-	catchUpMu sync.Mutex // held while settlements are staged again
+	catchUpMu sync.Mutex // held while settlements are being retried
 
 	mu   sync.Mutex
 	ends []*Settling
 }
 
-// add adds a settlement. It returns false if there are too many.
+// add adds a settlement. It reports false if there are too many already.
 func (u *Unwritten) add(s *Settling) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -58,7 +58,7 @@ func (u *Unwritten) all() []*Settling {
 	return slices.Clone(u.ends)
 }
 
-// drop removes the settlements that have been written.
+// drop removes the written settlements.
 func (u *Unwritten) drop(written map[*Settling]bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -66,8 +66,8 @@ func (u *Unwritten) drop(written map[*Settling]bool) {
 	u.count.Store(int32(len(u.ends)))
 }
 
-// keep keeps a settlement that the ledger could not store. If there are too many, the call is
-// settled as unknown instead.
+// keep keeps a settlement that the ledger could not store. If there are too many already, it
+// settles the call as unknown instead.
 func (u *Unwritten) keep(ctx context.Context, s *Settling, why error) {
 	a := u.admission
 	s.repeated = true
@@ -83,8 +83,8 @@ func (u *Unwritten) keep(ctx context.Context, s *Settling, why error) {
 	}
 }
 
-// catchUp stores the kept settlements if the ledger is ready now. It must be called before a state
-// is read or changed.
+// catchUp stores the kept settlements if the ledger is ready again. It must be called before
+// reading or changing a state.
 func (u *Unwritten) catchUp(ctx context.Context) {
 	a := u.admission
 	if u.count.Load() == 0 || a.ledger.Ready() != nil {
@@ -112,7 +112,7 @@ func (u *Unwritten) catchUp(ctx context.Context) {
 	u.drop(written)
 }
 
-// Run retries the settlements until the ledger stores them. It returns when ctx is done.
+// Run retries kept settlements until ctx is done.
 func (u *Unwritten) Run(ctx context.Context) {
 	for {
 		select {
@@ -131,8 +131,8 @@ func (u *Unwritten) Run(ctx context.Context) {
 	}
 }
 
-// UnwrittenEnd is an ended call whose outcome the ledger could not store yet. This process keeps
-// trying for as long as it runs.
+// UnwrittenEnd describes an ended call whose outcome the ledger has not been able to store. The
+// process keeps retrying until it exits.
 type UnwrittenEnd struct {
 	Key
 	Call    uint64
@@ -141,7 +141,7 @@ type UnwrittenEnd struct {
 	Outcome string
 }
 
-// List returns the calls whose settlements the ledger has not stored yet, oldest first.
+// List returns the ended calls whose outcomes have not been stored yet, oldest first.
 func (u *Unwritten) List() []UnwrittenEnd {
 	if u.count.Load() == 0 {
 		return nil
@@ -151,7 +151,7 @@ func (u *Unwritten) List() []UnwrittenEnd {
 	})
 }
 
-// has reports whether the call's settlement has not been stored yet.
+// has reports whether the call has ended but its outcome has not been stored yet.
 func (u *Unwritten) has(session string, call uint64) bool {
 	return slices.ContainsFunc(u.List(), func(e UnwrittenEnd) bool { return e.Session == session && e.Call == call })
 }

@@ -7,21 +7,21 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// verdict is an unfinished decision on a call, under one generation.
+// verdict is a decision in progress on a call, under one generation.
 type verdict struct {
 	call    *Call
-	grant   *gate.Grant // nil: no approval was requested
+	grant   *gate.Grant // nil if no approval was needed
 	consent *Consent    // the person's consent; set together with grant
 
 	generation *Generation
 	prepared   gate.Prepared
 	decision   gate.Decision
 	entry      decisionEntry
-	refused    *Refused    // answer for the caller if the nets refuse the call
-	state      *gate.State // state at the time of the refusal, if a remedy is wanted
+	refused    *Refused    // answer to the caller if the nets refuse the call
+	state      *gate.State // state when the call was refused; nil if no remedy is wanted
 }
 
-// addRemedy adds the remedy to the answer.
+// addRemedy adds a remedy for r to the answer.
 func (v *verdict) addRemedy(r *gate.Refusal) {
 	if v.state == nil {
 		return
@@ -33,10 +33,10 @@ func (v *verdict) addRemedy(r *gate.Refusal) {
 	}
 }
 
-// errSwapped means that the policy was replaced in the meantime, so the decision must be retried.
+// errSwapped means that the policy was replaced during the decision, which must be retried.
 var errSwapped = errors.New("the policy was replaced")
 
-// decisionEntry is a decision record, allocated with enough space for most decisions.
+// decisionEntry is a decision record with preallocated space for most decisions.
 type decisionEntry struct {
 	audit.Decision
 	events [1]audit.Event
