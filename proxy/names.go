@@ -26,9 +26,9 @@ type Recorder interface {
 
 // Record configures the content of records. The zero value is ready to use.
 type Record struct {
-	Arguments string   // how the arguments of a call are recorded: hash, masked or full; empty: hash
+	Arguments string   // how the arguments of a call are recorded: hash, masked or full; empty means hash
 	Mask      []string // members to mask: names, which match at any depth, and paths that begin with "$."; case does not matter
-	Process   string   // name of this process in the records; empty: a random name
+	Process   string   // name of this process in the records; empty means a random name
 	Files     []File   // files of the policy
 }
 
@@ -81,18 +81,18 @@ const (
 type Approval struct {
 	Channels []string      // channels for answers, all open at the same time: elicit, url, web, cli, webhook
 	Mask     []string      // members whose values people do not see: names, which match at any depth, and paths that begin with "$."
-	Hold     time.Duration // how long a call waits before it is parked; 0: 45 seconds
+	Hold     time.Duration // how long a call waits before it is parked; 0 means 45 seconds
 
 	// HoldFor returns the value of Hold for the client with the given name; nil: Hold applies to
 	// all clients.
 	HoldFor func(client string) time.Duration
 
-	Expire   time.Duration // lifetime of a question and of its answer; 0: 15 minutes
-	Cooldown time.Duration // how long a denial applies to the same call in the session; 0: 10 minutes
-	Grants   time.Duration // maximum lifetime of a grant; 0: grants cannot be created
+	Expire   time.Duration // lifetime of a question and of its answer; 0 means 15 minutes
+	Cooldown time.Duration // how long a denial applies to the same call in the session; 0 means 10 minutes
+	Grants   time.Duration // maximum lifetime of a grant; 0 means that grants cannot be created
 	Self     bool          // whether callers can approve their own calls
-	PIN      string        // hash of the PIN for approvals by cli, web or url, as printed by petrigate approvals pin; empty: no PIN
-	Verb     string        // command that the log tells operators to run in order to answer; empty: petrigate approvals
+	PIN      string        // hash of the PIN for approvals by cli, web or url, as printed by petrigate approvals pin; empty means no PIN
+	Verb     string        // command that the log tells operators to run in order to answer; empty means petrigate approvals
 
 	// People maps the names of persons to principals. The name of a person is the actor, or the
 	// person that a channel has authenticated. The principal that made a call cannot approve the

@@ -28,15 +28,15 @@ import (
 // no approvals.
 type Options struct {
 	Upstreams []Upstream
-	Policy    *gate.Policy  // nil: there are no nets, and every call passes
-	Active    []string      // names of the nets that are active at the start; nil: all nets
+	Policy    *gate.Policy  // if nil, every call passes
+	Active    []string      // names of the nets that are active at the start; nil means all nets
 	Root      string        // folder that contains the policy's files; the positions of rules in them are shown relative to it
-	Recorder  Recorder      // nil: records are written only to Database, if set
-	Database  Database      // nil: states are lost when the process ends. The caller must close it after [Proxy.Leave]
-	Keep      time.Duration // how long records in Database are kept; 0: forever
+	Recorder  Recorder      // if nil, records are written only to Database, if set
+	Database  Database      // if nil, states are lost when the process ends; the caller must close it after [Proxy.Leave]
+	Keep      time.Duration // how long records in Database are kept; 0 means forever
 	Record    Record
-	Observer  Observer // nil: calls are not traced
-	Meter     Meter    // nil: calls are not counted
+	Observer  Observer // if nil, calls are not traced
+	Meter     Meter    // if nil, calls are not counted
 
 	// Remedy finds a remedy for a refused call, which is then part of the refusal; nil: refusals
 	// contain no remedy. It receives its own copy of the state. It must not block and must be safe
@@ -61,12 +61,12 @@ type Options struct {
 
 	Session    SessionWay // how the session of a call is determined
 	Approval   Approval
-	Startup    time.Duration // how long the first list request waits for upstreams; 0: 10 seconds
-	MaxRequest int           // maximum size of a client's message in bytes; 0: 4 MiB
-	MaxResult  int           // maximum size of an upstream's message in bytes; 0: 64 MiB
-	Logger     *slog.Logger  // nil: discard
+	Startup    time.Duration // how long the first list request waits for upstreams; 0 means 10 seconds
+	MaxRequest int           // maximum size of a client's message in bytes; 0 means 4 MiB
+	MaxResult  int           // maximum size of an upstream's message in bytes; 0 means 64 MiB
+	Logger     *slog.Logger  // if nil, nothing is logged
 	Version    string
-	Now        func() time.Time // nil: time.Now
+	Now        func() time.Time // nil means time.Now
 }
 
 // parts holds the components of a proxy, such as its sessions and its pipeline, and the proxy's
@@ -83,9 +83,9 @@ type parts struct {
 	endStreams context.CancelFunc
 
 	approvals *approval.Broker
-	pin       *pin.PIN // PIN for approvals; nil: none
+	pin       *pin.PIN // PIN for approvals; nil if none
 	admission *admission.Admission
-	durable   *store.Durable // ledger in a database; nil: the ledger is in memory
+	durable   *store.Durable // ledger in a database; if nil, the ledger is kept in memory
 	watcher   *store.Watcher // nil if durable is nil
 	rounds    *rounds.Keeper // nil if durable is nil
 
@@ -93,7 +93,7 @@ type parts struct {
 	pool       *pool.Pool
 	tasks      *tasks.Tasks
 	reverse    *reverse.Reverse
-	advertiser *advertise.Advertiser // nil: every client sees the same tools
+	advertiser *advertise.Advertiser // nil if every client sees the same tools
 	relay      *relay.Relay
 	pipeline   *pipeline.Pipeline
 	router     *router.Router

@@ -92,20 +92,20 @@ func (m *grantCache) put(digest [sha256.Size]byte, set int, g Grant) {
 type JWT struct {
 	Issuer         string   // value of the claim iss that tokens must have
 	Audience       string   // value of the claim aud that tokens must have
-	JWKS           string   // URL of the issuer's keys; empty: the URL in the issuer's metadata
-	Resource       string   // public URL of this endpoint; empty: the same as Audience
-	PrincipalClaim string   // claim that identifies the caller; empty: sub
+	JWKS           string   // URL of the issuer's keys; empty means the URL in the issuer's metadata
+	Resource       string   // public URL of this endpoint; empty means the same as Audience
+	PrincipalClaim string   // claim that identifies the caller; empty means sub
 	Scopes         []string // scopes that a token must have; every listed scope is required
 }
 
 // Options configures a [Verifier].
 type Options struct {
 	JWT
-	Path string // path of this endpoint; empty: /mcp
+	Path string // path of this endpoint; empty means /mcp
 
-	Client *http.Client     // client for fetching the keys; nil: a client that follows no redirects
-	Logger *slog.Logger     // nil: discard
-	Now    func() time.Time // nil: time.Now
+	Client *http.Client     // client for fetching the keys; nil means a client that follows no redirects
+	Logger *slog.Logger     // if nil, nothing is logged
+	Now    func() time.Time // nil means time.Now
 
 	// Background starts a function that fetches keys, and returns without waiting for it. The
 	// context that it passes to the function must end at shutdown. If Background is nil, the

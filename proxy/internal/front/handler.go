@@ -48,11 +48,11 @@ type exchange struct {
 	r *http.Request
 
 	caller  httpguard.Caller
-	release func()          // stops counting the body's bytes as in use; nil: no body was read
+	release func()          // stops counting the body's bytes as in use; nil if no body was read
 	turn    *turns.Turn     // turn for handling the message
-	post    *events.Post    // nil: the response is not a JSON-RPC message
-	client  *session.Client // client for this request only; nil: the client belongs to a session
-	bound   func() bool     // detaches the call from the connection; nil: the call is not attached
+	post    *events.Post    // nil if the response is not a JSON-RPC message
+	client  *session.Client // client for this request only; nil if the client belongs to a session
+	bound   func() bool     // detaches the call from the connection; nil if the call is not attached
 	call    *pipeline.Call  // nil if the request is not a call, or has been answered
 }
 

@@ -92,7 +92,7 @@ type reader struct {
 	ctx    context.Context //nolint:containedctx // ends with the connection
 	out    *lines.Writer
 	calls  sync.WaitGroup
-	uncork func() // sends the messages that were held back during a burst; nil: no messages are held back
+	uncork func() // sends the messages that were held back during a burst; nil if no messages are held back
 
 	mu    sync.Mutex  // held while a message is handled
 	ended bool        // whether the reader handles no further messages

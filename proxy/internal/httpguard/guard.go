@@ -24,20 +24,20 @@ import (
 type Access struct {
 	Addr    string            // address of the listener, of the form host:port
 	TLS     bool              // whether the listener uses TLS
-	Path    string            // path of the endpoint; empty: /mcp
+	Path    string            // path of the endpoint; empty means /mcp
 	Token   string            // bearer token of the principal named "token"
 	Tokens  map[string]string // bearer tokens, keyed by name; the principal is "token:" followed by the name
-	JWT     *access.JWT       // how to verify the tokens of an authorization server; nil: they are not accepted
+	JWT     *access.JWT       // how to verify the tokens of an authorization server; if nil, they are not accepted
 	Open    bool              // whether requests need no token; allowed only on a loopback address
 	Hosts   []string          // additional Host headers to accept, with a port or (without one) for any port
 	Origins []string          // additional Origin headers to accept, of the form scheme://host[:port]
 	Hooks   bool              // whether agents can report their own tool calls at /hook/AGENT
 
-	IdleTTL     time.Duration // how long a session can stay idle; 0: one hour
-	MaxSessions int           // maximum number of open sessions per principal; 0: 1000
-	MaxAll      int           // maximum number of open sessions in total; 0: 10000
-	MaxRequests int           // maximum number of open requests per principal, including streams; 0: 5000. All principals together may have four times as many
-	BodyTimeout time.Duration // how long a client may take to send a message; 0: 30 seconds
+	IdleTTL     time.Duration // how long a session can stay idle; 0 means one hour
+	MaxSessions int           // maximum number of open sessions per principal; 0 means 1000
+	MaxAll      int           // maximum number of open sessions in total; 0 means 10000
+	MaxRequests int           // maximum number of open requests per principal, including streams; 0 means 5000. All principals together may have four times as many
+	BodyTimeout time.Duration // how long a client may take to send a message; 0 means 30 seconds
 
 	// Beside answers requests for paths other than the endpoint. It returns false for unknown
 	// paths. A caller is trusted if it has a token for the endpoint, or if it runs on this machine
@@ -53,8 +53,8 @@ func (a Access) Several() bool {
 // Options contains what a [Guard] needs besides an [Access].
 type Options struct {
 	MaxMessage int                         // maximum size of a message in bytes
-	Now        func() time.Time            // nil: time.Now
-	Logger     *slog.Logger                // nil: discard
+	Now        func() time.Time            // nil means time.Now
+	Logger     *slog.Logger                // if nil, nothing is logged
 	Background func(func(context.Context)) // starts a function that fetches keys; see [access.Options]
 }
 

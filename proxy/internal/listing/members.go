@@ -19,7 +19,7 @@ type Members struct {
 
 	list  []*member
 	known map[string]*member
-	meta  *Members // members of _meta; nil: none
+	meta  *Members // members of _meta; nil if none
 }
 
 type member struct {

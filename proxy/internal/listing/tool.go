@@ -24,7 +24,7 @@ type Tool struct {
 	Exposed     string    // the clients' name for the tool
 	Object      []byte    // JSON object as clients receive it
 	Definition  string    // hash of the JSON object that the upstream has sent
-	Annotations []byte    // annotations that the upstream has sent; nil: none
+	Annotations []byte    // annotations that the upstream has sent; nil if none
 	OnlyTask    bool      // whether calls of the tool must run as tasks
 	Mirrored    *mcp.Tool // the tool, if some of its arguments must be mirrored in headers; otherwise nil
 }

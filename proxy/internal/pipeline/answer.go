@@ -44,7 +44,7 @@ func (c *Call) isOver(stateGone bool) bool {
 }
 
 // refuseSession answers as if the session were unknown (status 404 over HTTP), because another
-// process has ended it. It returns false if the client's transport has no such answer.
+// process has ended it. It returns false if the client's transport cannot express that answer.
 func (c *Call) refuseSession() bool {
 	s, ok := c.Stream.(interface {
 		Refuse(status int, answer []byte) bool
@@ -67,14 +67,14 @@ func (c *Call) answerError(code int, text string) {
 	c.end(func() { c.Stream.Reply(wire.AppendError(nil, c.ID, code, text, nil)) })
 }
 
-// answer answers the call with a, unless the client no longer waits.
+// answer answers the call with a, unless the client has stopped waiting.
 func (c *Call) answer(a answer) {
 	c.trace.setRefusal(a)
 	c.end(func() { c.AnswerOnly(a) })
 }
 
-// AnswerOnly writes an answer to a request that is not, or not any more, among the client's open
-// requests. A refusal is a tool result only for tools/call; for other methods it is an error.
+// AnswerOnly writes an answer without ending the call, for a request that is not among the client's
+// open requests. A refusal is a tool result only for tools/call; for other methods, it is an error.
 func (c *Call) AnswerOnly(a answer) {
 	r, refused := a.(refusal)
 	switch {
@@ -87,15 +87,15 @@ func (c *Call) AnswerOnly(a answer) {
 	}
 }
 
-// replyRaw answers the call with the bytes that the server has sent.
+// replyRaw answers the call with bytes received from the server.
 func (c *Call) replyRaw(head, body []byte) {
 	c.end(func() { c.Stream.Reply(head, body, wire.Tail) })
 }
 
-// end ends the call for its client. Only the first call of end has an effect. It writes the
-// notifications that the server sent before the reply. It then calls send, unless send is nil or
-// the client has stopped waiting. The client may have stopped waiting because a server can reply to
-// a canceled call before the proxy has ended the call.
+// end ends the call for its client; only the first call to end has an effect. It writes the
+// notifications that the server sent before the reply, and then calls send, unless send is nil or
+// the client has stopped waiting. The latter can happen because a server may reply to a canceled
+// call before the proxy has ended it.
 func (c *Call) end(send func()) {
 	first, wanted, stop := c.markAnswered()
 	if !first {
@@ -120,8 +120,8 @@ func (c *Call) end(send func()) {
 	c.Client.Requests.Answered()
 }
 
-// deliver answers the call with the server's reply, byte for byte. Without a reply, it answers with
-// an explanation.
+// deliver answers the call with the server's reply, byte for byte, or with an explanation if no
+// reply arrived.
 func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	if c.trace != nil {
 		c.trace.setResult(resultOf(r))
@@ -170,7 +170,7 @@ func (c *Call) failed(err error) answer {
 }
 
 // unauthorized returns the answer to a call that was not made because the upstream requires
-// credentials. If err has another cause, it returns nil.
+// credentials, or nil if err has another cause.
 func (c *Call) unauthorized(err error) answer {
 	u, ok := errors.AsType[*upstream.Unauthorized](err)
 	if !ok {
@@ -179,7 +179,7 @@ func (c *Call) unauthorized(err error) answer {
 	return PlainRefusal("unauthorized", fmt.Sprintf("%s was not called: %s.", c.Tool.Exposed, text.Escape(u.Error())))
 }
 
-// neverRan reports whether err proves that the server did not begin the call.
+// neverRan reports whether err proves that the server never started the call.
 func neverRan(err error) bool {
 	status, ok := errors.AsType[*upstream.StatusError](err)
 	return errors.Is(err, upstream.ErrNotSent) || ok && !status.Executed()

@@ -19,7 +19,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// An askedCall is a call that needs a person's approval. It exists until the call is forwarded or
+// An askedCall is a call that needs a person's approval. It lives until the call is forwarded or
 // answered.
 type askedCall struct {
 	*Pipeline
@@ -27,7 +27,7 @@ type askedCall struct {
 	asked *admission.Asked
 }
 
-// Resolve records a person's answer to an approval request. It logs who answered, and through which
+// Resolve records a person's answer to an approval request, and logs who answered through which
 // channel.
 func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reason string) error {
 	err := p.Approvals.AnswerAs(person, id, approve, channel, actor, reason)
@@ -45,8 +45,8 @@ func (p *Pipeline) Resolve(person, id string, approve bool, channel, actor, reas
 	return nil
 }
 
-// openRequest opens an approval request for the call, or joins the request that is already open. If
-// no person can be asked, it returns the answer to the call.
+// openRequest opens an approval request for the call, or joins one that is already open. If no
+// person can be asked, it returns the refusal to send to the client.
 func (q *askedCall) openRequest() (*approval.Request, answer) {
 	key := q.key()
 	r, err := q.Approvals.Open(key, q.shown(), q.asked.Ask)
@@ -60,14 +60,13 @@ func (q *askedCall) openRequest() (*approval.Request, answer) {
 	return r, nil
 }
 
-// consent returns the person's answer to r in the form that is used in records.
+// consent returns the person's answer to r in the form used in records.
 func (p *Pipeline) consent(r *approval.Request) *admission.Consent {
 	said := p.Approvals.Status(r)
 	return &admission.Consent{ID: r.ID, Channel: said.Channel, Actor: said.Actor}
 }
 
-// TellOperators logs that a call of the client with the given name is waiting for a person. It logs
-// this only once for each request.
+// TellOperators logs, once per request, that a call from the named client is waiting for a person.
 func (p *Pipeline) TellOperators(r *approval.Request, client string) {
 	if !p.Approvals.Announce(r) {
 		return
@@ -79,7 +78,7 @@ func (p *Pipeline) TellOperators(r *approval.Request, client string) {
 	}
 }
 
-// text returns the question as people see it.
+// text returns the question as shown to people.
 func (p *Pipeline) text(r *approval.Request) string {
 	return p.Approvals.Look(r).Text(p.Where, p.Life.Now())
 }
@@ -95,7 +94,7 @@ func (q *askedCall) denied(text string, said *admission.Consent) answer {
 	return refusal{q.Admission.Deny(q.Life.Ctx, q.call.admission(), q.asked.Ask, text, said)}
 }
 
-// key returns the approval key of this call. An approval is valid for all calls with the same key.
+// key returns the approval key of the call. An approval applies to every call with the same key.
 func (q *askedCall) key() approval.Key {
 	steps := ""
 	for _, s := range q.asked.Steps {
@@ -108,7 +107,7 @@ func (q *askedCall) key() approval.Key {
 	}
 }
 
-// shown returns the call in the form displayed to people.
+// shown returns the call as displayed to people.
 func (q *askedCall) shown() approval.Call {
 	client := q.call.Peer.Name
 	if q.call.Peer.Version != "" {
@@ -123,7 +122,7 @@ func (q *askedCall) shown() approval.Call {
 	}
 }
 
-// shownBeside returns the members that are displayed to people in addition to the arguments.
+// shownBeside returns the members displayed to people in addition to the arguments.
 func (q *askedCall) shownBeside() *rounds.Approved {
 	members, meta := q.call.beside()
 	if len(meta) > MaxKeptWhole {
@@ -132,19 +131,19 @@ func (q *askedCall) shownBeside() *rounds.Approved {
 	return &rounds.Approved{Beside: wire.Digest(members), Meta: meta}
 }
 
-// maxShown is the maximum size of an approval that a client is asked to show. Longer approvals are
-// never truncated; they are shown in full through another channel.
+// maxShown is the size, in bytes, of the largest approval that a client is asked to show. A larger
+// one is never truncated; another channel shows it in full.
 const maxShown = 32 << 10
 
 // A prompt is a question that a client shows to its user.
 type prompt struct {
-	ended    <-chan struct{} // closed when the client knows that the prompt has ended; nil: no prompt, or another call has shown it
-	callGone <-chan struct{} // closed when the call that showed the prompt has ended, which also ends the prompt; nil: this call shows the prompt
+	ended    <-chan struct{} // closed once the client has been told that the prompt is over; nil if another call shows the prompt, or if none is shown
+	callGone <-chan struct{} // closed when the call that shows the prompt ends, and the prompt with it; nil if this call shows the prompt
 }
 
-// elicitChannel returns the channel through which the client asks its user about r: a form if the
-// client can show all of r, otherwise the approval page, or "" if neither is possible. There are
-// never two prompts for one question at the same time.
+// elicitChannel returns the channel for asking the client's user about r: a form if the client can
+// show all of r, otherwise the approval page, or "" if neither is possible. A question never has
+// two prompts at the same time.
 func (q *askedCall) elicitChannel(r *approval.Request) (channel string) {
 	switch {
 	case r.WasUnasked() || q.Approvals.Approves(r):
@@ -165,13 +164,13 @@ type elicitation struct {
 	request *approval.Request
 	channel string      // [approval.Elicit] for a form, [approval.URL] for the approval page
 	id      string      // elicitationId of the approval page
-	result  chan []byte // receives the result that the client returns
+	result  chan []byte // receives the client's result
 	gone    chan struct{}
 }
 
-// elicit sends elicitation/create to a client with a handshake, on the stream of the call. While
-// the question is open, the answer also counts for later calls. Calls with the same question share
-// one prompt. If an answer arrives first through another channel, the request to the client is
+// elicit sends elicitation/create on the stream of the call, to a client with a handshake. Calls
+// with the same question share one prompt. An answer given while the question is open also counts
+// for later calls. If an answer arrives first through another channel, the client's request is
 // canceled.
 func (q *askedCall) elicit(r *approval.Request, channel string) prompt {
 	if channel == "" {
@@ -213,8 +212,8 @@ func (q *askedCall) elicit(r *approval.Request, channel string) prompt {
 	return prompt{ended: told}
 }
 
-// await waits until the elicitation ends, and handles the client's answer. Opening the approval
-// page is not an answer.
+// await waits for the end of the elicitation, and handles the client's answer. Opening the approval
+// page does not count as an answer.
 func (e *elicitation) await() {
 	p, r, open := e.call.pipeline, e.request, true
 	timer := time.NewTimer(r.Expires.Sub(p.Life.Now()))
@@ -234,7 +233,7 @@ func (e *elicitation) await() {
 		}
 	}
 	switch {
-	case open && !e.Withdraw(): // the client has answered in the meantime
+	case open && !e.Withdraw(): // the client answered first
 		p.handleElicitation(r, e.channel, <-e.result)
 	case open:
 		p.Approvals.Unshow(r)
@@ -246,8 +245,8 @@ func (e *elicitation) await() {
 	}
 }
 
-// question returns the params of an elicitation/create request about r. The URL of the approval
-// page contains no credentials, because the page itself authenticates its visitors.
+// question returns the params of an elicitation/create request about r. The approval page's URL
+// contains no credentials; the page itself authenticates its visitors.
 func (p *Pipeline) question(r *approval.Request, channel, id string) []byte {
 	if channel == approval.Elicit {
 		return asking.Form(p.text(r))
@@ -255,19 +254,19 @@ func (p *Pipeline) question(r *approval.Request, channel, id string) []byte {
 	return asking.Page(fmt.Sprintf("Allow %s? The page of approval %s shows the complete call.", p.Approvals.Look(r).Call.Subject(), r.ID), p.Approval.Page(r.ID), id)
 }
 
-// inputRequired is an InputRequiredResult (2026-07-28), which asks for another round.
+// inputRequired is an InputRequiredResult (2026-07-28), which asks the client for another round.
 type inputRequired struct {
 	state    string
-	question []byte // params of elicitation/create; nil: no question
+	question []byte // params of elicitation/create, or nil to ask nothing
 }
 
 func (a inputRequired) append(dst, id []byte, _ *rev.Rev) []byte {
 	return wire.AppendResult(dst, id, asking.InputRequired(a.question, a.state))
 }
 
-// readResponse reads the inputResponses from a client that uses revision 2026-07-28. They count
-// only if the proxy created the requestState for this very call, in a round that contained a
-// question. readResponse returns the number of rounds so far.
+// readResponse reads the inputResponses from a client that uses revision 2026-07-28, and returns
+// the number of rounds so far. The responses count only if the proxy created the requestState for
+// this very call, in a round that asked a question.
 func (q *askedCall) readResponse(r *approval.Request) int {
 	if !q.call.Peer.Rev.InputRequired || !q.call.params.HasState {
 		return 0
@@ -286,10 +285,9 @@ func (q *askedCall) readResponse(r *approval.Request) int {
 	return state.Number
 }
 
-// handleElicitation handles the result of an elicitation. Only a form that was accepted with the
-// decision "approve" approves the call. A canceled form means that no person was asked. A result
-// for the approval page is never an answer: "accept" only means that the person has opened the page
-// in order to answer there.
+// handleElicitation handles the result of an elicitation. Only an accepted form with the decision
+// "approve" approves the call. A canceled form means that no person was asked. A result for the
+// approval page is never an answer: "accept" only means that the person has opened the page.
 func (p *Pipeline) handleElicitation(r *approval.Request, channel string, result []byte) {
 	said := asking.Read(result)
 	switch page := channel == approval.URL; {

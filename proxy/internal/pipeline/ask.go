@@ -12,10 +12,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 )
 
-// ask asks until a person has answered. If the answer allows the call, ask forwards it; otherwise,
-// ask answers the client. While the person decides, it holds no locks and no tokens. w is the wait to resume, or nil if the call has not waited yet. Each
-// event during a wait is handled on a fresh stack, because a stack that has grown stays large while
-// its goroutine is waiting.
+// ask waits for a person's answer, and then forwards the call or answers the client. It holds no
+// locks and no tokens while the person decides. w is the wait to resume, or nil if the call has not
+// waited yet. Each event during a wait is handled on a fresh stack, because a goroutine that waits
+// on a grown stack keeps that memory.
 func (q *askedCall) ask(w *personWait) {
 	a, held := q.askUntilHeld(w)
 	if held != nil {
@@ -31,11 +31,11 @@ func (q *askedCall) ask(w *personWait) {
 	}
 }
 
-// askUntilHeld asks until one of three things happens. If the call must wait for an answer, held is
-// set. If the call is refused, a is set. If the call is forwarded, both are unset.
+// askUntilHeld asks until the call must wait for an answer (held is set), is refused (a is set), or
+// has been forwarded or answered (both are nil).
 func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 	defer func() {
-		if held == nil { // this must happen before the client gets the answer, because the client can then reuse the ID
+		if held == nil { // before the client gets the answer, because it can then reuse the ID
 			q.Admission.Withdraw(context.Background(), q.call.State.Key(), q.asked)
 		}
 	}()
@@ -55,13 +55,13 @@ func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 		if a, over := q.decideAgain(w); over {
 			return a, nil
 		}
-		w = nil // another call has used up this consent, so ask again
+		w = nil // another call has used up this consent: ask again
 	}
 }
 
-// decideAgain continues a call that has waited for a person. It returns the answer to the client,
-// or nil if the call has been forwarded or answered. The result over is false if a person must be
-// asked again about the call.
+// decideAgain continues a call after its wait for a person. It returns the answer for the client,
+// or nil if the call has been forwarded or answered. If over is false, a person must be asked
+// again.
 func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 	r := w.request
 	q.Approvals.Release(r, w.parked != nil)
@@ -69,7 +69,7 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 	case w.parked != nil:
 		q.RecordRefusal(q.call, waiting("waiting for a person", r))
 		return w.parked, true
-	case w.state == approval.Consumed: // another call has used the consent in the meantime
+	case w.state == approval.Consumed: // another call has used the consent
 		return nil, false
 	case w.state != approval.Approved:
 		said := q.Approvals.Status(r)
@@ -81,7 +81,7 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 	if a := q.unrecordable(q.call); a != nil { // the consent stays valid
 		return a, true
 	}
-	if a := q.reserve(q.call); a != nil { // in this case, too, the consent stays valid
+	if a := q.reserve(q.call); a != nil { // here, too, the consent stays valid
 		return a, true
 	}
 	if a, used := q.redeem(r); used {
@@ -98,9 +98,9 @@ func (q *askedCall) toolChanged() bool {
 	return now == nil || now.Canonical != q.call.Tool.Canonical || now.Definition != q.call.Tool.Definition
 }
 
-// redeem lets the gate decide again with the consent that answers r. If the call is admitted, the
-// consent is used up. If the call now needs a different consent, redeem returns the answer to the
-// call. The result used is false if another call has used the consent.
+// redeem asks the gate for a new decision, using the consent given in r. If the call is admitted,
+// the consent is used up. If the call now needs a different consent, redeem returns the answer to
+// the call. The result used is false if another call has already used the consent.
 func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	shown := q.Approvals.Look(r)
 	if shown.Answer.State != approval.Approved {
@@ -118,7 +118,7 @@ func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	case *admission.Admitted:
 		q.Approvals.Used(r, true)
 		q.call.approved = q.shownBeside()
-		q.call.input = input{ours: q.call.input.ours} // no person has seen the input that came from the client
+		q.call.input = input{ours: q.call.input.ours} // no person has seen the client's input
 		q.Advertiser.Touch(q.call.State)
 		q.call.trace.endApproval(admission.Result{Decision: "allow"})
 		q.forward(q.call, d.Pass())
@@ -137,26 +137,26 @@ func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 // A personWait is a call's wait for the answer to an approval request.
 type personWait struct {
 	request  *approval.Request
-	hold     *asking.Hold // the wait itself; nil: the result is already known
-	event    asking.Event // the last event from the wait
-	progress int          // number of progress notifications that were sent
+	hold     *asking.Hold // the wait itself; nil if the result is already known
+	event    asking.Event // last event returned by hold
+	progress int          // number of progress notifications sent
 	rounds   int          // number of rounds of the call so far
 	shown    prompt
-	state    approval.State // state of the approval request when the wait ended
-	parked   answer         // answer for a client that must call again for the result; nil: the wait is over
+	state    approval.State // state of the approval request at the end of the wait
+	parked   answer         // answer for a client that must call again to get the result; nil if the wait is over
 }
 
 const (
-	maxRounds = 8                // maximum number of input_required results without a question in one call; clients give up after ten such results
-	roundHold = 25 * time.Second // maximum time that the call waits before it returns an input_required result without a question
+	maxRounds = 8                // maximum number of input_required results without a question per call; clients give up after ten
+	roundHold = 25 * time.Second // maximum time before the call returns an input_required result without a question
 )
 
-// beginWait asks a person if r is pending, and determines how long the call waits for the answer.
-// If it leaves hold unset, the result is already known.
+// beginWait asks a person if r is pending, and determines how long the call waits for the answer. A
+// nil hold in the returned wait means that the result is already known.
 func (q *askedCall) beginWait(r *approval.Request) *personWait {
 	w := &personWait{request: r, rounds: q.readResponse(r)}
 	w.state = q.Approvals.Status(r).State
-	if q.call.ctx.Err() != nil { // a canceled call does not ask for anything, and uses no consent
+	if q.call.ctx.Err() != nil { // a canceled call neither asks nor uses up a consent
 		w.state = approval.Withdrawn
 	}
 	if w.state != approval.Pending {
@@ -181,18 +181,18 @@ func (q *askedCall) beginWait(r *approval.Request) *personWait {
 		w.shown = q.elicit(r, way)
 	}
 	w.hold = asking.NewHold(hold, r.Answered(), q.call.ctx.Done())
-	if q.call.Meta.ProgressToken != nil { // without a token, the client receives no notifications
+	if q.call.Meta.ProgressToken != nil { // without a token, the client gets no notifications
 		w.hold.Tell(r.Unasked())
 	}
 	return w
 }
 
-// endWait sets the result of a wait that has ended.
+// endWait sets the result of w, which has ended.
 func (q *askedCall) endWait(w *personWait) {
 	r := w.request
 	w.state = q.Approvals.Status(r).State
 	if w.shown.ended != nil && (w.state != approval.Pending || q.call.ctx.Err() != nil) {
-		<-w.shown.ended // the prompt must end before the call ends, because the call's stream ends too
+		<-w.shown.ended // the prompt must end first, because the call's stream ends with the call
 	}
 	switch {
 	case q.call.ctx.Err() != nil:
@@ -205,9 +205,9 @@ func (q *askedCall) endWait(w *personWait) {
 	}
 }
 
-// stillHeld handles an event that has occurred during a wait, and reports whether the call
-// continues to wait. It sends a progress notification to the client. If the call that showed the
-// question is gone, stillHeld shows the question again.
+// stillHeld handles an event during a wait, and reports whether the call continues to wait. It
+// sends a progress notification to the client, or shows the question again if the call that showed
+// it is gone.
 func (q *askedCall) stillHeld(w *personWait) bool {
 	note := "Waiting for a person: approval " + w.request.ID + "."
 	switch w.event {

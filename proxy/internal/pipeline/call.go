@@ -21,9 +21,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Call is a tools/call, prompts/get or resources/read request, from its arrival until it is
-// answered. The message is parsed only once, so the gate, the person who approves the call, and the
-// server all see the same arguments.
+// A Call is a tools/call, prompts/get or resources/read request, from its arrival to its answer.
+// The message is parsed only once, so the gate, the person who approves the call, and the server
+// all see the same arguments.
 type Call struct {
 	pipeline *Pipeline
 	Client   *session.Client
@@ -31,48 +31,48 @@ type Call struct {
 	Stream   spec.Stream
 	Peer     session.Peer
 	Method   string
-	ID       []byte    // JSON-RPC ID as the client has written it
-	params   wire.Call // params after parsing; without the arguments once the call has been sent
-	digest   string    // digest of the arguments that were sent, for further rounds; empty: no further rounds
+	ID       []byte    // JSON-RPC ID, as written by the client
+	params   wire.Call // parsed params; the arguments are dropped once the call has been sent
+	digest   string    // digest of the dropped arguments; empty if the call cannot have further rounds
 	Meta     wire.Meta
-	Tool     *pool.Tool // nil until the tool is known
+	Tool     *pool.Tool // nil until resolved
 	recorded string     // name in the audit log: the tool's own name, or the canonical name of a prompt or resource
 	placed   bool       // whether Tool.Upstream is the connection that serves this session
-	plain    bool       // whether the call consists of one request and one reply: it creates no task, and neither the client's nor the server's revision has further rounds
+	plain    bool       // whether the call is one request and one reply, without tasks or further rounds, between revisions with a handshake
 	input    input      // input that the client has sent in a further round
 
-	Turn    *turns.Turn  // the principal's turn for deciding the call; nil: turns are not limited
-	Burst   *burst.Burst // calls that were read at the same time and are recorded together; nil: this call is decided alone
-	Headers http.Header  // HTTP headers that must contain the same values as some arguments; nil: not checked
+	Turn    *turns.Turn  // the principal's turn to decide a call; nil if turns are not limited
+	Burst   *burst.Burst // calls read together with this one, whose decisions are recorded together; nil if this call is decided alone
+	Headers http.Header  // HTTP headers, which must mirror some of the arguments; if nil, they are not checked
 
-	admitting    admission.Call   // description of the call for admission; its Gate field is set together with Tool; see [Call.admission]
-	approved     *rounds.Approved // members that a person has approved; nil: no person was asked
-	trace        *callTrace       // nil: the call is not traced
-	emulatesTask bool             // whether the server runs the call as a task that the client does not know about
+	admitting    admission.Call   // the call as described to admission; its Gate field is set together with Tool
+	approved     *rounds.Approved // members that a person has approved; nil if no person was asked
+	trace        *callTrace       // nil if the call is not traced
+	emulatesTask bool             // whether the server runs the call as a task without the client's knowledge
 
-	// ctx ends when the client no longer waits for the call. It is set by Bind.
+	// ctx is done when the client no longer waits for the call. Bind sets it.
 	ctx     context.Context //nolint:containedctx // shared by all goroutines of the call
 	parent  context.Context //nolint:containedctx // parent of ctx
-	Spawn   func(func())    // runs work that may block, on a goroutine other than the one that reads the client's messages
-	spawned func()          // work that was passed to Spawn, for the goroutine that waits for the call; nil: none
-	outbox  *session.Outbox // notifications for the goroutine that waits for the call; nil: notifications are written immediately
+	Spawn   func(func())    // runs work that may block, but not on the goroutine that reads the client's messages
+	spawned func()          // work passed to Spawn for the waiting goroutine to run; nil if none
+	outbox  *session.Outbox // notifications for the waiting goroutine to write; if nil, they are written immediately
 
 	callState
 
 	size   int           // bytes that the call occupies in the backlog
-	claims atomic.Uint32 // the claims that the call holds, as a set of bits
+	claims atomic.Uint32 // bit set of the claims held by the call
 }
 
 // A callState is the state of a call: which goroutine waits for its answer, and whether the call is
-// in flight, canceled or answered. The zero value is a call that has not been sent. mu guards the
-// fields.
+// in flight, canceled or answered. The zero value is the state of a call that has not been sent. mu
+// guards the other fields.
 type callState struct {
 	mu        sync.Mutex
-	completed chan *completion // receives completions for the goroutine that waits for the call; nil: no goroutine waits
-	stopped   error            // why the client stopped waiting
+	completed chan *completion // delivers completions to the waiting goroutine; nil if no goroutine waits
+	stopped   error            // why the client stopped waiting, or nil
 	stop      context.CancelCauseFunc
 	inflight  *inflightCall
-	ended     bool // whether the call has been answered, or will get no answer
+	ended     bool // whether the call has been answered, or never will be
 }
 
 // startWaiting registers the calling goroutine as the one that waits for the call's completions.
@@ -101,8 +101,8 @@ func (s *callState) sendToWaiter(done completion) bool {
 	return true
 }
 
-// completions returns the channel that receives the next completion, or nil if no more completions
-// will arrive.
+// completions returns the channel for the next completion, or nil if no more completions will
+// arrive.
 func (s *callState) completions() <-chan *completion {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,15 +112,14 @@ func (s *callState) completions() <-chan *completion {
 	return s.completed
 }
 
-// hasRoundAfter reports whether a round is in flight that is later than the round that done has
-// completed.
+// hasRoundAfter reports whether a round later than the one completed by done is in flight.
 func (s *callState) hasRoundAfter(done completion) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.ended && s.inflight != nil && s.inflight != done.inflight
 }
 
-// detach makes the goroutine that waits for the call stop waiting. Later completions are handled on
+// detach stops the waiting goroutine from waiting for the call. Later completions are handled on
 // the goroutines that read them.
 func (s *callState) detach() {
 	s.mu.Lock()
@@ -131,23 +130,23 @@ func (s *callState) detach() {
 	}
 }
 
-// setInflight makes f the request in flight. If the call was canceled, setInflight instead returns
-// the reason in stopped. If a goroutine is waiting for the call and reads is true, the result
-// inline is true: that goroutine must then send the request and read the reply itself.
+// setInflight makes f the request in flight, unless the call was canceled; stopped is then the
+// reason. If reads is true and a goroutine is waiting for the call, inline is true: that goroutine
+// must send the request and read the reply itself.
 func (s *callState) setInflight(f *inflightCall, reads bool) (inline bool, stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	inline = s.completed != nil && reads
-	f.inline = inline // set before other goroutines can see f
+	f.inline = inline // set before f becomes visible to other goroutines
 	if s.stopped == nil {
 		s.inflight = f
 	}
 	return inline, s.stopped
 }
 
-// replaceInflight makes f the request in flight for this round, although f was sent in an earlier
-// round. If f is nil, the round has no request in flight. If the call was canceled, replaceInflight
-// returns the reason; otherwise, it returns nil.
+// replaceInflight makes f, a request from an earlier round, the request in flight for this round.
+// If f is nil, this round has no request in flight. If the call was canceled, replaceInflight
+// returns the reason.
 func (s *callState) replaceInflight(f *inflightCall) (stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +155,7 @@ func (s *callState) replaceInflight(f *inflightCall) (stopped error) {
 }
 
 // cancelled records why the client has stopped waiting. It returns the cancel function of the
-// call's context, and the request in flight; either may be nil.
+// call's context and the request in flight, either of which may be nil.
 func (s *callState) cancelled(reason error) (context.CancelCauseFunc, *inflightCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,8 +165,8 @@ func (s *callState) cancelled(reason error) (context.CancelCauseFunc, *inflightC
 	return s.stop, s.inflight
 }
 
-// setStop sets the function that is called when the call is canceled. If the call has already been
-// canceled, setStop calls the function immediately.
+// setStop sets the function to call when the call is canceled, and calls it immediately if that has
+// already happened.
 func (s *callState) setStop(stop context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,22 +197,22 @@ type completion struct {
 	inflight *inflightCall
 	reply    upstream.Reply
 	settled  bool   // whether the outcome has been reported to the gate
-	round    []byte // an InputRequiredResult that takes the place of the reply
+	round    []byte // an InputRequiredResult to send instead of the reply
 }
 
-// An input is what a client sends in a further round of a call (inputResponses and requestState,
-// since revision 2026-07-28). The zero value is the input of a first round.
+// An input is the input sent by a client in a further round of a call (inputResponses and
+// requestState, since revision 2026-07-28). The zero value is the input of a first round.
 type input struct {
-	responses []byte // the object inputResponses; nil: none
-	state     string // requestState that the server has sent
+	responses []byte // the inputResponses object; nil if none
+	state     string // the server's own requestState
 	hasState  bool
 	round     int    // number of earlier rounds
-	suspended string // ID of the suspended call; empty: none
-	elsewhere bool   // whether the call was suspended by another process
+	suspended string // ID of the suspended call; empty if none
+	elsewhere bool   // whether another process suspended the call
 	ours      bool   // whether the proxy created the requestState, or the client sent none
 }
 
-// admission returns the call in the form that is used for decisions and records.
+// admission returns the call in the form used for decisions and records.
 func (c *Call) admission() *admission.Call {
 	c.admitting = admission.Call{
 		Key: c.State.Key(), Gate: c.admitting.Gate, Offered: c.pipeline.Pool.Catalogue.Load().Calls,
@@ -226,9 +225,9 @@ func (c *Call) admission() *admission.Call {
 	return &c.admitting
 }
 
-// dropMessage drops the message of a call that has been sent. The message's arguments can be large,
-// and the proxy would otherwise keep them for a client or server that does not answer. If the call
-// can have further rounds, dropMessage keeps the digest of the arguments.
+// dropMessage drops the message of a call that has been sent, so that large arguments are not kept
+// for a client or server that never answers. It keeps the digest of the arguments if the call can
+// have further rounds.
 func (c *Call) dropMessage() {
 	if c.claims.Load() != 0 {
 		c.release(room)
@@ -238,7 +237,7 @@ func (c *Call) dropMessage() {
 	}
 	sent := wire.Call{Name: c.params.Name, HasState: c.params.HasState}
 	if c.params.Task != nil {
-		sent.Task = []byte(`{}`) // the client has asked for a task
+		sent.Task = []byte(`{}`) // the client asked for a task
 	}
 	c.params, c.input.responses = sent, nil
 	c.admitting.Gate = gate.Call{Time: c.admitting.Gate.Time}
@@ -252,15 +251,15 @@ func (c *Call) argumentsDigest() string {
 	return wire.Digest(c.params.Arguments)
 }
 
-// besideDigest returns a digest of the params without the name, the arguments and _meta.
+// besideDigest returns a digest of the params other than the name, the arguments and _meta.
 func (c *Call) besideDigest() string {
 	members, _ := c.beside()
 	return wire.Digest(members)
 }
 
-// beside returns the params that are sent to the server in addition to the name and the arguments.
-// A consent does not depend on _meta, because clients may send a different _meta with each call.
-// Nevertheless, people see the _meta, and the proxy forwards exactly the _meta that they have seen.
+// beside returns the params sent to the server in addition to the name and the arguments. A consent
+// does not depend on _meta, because clients may send a different _meta with each call. Still,
+// people see the _meta, and exactly that _meta is forwarded.
 func (c *Call) beside() (members, meta []byte) {
 	if c.Method == spec.ReadResource {
 		return c.params.OtherParams("uri")
@@ -268,8 +267,8 @@ func (c *Call) beside() (members, meta []byte) {
 	return c.params.OtherParams("name", "arguments")
 }
 
-// asTask reports whether the client expects a task as the answer (params.task in revision
-// 2025-11-25). Such a client cannot read a refusal that is a tool result.
+// asTask reports whether the client expects a task (params.task in revision 2025-11-25). Such a
+// client cannot read a refusal in the form of a tool result.
 func (c *Call) asTask() bool { return c.params.Task != nil && c.Method == spec.CallTool }
 
 // asTaskAnyway reports whether the call must be sent as a task although the client cannot request

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
 
-// A claim identifies a limited resource that a call occupies.
+// A claim is a limited resource occupied by a call.
 type claim = uint32
 
 const (
@@ -16,9 +16,9 @@ const (
 	room                       // space for the call's message in the backlog
 )
 
-// reserve reserves the resources that the call needs: a slot among the calls in flight to the
+// reserve reserves the resources needed by the call: a slot among the calls in flight to the
 // server, a slot among the session's tasks if the call becomes a task, and space in the backlog if
-// the call might be sent again. If a resource is exhausted, reserve returns a refusal. Otherwise,
+// the call might be sent again. If one of them is exhausted, reserve returns a refusal. Otherwise,
 // the caller must call release.
 func (p *Pipeline) reserve(c *Call) answer {
 	why := c.takeSlot()
@@ -38,8 +38,8 @@ func (p *Pipeline) reserve(c *Call) answer {
 	return r
 }
 
-// takeSlot reserves a slot among the calls in flight to the server (limits.inFlight). It returns
-// "", or an explanation if the limit has been reached.
+// takeSlot reserves a slot among the calls in flight to the server (limits.inFlight). If the limit
+// has been reached, it returns an explanation; otherwise, it returns "".
 func (c *Call) takeSlot() (why string) {
 	u, several := c.Tool.Upstream.Shared(), c.pipeline.Sessions.SeveralPrincipals.Load()
 	limit := u.Config.Limits.InFlight
@@ -57,8 +57,8 @@ func (c *Call) takeSlot() (why string) {
 	return ""
 }
 
-// takeTaskSlot reserves a slot among the session's tasks, unless the call already has one. It
-// reports whether the call now has a slot.
+// takeTaskSlot reserves a slot among the session's tasks, unless the call already holds one. It
+// reports whether the call now holds a slot.
 func (c *Call) takeTaskSlot() bool {
 	if c.claims.Load()&taskSlot == 0 && c.pipeline.Tasks.Reserve(c.Client.Session, c.pipeline.Sessions.SeveralPrincipals.Load(), c.pipeline.Life.Now()) {
 		c.claims.Or(taskSlot)
@@ -66,7 +66,7 @@ func (c *Call) takeTaskSlot() bool {
 	return c.claims.Load()&taskSlot != 0
 }
 
-// release releases the given claims, as far as the call holds them. Calling it again has no effect.
+// release releases those of the given claims that the call holds. Calling it again has no effect.
 func (c *Call) release(of claim) {
 	if c.claims.Load()&of == 0 {
 		return
@@ -83,16 +83,16 @@ func (c *Call) release(of claim) {
 	}
 }
 
-// Limits for the bytes of calls that are waiting for a server to start or might be sent again, per
-// principal and in total. Calls that are waiting for people are counted by the approval broker.
+// Limits on the bytes of calls that are waiting for a server to start or might be sent again, per
+// principal and in total. The approval broker counts calls that are waiting for people.
 const (
 	maxBacklog    = 16      // limit per principal, as a multiple of the largest message
 	maxBacklogAll = 64      // limit for all principals together, as a multiple of the largest message
-	waitingCost   = 4 << 10 // bytes counted for a waiting call in addition to its message
+	waitingCost   = 4 << 10 // bytes counted per waiting call in addition to its message
 )
 
-// occupyBacklog counts the message of a call that is about to wait. It reports whether there was
-// enough space.
+// occupyBacklog counts the message of a call that is about to wait. It reports whether the backlog
+// had enough space.
 func (c *Call) occupyBacklog() bool {
 	if c.claims.Load()&room != 0 {
 		return true

@@ -19,7 +19,7 @@ import (
 )
 
 // forward sends an admitted call to its server. The reply is handled on the goroutine that reads
-// it: either the one that reads from the server, or the one that waits for the call.
+// it, which is either the server's reader or the goroutine that waits for the call.
 func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 	u, ticket := c.Tool.Upstream, pass.Ticket()
 	f := &inflightCall{Call: c, ticket: ticket, rev: u.Rev(), inflightState: inflightState{requestState: requestState{receiver: c}}}
@@ -31,8 +31,8 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 		c.end(nil)
 		return
 	}
-	if inline && c.outbox != nil { // the tool was not known when the call began
-		c.outbox = nil // the goroutine that waits for the call reads the notifications itself, and blocks no other call
+	if inline && c.outbox != nil { // the tool was unknown when the call began
+		c.outbox = nil // the waiting goroutine reads the notifications itself, and blocks no other call
 	}
 	trace, answered := p.Admission.Watch.Forwarding(ticket)
 	f.answered = answered
@@ -53,7 +53,7 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 }
 
 // forwardAgain sends an admitted call again. If the policy has changed since the admission, it
-// settles the call and lets the gate decide again.
+// settles the call and asks the gate for a new decision.
 func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 	pass, err := ticket.Again(p.Life.Ctx, p.Admission)
 	if err == nil {
@@ -79,8 +79,8 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 	}
 }
 
-// request returns the request in the form that the server's revision requires. trace returns the
-// trace context for the request; trace is nil if the request is not traced.
+// request returns the request in the form required by the server's revision. trace returns the
+// request's trace context; it is nil if the request is not traced.
 func (f *inflightCall) request(trace func() (parent, state string)) upstream.Request {
 	c := f.Call
 	u := c.Tool.Upstream
@@ -113,7 +113,7 @@ func (f *inflightCall) request(trace func() (parent, state string)) upstream.Req
 	return r
 }
 
-// proceed continues the call according to the decision d.
+// proceed continues the call as decided by d.
 func (p *Pipeline) proceed(c *Call, d admission.Decision) {
 	switch d := d.(type) {
 	case *admission.Admitted: // the decision has already been recorded
@@ -123,7 +123,7 @@ func (p *Pipeline) proceed(c *Call, d admission.Decision) {
 		c.release(slot | taskSlot)
 		c.refuse(d)
 	case *admission.Asked:
-		c.release(slot | taskSlot | room) // only running calls occupy a slot; from now on, the approval broker counts the call
+		c.release(slot | taskSlot | room) // only running calls occupy a slot; the approval broker counts the call from now on
 		c.Spawn(func() {
 			if c.trace != nil {
 				c.trace.approvalEnd = p.Admission.Watch.Approving(c.trace.ctx, c.admission())
@@ -134,7 +134,7 @@ func (p *Pipeline) proceed(c *Call, d admission.Decision) {
 }
 
 // Abandon stops waiting for the reply and cancels the request at the server, unless the reply has
-// already arrived. If Abandon is called several times, the first reason counts.
+// already arrived. If Abandon is called more than once, the first reason counts.
 func (f *inflightCall) Abandon(reason error) {
 	x, first, reason := f.markAbandoned(reason)
 	if x == nil {
@@ -147,8 +147,8 @@ func (f *inflightCall) Abandon(reason error) {
 	f.end(upstream.Reply{Err: reason}, false)
 }
 
-// Cancel ends a call after its client has sent notifications/cancelled or disconnected. If the call
-// has not been sent, it will not be sent.
+// Cancel ends a call whose client has sent notifications/cancelled or disconnected. A call that has
+// not been sent yet will not be sent.
 func (c *Call) Cancel(reason error) {
 	stop, f := c.cancelled(reason)
 	if stop != nil {
@@ -160,8 +160,8 @@ func (c *Call) Cancel(reason error) {
 }
 
 // end ends the request in flight with the reply r, unless it has already ended, and completes the
-// call that receives the answer. fromServer tells whether the server sent r; if not, the request is
-// abandoned.
+// call that receives the answer. fromServer reports whether r came from the server; if not, the
+// request is abandoned.
 func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	u, before := f.Call.Tool.Upstream, f.markEnded(r, fromServer)
 	if before.counted && fromServer {
@@ -196,7 +196,7 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	switch to := before.receiver; {
 	case to == nil:
 		f.settleParked(r)
-	case before.inline && abandoned: // the goroutine that waits for the call is busy with the request and cannot answer
+	case before.inline && abandoned: // the waiting goroutine is busy with the request and cannot answer
 		to.ownStream().close()
 		f.finish(to, r, nil)
 		to.detach()
@@ -208,13 +208,13 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	}
 }
 
-// finish handles the end of the request on the goroutine that reads the reply. It records the
-// outcome and answers c. The gate learns the outcome before the client does. If the call continues
-// as a task or with another round of input, its ticket stays open. Replies in the same burst are
+// finish handles the end of the request on the goroutine that read the reply. It records the
+// outcome and answers c; the gate learns the outcome before the client does. The ticket stays open
+// if the call continues as a task or with another round of input. Replies in the same burst are
 // recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
-	open, staged := false, false // if open is true, the ticket stays open; if staged is true, the ending closes the request
+	open, staged := false, false // open: the ticket stays open; staged: the ending closes the request
 	defer func() {
 		if !staged {
 			f.close(open)
@@ -236,7 +236,7 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 		return
 	}
 	e := &ending{inflight: f, call: c, reply: r, facts: facts}
-	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.endOf(f.ticket, outcome(r, facts), r.Result), "") // a background context, because the end must be recorded during shutdown, too
+	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.endOf(f.ticket, outcome(r, facts), r.Result), "") // in the background context, because the end must be recorded even during shutdown
 	staged = true
 	if !together.Add(e) {
 		c.yield()
@@ -245,8 +245,8 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 }
 
 // facts returns the facts about the reply that determine how the call ended. If a net is waiting
-// for the outcome, a successful result must be strict JSON throughout. In all other results, only
-// the envelope is checked, and they are forwarded unchanged.
+// for the outcome, a successful result must be strict JSON throughout. For all other results, which
+// are forwarded unchanged, only the envelope is checked.
 func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
 	facts := wire.ResultFacts(r.Result)
 	if f.ticket.Awaited && facts.Success() && rawjson.Check(r.Result, rawjson.MaxDepth) != nil {
@@ -255,10 +255,9 @@ func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
 	return facts
 }
 
-// outcome returns the outcome of a reply for the nets. Only a complete, strictly parsed result
-// without an error is a success. A call without a reply is a failure only if it is certain that the
-// server did not begin the call: a server that died in the middle of a call might have had an
-// effect.
+// outcome returns the outcome of a reply, as seen by the nets. Only a complete, strictly parsed
+// result without an error is a success. A call without a reply counts as failed only if the server
+// certainly never started it; a server that died during the call might have had an effect.
 func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 	switch {
 	case r.Err == nil && r.Error == nil && facts.Success():
@@ -272,8 +271,8 @@ func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 	}
 }
 
-// endOf returns how a call has ended. If the call has succeeded, this includes the parts of the
-// result that the policy reads.
+// endOf returns how a call has ended, including, after a success, the parts of the result that the
+// policy reads.
 func (p *Pipeline) endOf(ticket *admission.Ticket, o gate.Outcome, result []byte) gate.End {
 	e := gate.End{Outcome: o}
 	if o != gate.Success {
@@ -289,9 +288,9 @@ func (p *Pipeline) endOf(ticket *admission.Ticket, o gate.Outcome, result []byte
 	return e
 }
 
-// close closes the request after its outcome has been recorded. If the call is still not settled
-// because of a panic, close settles it as unknown, unless the ticket must stay open. If a reply has
-// arrived in the meantime, its outcome takes precedence.
+// close closes the request after its outcome has been recorded. If a panic has left the call
+// unsettled, close settles it as unknown, unless the ticket must stay open. The outcome of a reply
+// that has arrived since takes precedence.
 func (f *inflightCall) close(open bool) {
 	if !open {
 		f.Call.pipeline.Admission.Abandon(context.Background(), f.ticket)
@@ -310,8 +309,8 @@ func (f *inflightCall) allowExit() {
 	}
 }
 
-// An ending is the end of a call that the gate already knows but that has not been recorded yet. It
-// is a [burst.Step].
+// An ending is the end of a call, already known to the gate but not recorded yet. It is a
+// [burst.Step].
 type ending struct {
 	inflight *inflightCall
 	call     *Call // call that receives the answer
@@ -320,7 +319,7 @@ type ending struct {
 	settling *admission.Settling
 }
 
-// Continue answers the call after the end of the call has been recorded.
+// Continue answers the call once its end has been recorded.
 func (e *ending) Continue() {
 	c := e.call
 	defer e.inflight.close(false)
@@ -331,7 +330,7 @@ func (e *ending) Continue() {
 	c.deliver(e.reply, e.facts)
 }
 
-// settleParked settles a call after its client did not return with the next round.
+// settleParked settles a call whose client did not return with the next round.
 func (f *inflightCall) settleParked(r upstream.Reply) {
 	p := f.Call.pipeline
 	if f.handle != nil {
@@ -354,14 +353,14 @@ func (f *inflightCall) settleLate(r upstream.Reply) {
 	}
 }
 
-// settle records how a call of the session has ended, and then updates the nets.
+// settle records the end of a call in session s, and then updates the nets.
 func (p *Pipeline) settle(s *session.Session, ticket *admission.Ticket, e gate.End, by string) {
-	p.Admission.Settle(context.Background(), ticket, e, by) // a background context, because the end must be recorded during shutdown, too
+	p.Admission.Settle(context.Background(), ticket, e, by) // in the background context, because the end must be recorded even during shutdown
 	p.Advertiser.Touch(s)
 }
 
-// SettleTask settles a call that has become a task. If the task has succeeded, result is the result
-// of the task.
+// SettleTask settles a call that has become a task. result is the task's result if the task has
+// succeeded.
 func (p *Pipeline) SettleTask(of tasks.Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string) {
 	p.settle(of.State, ticket, p.endOf(ticket, o, result), by)
 }

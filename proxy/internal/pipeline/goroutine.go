@@ -16,11 +16,10 @@ const (
 	serverReader               // the goroutine that reads the server's replies
 )
 
-// continueOff runs f, which is the rest of the call. Since f may block, it runs on a goroutine
-// other than the given reader. If that is the client's reader, continueOff adds the message to the
-// backlog and passes f to [Call.Spawn]; if the backlog has no space, it answers the call instead.
-// If that is the server's reader, f runs on the goroutine that waits for the call or, if no
-// goroutine waits, on a new one.
+// continueOff runs f, the rest of the call. Because f may block, it must not run on the given
+// reader. Instead of the client's reader, continueOff uses [Call.Spawn], after adding the message
+// to the backlog; if the backlog is full, it answers the call instead. Instead of the server's
+// reader, it uses the goroutine that waits for the call or, without one, a new goroutine.
 func (c *Call) continueOff(r reader, f func()) {
 	if r == clientReader {
 		if c.occupyBacklog() {
@@ -41,7 +40,7 @@ func (c *Call) continueOff(r reader, f func()) {
 	})
 }
 
-// refuseWaiting answers a call that does not fit into the backlog.
+// refuseWaiting answers a call that exceeds the backlog.
 func (c *Call) refuseWaiting() {
 	if c.Tool == nil {
 		c.answerError(wire.CodeInternal, backlogFull)
@@ -52,15 +51,15 @@ func (c *Call) refuseWaiting() {
 	c.answer(r)
 }
 
-// complete sends done to the goroutine that waits for the call. If no goroutine waits, complete
-// answers the call itself.
+// complete sends done to the goroutine that waits for the call, or answers the call itself if no
+// goroutine waits.
 func (c *Call) complete(done completion) {
 	if !c.sendToWaiter(done) {
 		done.answer(c)
 	}
 }
 
-// answer answers the call with the completion of a round.
+// answer answers the call with the completion of its latest round.
 func (done completion) answer(c *Call) {
 	switch {
 	case done.round != nil:
@@ -75,13 +74,13 @@ func (done completion) answer(c *Call) {
 }
 
 // Begin serves a call on the calling goroutine, which must then call [Call.Wait]. Work that blocks
-// ends when ctx ends. A caller that cancels ctx must also cancel the call.
+// stops when ctx is done. A caller that cancels ctx must also cancel the call.
 func (p *Pipeline) Begin(ctx context.Context, c *Call) {
 	c.startWaiting()
 	if c.Tool == nil || c.Tool.Upstream.OneReader() {
 		c.outbox = session.NewOutbox()
 	}
-	c.Spawn = func(f func()) { // no other call is waiting for this goroutine
+	c.Spawn = func(f func()) { // no other call depends on this goroutine
 		c.Turn.Release()
 		c.Bind(ctx)
 		c.spawned = f
@@ -98,13 +97,13 @@ func (c *Call) Wait() {
 		switch c.spawned = nil; {
 		case f != nil:
 			f()
-		case !c.await() && c.spawned == nil: // a spawned function means that the gate must decide the call again, and that the call waits for this
+		case !c.await() && c.spawned == nil: // a spawned function will ask the gate for a new decision
 			return
 		}
 	}
 }
 
-// await waits until a round ends. While it waits, it writes the server's notifications. It reports
+// await waits for the end of a round, and writes the server's notifications until then. It reports
 // whether the call has another round.
 func (c *Call) await() bool {
 	completed := c.completions()
@@ -132,7 +131,7 @@ func (c *Call) await() bool {
 	}
 }
 
-// Bind derives the call's context from parent, unless the context is already derived from parent.
+// Bind derives the call's context from parent, unless it has already done so.
 func (c *Call) Bind(parent context.Context) {
 	if c.parent == parent {
 		return

@@ -13,23 +13,23 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// An inflightCall is a request that was admitted and sent, until it is settled. It ends once: with
-// the server's reply, by a timeout, or because its client has canceled it or disconnected. In the
-// last two cases, its outcome is unknown until a late reply settles it.
+// An inflightCall is an admitted request, from sending it until the call is settled. It ends once:
+// with the server's reply, by a timeout, or because its client has canceled it or disconnected.
+// After a cancellation or disconnection, its outcome is unknown until a late reply settles it.
 type inflightCall struct {
 	Call   *Call // the call that was admitted
 	ticket *admission.Ticket
 	rev    *rev.Rev // revision of the server
 
-	token    int64             // progressToken sent to the server; 0: none
-	asTask   bool              // whether the call asks for a task (params.task of revision 2025-11-25)
-	taskable bool              // whether the server was told that the client accepts tasks (2026-07-28)
-	handle   *tasks.TaskHandle // task that the call has become; nil: none
+	token    int64             // progressToken sent to the server; 0 if none
+	asTask   bool              // whether the request asks for a task (params.task of revision 2025-11-25)
+	taskable bool              // whether the request declares support for tasks (2026-07-28)
+	handle   *tasks.TaskHandle // task that the call has become; nil if none
 
-	answered   func(admission.Result) // tells the observer that the reply has arrived; nil: the call is not observed
+	answered   func(admission.Result) // tells the observer that the reply has arrived; nil if nothing observes the call
 	delaysExit atomic.Bool            // whether the proxy must not exit until the outcome has been recorded
 
-	pool.QueuePlace // position in the queue of calls in flight to the server
+	pool.QueuePlace // position among the calls in flight to the server
 	inflightState
 }
 
@@ -43,45 +43,45 @@ func InFlight(u *pool.Server) (list []*inflightCall) {
 	return list
 }
 
-// A stage is the progress of a request in flight. A request passes through the stages in this
+// A stage is how far a request in flight has come. A request passes through the stages in this
 // order.
 type stage int
 
 const (
 	pending stage = iota // the request has been neither answered nor abandoned
-	ended                // the request has been answered or abandoned, but the gate does not know this yet
-	settled              // the end of the request has been recorded, and the gate knows it
+	ended                // the request has been answered or abandoned, but the gate does not know yet
+	settled              // the end of the request has been recorded and reported to the gate
 )
 
-// An inflightState is the state of a request in flight. mu guards the fields.
+// An inflightState is the state of a request in flight. mu guards the other fields.
 type inflightState struct {
 	mu sync.Mutex
 	requestState
 	heldReply *upstream.Reply    // reply that arrived while the request was parked
 	exchange  *upstream.Exchange // nil until the request has been sent
-	late      *upstream.Reply    // reply that arrived after the end but before the call was settled
+	late      *upstream.Reply    // reply that arrived after the request had ended but before the call was settled
 }
 
 // A requestState is the stage of a request in flight, the call that receives its reply, and the
-// requests that the server makes in the meantime.
+// requests made by the server during the call.
 type requestState struct {
 	stage    stage
-	inline   bool                      // whether the goroutine that waits for the call sends the request and reads the reply
-	receiver *Call                     // call that receives the answer; nil: the request is parked between two rounds
-	requests []*upstream.ServerRequest // requests from the server that are waiting for the client
-	reason   error                     // why the request was abandoned; nil: it was not abandoned
-	counted  bool                      // whether the request is counted as an abandoned call that may still occupy the server
+	inline   bool                      // whether the goroutine that waits for the call sends the request and reads the reply itself
+	receiver *Call                     // call that receives the answer; nil while the request is parked between two rounds
+	requests []*upstream.ServerRequest // the server's requests that are waiting for the client
+	reason   error                     // why the request was abandoned, or nil
+	counted  bool                      // whether the request counts as an abandoned call that may still occupy the server
 }
 
-// Receiver returns the call that gets the answer, or nil if the request is parked.
+// Receiver returns the call that receives the answer, or nil while the request is parked.
 func (s *inflightState) Receiver() *Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.receiver
 }
 
-// begin sets the exchange of a request that is about to be sent. If the request was abandoned and
-// must not be sent, begin returns false.
+// begin sets the exchange of a request that is about to be sent. It returns false if the request
+// was abandoned and must not be sent.
 func (s *inflightState) begin(x *upstream.Exchange) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,8 +91,8 @@ func (s *inflightState) begin(x *upstream.Exchange) bool {
 	return s.reason == nil
 }
 
-// sent sets the exchange of a request that has been sent. If the request was abandoned in the
-// meantime, sent returns the reason.
+// sent sets the exchange of a request that has been sent. If the request was abandoned while it was
+// being sent, sent returns the reason.
 func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,9 +100,9 @@ func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
 	return s.reason
 }
 
-// markEnded ends the request with the reply r, unless the request has already ended. If the request
-// is parked, markEnded keeps r. A server's reply after the end counts as late. The result is the
-// state before the end; a request ends only once, while it is pending.
+// markEnded ends the request with the reply r, unless it has already ended, and returns the state
+// before the call. For a parked request, markEnded keeps r. A server's reply after the end counts
+// as late.
 func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) (before requestState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,8 +119,8 @@ func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) (before req
 	return before
 }
 
-// markSettled records that the call has been settled. It returns a reply that arrived after the end
-// of the request, or nil.
+// markSettled records that the call has been settled. It returns the reply that arrived after the
+// end of the request, or nil.
 func (s *inflightState) markSettled() (late *upstream.Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,9 +129,9 @@ func (s *inflightState) markSettled() (late *upstream.Reply) {
 	return late
 }
 
-// markAbandoned records why the client has stopped waiting for the reply. It returns the exchange,
-// and the first reason that was recorded. If the request is over or has not been sent, x is nil.
-// The result first reports whether the caller must cancel the exchange and count it as abandoned.
+// markAbandoned records why the client has stopped waiting for the reply. It returns the exchange
+// and the first reason recorded. If the request is over or has not been sent, x is nil. If first is
+// true, the caller must cancel the exchange and count it as abandoned.
 func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,8 +146,8 @@ func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bo
 	return s.exchange, first, s.reason
 }
 
-// cause returns the reason why no reply arrived. This is err, unless the proxy canceled the request
-// before it was lost; then it is the reason for the cancellation.
+// cause returns why no reply arrived: err or, if the proxy canceled the request before it was lost,
+// the reason for the cancellation.
 func (s *inflightState) cause(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,8 +157,8 @@ func (s *inflightState) cause(err error) error {
 	return err
 }
 
-// stopInline records that the goroutine that waits for the call no longer reads the reply. It
-// returns the exchange.
+// stopInline records that the waiting goroutine no longer reads the reply, and returns the
+// exchange.
 func (s *inflightState) stopInline() *upstream.Exchange {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,14 +168,14 @@ func (s *inflightState) stopInline() *upstream.Exchange {
 
 const callOver = "the call has ended"
 
-// addRequest stores a server's request for the client. It returns the call whose client must be
-// asked. If the request in flight is parked, it returns nil, because the client is asked in the
+// addRequest stores a server's request for the client, and returns the call whose client must be
+// asked. It returns nil if the request in flight is parked, because the client is then asked in the
 // next round. If why is not empty, the server's request must be refused for that reason.
 func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.stage != pending || s.reason != nil: // the request is over or about to be over, and the server knows this
+	case s.stage != pending || s.reason != nil: // the request is over or being abandoned, and the server knows
 		return nil, callOver
 	case len(s.requests) >= spec.MaxInputs:
 		return nil, "too many requests are waiting for the client"
@@ -193,8 +193,8 @@ func (s *inflightState) takeRequests() []*upstream.ServerRequest {
 	return open
 }
 
-// Holding reports whether the request is waiting for its client. In that case, the server's timeout
-// is suspended.
+// Holding reports whether the request is waiting for its client, which suspends the server's
+// timeout.
 func (s *inflightState) Holding() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,8 +203,8 @@ func (s *inflightState) Holding() bool {
 }
 
 // parkFor detaches the request from c if ask accepts the server's requests for the next round. It
-// calls ask while it holds mu. It returns the exchange, and whether the goroutine that waits for c
-// was reading the reply.
+// calls ask with mu held. It returns the exchange, and whether the goroutine waiting for c was
+// reading the reply.
 func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) bool) (x *upstream.Exchange, inline, parked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,8 +216,8 @@ func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) boo
 	return s.exchange, inline, true
 }
 
-// attachTo attaches a parked request to c, which is the next round. It returns the reply that
-// arrived in the meantime, and whether the server has made more requests.
+// attachTo attaches a parked request to c, the next round. It returns the reply that arrived while
+// the request was parked, and whether the server has made more requests.
 func (s *inflightState) attachTo(c *Call) (held *upstream.Reply, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

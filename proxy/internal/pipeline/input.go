@@ -19,16 +19,16 @@ import (
 // maxInputRounds is how many times a server may ask for input in one call.
 const maxInputRounds = 16
 
-// subject returns the identity of this call. Its requestState is valid only for this identity.
+// subject returns the identity of this call, which its requestState is bound to.
 func (c *Call) subject() []byte {
 	return []byte(strings.Join([]string{
 		"round", c.Client.Session.ID, c.Method, c.Tool.Canonical, c.Tool.Definition, c.argumentsDigest(),
 	}, "\x00"))
 }
 
-// readInput reads the input that the client sends in a further round. If the requestState was not
-// created by the proxy, nothing is forwarded. inputResponses without a requestState are forwarded
-// unchanged, for servers that keep no state. They never contain a person's approval.
+// readInput reads the client's input in a further round. If the proxy did not create the
+// requestState, nothing is forwarded. For servers that keep no state, inputResponses without a
+// requestState are forwarded unchanged; they never contain a person's approval.
 func (c *Call) readInput() {
 	if !c.Peer.Rev.InputRequired {
 		return
@@ -41,7 +41,7 @@ func (c *Call) readInput() {
 	switch {
 	case err != nil:
 		c.input = input{}
-	case state.Approval != "": // the responses answer a question of the proxy itself
+	case state.Approval != "": // the responses answer the proxy's own question
 		c.input = input{ours: true}
 	case state.For(c.subject()) && (state.Beside == "" || state.Beside == c.besideDigest()):
 		c.input = input{responses: c.params.InputResponses, round: state.Number, suspended: state.Pause, elsewhere: state.Elsewhere, ours: true}
@@ -56,7 +56,7 @@ func (f *inflightCall) wantsInput(r upstream.Reply, facts wire.Facts) bool {
 	return f.rev.InputRequired && r.Result != nil && facts.Type == wire.TypeInputRequired && !facts.Broken
 }
 
-// answersAll returns an error if the client does not support all of the requests.
+// answersAll returns an error if the client does not support one of the requests.
 func answersAll(a session.Peer, requests []spec.InputRequest) error {
 	for _, r := range requests {
 		if !a.Answers(r.Method, r.Params) {
@@ -66,8 +66,8 @@ func answersAll(a session.Peer, requests []spec.InputRequest) error {
 	return nil
 }
 
-// askAll sends all server requests of a round to the client at the same time, and returns the
-// results as inputResponses. If there are no requests, it returns nil.
+// askAll sends the server's requests to the client concurrently, and returns the results as
+// inputResponses. If there are no requests, it returns nil.
 func (p *Pipeline) askAll(c *Call, requests []spec.InputRequest) ([]byte, error) {
 	if len(requests) == 0 {
 		return nil, nil
@@ -91,8 +91,9 @@ func (p *Pipeline) askAll(c *Call, requests []spec.InputRequest) ([]byte, error)
 	return responses.Bytes(), nil
 }
 
-// askClient sends a request to the client on the stream of the call, and returns the result. If an
-// elicitation fails, the result is a cancellation; other requests have no such result.
+// askClient sends a request to the client on the stream of the call, and returns the result. A
+// failed elicitation returns a cancellation; other methods have no such result, so their failure is
+// an error.
 func (p *Pipeline) askClient(ctx context.Context, c *Call, r spec.InputRequest) ([]byte, error) {
 	p.Reverse.URLElicitations.At(c.Tool.Upstream).RecordRequest(c.Client, r.Method, r.Params)
 	result, failure, err := c.Client.ClientRequests.Ask(ctx, c.Stream, r.Method, reverse.WithElicitationID(r.Method, c.Tool.Upstream.WithServerName(r.Params)))

@@ -20,7 +20,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// Options contains the parts of the proxy that a [Pipeline] uses.
+// Options holds the parts of the proxy used by a [Pipeline].
 type Options struct {
 	Life         *lifetime.Lifetime
 	Sessions     *session.Sessions
@@ -28,28 +28,28 @@ type Options struct {
 	Approval     Approval
 	Approvals    *approval.Broker
 	Sealer       *seal.Sealer
-	Rounds       *rounds.Keeper // stores suspended calls for all replicas; nil: the clients are served only by this process
+	Rounds       *rounds.Keeper // stores suspended calls for all replicas; nil if only this process serves the clients
 	Pool         *pool.Pool
-	Advertiser   *advertise.Advertiser // nil: all clients see the same tools
+	Advertiser   *advertise.Advertiser // nil if all clients see the same tools
 	Tasks        *tasks.Tasks
 	Reverse      *reverse.Reverse
 	Relay        *relay.Relay
 	MaxRequest   int                        // maximum size of a client's message in bytes
-	StartupLimit time.Duration              // maximum time that a call waits for a server to start
+	StartupLimit time.Duration              // how long a call may wait for a server to start
 	Where        func(gate.Position) string // formats a position in a file for people
-	Came         func(tool string)          // called when a tools/call arrives, with the tool name that the client has used
+	Came         func(tool string)          // called with the client's name for the tool when a tools/call arrives
 }
 
 // Approval configures how people are asked. Hold and Page must not be nil.
 type Approval struct {
-	Hold   func(client string) time.Duration // how long a call of the client with this name waits before it is parked
+	Hold   func(client string) time.Duration // how long a call from the named client waits before it is parked
 	Expire time.Duration                     // lifetime of a question and of its answer
-	Verb   string                            // command for answering that the log shows to operators
-	Page   func(id string) string            // returns the URL of the approval page; empty: no page
+	Verb   string                            // command that the log tells operators to answer with
+	Page   func(id string) string            // returns the URL of the approval page, or "" without a page
 
 	// Asked is called with each request when the first call starts to wait for it. Answered is
-	// called with each answer that counts. They must not block, and must be safe for concurrent
-	// use. nil: not called.
+	// called with each answer that counts. Both may be nil. They must not block and must be safe
+	// for concurrent use.
 	Asked, Answered func(approval.Record)
 }
 
@@ -58,31 +58,31 @@ type Approval struct {
 type Pipeline struct {
 	Options
 	suspended suspendedCalls
-	backlog   quota.Quota // bytes of the waiting calls of each principal
+	backlog   quota.Quota // bytes of waiting calls, per principal
 }
 
-// New returns a Pipeline that has no calls yet.
+// New returns a Pipeline without calls.
 func New(o Options) *Pipeline { return &Pipeline{Options: o} }
 
-// maxSuspended is the maximum number of calls whose clients were asked for input and have not yet
-// returned with it.
+// maxSuspended is the maximum number of suspended calls, whose clients have been asked for input
+// and have not yet returned with it.
 const maxSuspended = 10_000
 
 // A suspendedCall is a call between two rounds (2026-07-28). Its client has received an
-// InputRequiredResult and will send the call again with the responses. The gate has admitted the
-// call and considers it open. If other processes can continue the call, it is stored in
-// [Options.Rounds]; otherwise, it is stored in [suspendedCalls].
+// InputRequiredResult and will send the call again with the responses; to the gate, the call is
+// still open. A call that other processes can continue is stored in [Options.Rounds], others in
+// [suspendedCalls].
 type suspendedCall struct {
 	id     string
 	ticket *admission.Ticket
-	call   *Call // the first round; nil: the call is stored in [Options.Rounds]
+	call   *Call // the first round; nil if the call is stored in [Options.Rounds]
 
-	approved *rounds.Approved // members that a person has approved; nil: no person was asked
+	approved *rounds.Approved // members that a person has approved; nil if no person was asked
 
-	// The next two fields are set only for a server that uses revision 2025-11-25, which is waiting
+	// inflight and asked are set only for a server that uses revision 2025-11-25, which is waiting
 	// for the answers.
 	inflight *inflightCall
-	asked    map[string]*upstream.ServerRequest // requests from the server, by their keys in inputRequests
+	asked    map[string]*upstream.ServerRequest // the server's requests, by their keys in inputRequests
 
 	timer *time.Timer
 }
@@ -95,8 +95,8 @@ type suspendedCalls struct {
 	quota quota.Quota
 }
 
-// add stores x for the given time, and then calls over. It returns false if too many calls are
-// suspended: either in total or, if there are several principals, for this principal.
+// add stores x for the duration life, and then calls over. It returns false if too many calls are
+// suspended, in total or, with several principals, for x's principal.
 func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, over func(*suspendedCall)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,8 +115,8 @@ func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration,
 	return true
 }
 
-// take ends a suspension and returns the suspended call. If the suspension has already ended, it
-// returns nil.
+// take ends a suspension and returns the suspended call, or nil if the suspension has already
+// ended.
 func (s *suspendedCalls) take(id string) *suspendedCall {
 	s.mu.Lock()
 	x := s.byID[id]

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// An answer is a complete JSON-RPC response that the proxy sends instead of the server's result.
+// An answer is a complete JSON-RPC response sent by the proxy instead of the server's result.
 type answer interface {
 	append(dst, id []byte, r *rev.Rev) []byte
 }
@@ -19,7 +19,7 @@ type answer interface {
 // A refusal is an answer that explains why a call was not made or has no result.
 type refusal struct{ *admission.Refused }
 
-// decisionKey is the key in a result's _meta that holds the decision in machine-readable form.
+// decisionKey is the _meta key of the machine-readable decision in a result.
 const decisionKey = wire.OwnMeta + "decision"
 
 // PlainRefusal returns a refusal for a reason other than a net.
@@ -30,12 +30,12 @@ func unanswered(kind string, o gate.Outcome, text string) refusal {
 	return refusal{admission.Unanswered(kind, o, text)}
 }
 
-// append appends a tool result that has isError set.
+// append appends a tool result with isError set.
 func (r refusal) append(dst, id []byte, of *rev.Rev) []byte {
 	return wire.AppendResult(dst, id, wire.AppendToolError(nil, r.Text, r.meta(), of.ResultType))
 }
 
-// meta returns a _meta object with the refusal in machine-readable form.
+// meta returns a _meta object with the machine-readable form of the refusal.
 func (r refusal) meta() []byte {
 	meta, err := json.Marshal(map[string]admission.Facts{decisionKey: r.Facts})
 	if err != nil {
@@ -44,14 +44,14 @@ func (r refusal) meta() []byte {
 	return meta
 }
 
-// RecordRefusal records a refusal for a reason other than a net. The call stays refused even if the
-// refusal cannot be recorded.
+// RecordRefusal records a refusal for a reason other than a net. The call stays refused even if
+// recording fails.
 func (p *Pipeline) RecordRefusal(c *Call, r refusal) {
 	p.Admission.Refused(p.Life.Ctx, c.admission(), r.Refused)
 }
 
-// checkResend checks whether the call may be sent again to a server that has forgotten the session
-// of the first request. It returns nil, or the reason why the call must not be sent again.
+// checkResend returns nil if the call may be sent again to a server that has forgotten the session
+// of the first request. Otherwise, it returns the reason as an error.
 func (f *inflightCall) checkResend() error {
 	c := f.Call
 	_, err := f.ticket.Again(c.pipeline.Life.Ctx, c.pipeline.Admission)
@@ -67,21 +67,20 @@ func (f *inflightCall) checkResend() error {
 	}
 }
 
-// A resendRefused is the error for a call that must not be sent again. It contains the refusal that
-// the client receives.
+// A resendRefused is the error for a call that must not be sent again. It holds the refusal for the
+// client.
 type resendRefused struct{ refusal }
 
 func (e *resendRefused) Error() string { return e.Text }
 
-// mayNeedResend reports whether the call might have to be sent again with input for the server. It
-// might if the server asks for input with InputRequiredResult (2026-07-28) and the client does not
-// support that.
+// mayNeedResend reports whether the call might have to be sent again with input for the server: the
+// server can ask for input with InputRequiredResult (2026-07-28), which the client does not
+// support.
 func (f *inflightCall) mayNeedResend() bool {
 	return f.rev.InputRequired && !f.Call.Peer.Rev.InputRequired
 }
 
-// mayNeedResend reports whether a call that has not been sent yet might later have to be sent again
-// with input for the server.
+// mayNeedResend is like [inflightCall.mayNeedResend], for a call that has not been sent yet.
 func (c *Call) mayNeedResend() bool {
 	return !c.Peer.Rev.InputRequired && c.Tool.Upstream.Rev().InputRequired
 }

@@ -16,24 +16,23 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// resume continues a call that the gate has admitted and that was suspended until its client sent
-// input. The result is true if the gate must still decide the call, and false if resume has
-// continued it.
+// resume continues an admitted call that was suspended until its client sent input. It returns true
+// if the gate must still decide the call, and false if the call has been continued or answered.
 func (p *Pipeline) resume(c *Call) bool {
 	c.readInput()
 	if c.input.suspended == "" {
 		return true
 	}
-	c.Turn.Release() // the call was already decided, and might now wait for its server
+	c.Turn.Release() // the call was already decided, and might have to wait for its server
 	x, err := p.pickUp(c)
-	if x != nil && x.approved != nil { // send the call exactly as displayed to a person
+	if x != nil && x.approved != nil { // send exactly the call that the person approved
 		c.approved, c.params = x.approved, c.params.WithMetaShown(x.approved.Meta)
 	}
 	switch {
 	case err != nil:
 		c.answer(refusal{p.Admission.RefuseError(p.Life.Ctx, c.admission(), err)})
 	case x == nil && c.Tool.Upstream.Rev().InputRequired:
-		return true // the requestState has already been used, so this is a new call for the gate to decide
+		return true // the requestState was already used, so the gate decides this as a new call
 	case x == nil && c.input.elsewhere:
 		c.answerError(wire.CodeInvalidParams, "requestState belongs to a call that is waiting at another petrigate process, with its own connection to the upstream; send it there, or call "+c.Tool.Exposed+" again without it.")
 	case x == nil:
@@ -46,8 +45,8 @@ func (p *Pipeline) resume(c *Call) bool {
 	return false
 }
 
-// continueWithInput asks the client for the input that an InputRequiredResult requests. It reports
-// whether the call continues. If it does not, the call has failed and has been answered.
+// continueWithInput asks the client for the input requested by an InputRequiredResult. It reports
+// whether the call continues; if not, the call has failed and has been answered.
 func (f *inflightCall) continueWithInput(c *Call, result []byte) bool {
 	why := f.askForInput(c, result)
 	if why == "" {
@@ -58,8 +57,8 @@ func (f *inflightCall) continueWithInput(c *Call, result []byte) bool {
 	return false
 }
 
-// askForInput sends the inputRequests of a result to the client. It returns the reason why the call
-// cannot continue, or "".
+// askForInput sends the inputRequests of a result to the client. It returns "", or the reason why
+// the call cannot continue.
 func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
 	p, name := f.Call.pipeline, c.Tool.Upstream.Config.Name
 	if c.input.round >= maxInputRounds {
@@ -80,7 +79,7 @@ func (f *inflightCall) askForInput(c *Call, result []byte) (why string) {
 }
 
 // askRound sends the server's requests for input to a client that uses revision 2025-11-25. It then
-// forwards the call again, with the responses and with the same ticket.
+// forwards the call again with the responses, under the same ticket.
 func (p *Pipeline) askRound(f *inflightCall, c *Call, requests []spec.InputRequest, result []byte) {
 	responses, err := p.askAll(c, requests)
 	if err != nil {
@@ -100,8 +99,8 @@ func (p *Pipeline) askRound(f *inflightCall, c *Call, requests []spec.InputReque
 }
 
 // suspend forwards an InputRequiredResult to a client that uses revision 2026-07-28, and keeps the
-// call until a later round brings the responses. If the call cannot be kept, suspend returns the
-// reason; otherwise, it returns "".
+// call until a later round brings the responses. It returns "", or the reason why the call cannot
+// be kept.
 func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 	p := f.Call.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved}
@@ -120,13 +119,13 @@ func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 		state, _ := rawjson.String(lit)
 		r.State = &state
 	}
-	state := rawjson.AppendString(nil, p.Sealer.Seal(r, c.subject())) // takes the place of the server's own state
+	state := rawjson.AppendString(nil, p.Sealer.Seal(r, c.subject())) // replaces the server's own state
 	c.replyRaw(wire.ResultHead(c.ID), wire.SetMember(c.Tool.Upstream.WithServerNames(result), "requestState", state))
 	return ""
 }
 
-// storeSuspended stores the suspended call x. c is the call's latest round, which led to the
-// suspension. If too many calls are suspended, storeSuspended returns [rounds.ErrFull].
+// storeSuspended stores the suspended call x, whose latest round is c. It returns [rounds.ErrFull]
+// if too many calls are suspended.
 func (p *Pipeline) storeSuspended(c *Call, x *suspendedCall, expires time.Time) error {
 	several := p.Sessions.SeveralPrincipals.Load()
 	switch {
@@ -138,9 +137,9 @@ func (p *Pipeline) storeSuspended(c *Call, x *suspendedCall, expires time.Time) 
 	return rounds.ErrFull
 }
 
-// pickUp ends the suspension of the call that c continues. It returns the suspended call, or nil if
-// the suspension has already ended. If several processes know the call, only one of them can pick
-// it up. If pickUp returns an error, for example while calls are stopped, the call stays suspended.
+// pickUp ends the suspension of the call that c continues, and returns the suspended call, or nil
+// if the suspension has already ended. Even if several processes know the call, only one of them
+// can pick it up. After an error, for example because calls are stopped, the call stays suspended.
 func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
 	if p.Admission.Stopped(c.State.ID) != nil {
 		return nil, admission.ErrStopped
@@ -156,8 +155,8 @@ func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
 	return &suspendedCall{ticket: r.Ticket, approved: r.Approved}, nil
 }
 
-// notResumed settles a call after its client did not return. As far as the server (2026-07-28) is
-// concerned, the call has ended with the InputRequiredResult.
+// notResumed settles a call whose client did not return. To the server (2026-07-28), the call ended
+// with the InputRequiredResult.
 func (p *Pipeline) notResumed(x *suspendedCall) {
 	p.Life.Log.Info("the client did not provide the requested input", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	p.settle(x.call.State, x.ticket, gate.End{Outcome: gate.Failure}, "no input")

@@ -20,9 +20,9 @@ import (
 
 // Serve takes a call through admission, and forwards it if it is admitted. The server's reply
 // arrives at [inflightCall.finish]. The order is a security property: nothing is sent before the
-// decision has been recorded. Serve runs on the goroutine that reads the client's messages. It may
-// wait there for a commit, but for nothing else: a step that has to wait for a person, a server or
-// a reply spawns the rest of the call.
+// decision has been recorded. Serve runs on the goroutine that reads the client's messages, where
+// it may block only for a commit. A step that has to wait for a person, a server or a reply spawns
+// the rest of the call.
 func (p *Pipeline) Serve(c *Call) {
 	if c.Method == spec.CallTool {
 		p.Came(c.params.Name)
@@ -81,7 +81,7 @@ func (p *Pipeline) resolveLate(c *Call) {
 }
 
 // place chooses the connection for the call's session: the server's shared connection or a
-// dedicated one. The call continues when the connection is up and the client's capabilities have
+// dedicated one. The call continues once the connection is up and the client's capabilities have
 // been declared to the server. If that takes time, place spawns the rest of the call and returns
 // false.
 func (p *Pipeline) place(c *Call) bool {
@@ -96,7 +96,7 @@ func (p *Pipeline) place(c *Call) bool {
 		return false
 	case at != u:
 		return p.dedicate(c, at)
-	case !c.Peer.Rev.PerRequest || u.Declares(c.Peer.Capabilities): // the capabilities are declared in a handshake
+	case !c.Peer.Rev.PerRequest || u.Declares(c.Peer.Capabilities): // a handshake has already declared the capabilities
 		return true
 	}
 	c.continueOff(clientReader, func() {
@@ -107,7 +107,7 @@ func (p *Pipeline) place(c *Call) bool {
 }
 
 // dedicate chooses the dedicated connection of the call's session. If the connection is not up yet,
-// dedicate returns false, and the call is served later.
+// dedicate spawns the rest of the call and returns false.
 func (p *Pipeline) dedicate(c *Call, at *pool.Server) bool {
 	own := *c.Tool
 	own.Upstream = at
@@ -124,9 +124,8 @@ func (p *Pipeline) dedicate(c *Call, at *pool.Server) bool {
 	return false
 }
 
-// admissible answers a call that could not run or be recorded even if the gate admitted it. In this
-// way, the gate uses no tokens for such a call. admissible reports whether the gate must decide the
-// call.
+// admissible reports whether the call should go to the gate. If the call could not run or be
+// recorded even if it were admitted, admissible answers it instead, so that it costs no tokens.
 func (p *Pipeline) admissible(c *Call) bool {
 	if !c.plain && p.refuseTaskMode(c) {
 		return false
@@ -151,7 +150,7 @@ func (p *Pipeline) admissible(c *Call) bool {
 }
 
 // unreachable returns the refusal for a call to a server that is down. err is the reason, or nil if
-// it is unknown.
+// the reason is unknown.
 func (p *Pipeline) unreachable(c *Call, err error) refusal {
 	name := c.Tool.Upstream.Config.Name
 	if r, ok := c.unauthorized(err).(refusal); ok {
@@ -164,8 +163,8 @@ func (p *Pipeline) unreachable(c *Call, err error) refusal {
 	return r
 }
 
-// unrecordable returns a refusal if the decision on the call cannot be recorded now. Otherwise, it
-// returns nil.
+// unrecordable returns a refusal if the decision on the call cannot be recorded now, and nil
+// otherwise.
 func (p *Pipeline) unrecordable(c *Call) answer {
 	if r := p.Admission.Ready(c.Tool.Canonical); r != nil {
 		return refusal{r}
@@ -178,9 +177,9 @@ func (p *Pipeline) unrecordable(c *Call) answer {
 	return nil
 }
 
-// yield lets other runnable goroutines run first if many calls to a server over HTTP are in flight.
-// Each of these calls has its own goroutine. When several of them reach the next step together,
-// their records are written together.
+// yield lets other goroutines run first if many calls to a server over HTTP are in flight. Each of
+// these calls has its own goroutine, and calls that reach the next step together are recorded
+// together.
 func (c *Call) yield() {
 	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() >= burst.Several {
 		runtime.Gosched()
@@ -193,19 +192,19 @@ type decided struct {
 	pending *admission.Pending
 }
 
-// Continue continues the call after the decision has been recorded.
+// Continue continues the call once the decision has been recorded.
 func (d *decided) Continue() {
 	c := d.call
 	defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
 	c.pipeline.proceed(c, d.pending.Wait())
 }
 
-// MaxKeptWhole is the maximum size of a message that is kept as a whole. A message is kept because
-// its _meta is needed until the call ends.
+// MaxKeptWhole is the size of the largest message kept whole for the sake of its _meta, which is
+// needed until the call ends. From larger messages, the _meta is copied.
 const MaxKeptWhole = 4 << 10
 
-// Prepare parses a call and looks up its tool. If the call is malformed, Prepare answers it and
-// returns false. While servers are starting, the tool may still be missing.
+// Prepare parses a call and looks up its tool, which may be missing while servers are starting. If
+// the call is malformed, Prepare answers it and returns false.
 func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Meta, s spec.Stream) (*Call, bool) {
 	parse := wire.ParseCall
 	if m.Method == spec.ReadResource {
@@ -226,7 +225,7 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 		return nil, false
 	}
 	c := &Call{pipeline: p, Client: client, State: state, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, params: params, Meta: meta, size: len(m.Raw) + waitingCost}
-	c.Meta.ClientInfo = nil // Peer already contains the parts of ClientInfo that are needed
+	c.Meta.ClientInfo = nil // Peer already has what is needed of ClientInfo
 	c.setTool(c.target())
 	if p.Admission.Watch.Observed() {
 		p.observe(c, params.Meta)
@@ -234,8 +233,8 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 	return c, true
 }
 
-// parseRead parses the params of a resources/read request. The URI is presented to the gate and to
-// people as an argument.
+// parseRead parses the params of a resources/read request. To the gate and to people, the URI is an
+// argument.
 func parseRead(m wire.Message) (wire.Call, *wire.Fault) {
 	call, fault := wire.ParseRequest(m)
 	if fault != nil {
@@ -249,8 +248,8 @@ func parseRead(m wire.Message) (wire.Call, *wire.Fault) {
 	return call, nil
 }
 
-// setTool sets the call's tool, and the call that the gate decides. If tool is nil, setTool does
-// nothing.
+// setTool sets the call's tool and the description of the call for the gate. If tool is nil,
+// setTool does nothing.
 func (c *Call) setTool(tool *pool.Tool) {
 	if tool == nil {
 		return
@@ -271,8 +270,7 @@ func (c *Call) setTool(tool *pool.Tool) {
 	}
 }
 
-// target returns the tool, prompt or resource of the call. It returns nil if that is not known
-// without waiting.
+// target returns the call's tool, prompt or resource, or nil if finding it would require waiting.
 func (c *Call) target() *pool.Tool {
 	p := c.pipeline
 	switch {
@@ -292,8 +290,7 @@ func (c *Call) target() *pool.Tool {
 	return nil
 }
 
-// awaitTarget is like target, but waits until servers have started, and requests their lists if
-// necessary.
+// awaitTarget is like target, but waits for servers to start and requests their lists if necessary.
 func (c *Call) awaitTarget(ctx context.Context) *pool.Tool {
 	p := c.pipeline
 	switch c.Method {

@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Tell sends a notification to the client. It may run on the goroutine that reads from a server, so
-// it never blocks if the call has an outbox.
+// Tell sends a notification to the client. With an outbox, it never blocks, so it may run on the
+// goroutine that reads from a server.
 func (c *Call) Tell(note []byte) {
 	if c.outbox == nil {
 		c.Stream.Send(note)
@@ -25,7 +25,7 @@ func (c *Call) Tell(note []byte) {
 	c.outbox.Add(note)
 }
 
-// onNotification forwards a server's notification about the call to its client.
+// onNotification forwards a server's notification about the call to the client.
 func (f *inflightCall) onNotification(method string, params []byte) {
 	if f.Call.pipeline.Tasks.Notification(f.Call.Tool.Upstream, method, params) {
 		return
@@ -37,12 +37,12 @@ func (f *inflightCall) onNotification(method string, params []byte) {
 	}
 }
 
-// ownStream returns a stream to the call's client. Goroutines that read from a server use it,
-// because they must not wait for the client.
+// ownStream returns a stream to the call's client for goroutines that read from a server and must
+// not wait for the client.
 func (c *Call) ownStream() callStream { return callStream{c} }
 
-// A callStream writes to the client of a call. If the goroutine that waits for the call has an
-// outbox, notifications go through the outbox.
+// A callStream writes to the client of a call. Notifications go through the call's outbox, if it
+// has one.
 type callStream struct{ call *Call }
 
 func (s callStream) Send(parts ...[]byte) {
@@ -55,8 +55,8 @@ func (s callStream) Send(parts ...[]byte) {
 
 func (s callStream) Reply(parts ...[]byte) { s.call.Stream.Reply(parts...) }
 
-// notify sends a notification on the stream of the call or, if that stream has ended, on the stream
-// of the session.
+// notify sends a notification on the stream of the call or, if that has ended, on the stream of the
+// session.
 func (s callStream) notify(note []byte) {
 	c := s.call
 	post, ok := c.Stream.(*events.Post)
@@ -68,8 +68,8 @@ func (s callStream) notify(note []byte) {
 	}
 }
 
-// close closes the client's connection after another goroutine has written an answer while the
-// handler is still busy. As a result, no further request can arrive on the connection.
+// close closes the client's connection after another goroutine has written the answer while the
+// handler is still busy, so that no further request can arrive on the connection.
 func (s callStream) close() {
 	if post, ok := s.call.Stream.(*events.Post); ok {
 		post.ExpectLateAnswer()
@@ -101,12 +101,12 @@ func (f *inflightCall) onInterrupted(retry time.Duration) {
 
 var errNoInput = errors.New("the client did not provide the requested input")
 
-// onOwnRequest handles a server's request that has arrived on the response stream of the call. It
-// runs on the goroutine that reads the stream.
+// onOwnRequest handles a server's request that arrived on the response stream of the call. It runs
+// on the goroutine that reads the stream.
 func (f *inflightCall) onOwnRequest(q *upstream.ServerRequest) { f.OnRequest(q, true) }
 
-// OnRequest handles a server's request that belongs to the call. own is true if the request arrived
-// on the response stream of the call.
+// OnRequest handles a server's request that belongs to the call. own reports whether the request
+// arrived on the response stream of the call.
 func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
 	if f.Call.pipeline.Tasks.ServerRequest(f.Call.Tool.Upstream, q) {
 		return
@@ -126,7 +126,7 @@ func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
 	}
 }
 
-// askedPeer returns the peer to ask. For a parked call, this is the peer that made the call.
+// askedPeer returns the peer to ask. For a parked call, that is the peer that made the call.
 func (f *inflightCall) askedPeer() session.Peer {
 	if c := f.Receiver(); c != nil {
 		return c.Peer
@@ -134,7 +134,7 @@ func (f *inflightCall) askedPeer() session.Peer {
 	return f.Call.Peer
 }
 
-// refuseRequests refuses the unanswered requests of the server, because the call is over.
+// refuseRequests refuses the server's unanswered requests, because the call is over.
 func (f *inflightCall) refuseRequests() {
 	for _, q := range f.takeRequests() {
 		q.Refuse(wire.CodeInternal, callOver)
@@ -142,7 +142,7 @@ func (f *inflightCall) refuseRequests() {
 }
 
 // park answers c with the server's requests, and keeps the request in flight until a later round
-// brings the responses. own is true if the caller reads the response stream of the call.
+// brings the responses. own reports whether the caller reads the response stream of the call.
 func (f *inflightCall) park(c *Call, own bool) {
 	p := c.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved, inflight: f, asked: map[string]*upstream.ServerRequest{}}
@@ -166,11 +166,11 @@ func (f *inflightCall) park(c *Call, own bool) {
 	expires := p.Life.Now().Add(p.Approval.Expire)
 	state := p.Sealer.Seal(seal.Round{Number: c.input.round + 1, Pause: x.id, Expires: expires}, c.subject())
 	result := rawjson.Object{}.String("resultType", "input_required").Raw("inputRequests", inputs.Bytes()).String("requestState", state).Bytes()
-	_ = c.replaceInflight(nil) // the client gets the answer of this round even if it has canceled the call
+	_ = c.replaceInflight(nil) // the client gets this round's answer even if it has canceled the call
 	if exchange != nil {
 		exchange.StopInline()
 	}
-	if inline && !own { // the goroutine that waits for the call is reading the reply and cannot answer
+	if inline && !own { // the waiting goroutine is reading the reply and cannot answer
 		c.ownStream().close()
 		completion{round: result}.answer(c)
 		return
@@ -178,8 +178,8 @@ func (f *inflightCall) park(c *Call, own bool) {
 	c.complete(completion{round: result})
 }
 
-// attach attaches the request in flight to c, the round that brings the responses. If the server
-// has made more requests in the meantime, they are sent to the client immediately.
+// attach attaches the request in flight to c, the round that brings the responses. Further requests
+// that the server has made are sent to the client immediately.
 func (f *inflightCall) attach(c *Call, x *suspendedCall) {
 	for key, q := range x.asked {
 		if response, ok := rawjson.Member(c.input.responses, key); ok {
@@ -201,7 +201,7 @@ func (f *inflightCall) attach(c *Call, x *suspendedCall) {
 	}
 }
 
-// inputExpired abandons a request in flight because its client did not return with the responses.
+// inputExpired abandons a request in flight whose client did not return with the responses.
 func (p *Pipeline) inputExpired(x *suspendedCall) {
 	p.Life.Log.Info("the client did not provide the requested input", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	x.inflight.Abandon(errNoInput)

@@ -17,8 +17,8 @@ import (
 // This file tells servers which calls can become tasks, and answers the clients.
 // Package tasks follows the tasks themselves.
 
-// declared returns the client capabilities that are sent with the call to a server that uses
-// revision 2026-07-28. They include the tasks extension only if the call has a task slot.
+// declared returns the client capabilities to send with the call to a server that uses revision
+// 2026-07-28. They include the tasks extension only if the call has a task slot.
 func (f *inflightCall) declared() []byte {
 	c := f.Call
 	capabilities := c.Peer.Forwarded()
@@ -29,7 +29,7 @@ func (f *inflightCall) declared() []byte {
 	return tasks.WithTasks(capabilities)
 }
 
-// mayBecomeTask reports whether the server can answer the call with a task, because the client has
+// mayBecomeTask reports whether the server may answer the call with a task, because the client has
 // requested one (2025-11-25) or has declared support for tasks (2026-07-28).
 func (f *inflightCall) mayBecomeTask() bool {
 	switch {
@@ -42,7 +42,7 @@ func (f *inflightCall) mayBecomeTask() bool {
 	}
 }
 
-// taskFromReply begins to follow the task in the server's reply, if a task is allowed. It runs
+// taskFromReply starts to follow the task in the server's reply, if a task is allowed. It runs
 // before any later message about the task can be read.
 func (f *inflightCall) taskFromReply(r upstream.Reply) {
 	if r.Result == nil || !f.mayBecomeTask() {
@@ -68,7 +68,7 @@ func (f *inflightCall) taskFromReply(r upstream.Reply) {
 	f.handle = h
 }
 
-// origin returns the parts of the call that are kept with a task.
+// origin returns the parts of the call that a task needs to keep.
 func (c *Call) origin() tasks.Origin {
 	a := c.Peer
 	return tasks.Origin{
@@ -78,9 +78,9 @@ func (c *Call) origin() tasks.Origin {
 	}
 }
 
-// continueAsTask tells the client about the task that the call has become. If the server will run
-// the call only as a task that the client must not see, continueAsTask sends the call again as a
-// task.
+// continueAsTask tells the client about the task that the call has become. If the server runs the
+// tool only as a task and the client does not support tasks, continueAsTask sends the call again as
+// a hidden task.
 func (f *inflightCall) continueAsTask(c *Call) {
 	if f.handle != nil {
 		f.answerTask(c)
@@ -91,7 +91,7 @@ func (f *inflightCall) continueAsTask(c *Call) {
 }
 
 // answerTask sends the CreateTaskResult to the client. If the task is already over, the gate learns
-// this before the client does.
+// so before the client does.
 func (f *inflightCall) answerTask(c *Call) {
 	h := f.handle
 	if c.emulatesTask {
@@ -109,9 +109,9 @@ func (f *inflightCall) answerTask(c *Call) {
 	})
 }
 
-// refuseTaskMode answers a call that requests a task from a server without tasks. It also answers a
-// call that must be a task if its client does not support tasks. It reports whether it has answered
-// the call.
+// refuseTaskMode answers a call that requests a task from a server without tasks, and a call that
+// must be a task but whose client does not support tasks. It reports whether it has answered the
+// call.
 func (p *Pipeline) refuseTaskMode(c *Call) bool {
 	u := c.Tool.Upstream
 	switch {
@@ -130,16 +130,16 @@ func (p *Pipeline) refuseTaskMode(c *Call) bool {
 	return true
 }
 
-// A server that uses revision 2026-07-28 may run a tool only as a task, and a client that uses
-// revision 2025-11-25 can call this tool. The proxy then sends the call as a task. Until the task
-// is over, it sends tasks/get and tasks/update on behalf of the client. The client gets the task's
-// result as the result of the call. The gate and the client see a single call.
+// A server that uses revision 2026-07-28 may run a tool only as a task. For a client that uses
+// revision 2025-11-25, the proxy then sends the call as a task, and sends tasks/get and
+// tasks/update on the client's behalf until the task is over. The client gets the task's result as
+// the result of the call. Both the gate and the client see a single call.
 
 // maxEmulatedPoll is the maximum time between two tasks/get requests for a task that the client
 // does not see.
 const maxEmulatedPoll = time.Second
 
-// needsTask reports whether the server has refused the call before running it, only because the
+// needsTask reports whether the server refused the call, without running it, only because the
 // client does not support tasks (error -32021).
 func (f *inflightCall) needsTask(r upstream.Reply) bool {
 	c := f.Call
@@ -151,11 +151,11 @@ func (f *inflightCall) needsTask(r upstream.Reply) bool {
 	return wanted && string(code) == fmt.Sprint(spec.CodeMissingCapability)
 }
 
-// A hiddenTask is a task that the client of the call does not see.
+// A hiddenTask is a task that the call's client does not see.
 type hiddenTask struct {
 	*tasks.Task
 	call  *Call
-	asked map[string]bool // keys of the inputRequests that were already sent to the client
+	asked map[string]bool // keys of the inputRequests already sent to the client
 }
 
 // answer polls the task until it is over, and then answers the call.
@@ -205,8 +205,8 @@ func (x *hiddenTask) deliver(detail []byte) {
 	c.deliver(upstream.Reply{Error: failure}, wire.Facts{})
 }
 
-// untilPoll waits until the next tasks/get is due. While it waits, it writes the server's
-// notifications.
+// untilPoll waits until the next tasks/get is due, and writes the server's notifications until
+// then.
 func (x *hiddenTask) untilPoll() {
 	c := x.call
 	timer := time.NewTimer(min(max(x.NextPoll(0, c.pipeline.Life.Now()), tasks.FastPoll), maxEmulatedPoll))
@@ -232,8 +232,8 @@ func (x *hiddenTask) untilPoll() {
 	}
 }
 
-// passInput sends the new inputRequests of the task to the client, and the answers to the server
-// with tasks/update. It returns the reason why the task cannot continue, or "".
+// passInput sends the task's new inputRequests to the client, and then the answers to the server
+// with tasks/update. It returns "", or the reason why the task cannot continue.
 func (x *hiddenTask) passInput(detail []byte) (why string) {
 	c, p := x.call, x.call.pipeline
 	if rawjson.StringAt(detail, "status") != "input_required" {
@@ -266,6 +266,6 @@ func (x *hiddenTask) passInput(detail []byte) (why string) {
 	return ""
 }
 
-// becomesTask reports whether the call continues as a task, because the server has created a task
-// or will run the call only as a task.
+// becomesTask reports whether the call continues as a task: the server has created one, or runs the
+// tool only as a task.
 func (f *inflightCall) becomesTask(r upstream.Reply) bool { return f.handle != nil || f.needsTask(r) }

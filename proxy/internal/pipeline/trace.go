@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Members of _meta that contain a trace context (SEP-414).
+// Members of _meta that hold a trace context (SEP-414).
 const (
 	keyTraceParent = "traceparent"
 	keyTraceState  = "tracestate"
@@ -22,8 +22,8 @@ const (
 type callTrace struct {
 	ctx         context.Context //nolint:containedctx // it carries the trace of the call
 	endSpan     func(admission.Result)
-	approvalEnd func(admission.Result)           // ends the span for waiting for an approval; nil: the call is not waiting
-	result      atomic.Pointer[admission.Result] // result that the client receives; atomic, because a cancellation can end the call at the same time
+	approvalEnd func(admission.Result)           // ends the span of the wait for an approval; nil if the call is not waiting
+	result      atomic.Pointer[admission.Result] // result sent to the client; atomic, because a cancellation can end the call concurrently
 }
 
 // context returns the context of the trace, or ctx if the call is not traced.
@@ -34,22 +34,21 @@ func (t *callTrace) context(ctx context.Context) context.Context {
 	return t.ctx
 }
 
-// setResult sets the result that the client receives.
+// setResult sets the result that the observer gets to see.
 func (t *callTrace) setResult(r admission.Result) {
 	if t != nil {
 		t.result.Store(&r)
 	}
 }
 
-// setRefusal sets the client's result if a is a refusal. If a is another kind of answer, the result
-// does not change.
+// setRefusal sets the result if a is a refusal, and does nothing otherwise.
 func (t *callTrace) setRefusal(a answer) {
 	if r, ok := a.(refusal); ok && t != nil {
 		t.result.Store(&admission.Result{Decision: r.Facts.Decision, Kind: r.Facts.Kind, Err: r.Err})
 	}
 }
 
-// endApproval tells the observer that the call no longer waits for a person, with the result r.
+// endApproval tells the observer that the wait for a person ended with the result r.
 func (t *callTrace) endApproval(r admission.Result) {
 	if t != nil && t.approvalEnd != nil {
 		t.approvalEnd(r)
@@ -57,7 +56,8 @@ func (t *callTrace) endApproval(r admission.Result) {
 	}
 }
 
-// finish tells the observer that the call has been answered. t must not be nil.
+// finish tells the observer that the call has been answered. It must not be called on a nil
+// callTrace.
 func (t *callTrace) finish() {
 	var r admission.Result
 	if got := t.result.Load(); got != nil {
@@ -79,7 +79,7 @@ func joinTrace(hop *wire.Hop, trace func() (parent, state string)) {
 	}
 }
 
-// appendMember returns a copy of the JSON members with one more member.
+// appendMember returns a copy of members with one more JSON member.
 func appendMember(members []byte, key, value string) []byte {
 	members = members[:len(members):len(members)]
 	if len(members) > 0 {
@@ -98,8 +98,8 @@ func resultOf(r upstream.Reply) admission.Result {
 	return admission.Result{Failed: r.Result != nil && wire.ResultFacts(r.Result).Failed, Err: r.Err}
 }
 
-// observe tells the observer that the call has arrived. If the client's _meta contains a trace,
-// that trace is continued.
+// observe tells the observer that the call has arrived, as part of the trace in the client's _meta,
+// if any.
 func (p *Pipeline) observe(c *Call, meta []byte) {
 	i := admission.Info{
 		Key: c.Client.Session.Key(), Client: c.Peer.Name, Method: c.Method, ID: c.ID,

@@ -26,9 +26,9 @@ type Catalogue struct {
 	log       *slog.Logger
 	view      atomic.Pointer[ToolView]
 
-	Impossible func([]gate.Call) []string // returns the exposed names of the tools to leave out of the list; nil: all tools are listed
-	Pins       *toolpin.Guard             // accepted tool definitions; nil: servers may change their definitions freely
-	Noticed    func(*Tool)                // called when a tool is first seen with a definition that has not been accepted; nil: not called
+	Impossible func([]gate.Call) []string // returns the exposed names of the tools to leave out of the list; if nil, all tools are listed
+	Pins       *toolpin.Guard             // accepted tool definitions; if nil, servers may change their definitions freely
+	Noticed    func(*Tool)                // called when a tool is first seen with a definition that has not been accepted; may be nil
 
 	mu      sync.Mutex
 	beside  []AgentTools

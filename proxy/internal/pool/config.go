@@ -25,13 +25,13 @@ type Upstream struct {
 
 	SSE bool // whether the URL is an HTTP+SSE endpoint (2024-11-05); the proxy can also detect this
 
-	TLS *tls.Config // trusted roots and client certificate for https; nil: the system's roots and no certificate
+	TLS *tls.Config // trusted roots and client certificate for https; nil means the system's roots and no certificate
 
-	Credentials Credentials // HTTP credentials in addition to the headers; nil: none
+	Credentials Credentials // HTTP credentials in addition to the headers; nil if none
 
 	Protocol string        // protocol to use: "auto" or empty, "legacy", or "2026-07-28"
-	Timeout  time.Duration // timeout for one call; 0: 60 seconds
-	Prefix   *string       // prefix of exposed names; nil: the upstream's name, or no prefix if this is the only upstream
+	Timeout  time.Duration // timeout for one call; 0 means 60 seconds
+	Prefix   *string       // prefix of exposed names; nil means the upstream's name, or no prefix if this is the only upstream
 	Tools    ToolFilter    // tools that clients can use
 
 	Isolation string // whether sessions share a connection: "auto" or empty, "session", or "shared"
@@ -40,9 +40,9 @@ type Upstream struct {
 
 // Limits limits the use of a server.
 type Limits struct {
-	InFlight    int // maximum number of calls in flight; 0: no limit
-	MessageSize int // maximum size of a message from the server in bytes; 0: MaxResult in [Options]
-	Sessions    int // maximum number of sessions that have a dedicated connection; 0: 64 processes, or 1000 sessions over HTTP
+	InFlight    int // maximum number of calls in flight; 0 means no limit
+	MessageSize int // maximum size of a message from the server in bytes; 0 means MaxResult in [Options]
+	Sessions    int // maximum number of sessions that have a dedicated connection; 0 means 64 processes, or 1000 sessions over HTTP
 }
 
 // Values of [Upstream.Isolation].

@@ -26,8 +26,8 @@ type RelayedRequest struct {
 	OnNotification func(method string, params []byte) // handles the server's notifications that belong to this request
 	OnRequest      func(q *upstream.ServerRequest)    // handles requests from the server during this request
 
-	Change  func(params []byte) []byte // changes the params before they are sent; nil: no change
-	Amend   func(result []byte) []byte // changes the result before the client receives it; nil: no change
+	Change  func(params []byte) []byte // changes the params before they are sent; nil means no change
+	Amend   func(result []byte) []byte // changes the result before the client receives it; nil means no change
 	Refused func()                     // called when the server returns an error, before the client receives it; may be nil
 }
 

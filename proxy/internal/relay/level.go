@@ -40,7 +40,7 @@ func (p *Relay) Relevel(ctx context.Context) {
 // A serverLevel is the log level that was last sent to a server.
 type serverLevel struct {
 	mu   sync.Mutex // held while a level is sent, so that the last level sent is also the last one requested
-	told string     // the level; empty: none was sent
+	told string     // the level; empty if none was sent
 }
 
 // SetUpstreamLevel sends logging/setLevel with the most verbose level of all clients to a server

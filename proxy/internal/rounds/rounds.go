@@ -37,7 +37,7 @@ type Store interface {
 // A Round is an admitted call that is waiting for its client.
 type Round struct {
 	Ticket   *admission.Ticket `json:"ticket"`
-	Approved *Approved         `json:"approved,omitempty"` // nil: no person was asked
+	Approved *Approved         `json:"approved,omitempty"` // nil if no person was asked
 	Expires  time.Time         `json:"expires"`
 	Subject  string            `json:"subject"` // hash that identifies the call; see [Keeper.Keep]
 }

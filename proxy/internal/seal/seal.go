@@ -52,7 +52,7 @@ const (
 type Round struct {
 	Subject  string    `json:"k"` // hash of the purpose of the state
 	Approval string    `json:"a,omitempty"`
-	Channel  string    `json:"c,omitempty"` // channel through which a question is asked in this round; empty: no question
+	Channel  string    `json:"c,omitempty"` // channel of the question that this round asks; empty if it asks none
 	Pause    string    `json:"p,omitempty"`
 	State    *string   `json:"s,omitempty"` // requestState of the upstream itself
 	Beside   string    `json:"b,omitempty"` // for an approved call: hash of the params that were shown to the person besides the arguments

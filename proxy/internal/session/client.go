@@ -41,7 +41,7 @@ type Client struct {
 
 	Ready    atomic.Bool          // whether the client has sent notifications/initialized
 	peer     atomic.Pointer[Peer] // the client's description of itself in initialize; nil before initialize
-	logLevel atomic.Value         // level from logging/setLevel, a string; nil: not set
+	logLevel atomic.Value         // level from logging/setLevel, a string; nil if not set
 }
 
 // Handshake stores the clientInfo and the capabilities in the client's initialize request.
@@ -190,7 +190,7 @@ type openRequests struct {
 	more  map[string]canceller // further open requests, keyed by ID exactly as sent
 	open  int                  // number of requests whose answers have not been written
 	past  []uint64             // hashes of the IDs of requests that have ended recently
-	idle  chan struct{}        // closed when open becomes 0; nil: no caller is waiting
+	idle  chan struct{}        // closed when open becomes 0; nil if no caller is waiting
 }
 
 // An openRequest is a request, along with its ID exactly as sent.

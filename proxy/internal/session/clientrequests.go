@@ -22,7 +22,7 @@ const maxClientRequests = 256
 // answer it.
 type ClientRequest struct {
 	Answer   func(result, failure []byte) // called once with the answer, which is either a result or an error object; must not block
-	Progress func(params []byte)          // called with notifications/progress; nil: the request has no progressToken
+	Progress func(params []byte)          // called with notifications/progress; nil if the request has no progressToken
 
 	id []byte // ID exactly as sent
 	of *clientRequests

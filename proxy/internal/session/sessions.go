@@ -64,7 +64,7 @@ type Session struct {
 	Label     string // label that distinguishes the session from other sessions of the same principal
 	Since     time.Time
 	Lasting   bool        // whether the session is kept when the process ends, provided that the states are kept
-	About     []byte      // [About] in encoded form, for other replicas; nil: not stored
+	About     []byte      // [About] in encoded form, for other replicas; nil if not stored
 	Left      atomic.Bool // whether this process no longer serves the session, although other replicas may
 	Bare      bool        // whether this is the session of a connection whose calls use the nets of another session
 	Ended     atomic.Bool // whether no more calls can begin in the session
@@ -83,7 +83,7 @@ func (s *Session) OfAgent() bool { return s.By == byAgent }
 
 // A Way configures how the session of a call is chosen. The zero value is "connection".
 type Way struct {
-	By     string // "connection", "principal", "name", "header" or "meta"; empty: "connection"
+	By     string // "connection", "principal", "name", "header" or "meta"; empty means "connection"
 	Name   string // name of the session, if By is "name"
 	Header string // header that names the session, if By is "header"
 	Meta   string // key in _meta that names the session, if By is "meta"
@@ -92,8 +92,8 @@ type Way struct {
 // An Origin contains the parts of a request that determine its session.
 type Origin struct {
 	Principal  string
-	Connection *Session    // session of the connection, or a session that the proxy has issued; nil: none
-	Header     http.Header // nil: the transport has no headers
+	Connection *Session    // session of the connection, or a session that the proxy has issued; nil if none
+	Header     http.Header // nil if the transport has no headers
 	Params     []byte
 }
 
@@ -106,7 +106,7 @@ type Sessions struct {
 	begin             func(*Session) error         // called before a session is used for the first time
 	LogLevelSet       atomic.Bool                  // whether some client has sent logging/setLevel
 	SeveralPrincipals atomic.Bool                  // whether more than one principal can connect over HTTP
-	Stdio             atomic.Pointer[lines.Writer] // writer for the stdio client; nil: no stdio client
+	Stdio             atomic.Pointer[lines.Writer] // writer for the stdio client; nil if clients connect over HTTP
 	streams           events.Budget                // limits the resumable streams of the HTTP clients
 
 	making    sync.Mutex // held while a session that several clients can share is created

@@ -28,7 +28,7 @@ type Task struct {
 	rev      *rev.Rev // revision family when the task was created
 	origin   Origin
 	Ticket   *admission.Ticket
-	token    int64 // progressToken sent to the server; 0: none
+	token    int64 // progressToken sent to the server; 0 if none
 	made     time.Time
 
 	settling sync.Mutex    // held while the outcome is reported to the gate

@@ -397,7 +397,7 @@ const (
 type Fault struct {
 	Code    int
 	Message string
-	Data    []byte // further data about the fault; nil: none
+	Data    []byte // further data about the fault; nil if none
 	ID      []byte // request ID as written; nil if it cannot be read
 
 	// Silent means that the message seems to be a response. Responses must not be answered.

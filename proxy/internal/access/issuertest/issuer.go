@@ -34,7 +34,7 @@ type Issuer struct {
 	mu      sync.Mutex
 	secret  map[string]crypto.Signer
 	fetches int
-	answer  http.HandlerFunc // handler that replaces the response with the keys; nil: not replaced
+	answer  http.HandlerFunc // handler that replaces the response with the keys; if nil, the response is not replaced
 	name    string
 	pages   map[string]http.HandlerFunc // keyed by path
 	extra   []any                       // further elements of the key set

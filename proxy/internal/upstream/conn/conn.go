@@ -68,7 +68,7 @@ type Request struct {
 	Method string
 	Params []byte // JSON object or nil; not kept after the request has been sent
 	Name   string // name of the tool, prompt or resource, for the Mcp-Name header of revision 2026-07-28
-	Token  int64  // progress token in Params, obtained from NewToken; 0: none
+	Token  int64  // progress token in Params, obtained from NewToken; 0 if none
 
 	// Mirrored is the called tool if some of its arguments must be mirrored in headers
 	// (x-mcp-header), as [rev.Rev2026] requires over HTTP.

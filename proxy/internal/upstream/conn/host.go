@@ -31,12 +31,12 @@ type Config struct {
 
 	URL         string
 	Headers     map[string]string
-	Credentials Credentials // credentials in addition to the headers; nil: none
-	TLS         *tls.Config // trusted roots and client certificate; nil: the defaults of Go. TLS 1.2 or later is always required
+	Credentials Credentials // credentials in addition to the headers; nil if none
+	TLS         *tls.Config // trusted roots and client certificate; nil means the defaults of Go. TLS 1.2 or later is always required
 	SSE         bool        // whether to use only HTTP+SSE (2024-11-05); otherwise, streamable HTTP is tried first
 
 	Protocol   string // "" or "auto", "legacy", or a revision such as "2026-07-28"
-	MaxMessage int    // maximum size of a message in bytes; 0: 64 MiB. The connection ends if a message is longer
+	MaxMessage int    // maximum size of a message in bytes; 0 means 64 MiB. A longer message ends the connection
 }
 
 // Credentials authorizes HTTP requests to a server if the authorization can change over time. Its
@@ -56,7 +56,7 @@ type Credentials interface {
 // Options connects an [Upstream] with the rest of the proxy. The zero value is ready to use. The
 // functions must not block.
 type Options struct {
-	Logger  *slog.Logger // nil: discard
+	Logger  *slog.Logger // if nil, nothing is logged
 	Version string       // this program's version, which is sent to the server
 
 	// OnNotification is called with the server's notifications that do not belong to a request. It

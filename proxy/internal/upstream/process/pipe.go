@@ -37,7 +37,7 @@ type Pipe struct {
 
 	mu      sync.Mutex
 	pending []byte // bytes that are not being written yet
-	spare   []byte // empty buffer that the next writer can reuse; nil: none
+	spare   []byte // empty buffer that the next writer can reuse; nil if none
 	busy    bool   // whether a caller or the flusher is writing
 	corks   int    // number of callers that are currently holding back writes
 	queued  int64  // length of the stream, including all appended bytes

@@ -28,7 +28,7 @@ const watchdogDelay = 100 * time.Millisecond
 // pipe tells the watchdog that this process has ended. The zero value is ready to use, and a nil
 // Watchdog does nothing. mu guards the fields below it.
 type Watchdog struct {
-	Logger *slog.Logger // nil: discard
+	Logger *slog.Logger // if nil, nothing is logged
 
 	mu      sync.Mutex
 	pids    map[int]bool

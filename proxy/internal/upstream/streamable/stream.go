@@ -24,7 +24,7 @@ const (
 // A responseStream is an event stream. It either answers an exchange or does not belong to one.
 type responseStream struct {
 	*Conn
-	x      *conn.Exchange // exchange that the stream answers; nil: none
+	x      *conn.Exchange // exchange that the stream answers; nil if none
 	s      *conn.Session
 	events *EventReader
 }
@@ -186,7 +186,7 @@ func (r responseStream) drain(body io.Reader) {
 // An Event is a server-sent event.
 type Event struct {
 	id   string
-	Kind string // type that the server has specified; empty: message
+	Kind string // type that the server has specified; empty means message
 	Data []byte
 }
 
