@@ -14,19 +14,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// These are the time limits of a check. If a proof takes longer, it is reported as unknown.
+// Time limits of a check. A proof that takes longer is reported as unknown.
 const (
 	proofTime   = 5 * time.Second
-	earlyReport = 300 * time.Millisecond // after this time, the problems found so far are shown without waiting for the proofs
+	earlyReport = 300 * time.Millisecond // after this time, the problems found so far are shown before the proofs end
 )
 
-// A checker runs a server's checks in its own goroutine.
+// A checker runs the server's checks in a goroutine of its own.
 type checker struct {
 	*server
-	published map[string][]string // for each policy, by its main file, the paths of the files that have diagnostics
+	published map[string][]string // paths of the files that have diagnostics, by the policy's main file
 }
 
-// checkLoop checks stale documents each time the user pauses typing.
+// checkLoop checks stale documents whenever the user pauses typing.
 func (s *server) checkLoop(ctx context.Context) {
 	c := &checker{server: s, published: map[string][]string{}}
 	for s.waitForPause(ctx) {
@@ -37,8 +37,8 @@ func (s *server) checkLoop(ctx context.Context) {
 	}
 }
 
-// waitForPause waits for a change and then for a pause. It returns false when the server is
-// shutting down.
+// waitForPause waits for a change and then for a pause in typing. It returns false once ctx is
+// done.
 func (s *server) waitForPause(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
@@ -58,9 +58,9 @@ func (s *server) waitForPause(ctx context.Context) bool {
 	}
 }
 
-// check checks the policies of all stale documents. If a policy no longer has an open document,
-// check clears its diagnostics. If a change makes the check outdated, check returns the documents
-// that are still stale.
+// check checks the policies of all stale documents, and clears the diagnostics of policies without
+// open documents. If a change makes the check outdated, check returns the documents still to be
+// checked.
 func (c *checker) check(ctx context.Context, stale []string, open map[string]*document) (left []string) {
 	projects := c.projects(stale, open)
 	var mains []string
@@ -88,8 +88,8 @@ func (c *checker) check(ctx context.Context, stale []string, open map[string]*do
 	return nil
 }
 
-// projects returns the policies of the open documents, by document path. For stale documents, it
-// loads the policies again.
+// projects returns the policies of the open documents, by path of the document. The policies of
+// stale documents are loaded again.
 func (c *checker) projects(stale []string, open map[string]*document) map[string]*project {
 	all := map[string]*project{}
 	for path, d := range open {
@@ -108,7 +108,7 @@ func (c *checker) projects(stale []string, open map[string]*document) map[string
 	return all
 }
 
-// run checks a policy and publishes the diagnostics. It returns false if the check is outdated.
+// run checks a policy and publishes its diagnostics. It returns false if the check is outdated.
 func (c *checker) run(ctx context.Context, p *project, open map[string]*document) (done bool) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -135,7 +135,7 @@ func (c *checker) run(ctx context.Context, p *project, open map[string]*document
 }
 
 // problems returns the problems that the check command reports for a policy. If the proofs take
-// long, it first passes the problems found so far to the function early.
+// long, it calls early with the problems found so far.
 func (c *checker) problems(ctx context.Context, p *project, early func(diag.List)) (diag.List, error) {
 	if p.broken {
 		return p.problems, nil
@@ -174,8 +174,7 @@ func (c *checker) problems(ctx context.Context, p *project, early func(diag.List
 	return slices.Concat(problems, v.Problems()), nil
 }
 
-// show publishes the problems in each of the policy's files, and clears diagnostics that are no
-// longer valid.
+// show publishes the problems in the policy's files, and clears outdated diagnostics.
 func (c *checker) show(p *project, problems diag.List, open map[string]*document) {
 	at := map[string]diag.List{}
 	for _, q := range problems {
@@ -211,10 +210,10 @@ func (c *checker) publish(path string, found []diagnostic, open map[string]*docu
 	_ = c.conn.Notify(context.Background(), "textDocument/publishDiagnostics", p)
 }
 
-// askInterval is the minimum time between two requests for a running proxy's tools.
+// askInterval is the minimum time between two requests to a running proxy for its tools.
 const askInterval = 10 * time.Second
 
-// refreshTools gets the tools from the proxy that runs the policy, unless this was done recently.
+// refreshTools gets the tools from the proxy that runs the policy, unless it did so recently.
 func (c *checker) refreshTools(p *project) {
 	if c.options.Running == nil || p.source.Config == nil || c.recorded() != nil || time.Since(c.runningTools(p.main).asked) < askInterval {
 		return

@@ -11,17 +11,17 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// maxItems is the maximum number of completions in a list. When the user continues typing, the
-// editor asks again.
+// maxItems is the maximum number of completions in a list. The editor asks again as the user
+// continues typing.
 const maxItems = 300
 
-// completion offers the keywords and names that can appear at a position.
+// completion offers the keywords and names that can appear at a position in a document.
 func (s *server) completion(d *document, p Position) any {
 	c := d.cursor(p)
 	before, end := words(c.line[:c.at])
 	list := completionList{Items: []completionItem{}}
 	if end < c.at && c.line[end] == '#' || len(before) > maxWords {
-		return list // the position is in a comment
+		return list // in a comment
 	}
 	begun := word{from: c.at, to: c.at}
 	if n := len(before); n > 0 && before[n-1].to == c.at && before[n-1].kind != comma {
@@ -58,13 +58,13 @@ type offer struct {
 	*document
 	match *match
 	edit  Range
-	begun string // the part of the word that precedes the cursor
+	begun string // part of the word before the cursor
 	items []completionItem
 	seen  map[string]bool
 }
 
-// add adds an item. It does not add the item if the list already contains its label or if the label
-// does not contain the typed text.
+// add adds an item, unless the list already contains its label or the label does not contain the
+// typed text.
 func (o *offer) add(order int, item completionItem) {
 	typed := strings.ToLower(strings.Trim(o.begun, `"`))
 	if o.seen[item.Label] || !strings.Contains(strings.ToLower(item.Label), typed) {
@@ -77,8 +77,8 @@ func (o *offer) add(order int, item completionItem) {
 	o.items = append(o.items, item)
 }
 
-// keyword offers a keyword. At the beginning of a line, it also offers, as snippets, the statement
-// forms that begin with the keyword.
+// keyword offers a keyword. At the beginning of a line, it also offers the statement forms that
+// begin with the keyword, as snippets.
 func (o *offer) keyword(word string) {
 	doc := o.forms(word, o.match)
 	o.add(1, completionItem{Label: word, Kind: kindKeyword, Doc: &markup{"markdown", doc}})
@@ -93,7 +93,7 @@ func (o *offer) keyword(word string) {
 	}
 }
 
-// formTemplate returns a form without its optional parts, both as a label and as a snippet.
+// formTemplate returns the mandatory parts of a form, both as a label and as a snippet.
 func formTemplate(parts []part) (label, snippet string) {
 	stop := 0
 	var labels, snippets []string
@@ -116,7 +116,7 @@ func formTemplate(parts []part) (label, snippet string) {
 	return strings.Join(labels, " "), strings.Join(snippets, " ")
 }
 
-// operand offers completions for an operand of class c.
+// operand offers completions for an operand of class c, if it has any.
 func (o *offer) operand(c class) {
 	switch c {
 	case callNames, callName, either, label:
@@ -136,7 +136,7 @@ func (o *offer) operand(c class) {
 	}
 }
 
-// quoteName returns a name as rules write it: in quotes if they are necessary.
+// quoteName returns a name as written in rules, quoted if necessary.
 func (o *offer) quoteName(name string) string {
 	if name != "" && !strings.ContainsAny(name, " \t\"#,") && utf8.ValidString(name) && !strings.HasPrefix(o.begun, `"`) {
 		return name
@@ -145,12 +145,13 @@ func (o *offer) quoteName(name string) string {
 	return string(text)
 }
 
-// name offers a name and quotes it if that is necessary.
+// name offers a name, quoted if necessary.
 func (o *offer) name(name string, kind int, detail string) {
 	o.add(2, completionItem{Label: name, Kind: kind, Detail: detail, TextEdit: textEdit{NewText: o.quoteName(name)}})
 }
 
-// names offers the names in the policy's rules, followed by the names of tools.
+// names offers the names in the policy's rules, and then the names of tools. labels reports whether
+// to include the labels assigned by maps.
 func (o *offer) names(labels bool) {
 	for _, w := range o.rulesOf(o.document) {
 		if labels {
@@ -169,7 +170,7 @@ func (o *offer) names(labels bool) {
 	}
 }
 
-// targets offers tools and, after a dot, the arguments of the tool before the dot.
+// targets offers tools or, after a dot, the arguments of the tool before the dot.
 func (o *offer) targets() {
 	tool, _, dotted := strings.Cut(o.begun, ".")
 	if !dotted {
@@ -190,7 +191,7 @@ func (o *offer) targets() {
 	}
 }
 
-// fields offers the arguments of the tools that the line mentions.
+// fields offers the arguments of tools that occur in the line, and fields used in the rules.
 func (o *offer) fields() {
 	for _, t := range o.toolNames(o.document) {
 		for _, field := range t.fields {

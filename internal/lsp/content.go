@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// A content is the text of a document and the byte offsets of its lines. In the protocol, lines end
-// at LF, CR LF or CR, whereas in rules and YAML they end only at LF. A position of one kind is
-// converted to the other by means of its byte offset.
+// A content is the text of a document with the byte offsets of its lines. The protocol ends lines
+// at LF, CR LF and CR, but rules and YAML only at LF. Byte offsets are used to convert between
+// positions of the two kinds.
 type content struct {
 	src   string
-	lines []int // offsets of the lines, as the protocol defines lines
-	rows  []int // offsets of the lines, as rules define lines
+	lines []int // offsets of the lines, as defined by the protocol
+	rows  []int // offsets of the lines, as defined by rules
 }
 
-// A Position is a position in a text as the protocol defines it: a line and a UTF-16 code unit,
-// both counted from 0.
+// A Position is a position in a text as defined by the protocol: a line and an offset in UTF-16
+// code units, both starting at 0.
 type Position struct {
 	Line      int `json:"line"`
 	Character int `json:"character"`
@@ -29,16 +29,14 @@ type Range struct {
 	End   Position `json:"end"`
 }
 
-// These constants limit the texts that are processed. maxDocument also applies to a configuration
-// on disk. maxLine is needed because parsing a line takes quadratic time. Lines written by hand are
-// shorter.
+// Limits on texts; larger ones are not checked. maxDocument also applies to files on disk. maxLine
+// is needed since parsing a line takes quadratic time; lines written by hand are shorter.
 const (
 	maxDocument = 4 << 20
 	maxLine     = 16 << 10
 )
 
-// tooLarge returns the reason why the text is too large to be processed, or the empty string if it
-// is not.
+// tooLarge returns why the text is too large to be checked, or the empty string if it is not.
 func (t *content) tooLarge() string {
 	if len(t.src) > maxDocument {
 		return fmt.Sprintf("the text is over %d MiB and is not checked", maxDocument>>20)
@@ -64,7 +62,7 @@ func newContent(src string) *content {
 	return t
 }
 
-// line returns line n without its line ending. Lines are those of the protocol.
+// line returns line n, as defined by the protocol, without its line ending.
 func (t *content) line(n int) string {
 	end := len(t.src)
 	if n+1 < len(t.lines) {
@@ -73,9 +71,9 @@ func (t *content) line(n int) string {
 	return strings.TrimRight(t.src[t.lines[n]:end], "\r\n")
 }
 
-// offset returns the byte offset of a position. If the position is after the end of its line, the
-// result is the end of the line. If it is within a character, the result is the beginning of the
-// character. If it is after the end of the text, the result is the end of the text.
+// offset returns the byte offset of a position. A position past the end of its line is taken as the
+// end of the line, one within a character as the beginning of the character, and one past the end
+// of the text as the end of the text.
 func (t *content) offset(p Position) int {
 	switch {
 	case p.Line < 0:
@@ -107,15 +105,14 @@ func (t *content) position(offset int) Position {
 	return p
 }
 
-// row returns the number of the line that contains a byte offset, and the offset where this line
-// starts. Lines are those of rules, and they are counted from 0.
+// row returns the line that contains a byte offset, and the offset of its beginning. Lines are
+// those of rules, starting at 0.
 func (t *content) row(offset int) (n, begin int) {
 	n = max(sort.SearchInts(t.rows, offset+1)-1, 0)
 	return n, t.rows[n]
 }
 
-// rowText returns line n without its line ending. Lines are those of rules, and they are counted
-// from 0.
+// rowText returns line n without its line ending. Lines are those of rules, starting at 0.
 func (t *content) rowText(n int) string {
 	end := len(t.src)
 	if n+1 < len(t.rows) {
@@ -124,10 +121,9 @@ func (t *content) rowText(n int) string {
 	return strings.TrimSuffix(t.src[t.rows[n]:max(end, t.rows[n])], "\r")
 }
 
-// place returns the byte offset of a line and a column in rules. Both are counted from 1, and
-// columns are counted in characters. For a position after the end of a line, it returns the end of
-// the line without trailing white space. For a position after the end of the text, it returns the
-// end of the text.
+// place returns the byte offset of a line and a column in rules. Both start at 1, and columns are
+// in characters. A position past the end of a line is taken as the end of the line without trailing
+// white space, and one past the end of the text as the end of the text.
 func (t *content) place(line, column int) int {
 	switch {
 	case line < 1:

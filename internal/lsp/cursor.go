@@ -5,12 +5,13 @@ import "slices"
 // A cursor is a position in a line of rules.
 type cursor struct {
 	line  string // text of the line
-	begin int    // byte offset in the text where the line begins
+	begin int    // byte offset of the line in the text
 	at    int    // byte offset of the cursor within the line
 	words []word
 }
 
-// maxWords is the maximum number of words in a line. Lines written by hand have fewer.
+// maxWords is the maximum number of words in a line. Longer lines are treated as if they had no
+// words; lines written by hand are shorter.
 const maxWords = 2000
 
 func (d *document) cursor(p Position) cursor {
@@ -25,7 +26,7 @@ func (d *document) cursor(p Position) cursor {
 	return c
 }
 
-// word returns the index of the word at the cursor, or -1.
+// word returns the index of the word at the cursor, or -1 if there is no such word.
 func (c cursor) word() int {
 	return slices.IndexFunc(c.words, func(w word) bool { return w.from <= c.at && c.at <= w.to && w.kind != comma })
 }

@@ -17,7 +17,7 @@ import (
 // maxRelated is the maximum number of related locations per diagnostic.
 const maxRelated = 10
 
-// diagnostics converts the problems in a file to the protocol's diagnostics.
+// diagnostics converts problems to the protocol's diagnostics.
 func (s *sources) diagnostics(problems diag.List) []diagnostic {
 	all := []diagnostic{}
 	for _, p := range problems {
@@ -47,7 +47,7 @@ func severity(s diag.Severity) int {
 	}
 }
 
-// fullMessage returns the full message for a problem: the net, the text, the detail and the hint.
+// fullMessage returns the net, the text, the detail and the hint of a problem as one message.
 func fullMessage(p diag.Problem) string {
 	message := p.Msg
 	if p.Net != "" {
@@ -62,7 +62,7 @@ func fullMessage(p diag.Problem) string {
 	return message
 }
 
-// shortened makes the paths in a message relative to the policy's directory.
+// shortened makes the paths in a message relative to the directory of the policy.
 func (s *sources) shortened(message string) string {
 	dir := filepath.Dir(s.project.main)
 	if !filepath.IsAbs(dir) || dir == filepath.Dir(dir) {
@@ -73,7 +73,7 @@ func (s *sources) shortened(message string) string {
 
 var cited = regexp.MustCompile(`[^\s()"]+:\d+`)
 
-// related returns the locations in the policy's files that a message mentions. It omits the
+// related returns the locations in the policy's files that the message mentions, except the
 // location of the problem itself.
 func (s *sources) related(message, path string, line int) []related {
 	var all []related
@@ -101,9 +101,9 @@ func (s *sources) uri(path string) string {
 	return uriOf(path)
 }
 
-// extent returns the byte range to mark for a problem: the range of the problem's carets, the word
-// at its position, or the whole line. If the problem is about a whole file, extent returns the
-// first line of the file.
+// extent returns the range of bytes to mark for a problem: the characters above its carets, the
+// word or statement at its position, or the whole line. For a problem with a whole file, it returns
+// the file's first line.
 func extent(t *content, p diag.Problem) (from, to int) {
 	if p.Line < 1 {
 		return 0, len(t.rowText(0)) + t.rows[0]
@@ -115,21 +115,21 @@ func extent(t *content, p diag.Problem) (from, to int) {
 	row := t.src[from:to]
 	indent := len(row) - len(strings.TrimLeft(row, " \t"))
 	switch width := carets(p.Excerpt); {
-	case p.Column < 1: // without a column, mark the line without its indentation
+	case p.Column < 1: // no column: mark the line without its indentation
 		from += indent
 	case width > 1:
 		to = after(t.src, from, to, width)
-	case width == 1 || filepath.Ext(p.File) != ".rules": // with only a position, mark the word there
+	case width == 1 || filepath.Ext(p.File) != ".rules": // position only: mark the word there
 		to = max(min(bareEnd(t.src[:to], from), to), after(t.src, from, to, 1))
-	case strings.Contains(row, "#"): // mark the statement without its comment
+	case strings.Contains(row, "#"): // mark the line up to its comment
 		_, comment := words(row)
 		to = from + len(strings.TrimRight(row[:comment], " \t"))
 	}
 	return from, max(from, to)
 }
 
-// after returns the offset that follows the given number of characters after from. It returns bound
-// at most.
+// after returns the offset of the end of the given number of characters from offset from, but at
+// most bound.
 func after(s string, from, bound, characters int) int {
 	for ; characters > 0 && from < bound; characters-- {
 		_, size := utf8.DecodeRuneInString(s[from:bound])
@@ -138,7 +138,7 @@ func after(s string, from, bound, characters int) int {
 	return from
 }
 
-// carets returns the number of carets under the line in an excerpt.
+// carets returns the number of carets below the line in an excerpt.
 func carets(excerpt string) int {
 	_, below, ok := strings.Cut(strings.TrimRight(excerpt, "\n"), "\n")
 	if !ok {
@@ -153,7 +153,7 @@ var (
 	inText     = regexp.MustCompile(`^"?[^\s"]*"?$`)
 )
 
-// replacement returns the replacement that a hint suggests for the given word.
+// replacement returns the replacement for word that the hint suggests, and whether there is one.
 func replacement(hint, word string) (string, bool) {
 	m := suggestion.FindStringSubmatch(hint)
 	var write string

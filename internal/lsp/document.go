@@ -7,18 +7,17 @@ import (
 	"strings"
 )
 
-// A document is a file that is open in the editor. It is immutable: a change creates a new
-// document.
+// A document is a file that is open in the editor. It is immutable; a change creates a new one.
 type document struct {
 	*content
 	uri     string
-	path    string // path of the file; for a URI that is not a file URI, the URI itself
+	path    string // path of the file; the URI itself unless it is a file URI
 	version int
 	kind    fileKind
-	refused string // the reason why the text is not processed; empty: it is processed
+	refused string // why the text is not checked; empty if it is
 }
 
-// A fileKind is the kind of content in a file.
+// A fileKind is a kind of file, determined by its name.
 type fileKind uint8
 
 const (
@@ -33,7 +32,7 @@ var (
 	namesConfig = regexp.MustCompile(`^\.?petrigate([-.][^/\\]*)?\.(yaml|yml|json)$`)
 )
 
-// kindOf returns the kind of the file with this name.
+// kindOf returns the kind of the file with the given path.
 func kindOf(path string) fileKind {
 	switch {
 	case strings.HasSuffix(path, ".rules"):
@@ -61,7 +60,7 @@ func pathOf(uri string) string {
 	return filepath.Clean(filepath.FromSlash(path))
 }
 
-// uriOf returns the URI of a path.
+// uriOf returns the file URI of an absolute path. Any other path is returned unchanged.
 func uriOf(path string) string {
 	if !filepath.IsAbs(path) {
 		return path

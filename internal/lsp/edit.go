@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// formatting returns the edit that changes a document to the output of the fmt command. It returns
-// nil if the document has syntax errors, which its diagnostics show.
+// formatting returns the edit that turns a document into the output of the fmt command. It returns
+// nil if the document has syntax errors; diagnostics show those.
 func (s *server) formatting(d *document, _ Position) any {
 	out, err := rules.Format([]byte(d.src))
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *server) formatting(d *document, _ Position) any {
 	return []textEdit{{d.span(from, to), write}}
 }
 
-// changed returns the range of lines where two texts differ, and the replacement for this range.
+// changed returns the lines of was that differ from is, as a range of bytes, and their replacement.
 func changed(was, is string) (from, to int, write string) {
 	n := 0
 	for n < min(len(was), len(is)) && was[n] == is[n] {
@@ -88,7 +88,7 @@ func (s *server) definition(d *document, p Position) any {
 	return all
 }
 
-// codeActions returns the replacements that are suggested by the hints of the diagnostics.
+// codeActions returns the replacements suggested by the hints in the diagnostics.
 func codeActions(params json.RawMessage) (any, error) {
 	var p codeActionParams
 	if err := json.Unmarshal(params, &p); err != nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// These constants limit the length of a hover.
+// Limits on the length of a hover.
 const (
 	maxForms    = 6
 	maxMentions = 8
 )
 
-// forms returns the forms that contain the keyword. It prefers the form that the line has, and
-// after it the forms that the line can still become. If the keyword begins a clause, forms returns
-// the clause instead.
+// forms returns the forms that contain the keyword, as Markdown. It returns the form of the line
+// or, failing that, those that the line may become, or else all others. If the keyword begins a
+// clause, forms returns the clause instead.
 func (s *server) forms(keyword string, m *match) string {
 	var lines []string
 	for _, among := range [][]*compiledForm{{m.form}, m.starts, s.grammar.forms} {
@@ -38,8 +38,7 @@ func (s *server) forms(keyword string, m *match) string {
 	return "```petrigate-rules\n" + strings.Join(lines, "\n") + "\n```"
 }
 
-// clauseOf returns the clause that begins with a keyword. Clauses in the line take precedence over
-// other clauses.
+// clauseOf returns the clause that begins with the keyword, preferably one in the line.
 func clauseOf(keyword string, m *match) form {
 	for _, name := range append(slices.Clone(m.clauses), slices.Sorted(maps.Keys(clauses))...) {
 		clause := clauses[name]
@@ -55,7 +54,7 @@ func clauseOf(keyword string, m *match) form {
 	return form{}
 }
 
-// keywordsIn returns the keywords in parts, including the keywords in choices.
+// keywordsIn returns the keywords in parts, including those in choices.
 func keywordsIn(parts []part) []string {
 	var all []string
 	for _, p := range parts {
@@ -69,7 +68,7 @@ func keywordsIn(parts []part) []string {
 	return all
 }
 
-// expandClauses returns form with each clause replaced by the clause's own form.
+// expandClauses returns form with each <clause> replaced by the clause's own form.
 func expandClauses(form string) string {
 	for name, clause := range clauses {
 		form = strings.ReplaceAll(form, "<"+name+">", clause.form)
@@ -80,7 +79,7 @@ func expandClauses(form string) string {
 // withoutBraces removes the braces from an explanation in the table of forms.
 func withoutBraces(says string) string { return strings.NewReplacer("{", "", "}", "").Replace(says) }
 
-// code formats text from the user as inline code in Markdown.
+// code formats a user's text as inline code in Markdown.
 func code(s string) string {
 	s = text.Escape(s)
 	fence := "`"

@@ -7,15 +7,15 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A form is the syntax of a kind of statement, and an explanation of what the statement means.
+// A form is the syntax of a kind of statement, with an explanation of what the statement means.
 //
-// In the notation, lower-case words are keywords and upper-case words are operands (see operands).
-// [ ] encloses an optional part, ( | ) encloses alternatives, and <name> is a clause. In the
+// In the syntax, lower-case words are keywords and upper-case words are operands (see operands). [
+// ] encloses an optional part, ( | ) encloses alternatives, and <name> is a clause. In the
 // explanation, {A} stands for the operand A.
 type form struct{ form, explanation string }
 
-// forms is the table of all statements. If several forms match a line, the first one is used. To
-// add a statement, add an entry here; completions and hovers then use its keywords.
+// forms is the table of all statements. If a line matches several forms, the first one is used. A
+// new kind of statement only needs an entry here to appear in completions and hovers.
 var forms = []form{
 	{"[<shadow>] require human-approval [<via>] before B [<after> [<until>]] [<unless>] [<because>]", "A person must approve each call of {B}."},
 	{"[<shadow>] require N human-approvals [<via>] before B [<after> [<until>]] [<unless>] [<because>]", "{N} different people must approve each call of {B}."},
@@ -74,14 +74,14 @@ var forms = []form{
 	{"prove exclusive PLACES", "A claim: no two of the places {PLACES} are marked at once."},
 }
 
-// channels is the choice between all approval channels, in the notation of forms.
+// channels is a choice between all approval channels, in the notation of forms.
 var channels = "(" + strings.Join(channel.Names(nil), " | ") + ")"
 
-// timeSpans is the choice between all time spans, in the notation of forms.
+// timeSpans is a choice between all time spans, in the notation of forms.
 var timeSpans = "(" + strings.Join(rules.TimeSpans(), " | ") + ")"
 
-// clauses contains parts that several forms share. The explanation of a clause is added to that of
-// the statement.
+// clauses contains parts shared by several forms, by name. The explanation of a clause is appended
+// to that of the statement.
 var clauses = map[string]form{
 	"shadow":  {"shadow", "In shadow: it records the calls that it would refuse, and refuses nothing."},
 	"via":     {"via " + channels + "", "Only answers via the channel {via} count."},
@@ -96,10 +96,10 @@ var clauses = map[string]form{
 	"because": {"because WHY", "Its refusals and questions begin with these words: {WHY}"},
 }
 
-// reservedNames lists words that can be names of calls only if they are quoted.
+// reservedNames lists the words that must be quoted if they are names of calls.
 var reservedNames = []string{"human-approval", "human-approvals"}
 
-// operands contains the [class] of each operand in forms.
+// operands maps each operand in forms to its class.
 var operands = map[string]class{
 	"A": callNames, "B": callNames, "F": callNames, "X": callNames, "S": callNames, "U": callNames, "C": callName,
 	"EITHER": either, "K": key, "M": field,
@@ -108,24 +108,24 @@ var operands = map[string]class{
 	"NET": net, "FILE": file, "PLACES": places,
 }
 
-// A class determines the syntax of an operand.
+// A class is a class of operands with the same syntax.
 type class uint8
 
 const (
-	callNames  class = iota // one or more names of calls: tools, labels, actions, or patterns that match them
-	callName                // a single name of a call
+	callNames  class = iota // names of calls (tools, labels, actions, or patterns that match them), separated by commas
+	callName                // name of a call
 	either                  // names of calls, separated by "or"
-	key                     // fields separated by commas; each may be followed by "as" and the field of the other call
-	field                   // a field in the arguments or the result of a call
-	count                   // a number
-	target                  // a tool, and a field in the tool's arguments
-	tool                    // a single tool
-	label                   // the name that a map assigns
-	command                 // the words of a command, before "as"
-	pattern                 // a word or a /regular expression/
-	quotedText              // a JSON string
-	object                  // a JSON object
-	net                     // the name of a net
-	file                    // the path of a file
-	places                  // the names of places
+	key                     // fields separated by commas, each optionally followed by "as" and the field of the other call
+	field                   // field in the arguments or the result of a call
+	count                   // number
+	target                  // tools, and a field in the arguments of the last one
+	tool                    // tools separated by commas
+	label                   // name that a map assigns
+	command                 // words of a command, up to "as"
+	pattern                 // word or /regular expression/
+	quotedText              // JSON string
+	object                  // JSON object
+	net                     // name of a net
+	file                    // path of a file
+	places                  // names of places
 )

@@ -13,16 +13,16 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// These constants limit the size of a message, in bytes.
+// Limits on the size of a message, in bytes.
 const (
 	maxMessage = 32 << 20
 	maxHeader  = 8 << 10
 )
 
-// frames reads and writes JSON-RPC messages that have the headers of the base protocol. It
-// implements [jsonrpc2.ObjectStream]. If a message is not valid JSON-RPC, frames answers with an
-// error and skips the message. If a header is invalid, the stream ends, because it is unknown where
-// the next message begins.
+// A frames value reads and writes JSON-RPC messages with the headers of the base protocol. It
+// implements [jsonrpc2.ObjectStream]. A message that is not valid JSON-RPC is answered with an
+// error and skipped. An invalid header ends the stream, since it is unknown where the next message
+// begins.
 type frames struct {
 	in  *bufio.Reader
 	end io.Closer // closes the input; may be nil
@@ -37,7 +37,7 @@ func newFrames(in io.Reader, out io.Writer) *frames {
 	return f
 }
 
-// ReadObject reads the next valid message.
+// ReadObject reads the next valid message into v.
 func (f *frames) ReadObject(v any) error {
 	for {
 		body, err := readFrame(f.in)
@@ -53,7 +53,7 @@ func (f *frames) ReadObject(v any) error {
 	}
 }
 
-// refuse answers an invalid message with an error. The answer has the ID null, because the ID in
+// refuse answers an invalid message with an error. The ID in the answer is null, since the ID in
 // the message cannot be trusted.
 func (f *frames) refuse(body []byte, why error) error {
 	code := jsonrpc2.CodeInvalidRequest
@@ -80,7 +80,7 @@ func (f *frames) WriteObject(v any) error {
 	return err
 }
 
-// Close closes the input, which unblocks a pending read.
+// Close closes the input, if it can be closed. This unblocks a pending read.
 func (f *frames) Close() error {
 	if f.end == nil {
 		return nil
@@ -114,14 +114,14 @@ func readFrame(r *bufio.Reader) ([]byte, error) {
 	if length < 0 {
 		return nil, errors.New("a message without a Content-Length")
 	}
-	var body strings.Builder // the buffer grows with the received data, not with the announced length
+	var body strings.Builder // grows with the received data, not with the announced length
 	if n, err := io.CopyN(&body, r, int64(length)); err != nil {
 		return nil, fmt.Errorf("a message ends after %d of %d bytes: %w", n, length, io.ErrUnexpectedEOF)
 	}
 	return []byte(body.String()), nil
 }
 
-// readLine reads a header line and returns it without its line ending.
+// readLine reads a header line of at most limit bytes and returns it without its line ending.
 func readLine(r *bufio.Reader, limit int) (string, error) {
 	var line []byte
 	for {

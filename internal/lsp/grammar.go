@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A grammar is the table of forms in compiled form.
+// A grammar is the compiled table of forms.
 type grammar struct {
 	forms    []*compiledForm
 	keywords []string // all keywords in forms, sorted
@@ -21,8 +21,8 @@ type compiledForm struct {
 type part struct {
 	keyword string
 	operand string
-	choice  [][]part // the alternative sequences of a choice; one of them may be empty
-	clause  string   // if the part is a clause, the name of the clause
+	choice  [][]part // alternative sequences of parts; one may be empty
+	clause  string   // name of the clause, if the part is a clause
 }
 
 func newGrammar() *grammar {
@@ -42,8 +42,7 @@ func (g *grammar) parse(notation string) []part {
 	return g.alternatives(&signs)[0]
 }
 
-// alternatives parses alternative sequences of parts. It stops at the closing bracket and consumes
-// it.
+// alternatives parses alternative sequences of parts, up to and including the closing bracket.
 func (g *grammar) alternatives(signs *[]string) [][]part {
 	all := [][]part{nil}
 	for len(*signs) > 0 {
@@ -73,24 +72,24 @@ func (g *grammar) alternatives(signs *[]string) [][]part {
 
 func isOperand(sign string) bool { return sign[0] >= 'A' && sign[0] <= 'Z' }
 
-// A match is the result of matching all forms against a line.
+// A match is the result of matching a line against all forms.
 type match struct {
 	words []word
 
-	form     *compiledForm     // form that matches the whole line; may be nil
-	operands map[string]string // for each operand or clause in that form, the corresponding text in the line
+	form     *compiledForm     // form that matches the whole line, or nil
+	operands map[string]string // text in the line for each operand and clause of that form, by name
 	clauses  []string          // names of the clauses in the line
-	roles    []part            // for each word, the part of the form that it matches
-	next     []part            // the keywords and operands that can follow the words
-	starts   []*compiledForm   // forms whose first parts match all the words
+	roles    []part            // part of the form that each word matches
+	next     []part            // keywords and operands that can come next
+	starts   []*compiledForm   // forms that can begin with these words
 }
 
-// match matches all forms against the words of a line.
+// match matches the words of a line against all forms.
 func (g *grammar) match(line []word) *match {
 	m := &match{words: line, operands: map[string]string{}, roles: make([]part, len(line))}
 	for _, f := range g.forms {
 		known, reached := len(m.next), false
-		m.matchParts(f.parts, 0, func(at int) bool { // visit every alternative, in order to collect all parts for next
+		m.matchParts(f.parts, 0, func(at int) bool { // visit every alternative to collect all parts for next
 			reached = reached || at == len(line)
 			return false
 		})
@@ -105,9 +104,8 @@ func (g *grammar) match(line []word) *match {
 	return m
 }
 
-// matchParts matches parts against the words from index at on. If they match, it calls the function
-// then with the index of the next word. If then returns false, matchParts tries the next way to
-// match. It reports whether then returned true.
+// matchParts matches parts against the words from index at on. Each time they match, it calls then
+// with the index of the next word, until then returns true. It reports whether then did so.
 func (m *match) matchParts(parts []part, at int, then func(at int) bool) bool {
 	if len(parts) == 0 {
 		return then(at)
@@ -125,8 +123,7 @@ func (m *match) matchParts(parts []part, at int, then func(at int) bool) bool {
 	return m.operand(p, at, rest)
 }
 
-// oneOf tries the sequences of a choice. If a sequence is a clause and matches, oneOf records the
-// clause.
+// oneOf tries the sequences of a choice, and records a clause if it matches.
 func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 	for _, parts := range p.choice {
 		fits := m.matchParts(parts, at, func(end int) bool {
@@ -146,8 +143,8 @@ func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 	return false
 }
 
-// assign assigns the words with indexes from at to end-1 to part p, provided that the function rest
-// matches the words that follow.
+// assign assigns the words with indexes at to end-1 to part p, provided that rest matches the words
+// after them.
 func (m *match) assign(p part, at, end int, rest func(int) bool) bool {
 	if !rest(end) {
 		return false
@@ -161,7 +158,7 @@ func (m *match) assign(p part, at, end int, rest func(int) bool) bool {
 	return true
 }
 
-// textOf returns the text of the words with indexes from at to end-1.
+// textOf returns the text of the words with indexes at to end-1.
 func (m *match) textOf(at, end int) string {
 	var b strings.Builder
 	for i := at; i < end; i++ {
@@ -173,7 +170,7 @@ func (m *match) textOf(at, end int) string {
 	return b.String()
 }
 
-// operand matches those words that can belong to the operand.
+// operand matches the words that can form an operand.
 func (m *match) operand(p part, at int, rest func(int) bool) bool {
 	w := m.words[at]
 	if w.kind == bare && slices.Contains(reservedNames, w.text) {
@@ -209,7 +206,7 @@ func (m *match) operand(p part, at int, rest func(int) bool) bool {
 	return one(w.kind == bare || w.kind == quoted)
 }
 
-// target matches tools separated by commas. The last tool is followed by the field.
+// target matches tools separated by commas, the last of them followed by a dot and a field.
 func (m *match) target(p part, at int, rest func(int) bool) bool {
 	last := at
 	for last+1 < len(m.words) && m.words[last+1].kind == comma {
@@ -222,12 +219,12 @@ func (m *match) target(p part, at int, rest func(int) bool) bool {
 	return m.words[last].kind == bare && strings.Contains(m.words[last].text, ".") && m.assign(p, at, last+1, rest)
 }
 
-// A listSyntax is the syntax of an operand that consists of several words.
+// A listSyntax is the syntax of an operand with several words.
 type listSyntax struct {
 	separators []string
-	offered    string // separator that is offered after the last word; empty: none
-	least      int    // minimum number of words; 0: one
-	names      bool   // whether all words must be names
+	offered    string // separator to offer after the last word, if any
+	least      int    // minimum number of words; 0 means one
+	names      bool   // all words must be names
 }
 
 var lists = map[class]listSyntax{
@@ -238,7 +235,7 @@ var lists = map[class]listSyntax{
 	key:       {separators: []string{",", "as"}, offered: "as"},
 }
 
-// list matches words and the separators between them.
+// list matches words and their separators.
 func (m *match) list(p part, l listSyntax, at int, rest func(int) bool) bool {
 	for end := at; ; end += 2 {
 		switch last := end+1 == len(m.words); {
@@ -256,8 +253,8 @@ func (m *match) list(p part, l listSyntax, at int, rest func(int) bool) bool {
 	}
 }
 
-// sentence returns an explanation of the statement. If no form matches, it returns the empty
-// string.
+// sentence returns an explanation of the statement, or the empty string if no form matches.
+// Operands are formatted by quote.
 func (m *match) sentence(quote func(string) string) string {
 	if m.form == nil {
 		return ""

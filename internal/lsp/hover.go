@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// hover explains the word at a position. For the first word of a statement, it explains the meaning
-// of the statement. For any other keyword, it shows the form of the keyword; for a name, it shows
-// the rules that mention the name.
+// hover explains the word at a position. For the first word of a statement, it explains the
+// statement. For another keyword, it shows the keyword's forms; for a name, the statements that
+// mention the name.
 func (s *server) hover(d *document, p Position) any {
 	c := d.cursor(p)
 	at := c.word()
@@ -41,8 +41,8 @@ func (s *server) hover(d *document, p Position) any {
 	return hover{markup{"markdown", value}, d.span(c.begin+w.from, c.begin+w.to)}
 }
 
-// role returns the part of the statement that a word belongs to. If no form matches, any word that
-// is a keyword in some form counts as a keyword.
+// role returns the part of the statement that a word belongs to. If the line matches no form, any
+// word that is a keyword in some form is taken as a keyword.
 func (m *match) role(at int, g *grammar) part {
 	if m.form != nil && !m.words[at].is("or") && !m.words[at].is("as") {
 		return m.roles[at]
@@ -56,13 +56,12 @@ func (m *match) role(at int, g *grammar) part {
 	return part{operand: "A"}
 }
 
-// names reports whether operands of class c are names of calls.
+// names reports whether operands of class c name calls.
 func (c class) names() bool {
 	return slices.Contains([]class{callNames, callName, either, label, tool, target}, c)
 }
 
-// nameIn returns the name of a call that a word contains. In a target, this is the name of the
-// tool.
+// nameIn returns the name in a word: the name of a call or, in a target, that of the tool.
 func nameIn(w word, role part) string {
 	if operands[role.operand] != target {
 		return w.name()
@@ -80,13 +79,13 @@ func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n---\n\n")
 }
 
-// meaning explains a statement and names the nets that the statement compiles to.
+// meaning explains a statement and lists the nets it compiles to.
 func meaning(line string, m *match) string {
 	says := m.sentence(code)
 	if says == "" {
 		return ""
 	}
-	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{Text: line}}}) // the line compiles to nets of its own
+	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{Text: line}}}) // compile the line by itself
 	if err != nil {
 		return says
 	}
@@ -121,7 +120,7 @@ func (s *server) about(d *document, name string) string {
 	return value + "\n\n" + strings.Join(lines, "\n")
 }
 
-// mentions reports whether a statement is about calls with the given name.
+// mentions reports whether a statement mentions the given name or a pattern that matches it.
 func mentions(s rules.Statement, name string) bool {
 	f := rules.File{Statements: []rules.Statement{s}}
 	if slices.ContainsFunc(slices.Concat(f.Names(), f.Tools()), func(n rules.Name) bool { return n.Matches(name) }) {

@@ -17,8 +17,8 @@ import (
 
 const fileName = "petrigate.yaml"
 
-// projectOf returns the policy that a document belongs to. This is the policy of the nearest
-// configuration that lists the document or, if no configuration does, the document alone.
+// projectOf returns the policy that a document belongs to: that of the nearest configuration that
+// lists the document or, if no configuration does, the document alone.
 func (s *server) projectOf(d *document, open map[string]*document) *project {
 	if d.kind == configFile {
 		return s.configured(d.path, open)
@@ -39,8 +39,8 @@ func (s *server) projectOf(d *document, open map[string]*document) *project {
 	return singleFile(d)
 }
 
-// configured loads a configuration. If variables are missing from the editor's environment, it
-// reports this as a problem and uses placeholders for them.
+// configured loads a configuration. Variables that are missing from the editor's environment are
+// reported as problems and replaced with placeholders.
 func (s *server) configured(path string, open map[string]*document) *project {
 	p := &project{main: path}
 	o := config.Options{Path: path, Found: true, Trust: s.options.Trusts, Fetch: s.options.Base, Kept: s.options.Base, Partial: true, Unsaved: func(path string) ([]byte, bool) {
@@ -76,8 +76,8 @@ func configProblems(path string, err error) diag.List {
 	return problems
 }
 
-// anyVariable returns a placeholder for a variable that is not set. It returns none for variables
-// that change settings.
+// anyVariable looks up an environment variable. For an unset variable, it returns a placeholder,
+// unless the variable is one that changes settings.
 func anyVariable(name string) (string, bool) {
 	if value, ok := os.LookupEnv(name); ok || strings.HasPrefix(name, "PETRIGATE_") || name == "XDG_CONFIG_HOME" {
 		return value, ok
@@ -101,14 +101,14 @@ func singleFile(d *document) *project {
 	return p
 }
 
-// A currentRules is one of a policy's rules files, including the file's current text.
+// A currentRules is a rules file of a policy, with the text that is open in the editor.
 type currentRules struct {
 	file *rules.File
 	text *content
 }
 
-// rulesOf parses the current rules of the policy that a document belongs to. The document itself
-// comes first.
+// rulesOf parses the rules of the policy that a document belongs to, using the texts open in the
+// editor. The document itself comes first.
 func (s *server) rulesOf(d *document) []currentRules {
 	f, _ := rules.Parse(d.path, []byte(d.src))
 	all := []currentRules{{f, d.content}}
@@ -132,7 +132,7 @@ func (s *server) rulesOf(d *document) []currentRules {
 	return all
 }
 
-// mapsIn returns the maps in rules files, each with the file that contains it.
+// mapsIn returns the maps in the given rules files, each with its file.
 func mapsIn(files []currentRules) iter.Seq2[currentRules, *rules.Map] {
 	return func(yield func(currentRules, *rules.Map) bool) {
 		for _, w := range files {
@@ -145,7 +145,7 @@ func mapsIn(files []currentRules) iter.Seq2[currentRules, *rules.Map] {
 	}
 }
 
-// readTools reads a file that contains a recorded list of tools.
+// readTools reads a recorded list of tools from a file.
 func readTools(file string) ([]check.ListedTool, error) {
 	src, err := os.ReadFile(file)
 	if err != nil {

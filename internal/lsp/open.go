@@ -35,7 +35,7 @@ func (s *server) didChange(p didChangeParams) {
 	s.update(&d)
 }
 
-// update stores a changed document and schedules a check of the document.
+// update stores a changed document and schedules a check.
 func (s *server) update(d *document) {
 	d.refused = d.tooLarge()
 	s.setDocument(d)
@@ -48,7 +48,7 @@ func (s *server) update(d *document) {
 
 func (s *server) didClose(p documentParams) {
 	s.remove(pathOf(p.TextDocument.URI))
-	s.recheckAll() // the file on disk is used again from now on
+	s.recheckAll() // from now on, the file on disk counts
 }
 
 // recheckAll schedules a check of all documents.
@@ -56,7 +56,7 @@ func (s *server) recheckAll() {
 	s.recheck(slices.Collect(maps.Keys(s.documents()))...)
 }
 
-// recheck marks documents as stale, cancels the running check and schedules the next one.
+// recheck marks documents as stale, cancels the running check and schedules another one.
 func (s *server) recheck(paths ...string) {
 	s.markStale(paths...)
 	select {

@@ -12,13 +12,13 @@ import (
 
 // A project is the policy that a document belongs to.
 type project struct {
-	main     string // path of the configuration; without one, path of the only document
+	main     string // path of the configuration or, without one, of the only document
 	source   policy.Source
 	problems diag.List // problems with the configuration itself
-	broken   bool      // whether the policy cannot be built
+	broken   bool      // the policy cannot be built
 }
 
-// lists reports whether the policy includes the file with this path.
+// lists reports whether the policy includes the file with the given path.
 func (p *project) lists(path string) bool { return slices.Contains(p.files(), path) }
 
 // files returns the policy's files, including the configuration.
@@ -39,8 +39,8 @@ func (p *project) files() []string {
 	return slices.Compact(files)
 }
 
-// relocate changes the position of a problem that is in a base policy read from a URL, because an
-// editor cannot open the URL. The new position is the configuration's entry that names the base.
+// relocate moves a problem in a base policy that was read from a URL, which an editor cannot open,
+// to the entry in the configuration that names the base.
 func (p *project) relocate(q diag.Problem) diag.Problem {
 	if !address(q.File) {
 		return q
@@ -56,7 +56,7 @@ func (p *project) relocate(q diag.Problem) diag.Problem {
 	return q
 }
 
-// address reports whether the name of a policy's file is a URL. Editors cannot open URLs.
+// address reports whether a file of a policy is a URL. Editors cannot open URLs.
 func address(file string) bool {
 	return strings.HasPrefix(file, "https://") || strings.HasPrefix(file, "http://")
 }

@@ -2,8 +2,8 @@ package lsp
 
 import "encoding/json"
 
-// The following types describe those parts of the protocol that the server uses. The names are
-// those of the specification, version 3.17.
+// The following types describe the parts of the protocol used by the server. They are named as in
+// the specification, version 3.17.
 
 type initializeParams struct {
 	Options struct {
@@ -44,7 +44,7 @@ type didChangeParams struct {
 	} `json:"contentChanges"`
 }
 
-// documentParams holds the parameters of requests about a document or a position in it.
+// A documentParams value contains the parameters of a request about a document or a position in it.
 type documentParams struct {
 	TextDocument identifier `json:"textDocument"`
 	Position     Position   `json:"position"`
@@ -53,11 +53,11 @@ type documentParams struct {
 type codeActionParams struct {
 	TextDocument identifier `json:"textDocument"`
 	Context      struct {
-		Diagnostics []json.RawMessage `json:"diagnostics"` // diagnostics that the server sent; other programs may have added members
+		Diagnostics []json.RawMessage `json:"diagnostics"` // diagnostics sent by the server; other programs may have added members
 	} `json:"context"`
 }
 
-// These are the severities of diagnostics.
+// Severities of diagnostics.
 const (
 	severityError   = 1
 	severityWarning = 2
@@ -79,7 +79,7 @@ type related struct {
 	Message  string   `json:"message"`
 }
 
-// A repair is a replacement for the text that a diagnostic marks.
+// A repair is a replacement for the text marked by a diagnostic.
 type repair struct {
 	Write string `json:"write"`
 }
@@ -110,7 +110,7 @@ type markup struct {
 	Value string `json:"value"`
 }
 
-// These are the kinds of completion items that the server uses.
+// Kinds of completion items.
 const (
 	kindFunction = 3
 	kindField    = 5
@@ -134,7 +134,7 @@ type completionList struct {
 	Items        []completionItem `json:"items"`
 }
 
-// These are the kinds of symbols that the server uses.
+// Kinds of symbols.
 const (
 	symbolMethod   = 6
 	symbolConstant = 14

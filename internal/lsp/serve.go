@@ -17,8 +17,8 @@ import (
 // ErrNoShutdown is returned if the editor closes the connection without a shutdown request.
 var ErrNoShutdown = errors.New("the editor ended the connection without a shutdown request")
 
-// Serve serves a single editor until the editor sends an exit notification or closes the
-// connection. It returns [ErrNoShutdown] unless the editor sent a shutdown request before.
+// Serve serves a single editor until it sends an exit notification or closes the connection. If the
+// editor has sent no shutdown request by then, Serve returns [ErrNoShutdown].
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	o.Quiet = cmp.Or(o.Quiet, 200*time.Millisecond)
 	ctx, cancel := context.WithCancel(ctx)
@@ -26,7 +26,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s := &server{state: newState(o.Tools), options: o, grammar: newGrammar(), wake: make(chan struct{}, 1), ready: make(chan struct{})}
 	s.conn = jsonrpc2.NewConn(ctx, newFrames(in, out), s, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	close(s.ready)
-	go s.checkLoop(ctx) // Serve does not wait for this goroutine, because its results are no longer needed when Serve returns
+	go s.checkLoop(ctx) // not waited for, since its results are no longer needed when Serve returns
 	<-s.conn.DisconnectNotify()
 	if !s.shutdown.Load() {
 		return ErrNoShutdown
@@ -34,9 +34,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	return nil
 }
 
-// Handle handles a message. The connection calls it for one message at a time.
+// Handle handles a message. It is called for one message at a time.
 func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Request) {
-	defer func() { // a panic must not end the editor's session
+	defer func() { // keep the editor's session alive if a request panics
 		if p := recover(); p != nil && !r.Notif {
 			_ = conn.ReplyWithError(ctx, r.ID, &jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: fmt.Sprintf("%v\n%s", p, debug.Stack())})
 		}
@@ -78,7 +78,7 @@ func (s *server) notified(method string, params json.RawMessage) {
 	}
 }
 
-// handle decodes the parameters of a notification and passes them to f, unless they are malformed.
+// handle decodes the parameters of a notification and passes them to f. It ignores malformed ones.
 func handle[T any](params json.RawMessage, f func(T)) {
 	var p T
 	if json.Unmarshal(params, &p) == nil {

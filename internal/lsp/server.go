@@ -13,44 +13,44 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// Options configures a server. The zero value is ready to use.
+// Options configure a server. The zero value is ready to use.
 type Options struct {
 	Version string
-	Tools   []check.ListedTool // the complete list of tools, used to check names; nil: the tools are unknown
+	Tools   []check.ListedTool // complete list of tools, used to check names; nil if the tools are unknown
 
-	// Running asks the proxy that runs a configuration for its tools. This may take long. The tools
-	// are offered as completions, but names are not checked against them. If Running is nil, no
-	// proxy is asked.
+	// Running asks the proxy that runs a configuration for its tools, which may take long. The
+	// tools are offered as completions, but names are not checked against them. If Running is nil,
+	// no proxy is asked.
 	Running func(*config.Config) check.ToolSet
 
-	// Lint returns further problems with a configuration. It may be nil.
+	// Lint returns additional problems in a configuration. It may be nil.
 	Lint func(*config.Config) diag.List
 
-	// Base returns cached base policies by URL. It does not fetch them. A base policy that is not
-	// cached is omitted with a warning. If Base is nil, no base policies are cached.
+	// Base returns a cached base policy by its URL, without fetching it. A base policy that is not
+	// cached is omitted with a warning. If Base is nil, none is cached.
 	Base config.Fetch
 
-	// Trusts reports whether a person has trusted a configuration. A configuration that is not
-	// trusted is read as text. If Trusts is nil, no configuration is trusted.
+	// Trusts reports whether a person has trusted a configuration. An untrusted configuration is
+	// only read as text. If Trusts is nil, no configuration is trusted.
 	Trusts func(path string, src []byte) bool
 
-	// Widened reports those base policies that a configuration does more than narrow. If Widened is
-	// nil, base policies are not checked.
+	// Widened returns a problem for each base policy that the configuration does not merely narrow.
+	// If Widened is nil, base policies are not compared.
 	Widened func(context.Context, *config.Config, *policy.Result) diag.List
 
-	Quiet time.Duration // how long the user must pause typing before a check starts; 0: 200 ms
+	Quiet time.Duration // how long the user must pause typing before a check starts; 0 means 200 ms
 }
 
-// A server serves a single editor.
+// A server is a language server for a single editor.
 type server struct {
 	*state
 	options  Options
 	grammar  *grammar
 	conn     *jsonrpc2.Conn
-	ready    chan struct{} // closed when conn is set
-	wake     chan struct{} // a channel with capacity 1 that receives a value when documents are stale
-	snippets bool          // whether the editor supports snippets; used only for requests
-	shutdown atomic.Bool   // whether the editor has sent a shutdown request
+	ready    chan struct{} // closed once conn is set
+	wake     chan struct{} // has capacity 1; receives a value when documents are stale
+	snippets bool          // the editor supports snippets; used only by requests
+	shutdown atomic.Bool   // the editor has sent a shutdown request
 }
 
 // warn shows a warning in the editor.

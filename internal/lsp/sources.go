@@ -9,8 +9,7 @@ type sources struct {
 	texts   map[string]*content
 }
 
-// text returns the text of a file. If the file is open in the editor, the text comes from the
-// editor; otherwise, it comes from disk.
+// text returns the text of a file: as open in the editor, or else from disk.
 func (s *sources) text(path string) *content {
 	if d := s.open[path]; d != nil {
 		return d.content
@@ -18,7 +17,7 @@ func (s *sources) text(path string) *content {
 	if s.texts[path] == nil {
 		src := []byte{}
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() <= maxDocument {
-			src, _ = os.ReadFile(path) // if the file cannot be read, all positions are at its beginning
+			src, _ = os.ReadFile(path) // in an unreadable file, all positions are at the beginning
 		}
 		s.texts[path] = newContent(string(src))
 	}

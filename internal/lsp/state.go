@@ -10,19 +10,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// A state holds the data that requests and checks share. The values that its methods return are
+// A state is the data shared by requests and checks. The values returned by its methods are
 // immutable.
 type state struct {
 	mu      sync.Mutex
-	tools   []check.ListedTool    // a recorded list of tools; may be nil
-	open    map[string]*document  // the open documents, by path
-	stale   map[string]bool       // paths of documents that need to be checked
-	cancel  context.CancelFunc    // the function that cancels the running check; nil: no check is running
-	known   map[string]*project   // for each open document, by path, its policy as of the last check
-	byProxy map[string]proxyTools // for each policy, by its main file, the tools of the running proxy
+	tools   []check.ListedTool    // recorded list of tools; may be nil
+	open    map[string]*document  // open documents, by path
+	stale   map[string]bool       // paths of the documents to be checked
+	cancel  context.CancelFunc    // cancels the running check; nil if no check is running
+	known   map[string]*project   // policies of the open documents as of the last check, by path of the document
+	byProxy map[string]proxyTools // tools of running proxies, by the policy's main file
 }
 
-// proxyTools holds the tools in the last answer of a running proxy.
+// A proxyTools is a running proxy's last answer to a request for its tools.
 type proxyTools struct {
 	tools check.ToolSet
 	asked time.Time
@@ -32,7 +32,7 @@ func newState(tools []check.ListedTool) *state {
 	return &state{tools: tools, open: map[string]*document{}, stale: map[string]bool{}, known: map[string]*project{}, byProxy: map[string]proxyTools{}}
 }
 
-// setTools records a list of tools. If a list already exists, it is kept.
+// setTools sets the recorded list of tools, unless it is already set.
 func (s *state) setTools(tools []check.ListedTool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +55,7 @@ func (s *state) document(path string) *document {
 	return s.open[path]
 }
 
-// documents returns the open documents, by path.
+// documents returns a copy of the map of open documents, by path.
 func (s *state) documents() map[string]*document {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,9 +86,8 @@ func (s *state) markStale(paths ...string) {
 	}
 }
 
-// begin records the start of a check. The function cancel cancels this check. begin returns the
-// documents that were stale, and all open documents. The stale documents are then no longer marked
-// as stale.
+// begin records the start of a check, which can be canceled with cancel. It returns the stale
+// documents and all open documents. The stale documents no longer count as stale.
 func (s *state) begin(cancel context.CancelFunc) (stale []string, open map[string]*document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +97,7 @@ func (s *state) begin(cancel context.CancelFunc) (stale []string, open map[strin
 	return stale, open
 }
 
-// end records the end of a check and marks the documents in left as stale again.
+// end records the end of a check, and marks the documents in left as stale again.
 func (s *state) end(left []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +107,7 @@ func (s *state) end(left []string) {
 	}
 }
 
-// project returns the policy that a document belonged to in the last check, or nil.
+// project returns the policy that a document belonged to as of the last check, or nil.
 func (s *state) project(path string) *project {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +120,7 @@ func (s *state) setProjects(projects map[string]*project) {
 	s.known = projects
 }
 
-// setRunningTools records the tools of the proxy that runs a policy.
+// setRunningTools records the tools of the proxy that runs the policy with the given main file.
 func (s *state) setRunningTools(main string, o proxyTools) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,13 +9,13 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// A toolName is the name of a tool, and a description of where the name comes from.
+// A toolName is the name of a tool, with a description of where it comes from.
 type toolName struct {
 	name, is string
 	fields   []string // names of the tool's arguments
 }
 
-// toolNames returns the tools known for the policy of a document, as of the last check.
+// toolNames returns the known tools for a document's policy, as of the last check.
 func (s *server) toolNames(d *document) []toolName {
 	p := s.project(d.path)
 	set, is := check.ToolSet{}, "a tool of the running proxy"
@@ -30,7 +30,7 @@ func (s *server) toolNames(d *document) []toolName {
 	return list.Map(set.Names(), func(name string) toolName { return toolName{name, is, fieldsOf(set.Schemas[name])} })
 }
 
-// fieldsOf returns the arguments that the schemas of a tool contain.
+// fieldsOf returns the names of the arguments in a tool's schemas, sorted.
 func fieldsOf(schemas []policy.Schema) []string {
 	var fields []string
 	for _, s := range schemas {

@@ -11,7 +11,7 @@ import (
 // A word is a token in a line of rules.
 type word struct {
 	kind     wordKind
-	text     string // the text as the line contains it
+	text     string // text as written in the line
 	from, to int
 }
 
@@ -28,9 +28,8 @@ const (
 // is reports whether the word is the given keyword.
 func (w word) is(keyword string) bool { return w.kind == bare && w.text == keyword }
 
-// words splits a line of rules into words. It accepts any text, even if package rules rejects it.
-// comment is the offset of the comment; if the line has no comment, comment is the offset of the
-// line's end.
+// words splits a line of rules into words. It accepts any text, even text that package rules
+// rejects. comment is the offset of the comment, or of the line's end if there is no comment.
 func words(line string) (all []word, comment int) {
 	at := 0
 	for {
@@ -43,7 +42,7 @@ func words(line string) (all []word, comment int) {
 	}
 }
 
-// separates reports whether a character is a separator between words.
+// separates reports whether a character separates words.
 func separates(r rune) bool { return r == '\ufeff' || r == '\t' || unicode.Is(unicode.Z, r) || r < ' ' }
 
 func nextWord(line string, at int, before []word) word {
@@ -54,7 +53,7 @@ func nextWord(line string, at int, before []word) word {
 	case line[at] == '"':
 		if end := stringEnd(line, at); end > 0 {
 			w.kind, w.to = quoted, end
-			if strings.HasPrefix(line[end:], ".") { // the word is the quoted tool in "a tool".field
+			if strings.HasPrefix(line[end:], ".") { // the quoted tool in "a tool".field
 				w.kind, w.to = bare, bareEnd(line, end)
 			}
 		}
@@ -74,8 +73,8 @@ func nextWord(line string, at int, before []word) word {
 	return w
 }
 
-// bareEnd returns the end of a word that is not quoted. A comma within the brackets of a path does
-// not end the word, nor does any character within a quoted key.
+// bareEnd returns the end of the unquoted word at the given offset. The word can contain commas
+// within brackets, and any characters within a quoted key.
 func bareEnd(line string, at int) int {
 	depth := 0
 	for i := at; i < len(line); {
@@ -96,8 +95,8 @@ func bareEnd(line string, at int) int {
 	return len(line)
 }
 
-// stringEnd returns the end of the JSON string that begins at the given offset. It returns 0 if no
-// valid string begins there.
+// stringEnd returns the end of the JSON string at the given offset, or 0 if the string does not
+// end.
 func stringEnd(line string, at int) int {
 	for i := at + 1; i < len(line); i++ {
 		switch line[i] {
@@ -110,9 +109,8 @@ func stringEnd(line string, at int) int {
 	return 0
 }
 
-// regexEnd returns the end of the regular expression that begins at the given offset. If it is not
-// a regular expression but a word such as "/etc", regexEnd returns 0. A slash in a later name or
-// comment does not end a regular expression.
+// regexEnd returns the end of the regular expression at the given offset. It returns 0 if there is
+// only a word such as "/etc". A slash in a later name or comment does not end a regular expression.
 func regexEnd(line string, at int) int {
 	wordEnd := bareEnd(line, at)
 	rest, _, _ := strings.Cut(line[wordEnd:], "#")
