@@ -13,16 +13,15 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// An approvalControl shows the approvals and grants of a proxy to operators. It receives all their
+// An approvalControl shows a proxy's approvals and grants to operators. It receives all of their
 // answers, and checks the PIN if one is required.
 type approvalControl struct{ *parts }
 
-// maxListed is the maximum size of arguments that a list of approvals includes. It keeps lists
-// small.
+// maxListed is the size, in bytes, of the largest arguments included in a list of approvals.
 const maxListed = 1 << 10
 
-// Approvals lists the pending requests for approval and the recently answered ones. It leaves out
-// the text of the questions, differences, and long arguments.
+// Approvals lists the pending approval requests and those answered recently. It leaves out the text
+// of the questions, differences, and long arguments.
 func (p *approvalControl) Approvals() []operator.ApprovalInfo {
 	list := []operator.ApprovalInfo{}
 	p.approvals.Refresh(p.life.Ctx)
@@ -37,7 +36,7 @@ func (p *approvalControl) Approvals() []operator.ApprovalInfo {
 	return list
 }
 
-// Approval returns all details of one request for approval, as a person sees them.
+// Approval returns all details of one approval request, as a person sees them.
 func (p *approvalControl) Approval(id string) (operator.ApprovalInfo, error) {
 	a, err := recordOf(p.approvals, id)
 	if err != nil {
@@ -48,9 +47,8 @@ func (p *approvalControl) Approval(id string) (operator.ApprovalInfo, error) {
 	return info, nil
 }
 
-// MaskedApproval returns the same as [Proxy.Approval], but for a recipient that must not see
-// everything. The mask function returns the visible part of the arguments, of _meta and of the
-// other params.
+// MaskedApproval is like [Proxy.Approval], but for a recipient that must not see everything. mask
+// returns the visible part of the arguments, of _meta or of the other params.
 func (p *approvalControl) MaskedApproval(id string, mask func([]byte) []byte) (operator.ApprovalInfo, error) {
 	a, err := recordOf(p.approvals, id)
 	if err != nil {
@@ -71,8 +69,8 @@ func (p *approvalControl) MaskedApproval(id string, mask func([]byte) []byte) (o
 	return info, nil
 }
 
-// PutApproval records that a question is shown to people through a channel. From then on, answers
-// through that channel count, if the channel is configured and the rules allow it.
+// PutApproval records that a channel shows a question to people. From then on, answers through that
+// channel count, if the channel is configured and the rules allow it.
 func (p *approvalControl) PutApproval(id, channel string) error {
 	a, err := recordOf(p.approvals, id)
 	if err == nil && !p.approvals.Put(a.Request, channel) {
@@ -81,7 +79,7 @@ func (p *approvalControl) PutApproval(id, channel string) error {
 	return err
 }
 
-// ApprovalState returns the state of a request for approval, or "" if the request is unknown.
+// ApprovalState returns the state of an approval request, or "" if the request is unknown.
 func (p *approvalControl) ApprovalState(id string) operator.ApprovalState {
 	a, ok := p.approvals.Find(id)
 	if !ok {
@@ -102,8 +100,8 @@ func (p *approvalControl) approvalInfo(a approval.Record) operator.ApprovalInfo 
 	return operator.ApprovalOf(a, p.pin != nil, p.where)
 }
 
-// Answer records a person's answer. The answer counts only if it arrives through an open channel
-// that shows this approval, and only for the text that the person has read.
+// Answer records a person's answer. It counts only if it arrives through an open channel that shows
+// this approval, and only for the text that the person has read.
 func (p *approvalControl) Answer(id string, a operator.Answer) error {
 	if a.Channel == operator.ChannelCLI && !slices.Contains(p.options.Approval.Channels, operator.ChannelCLI) {
 		return fmt.Errorf("operators cannot answer approvals at this proxy")
@@ -122,15 +120,14 @@ func (p *approvalControl) Answer(id string, a operator.Answer) error {
 	return p.pipeline.Resolve(a.Person, id, a.Approve, a.Channel, a.Actor, a.Reason)
 }
 
-// checkAnswerPIN returns the reason why an answer that approves a call does not count, if its PIN
-// is not correct. A wrong PIN is recorded. Webhooks need no PIN: they are other systems, which sign
-// their answers.
+// checkAnswerPIN returns an error if a is an approval whose PIN is not correct. It records a wrong
+// PIN. Webhooks need no PIN, because the systems behind them sign their answers.
 func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
 	if c, _ := channel.Find(a.Channel); !a.Approve || c.Vouches {
 		return nil
 	}
 	r, ok := p.approvals.Find(id)
-	if !ok || r.Answer.State != approval.Pending { // the answer will not count, and must not reveal whether the PIN is correct
+	if !ok || r.Answer.State != approval.Pending { // the answer does not count, and must not reveal whether the PIN is correct
 		return nil
 	}
 	return p.checkPIN(a.PIN, func() error {
@@ -139,20 +136,20 @@ func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
 	})
 }
 
-// Resolve is like [Proxy.ResolveAs] for a person whose name is actor.
+// Resolve is like [Proxy.ResolveAs], with actor as the person.
 func (p *approvalControl) Resolve(id string, approve bool, actor, reason string) error {
 	return p.ResolveAs(actor, id, approve, actor, reason)
 }
 
-// ResolveAs answers a request for approval on behalf of a person at the command line.
+// ResolveAs answers an approval request on behalf of a person at the command line.
 func (p *approvalControl) ResolveAs(person, id string, approve bool, actor, reason string) error {
 	return p.Answer(id, operator.Answer{Approve: approve, Channel: operator.ChannelCLI, Person: person, Actor: actor, Reason: reason})
 }
 
-// ApprovalsChanged returns a channel that is closed when an approval next changes.
+// ApprovalsChanged returns a channel that is closed when any approval changes.
 func (p *approvalControl) ApprovalsChanged() <-chan struct{} { return p.approvals.Changed() }
 
-// granted logs that a grant has approved a call, and notifies the receivers of answers.
+// granted logs that a grant has approved a call, and reports the answer to Approval.Answered.
 func (p *approvalControl) granted(r approval.Record) {
 	p.life.Log.Info(fmt.Sprintf("approval %s approved by grant %s: %s on %s, by %s via %s", r.Request.ID, r.Answer.Grant,
 		text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(r.Answer.Actor), r.Answer.Channel), logkind.Approval)
@@ -161,8 +158,7 @@ func (p *approvalControl) granted(r approval.Record) {
 	}
 }
 
-// answerAndGrant approves a request and creates the grant. If the grant cannot be recorded, it is
-// not created.
+// answerAndGrant approves a request and creates the grant, unless recording the grant fails.
 func (p *approvalControl) answerAndGrant(id string, a operator.Answer) error {
 	if !a.Approve {
 		return errors.New("only an approval can give a grant, not a denial")
@@ -171,7 +167,7 @@ func (p *approvalControl) answerAndGrant(id string, a operator.Answer) error {
 	if r, ok := p.approvals.Find(id); err != nil && (!ok || r.Answer.State == approval.Pending) {
 		return err
 	}
-	// An answer that arrives too late is recorded.
+	// Resolve also records an answer that arrives too late.
 	if err := p.pipeline.Resolve(a.Person, id, true, a.Channel, a.Actor, a.Reason); err != nil {
 		return err
 	}
@@ -201,7 +197,7 @@ func (p *approvalControl) endGrants(session string) {
 	}
 }
 
-// Revoke ends a grant. Later calls need approval again.
+// Revoke ends a grant. Later calls require approval again.
 func (p *approvalControl) Revoke(id, actor string) error {
 	p.approvals.Refresh(p.life.Ctx)
 	g, err := p.approvals.Grants().Revoke(id)
@@ -214,16 +210,15 @@ func (p *approvalControl) Revoke(id, actor string) error {
 	return nil
 }
 
-// checkOrderPIN returns the reason why an order that could let a call pass is refused. If approvals
-// require a PIN, such orders require it as well. A wrong PIN is recorded with the order.
+// checkOrderPIN checks the PIN of an order that could let a call pass, if approvals require one. A
+// wrong PIN is recorded with the order.
 func (p *approvalControl) checkOrderPIN(a operator.Actor, session, order string) error {
 	return p.checkPIN(a.PIN, func() error {
 		return p.admission.Note(p.life.Ctx, "wrong pin", session, a.Name, "to "+order)
 	})
 }
 
-// checkPIN returns the reason why the typed PIN does not count, or nil if it does. It calls note to
-// record a wrong PIN.
+// checkPIN returns an error if the typed PIN does not count. It calls note to record a wrong PIN.
 func (p *approvalControl) checkPIN(typed string, note func() error) error {
 	err := p.pin.Check(typed)
 	if err == nil || errors.Is(err, pin.ErrMissing) {

@@ -8,10 +8,10 @@
 // recorded, the call is forwarded, its outcome is recorded, the markings of the nets are updated,
 // and the client is answered.
 //
-// Package relay forwards requests that are not calls, and package reverse forwards the requests of
-// servers to clients, also between the revision families.
+// Package relay forwards requests that are not calls. Package reverse forwards servers' requests to
+// clients, even between the revision families.
 //
-// Tool lists, calls and results are forwarded as the bytes that were received; one strict parse of
+// Tool lists, calls and results are forwarded byte for byte; one strict parse of
 // the client's message yields the values that the gate decides on, that a person sees and that the
 // upstream gets. mcp-go implements the handshakes.
 //
@@ -24,9 +24,9 @@
 //	router     every method of clients and servers, and the package that serves it
 //	pipeline   calls, from the decision to the settlement
 //	relay      requests that are not calls, lists and subscriptions
-//	reverse    requests of servers to clients
-//	tasks      tasks of servers
-//	advertise  which tools a client is shown
+//	reverse    requests from servers to clients
+//	tasks      the servers' tasks
+//	advertise  the tools that a client sees
 //	pool       servers, their tools, and shared and dedicated connections
 //	session    clients and sessions
 //	lifetime   the context, clock, log and goroutines of a proxy
@@ -36,10 +36,10 @@
 //
 //	httpguard  authentication and limits of HTTP requests
 //	access     verification of JWTs
-//	lines      messages of a client, one per line
+//	lines      a client's messages, one per line
 //	events     responses to HTTP clients, and resumable streams
 //	wire       strict parsing and lossless writing of messages
 //	upstream   connections to servers, for all transports and revisions
-//	listing    lists of servers in the form for clients
+//	listing    servers' lists in the form sent to clients
 //	seal       sealed state that clients keep between two requests
 package proxy

@@ -17,9 +17,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// A Recorder records decisions and outcomes. Append receives one JSON object without a line end,
-// and stores it before it returns. It must be safe for concurrent use. While it returns an error,
-// calls are refused.
+// A Recorder records decisions and outcomes. Append stores one JSON object, passed without a
+// newline, before it returns. It must be safe for concurrent use. Calls are refused for as long as
+// Append returns errors.
 type Recorder interface {
 	Append(record []byte) error
 }
@@ -27,19 +27,18 @@ type Recorder interface {
 // Record configures the content of records. The zero value is ready to use.
 type Record struct {
 	Arguments string   // how the arguments of a call are recorded: hash, masked or full; empty means hash
-	Mask      []string // members to mask: names, which match at any depth, and paths that begin with "$."; case does not matter
+	Mask      []string // members to mask: names, which match at any depth and in any case, and paths that begin with "$."
 	Process   string   // name of this process in the records; empty means a random name
-	Files     []File   // files of the policy
+	Files     []File   // the policy's files
 }
 
-// A File is a file that the policy was read from.
+// A File is one of the files that define the policy.
 type File struct{ Name, SHA256 string }
 
-// A Remedy describes how a refused call can become allowed. The zero value means that no remedy is
-// known.
+// A Remedy describes what would allow a refused call. The zero value means that no remedy is known.
 type Remedy = admission.Remedy
 
-// An Observer follows the stages of calls in order to create traces.
+// An Observer follows calls from stage to stage to create traces.
 type Observer = admission.Observer
 
 // A Meter counts calls and people's answers. Its methods are called during each call and must be
@@ -47,8 +46,8 @@ type Observer = admission.Observer
 type Meter interface {
 	admission.Meter
 
-	// Answered counts an approval request that was answered or has expired. Its arguments are the
-	// request's state, the channel of the answer, and how long the request was pending.
+	// Answered counts an approval request that was answered or has expired. It receives the state
+	// of the request, the channel of the answer, and how long the request was pending.
 	Answered(state, channel string, waited time.Duration)
 }
 
@@ -56,35 +55,34 @@ type Meter interface {
 // or the URL of a streamable HTTP endpoint.
 type Upstream = pool.Upstream
 
-// A SessionWay configures how the session of a call is determined. With the zero value, a call
-// belongs to the session of its connection.
+// A SessionWay selects the session that a call belongs to. The zero value selects the session of
+// the call's connection.
 type SessionWay = session.Way
 
-// Limits limits how many calls, sessions and bytes an upstream may use at the same time.
+// Limits bounds how many calls, sessions and bytes an upstream may use at a time.
 type Limits = pool.Limits
 
 // A ToolFilter selects the tools of an upstream that clients can use.
 type ToolFilter = toolname.Filter
 
-// Credentials authorize HTTP requests to an upstream if the authorization can change over time.
+// Credentials authorize HTTP requests to an upstream whose authorization can change over time.
 type Credentials = upstream.Credentials
 
-// Values of Upstream.Isolation: how sessions share an upstream.
+// Values of Upstream.Isolation, which say whether sessions share a connection.
 const (
 	IsolateAuto    = pool.IsolateAuto    // shared until the upstream sends a request to a client
-	IsolateSession = pool.IsolateSession // one connection for each session
+	IsolateSession = pool.IsolateSession // one connection per session
 	IsolateShared  = pool.IsolateShared  // one connection for all sessions
 )
 
-// Approval configures how people are asked. With the zero value, no person is asked, and calls that
-// need approval are refused.
+// Approval configures how people are asked. With the zero value, calls that need approval are
+// refused without asking.
 type Approval struct {
 	Channels []string      // channels for answers, all open at the same time: elicit, url, web, cli, webhook
-	Mask     []string      // members whose values people do not see: names, which match at any depth, and paths that begin with "$."
+	Mask     []string      // members whose values are hidden from people: names, which match at any depth, and paths that begin with "$."
 	Hold     time.Duration // how long a call waits before it is parked; 0 means 45 seconds
 
-	// HoldFor returns the value of Hold for the client with the given name; nil: Hold applies to
-	// all clients.
+	// HoldFor returns the Hold for the named client. If nil, Hold applies to all clients.
 	HoldFor func(client string) time.Duration
 
 	Expire   time.Duration // lifetime of a question and of its answer; 0 means 15 minutes
@@ -92,26 +90,27 @@ type Approval struct {
 	Grants   time.Duration // maximum lifetime of a grant; 0 means that grants cannot be created
 	Self     bool          // whether callers can approve their own calls
 	PIN      string        // hash of the PIN for approvals by cli, web or url, as printed by petrigate approvals pin; empty means no PIN
-	Verb     string        // command that the log tells operators to run in order to answer; empty means petrigate approvals
+	Verb     string        // command that the log tells operators to answer with; empty means petrigate approvals
 
-	// People maps the names of persons to principals. The name of a person is the actor, or the
-	// person that a channel has authenticated. The principal that made a call cannot approve the
-	// call unless Self is set.
+	// People maps the names of persons to principals. A person is named by the actor of the answer,
+	// or by the channel that authenticated the person. The principal that made a call cannot
+	// approve it unless Self is set.
 	People map[string]string
 
-	// Page returns the URL of an approval's page, for the url channel. nil, or an empty result:
-	// no page. The URL must not contain credentials, because it passes through the client. The page
-	// must authenticate its visitor. Page must not block and must be safe for concurrent use.
+	// Page returns the URL of an approval's page, for the url channel. If Page is nil or returns
+	// "", the approval has no page. The URL must not contain credentials, because it passes through
+	// the client; the page must authenticate its visitors. Page must not block and must be safe for
+	// concurrent use.
 	Page func(id string) string
 
-	// Asked is called with each approval when the first call begins to wait for it, and Answered is
-	// called with each answer that counts; nil: not called. Both must not block and must be safe
-	// for concurrent use.
+	// Asked is called with each approval when the first call begins to wait for it, and Answered
+	// with each answer that counts. Both may be nil. They must not block and must be safe for
+	// concurrent use.
 	Asked, Answered func(operator.ApprovalInfo)
 }
 
-// ask returns the settings in the form that the pipeline needs. It calls info to convert the
-// records that Asked and Answered receive.
+// ask returns the settings in the form needed by the pipeline. info converts the records that Asked
+// and Answered receive.
 func (a Approval) ask(info func(approval.Record) operator.ApprovalInfo) pipeline.Approval {
 	tell := func(f func(operator.ApprovalInfo)) func(approval.Record) {
 		if f == nil {
@@ -129,8 +128,8 @@ func (a Approval) ask(info func(approval.Record) operator.ApprovalInfo) pipeline
 	return pipeline.Approval{Hold: hold, Expire: a.Expire, Verb: a.Verb, Page: page, Asked: tell(a.Asked), Answered: tell(a.Answered)}
 }
 
-// Access configures who can use the HTTP endpoint. The zero value is invalid: one of Token, Tokens
-// and JWT is required, or Open on a loopback address.
+// Access configures who can use the HTTP endpoint. The zero value is invalid: it requires one of
+// Token, Tokens and JWT, or Open on a loopback address.
 type Access = front.Access
 
 // JWT makes the endpoint an OAuth 2.1 resource server. The principal of a token consists of its
@@ -140,12 +139,12 @@ type JWT = front.JWT
 // Local reports whether a request to localhost comes from a program on this machine.
 func Local(r *http.Request) bool { return httpguard.Local(r) }
 
-// A Database stores session states and stops outside of the process.
+// A Database stores session states and stops outside the process.
 type Database = backend.Backend
 
-// Types of the parameters and results of the methods for operators. They are declared in
-// internal/operator, so that the console and the control socket do not depend on this package;
-// programs that embed a proxy use these names.
+// Parameter and result types of the methods for operators. They are declared in internal/operator,
+// so that the console and the control socket do not depend on this package; programs that embed a
+// proxy use these names.
 type (
 	ApprovalInfo   = operator.ApprovalInfo
 	ApprovalStep   = operator.ApprovalStep
@@ -190,5 +189,5 @@ const (
 	Consumed  = operator.Consumed
 )
 
-// ChannelCLI is the channel of an operator at a terminal.
+// ChannelCLI is the channel used by an operator at a terminal.
 const ChannelCLI = operator.ChannelCLI

@@ -33,8 +33,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// New returns a proxy. It returns an error if the options are invalid. Nothing runs before
-// [Proxy.Start].
+// New returns a proxy, or an error if the options are invalid. Nothing runs before [Proxy.Start].
 func New(o Options) (*Proxy, error) {
 	o = o.withDefaults()
 	if o.Policy == nil {
@@ -56,8 +55,8 @@ func New(o Options) (*Proxy, error) {
 	return p, p.addUpstreams()
 }
 
-// wire creates the components of the proxy and connects them. A component has direct access to the
-// components created before it. It reaches those created after it through functions.
+// wire creates and connects the components of the proxy. A component has direct access to those
+// created before it, and reaches those created later through functions.
 func (p *Proxy) wire(redactor *audit.Redactor) error {
 	o := p.options
 	p.startup, p.endStartup = context.WithCancel(p.life.Ctx)
@@ -153,7 +152,7 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	return nil
 }
 
-// replacement returns the policy in the options, along with related options.
+// replacement returns the policy in the options and the options related to it.
 func (o Options) replacement() Replacement {
 	return Replacement{
 		Policy: o.Policy, Active: o.Active, Advertise: o.Advertise, Remedy: o.Remedy, Impossible: o.Impossible,
@@ -162,7 +161,7 @@ func (o Options) replacement() Replacement {
 }
 
 // where formats a policy position for clients and operators, relative to the folder Root. For a
-// file outside of Root, it returns only the name of the file, to keep the rest of the path private.
+// file outside Root, it returns only the file name, to keep the rest of the path private.
 func (o Options) where(at gate.Position) string {
 	if filepath.IsAbs(at.File) {
 		rel, err := filepath.Rel(o.Root, at.File)
@@ -247,10 +246,10 @@ func (p *Proxy) connection(c pool.Upstream) upstream.Config {
 	}
 }
 
-// A HookEvent is an agent's report of a call that it makes without the proxy.
+// A HookEvent is an agent's report of a call that does not pass through the proxy.
 type HookEvent = hook.Request
 
-// A HookReply is the answer to the agent.
+// A HookReply is the reply to a [HookEvent].
 type HookReply = hook.Reply
 
 // hookGate returns the gate for calls that agents report through their hooks.
@@ -284,7 +283,7 @@ func hookGate(p *Proxy, ask pipeline.Approval) *hook.Gate {
 	})
 }
 
-// serveHook serves a hook event that has arrived over HTTP.
+// serveHook serves a hook event received over HTTP.
 func (p *Proxy) serveHook(ctx context.Context, principal, agent string, r *http.Request, event []byte) ([]byte, error) {
 	reply, err := p.Hooks.Serve(ctx, hook.Request{
 		Agent: agent, Principal: principal, Servers: r.URL.Query()["server"], Header: r.Header, Event: event,

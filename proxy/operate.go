@@ -19,19 +19,18 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/spec"
 )
 
-// Methods for operators. Clients cannot reach these methods; the control socket of the command line
-// calls them.
+// Methods for operators, called by the control socket of the command line. Clients cannot reach
+// these methods.
 
 // Status describes the current state of the proxy.
 func (p *Proxy) Status() operator.Status {
 	s := p.Overview()
 	s.State = p.stateInfo()
-	s.Stopped, _ = p.stops(p.life.Ctx) // if the database is unavailable, these are only the stops that this process knows; State then contains the reason
+	s.Stopped, _ = p.stops(p.life.Ctx) // without the database, only the stops known to this process; State then holds the error
 	return s
 }
 
-// Overview returns the same as [Proxy.Status], but without State and Stopped. It never waits for a
-// database.
+// Overview is like [Proxy.Status] without State and Stopped. It never waits for a database.
 func (p *Proxy) Overview() operator.Status {
 	view := p.pool.Catalogue.Load()
 	clients, sessions := p.sessions.Count()
@@ -56,8 +55,7 @@ func (p *Proxy) Overview() operator.Status {
 	return s
 }
 
-// Ready returns the known reason why no call could be recorded now, or nil if no such reason is
-// known.
+// Ready returns an error if calls are known to be unrecordable now, and nil otherwise.
 func (p *Proxy) Ready() error {
 	err := p.admission.Writable()
 	if err == nil && p.durable != nil {
@@ -66,8 +64,8 @@ func (p *Proxy) Ready() error {
 	return err
 }
 
-// AwaitTools waits until every upstream has listed its tools or is known to be down. It waits no
-// longer than Options.Startup.
+// AwaitTools waits until every upstream has listed its tools or is known to be down, but at most
+// for Options.Startup.
 func (p *Proxy) AwaitTools(ctx context.Context) {
 	p.pool.AwaitList(ctx)
 }
@@ -77,12 +75,12 @@ func (p *Proxy) ResetSession(id string, a operator.Actor) error {
 	return p.changeSession(id, a, "reset the session", func(k admission.Key) error { return p.admission.Reset(p.life.Ctx, k, a.Name) })
 }
 
-// SettleCall sets the outcome of a call that ended with an unknown outcome.
+// SettleCall sets the outcome of a call whose outcome is unknown.
 func (p *Proxy) SettleCall(id string, number uint64, success bool, a operator.Actor) error {
 	return p.changeSession(id, a, "settle a call", func(k admission.Key) error { return p.admission.SettleOpen(p.life.Ctx, k, number, success, a.Name) })
 }
 
-// changeSession calls f to change the state of a session, as ordered by an actor.
+// changeSession changes the state of a session by calling f, on the order of a.
 func (p *Proxy) changeSession(id string, a operator.Actor, order string, f func(admission.Key) error) error {
 	s, _, err := p.find(id)
 	if err != nil {
@@ -98,7 +96,7 @@ func (p *Proxy) changeSession(id string, a operator.Actor, order string, f func(
 	return nil
 }
 
-// Nets lists the nets of the policy, in order.
+// Nets lists the nets of the policy, in policy order.
 func (p *Proxy) Nets() []operator.PolicyNet {
 	g := p.admission.Generation()
 	scopes := map[gate.Scope]string{gate.ScopeSession: "session", gate.ScopePrincipal: "principal", gate.ScopeGlobal: "global"}
@@ -109,11 +107,11 @@ func (p *Proxy) Nets() []operator.PolicyNet {
 	return list
 }
 
-// SwitchNet activates or deactivates a net in all sessions, including later ones. The state of an
-// inactive net is kept: if the net is activated again, it continues from that state. If the change
-// cannot be recorded, it is not made. If approvals require a PIN, no net can be deactivated:
-// without the net that requires approval, no person would be asked. Activating a net then requires
-// the PIN as well, because calls that the net admits can pass under default: deny.
+// SwitchNet activates or deactivates a net in all sessions, including future ones. An inactive net
+// keeps its state, and continues from it when activated again. A change that cannot be recorded is
+// not made. If approvals require a PIN, no net can be deactivated: without the net that requires
+// approval, no person would be asked. Activating a net then requires the PIN too, because calls
+// that the net admits can pass under default: deny.
 func (p *Proxy) SwitchNet(name string, on bool, a operator.Actor) error {
 	if !on && p.pin != nil {
 		return errors.New("approvals require a PIN (approval.pin), so no net can be switched off while the proxy runs; remove its rule from the configuration")
@@ -128,11 +126,11 @@ func (p *Proxy) SwitchNet(name string, on bool, a operator.Actor) error {
 	return nil
 }
 
-// maxStopReason is the maximum length, in bytes, of the reason for a stop.
+// maxStopReason is the maximum length, in bytes, of a stop's reason.
 const maxStopReason = 1 << 10
 
-// Stop refuses all new calls, or the new calls of one session. Calls in flight continue, and lists
-// are still answered. It requires no PIN: like a denial, it lets no call pass.
+// Stop refuses all new calls, or those of one session. Calls in flight continue, and lists are
+// still answered. Stop requires no PIN: like a denial, it lets no call pass.
 func (p *Proxy) Stop(session, actor, reason string) (operator.Stopping, error) {
 	if len(reason) > maxStopReason {
 		return operator.Stopping{}, fmt.Errorf("the reason has %d bytes; the limit is %d", len(reason), maxStopReason)
@@ -140,7 +138,7 @@ func (p *Proxy) Stop(session, actor, reason string) (operator.Stopping, error) {
 	return p.setStopped(true, admission.Stop{Session: session, Actor: actor, Reason: reason})
 }
 
-// StartAgain ends a stop, which applies either to one session or to all calls.
+// StartAgain ends the stop of one session or, if session is empty, of all calls.
 func (p *Proxy) StartAgain(session string, a operator.Actor) (operator.Stopping, error) {
 	if err := p.checkOrderPIN(a, "", "let stopped calls pass again"); err != nil {
 		return operator.Stopping{}, err
@@ -150,8 +148,7 @@ func (p *Proxy) StartAgain(session string, a operator.Actor) (operator.Stopping,
 
 func (p *Proxy) setStopped(on bool, s admission.Stop) (operator.Stopping, error) {
 	if s.Session != "" && on {
-		// If the session cannot be looked up in the database, the stop applies to the given ID
-		// nevertheless.
+		// If the database cannot be searched for the session, the stop still applies to its ID.
 		if _, err := p.admission.Sessions.Find(p.life.Ctx, s.Session); errors.Is(err, admission.ErrNoSession) {
 			return operator.Stopping{}, fmt.Errorf("there is no session %q", s.Session)
 		}
@@ -163,8 +160,8 @@ func (p *Proxy) setStopped(on bool, s admission.Stop) (operator.Stopping, error)
 	return operator.Stopping{Already: done.Already, Shared: p.shared(), Left: stopInfos(done.Left), Alone: unwrittenNote(on, p.shared(), done.Alone)}, nil
 }
 
-// unwrittenNote returns the explanation for an order that could not be written to the database, or
-// "".
+// unwrittenNote explains why an order could not be written to the database. It returns "" if why is
+// nil.
 func unwrittenNote(on, shared bool, why error) string {
 	switch {
 	case why == nil:
@@ -177,7 +174,7 @@ func unwrittenNote(on, shared bool, why error) string {
 	return fmt.Sprintf("the database did not respond: %v. If the stop is in the database too, calls stay refused until you run petrigate start again", why)
 }
 
-// stops lists the stops. If it returns an error, it lists only those that this process knows.
+// stops lists the stops. With an error, it lists only those known to this process.
 func (p *Proxy) stops(ctx context.Context) ([]operator.StopInfo, error) {
 	stops, err := p.admission.Stops(ctx)
 	return stopInfos(stops), err
@@ -191,8 +188,8 @@ func stopInfos(stops []admission.Stop) []operator.StopInfo {
 	return list
 }
 
-// A Replacement is a new policy for a running proxy, along with related options; see [Options] for
-// its fields.
+// A Replacement is a new policy for a running proxy, with the options related to it; [Options]
+// describes the shared fields.
 type Replacement struct {
 	Policy     *gate.Policy
 	Active     []string
@@ -202,16 +199,16 @@ type Replacement struct {
 	Pipefail   bool // see [Options]
 	Files      []File
 
-	Reset []string // names of the nets to reset to their initial marking, whatever their current marking
+	Reset []string // names of nets to reset to their initial marking, whatever their current marking
 	Try   bool     // dry run: only report what would happen to the nets
 }
 
-// ErrHeld is returned by [Proxy.Reload] if the new policy changes a hand-written net that is not at
+// ErrHeld is returned by [Proxy.Reload] if the new policy changes a hand-written net that has left
 // its initial marking or has calls in flight.
 var ErrHeld = admission.ErrHeld
 
-// Reload puts another policy into force. Limits that sessions have used up stay used up, and
-// unchanged nets keep their state. Calls in flight end under the policy that admitted them; see
+// Reload replaces the policy. Limits that sessions have used up stay used up, and unchanged nets
+// keep their state. Calls in flight end under the policy that admitted them; see
 // [gate.Policy.Adopt]. If Reload returns an error, the policy is unchanged.
 func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]operator.NetFate, error) {
 	before := p.admission.Generation()
@@ -228,7 +225,7 @@ func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]operator.NetFate, 
 	return fatesOf(before.Policy, r, report), err
 }
 
-// relist updates the lists of tools after the nets or the accepted definitions have changed.
+// relist updates the tool lists after a change to the nets or the accepted definitions.
 func (p *parts) relist() {
 	p.advertiser.TouchAll()
 	if p.pool.Catalogue.Relist() {
@@ -236,7 +233,7 @@ func (p *parts) relist() {
 	}
 }
 
-// generation returns the policy along with everything that is derived from it.
+// generation returns the policy together with everything derived from it.
 func (r Replacement) generation() *admission.Generation {
 	g := admission.NewGeneration(r.Policy, r.Active)
 	g.Advertise, g.PromptsByList = r.Advertise, relay.NamesPrompts(r.Policy)
@@ -247,7 +244,7 @@ func (r Replacement) generation() *admission.Generation {
 	return g
 }
 
-// checkKnownNets returns an error if one of the names does not belong to a net.
+// checkKnownNets returns an error if one of the names is not the name of a net.
 func checkKnownNets(p *gate.Policy, names []string) error {
 	var all []string
 	for _, n := range p.Nets() {
@@ -265,11 +262,11 @@ func checkKnownNets(p *gate.Policy, names []string) error {
 	return nil
 }
 
-// maxShownHeld is the maximum number of sessions named for each net that prevents a reload.
+// maxShownHeld is the maximum number of sessions named per net that prevents a reload.
 const maxShownHeld = 10
 
-// fatesOf summarizes, for each net, what a reload does to it: first for the nets of the new policy,
-// then for the nets that it drops.
+// fatesOf summarizes the effect of a reload on each net: first the nets of the new policy, then
+// those that it drops.
 func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []operator.NetFate {
 	_, plain := r.Policy.Adopt(before.NewState(nil), gate.AdoptOptions{Reset: r.Reset})
 	fates, at := make([]operator.NetFate, len(plain)), map[string]int{}
@@ -293,7 +290,7 @@ func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []oper
 	return fates
 }
 
-// placeOf describes a session, or the sessions that share a state.
+// placeOf describes a session or the sessions that share a state.
 func placeOf(k admission.Key) string {
 	switch {
 	case k.Session != "":

@@ -19,17 +19,17 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// Pins contains the accepted definitions of tools. The first definition that is seen for a tool
-// counts as accepted until a person accepts another one. Pins belong to one [Proxy] and are safe
-// for concurrent use.
+// Pins holds the accepted definitions of tools. The first definition seen for a tool counts as
+// accepted until a person accepts another one. Pins belongs to one [Proxy] and is safe for
+// concurrent use.
 type Pins struct {
 	guard toolpin.Guard
 	proxy *Proxy
 }
 
-// OpenPins reads the pins from a file, which need not exist yet; see [Options]. If enforce is true,
-// a tool whose definition is not accepted is neither listed nor called; otherwise, there is only a
-// warning. If the file was not written by this package, OpenPins returns an error.
+// OpenPins reads pins from a file, which need not exist yet; see [Options]. If enforce is true, a
+// tool whose definition has not been accepted is neither listed nor called; otherwise, it only
+// causes a warning. OpenPins returns an error if the file was not written by this package.
 func OpenPins(file string, enforce bool) (*Pins, error) {
 	book, err := toolpin.Open(file, time.Now)
 	if err != nil {
@@ -41,9 +41,9 @@ func OpenPins(file string, enforce bool) (*Pins, error) {
 // A PinDatabase stores pins for proxies on several machines.
 type PinDatabase = backend.Pins
 
-// SharedPins returns pins in a database, which need not be available yet. If [OpenPins] has written
-// a file, the pins in the file are imported for tools that the database does not know. The file
-// need not exist.
+// SharedPins returns pins stored in a database, which need not be available yet. For tools that the
+// database does not know, the pins in a file written by [OpenPins] are imported. The file need not
+// exist.
 func SharedPins(d PinDatabase, file string, enforce bool, log *slog.Logger) (*Pins, error) {
 	var before []toolpin.Pin
 	if file != "" {
@@ -56,10 +56,10 @@ func SharedPins(d PinDatabase, file string, enforce bool, log *slog.Logger) (*Pi
 	return &Pins{guard: toolpin.Guard{Store: toolpin.NewTable(d, before, time.Now, log.With("file", file)), Enforce: enforce}}, nil
 }
 
-// maxToolDifferences is the maximum number of differences listed for each tool.
+// maxToolDifferences is the maximum number of differences listed per tool.
 const maxToolDifferences = 50
 
-// attach makes the proxy compare its tools with the pins. It does nothing if the receiver is nil.
+// attach makes the proxy compare its tools with the pins. A nil p does nothing.
 func (p *Pins) attach(to *Proxy) {
 	if p != nil {
 		p.proxy = to
@@ -68,13 +68,13 @@ func (p *Pins) attach(to *Proxy) {
 }
 
 // follow reads the pins again whenever another process may have accepted a definition, until the
-// proxy shuts down. It does nothing if the receiver is nil.
+// proxy shuts down. A nil p does nothing.
 func (p *Pins) follow(w *store.Watcher) {
 	if p == nil {
 		return
 	}
 	woken := wait.NewSignal()
-	w.On(func(context.Context) { woken.Send() }) // must not block, because it would delay the watcher's other functions
+	w.On(func(context.Context) { woken.Send() }) // must not block, or it would delay the watcher's other functions
 	of := p.proxy
 	of.life.Background(func() {
 		for wait.For(of.life.Ctx, woken) {
@@ -85,7 +85,7 @@ func (p *Pins) follow(w *store.Watcher) {
 	})
 }
 
-// Changes lists the tools whose definition is not accepted, in the order of the list of tools.
+// Changes lists the tools whose definition has not been accepted, in the order of the tool list.
 func (p *Pins) Changes() []operator.ToolChange {
 	list := []operator.ToolChange{}
 	for _, t := range p.changed() {
@@ -94,7 +94,7 @@ func (p *Pins) Changes() []operator.ToolChange {
 	return list
 }
 
-// changed returns the tools whose definition is not accepted.
+// changed returns the tools whose definition has not been accepted.
 func (p *Pins) changed() []*pool.Tool {
 	if p == nil {
 		return nil
@@ -120,8 +120,8 @@ func (p *Pins) describe(t *pool.Tool) operator.ToolChange {
 	return c
 }
 
-// Accept accepts the current definition of a tool. It must be the definition that the person has
-// read: hash is the Hash in the [ToolChange] of that definition.
+// Accept accepts the current definition of a tool, which must be the one that the person has read:
+// hash is the Hash of its [ToolChange].
 func (p *Pins) Accept(canonical, hash string, a operator.Actor) error {
 	changed := p.changed()
 	at := slices.IndexFunc(changed, func(t *pool.Tool) bool { return t.Canonical == canonical })

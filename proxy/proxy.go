@@ -27,20 +27,20 @@ type Proxy struct {
 }
 
 // ServeStdio serves one client. It reads the client's messages from in, one per line, and writes
-// only the proxy's messages to out. It returns when in ends, when ctx ends, or when a write to out
-// fails; calls that have not been answered by then are cancelled. It must be called only once for
-// each connection. If out supports write deadlines, ServeStdio sets a deadline when ctx ends, so
-// that a client that does not read cannot block the shutdown.
+// nothing but the proxy's messages to out. It returns at the end of in, when ctx is done, or when a
+// write to out fails; calls still unanswered are then canceled. It must be called only once per
+// connection. If out supports write deadlines, ServeStdio sets one when ctx is done, so that a
+// client that does not read cannot block the shutdown.
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	return p.front.ServeStdio(ctx, in, out)
 }
 
-// Handler returns an HTTP handler for streamable HTTP in both revision families. The handler also
-// serves clients that use revision 2024-11-05, at the two endpoints /sse and /messages. The access
-// settings configure who can use the handler; see [Access].
+// Handler returns an HTTP handler for streamable HTTP in both revision families. It also serves
+// clients that use revision 2024-11-05, at the endpoints /sse and /messages. a configures who can
+// use the handler.
 func (p *Proxy) Handler(a Access) (http.Handler, error) { return p.front.Handler(a) }
 
-// Start connects to all upstreams at the same time, in the background.
+// Start connects to all upstreams concurrently, in the background.
 func (p *Proxy) Start() {
 	p.keepState()
 	p.life.Background(func() { p.admission.Unwritten.Run(p.life.Ctx) })
@@ -59,8 +59,8 @@ func (p *Proxy) Start() {
 	}
 }
 
-// warnOfSlowStarts logs the upstreams that are still starting. List requests no longer wait for
-// their tools.
+// warnOfSlowStarts logs which upstreams are still starting. List requests no longer wait for their
+// tools.
 func (p *Proxy) warnOfSlowStarts() {
 	for _, u := range p.pool.Servers {
 		if u.State().Phase == upstream.Starting {
@@ -73,8 +73,8 @@ func (p *Proxy) warnOfSlowStarts() {
 // only for calls.
 func (p *Proxy) Drain() { p.endStreams() }
 
-// Close ends the upstreams and all background work. When it returns, the outcome of each call that
-// was in flight has been recorded.
+// Close ends the upstreams and all background work. When it returns, the outcomes of all calls that
+// were in flight have been recorded.
 func (p *Proxy) Close() error {
 	p.life.End()
 	var all []error
@@ -85,17 +85,17 @@ func (p *Proxy) Close() error {
 	return errors.Join(append(all, p.watchdog.Close())...)
 }
 
-// Begin records that this process has started, along with its policy and the driver of its states,
+// Begin records the start of this process, with its policy and the driver that stores its states,
 // such as memory. It must be called before [Proxy.Start].
 func (p *Proxy) Begin(driver string) {
 	p.admission.Begin(p.life.Ctx, audit.Process{Version: p.options.Version, Driver: driver})
 }
 
-// Finish records that this process has ended. It must be called after [Proxy.Close].
+// Finish records the end of this process. It must be called after [Proxy.Close].
 func (p *Proxy) Finish() { p.admission.Finish(context.WithoutCancel(p.life.Ctx)) }
 
-// ledger creates the ledger and the kill switch, either in the database from the options or,
-// without a database, in memory.
+// ledger creates the ledger and the kill switch, in the database if the options have one, and
+// otherwise in memory.
 func (p *Proxy) ledger() (admission.Ledger, admission.Switch, error) {
 	o := p.options
 	if o.Database == nil {
@@ -113,11 +113,11 @@ func (p *Proxy) ledger() (admission.Ledger, admission.Switch, error) {
 	return durable, stops, nil
 }
 
-// heartbeat is how often this process tells the others that it is still running.
+// heartbeat is the interval at which this process tells the others that it is still running.
 const heartbeat = 5 * time.Second
 
-// keepState starts the background work on the database: it watches the database, sends heartbeats,
-// removes old records, and ends the calls of clients that have not returned to any process.
+// keepState starts the background work on the database: watching it, sending heartbeats, removing
+// old records, and ending the calls of clients that have not returned to any process.
 func (p *Proxy) keepState() {
 	if p.durable == nil {
 		return
@@ -142,11 +142,11 @@ func (p *Proxy) keepState() {
 	})
 }
 
-// leaveTimeout is the maximum time for telling the database that this process has ended.
+// leaveTimeout is how long [Proxy.Leave] may take.
 const leaveTimeout = 2 * time.Second
 
 // Leave tells the database that this process has ended. It must be called after [Proxy.Close] and
-// before the database is closed.
+// before closing the database.
 func (p *Proxy) Leave() error {
 	if p.durable == nil {
 		return nil
@@ -156,11 +156,11 @@ func (p *Proxy) Leave() error {
 	return p.durable.Close(ctx)
 }
 
-// shared reports whether the states are in a database that other processes can share.
+// shared reports whether the states are in a database, which other processes can share.
 func (p *Proxy) shared() bool { return p.durable != nil }
 
-// sealer returns the Sealer for the state that clients keep between two rounds of a call. All
-// processes that share a database share its key.
+// sealer returns the Sealer of the state that clients keep between two rounds of a call. Processes
+// that share a database also share the key.
 func (p *Proxy) sealer() *seal.Sealer {
 	var key seal.Key
 	if p.durable != nil {

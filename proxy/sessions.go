@@ -19,11 +19,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/session"
 )
 
-// A sessionView shows the sessions of a proxy to operators: the sessions of this process and, if
-// states are in a database, those of all other processes.
+// A sessionView shows the sessions of a proxy to operators: those of this process and, if states
+// are in a database, those of all other processes.
 type sessionView struct{ *parts }
 
-// stateInfo describes the database, as far as this process knows its state.
+// stateInfo describes the database, as far as its state is known to this process.
 func (p *sessionView) stateInfo() operator.StateInfo {
 	info := operator.StateInfo{Driver: "memory", Unknown: p.unwrittenCalls()}
 	if p.durable == nil {
@@ -33,7 +33,7 @@ func (p *sessionView) stateInfo() operator.StateInfo {
 	defer cancel()
 	info.Process = p.writerOf()
 	err := p.durable.Ready()
-	if err == nil || errors.Is(err, audit.ErrUnrecorded) { // an ErrUnrecorded error concerns the audit file, not the database
+	if err == nil || errors.Is(err, audit.ErrUnrecorded) { // ErrUnrecorded concerns the audit file, not the database
 		var lost []operator.UnknownCall
 		info.Records, lost, err = p.surveyState(ctx)
 		info.Unknown = append(info.Unknown, lost...)
@@ -47,8 +47,8 @@ func (p *sessionView) stateInfo() operator.StateInfo {
 	return info
 }
 
-// surveyState counts the records in the database and lists the calls that processes left open when
-// they ended.
+// surveyState counts the records in the database, and lists the calls left open by processes that
+// have ended.
 func (p *sessionView) surveyState(ctx context.Context) (records uint64, unknown []operator.UnknownCall, err error) {
 	if records, err = store.Stored(ctx, p.options.Database); err != nil {
 		return 0, nil, err
@@ -69,12 +69,12 @@ func (p *sessionView) Sessions() []operator.SessionInfo {
 	return list
 }
 
-// AllSessions lists the sessions, oldest first: those of this process and, if states are in a
-// database, all others in the database. It returns an error if the database cannot be read.
+// AllSessions lists all sessions, oldest first. If states are in a database, this includes the
+// sessions of other processes. It returns an error if the database cannot be read.
 func (p *sessionView) AllSessions() ([]operator.SessionInfo, error) {
 	list, all, err := p.listSessions()
 	for i := range list {
-		if state, err := p.pool.Snapshot(all[list[i].ID]); err == nil { // if there is an error, the session has ended in the meantime
+		if state, err := p.pool.Snapshot(all[list[i].ID]); err == nil { // after an error, the session has just ended
 			list[i].Nets = netsOf(state)
 		}
 		if p.durable == nil {
@@ -96,9 +96,9 @@ func (p *sessionView) Session(id string) (operator.SessionInfo, error) {
 	return p.describe(s), nil
 }
 
-// State returns a copy of the state of a session, along with the tools that can be called. Without
-// a session ID, it returns the state of a new session. That session shares the state per principal
-// with the only principal.
+// State returns a copy of a session's state, with the tools that can be called. Without a session
+// ID, it returns the state of a new session, which shares the state per principal with the only
+// principal.
 func (p *sessionView) State(id string) (*gate.State, error) {
 	if id == "" {
 		state, err := p.admission.Fresh(p.life.Ctx)
@@ -114,15 +114,14 @@ func (p *sessionView) State(id string) (*gate.State, error) {
 	return p.pool.Snapshot(s)
 }
 
-// ListSessions lists the sessions like [Proxy.AllSessions], but without their nets. Reading the
-// nets of many sessions takes long.
+// ListSessions is like [Proxy.AllSessions], but omits the nets, which take long to read for many
+// sessions.
 func (p *sessionView) ListSessions() ([]operator.SessionInfo, error) {
 	list, _, err := p.listSessions()
 	return list, err
 }
 
-// listSessions lists the sessions without their nets, oldest first. It also returns the sessions
-// keyed by ID.
+// listSessions lists the sessions without their nets, oldest first, and returns the sessions by ID.
 func (p *sessionView) listSessions() ([]operator.SessionInfo, map[string]*session.Session, error) {
 	local, clients, waiting, used := p.sessions.All(), map[*session.Session][]string{}, map[string]int{}, p.sessions.Uses()
 	for _, c := range p.sessions.Clients() {
@@ -146,7 +145,7 @@ func (p *sessionView) listSessions() ([]operator.SessionInfo, map[string]*sessio
 		sort.Strings(info.Clients)
 		known[s.ID] = i
 		if p.durable == nil {
-			if state, err := p.pool.Snapshot(s); err == nil { // if there is an error, the session has ended in the meantime
+			if state, err := p.pool.Snapshot(s); err == nil { // after an error, the session has just ended
 				info.Calls = callsOf(state)
 			}
 		}
@@ -192,15 +191,15 @@ func callsOf(state *gate.State) []operator.CallInfo {
 	return calls
 }
 
-// ChannelsOf lists the channels through which approvals of the session can be answered now. These
-// are the configured channels. Forms in the client are left out if none of the session's clients
-// can show forms. A rule or a call may allow fewer channels.
+// ChannelsOf lists the configured channels that can answer approvals of the session now. It leaves
+// out forms if none of the session's clients can show them. A rule or a call may allow fewer
+// channels.
 func (p *sessionView) ChannelsOf(id string) ([]string, error) {
 	s, elsewhere, err := p.find(id)
 	if err != nil {
 		return nil, err
 	}
-	form := elsewhere != nil // this process does not know the capabilities of its clients
+	form := elsewhere != nil // this process does not know what the session's clients support
 	for _, c := range p.sessions.Clients() {
 		form = form || c.State == s && c.Peer().Elicit
 	}
@@ -216,7 +215,7 @@ func (p *sessionView) describe(s *session.Session) operator.SessionInfo {
 	}
 	sort.Strings(info.Clients)
 	state, err := p.pool.Snapshot(s)
-	if err != nil { // the session has ended in the meantime, or the database is unavailable
+	if err != nil { // the session has just ended, or the database is unavailable
 		info.Calls = p.unwrittenOf(s.ID, info.Calls)
 		return info
 	}
@@ -248,7 +247,7 @@ func netsOf(state *gate.State) []operator.NetInfo {
 				net.Marking[t.Place] = t.Count
 			}
 		}
-		n.Shadow = false // net.Shadow contains what would be enforced
+		n.Shadow = false // net.Shadow has what would be enforced
 		net.Status = n.String()
 		all = append(all, net)
 	}
@@ -264,13 +263,13 @@ func clientName(c *session.Client) string {
 	return c.Transport + " " + cmp.Or(text.Escape(c.Peer().Name), "(no name)")
 }
 
-// withDatabaseInfo adds what the database stores about a session of another process.
+// withDatabaseInfo adds the database's information about another process's session.
 func withDatabaseInfo(info operator.SessionInfo, s admission.SessionInfo) operator.SessionInfo {
 	info.Used, info.Process, info.Gone = s.Used, s.Process, s.Gone
 	return info
 }
 
-// lostOf returns the numbers of the open calls of a session that were made by processes that have
+// lostOf returns the numbers of the session's open calls that were made by processes that have
 // ended.
 func (p *sessionView) lostOf(k admission.Key) map[uint64]bool {
 	if p.durable == nil {
@@ -285,8 +284,8 @@ func (p *sessionView) lostOf(k admission.Key) map[uint64]bool {
 	return lost
 }
 
-// unwrittenOf marks the calls of a session whose outcomes could not be recorded. It also adds such
-// calls if they are missing in calls because the database was unavailable.
+// unwrittenOf marks the calls of a session whose outcomes could not be recorded. It adds those
+// missing from calls because the database was unavailable.
 func (p *sessionView) unwrittenOf(session string, calls []operator.CallInfo) []operator.CallInfo {
 	for _, e := range p.unwrittenCalls() {
 		if e.Session != session {
@@ -301,7 +300,8 @@ func (p *sessionView) unwrittenOf(session string, calls []operator.CallInfo) []o
 	return calls
 }
 
-// unwrittenCalls lists the calls whose outcomes this process knows but could not record.
+// unwrittenCalls lists the calls whose outcomes are known to this process but could not be
+// recorded.
 func (p *sessionView) unwrittenCalls() []operator.UnknownCall {
 	list := []operator.UnknownCall{}
 	for _, e := range p.admission.Unwritten.List() {
@@ -318,11 +318,11 @@ func (p *sessionView) writerOf() string {
 	return p.options.Database.Writer()
 }
 
-// lookupTimeout is the timeout of database queries for an operator.
+// lookupTimeout is the timeout of an operator's database queries.
 const lookupTimeout = 10 * time.Second
 
-// find returns a session of this process. If this process does not have the session, find looks for
-// it in the database and returns it as a session of another process, along with its description.
+// find returns a session of this process or, failing that, looks for the session in the database
+// and returns it as a session of another process, with its description.
 func (p *sessionView) find(id string) (*session.Session, *admission.SessionInfo, error) {
 	s, unknown := p.sessions.Find(id)
 	if unknown == nil {
@@ -343,14 +343,13 @@ func (p *sessionView) find(id string) (*session.Session, *admission.SessionInfo,
 	return remoteSession(info), &info, nil
 }
 
-// remoteSession returns a session that is not served by this process.
+// remoteSession returns a session served by another process.
 func remoteSession(info admission.SessionInfo) *session.Session {
 	a := session.ReadAbout(info.About)
 	return &session.Session{ID: info.Session, Principal: info.Principal, By: cmp.Or(a.By, "connection"), Label: a.Label, Since: info.Since}
 }
 
-// netShadow returns the entry for a net in the shadow report. It returns nil if the net is not in
-// shadow mode.
+// netShadow returns a net's entry in the shadow report, or nil if the net is not in shadow mode.
 func netShadow(r gate.ShadowReport, net string) *operator.NetShadow {
 	for _, n := range r.Nets {
 		if n.Name == net {
@@ -360,8 +359,8 @@ func netShadow(r gate.ShadowReport, net string) *operator.NetShadow {
 	return nil
 }
 
-// Shadow reports on the nets in shadow mode, either in one session or, if the session ID is empty,
-// in all sessions since the proxy started.
+// Shadow reports on the nets in shadow mode in one session or, if the session ID is empty, in all
+// sessions since the proxy started.
 func (p *sessionView) Shadow(id string) (operator.ShadowInfo, error) {
 	sessions := p.sessions.All()
 	if id != "" {
@@ -378,7 +377,7 @@ func (p *sessionView) Shadow(id string) (operator.ShadowInfo, error) {
 	}
 	for _, s := range sessions {
 		state, err := p.pool.Snapshot(s)
-		if err != nil { // the session has ended in the meantime
+		if err != nil { // the session has just ended
 			continue
 		}
 		report := state.Policy().ShadowOf(state)

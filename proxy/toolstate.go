@@ -17,9 +17,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 )
 
-// Tools lists the tools and how a call of each tool would be decided now in a session. Without a
-// session ID, it uses the only session or, if there is not exactly one session, a new session with
-// the current shared state.
+// Tools lists the tools and how a call to each would be decided now in a session. Without a session
+// ID, it uses the only session or, if the number of sessions is not one, a new session with the
+// current shared state.
 func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 	state, err := p.admission.Fresh(p.life.Ctx)
 	if sessions := p.sessions.All(); sessionID == "" && len(sessions) == 1 {
@@ -51,7 +51,7 @@ func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 		c.Time = now
 		info.Nets = toolVerdicts(p.admission.Generation().Policy, state, c, p.where)
 		info.Depends = dependsOnArguments(info, state.Policy(), c)
-		decision, _ := state.Policy().Decide(state, c, nil) // this decision has no effects
+		decision, _ := state.Policy().Decide(state, c, nil) // has no effects
 		info.Decision, info.Says = p.predict(decision, info, now)
 		list = append(list, info)
 	}
@@ -73,9 +73,9 @@ func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(g
 	return list
 }
 
-// dependsOnArguments reports whether the policy reads arguments of the tool. It does if a map reads
-// them, or a net that has a key or a sum. A map for a tool name pattern counts only if the tool
-// accepts the argument.
+// dependsOnArguments reports whether the policy reads arguments of the tool: a map reads them, or a
+// net with a key or a sum does. A map for a tool name pattern counts only if the tool accepts the
+// argument.
 func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) bool {
 	names := policy.Names(c)
 	mapped := slices.ContainsFunc(policy.Maps(), func(m gate.Map) bool {
@@ -90,7 +90,7 @@ func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) b
 	})
 }
 
-// takesArgument reports whether a tool with this schema can accept the argument.
+// takesArgument reports whether a tool with this schema can accept the named argument.
 func takesArgument(schema json.RawMessage, argument string) bool {
 	if len(schema) == 0 || strings.HasPrefix(argument, "$.") {
 		return true
@@ -99,7 +99,7 @@ func takesArgument(schema json.RawMessage, argument string) bool {
 	return has
 }
 
-// predict describes what the decision on a call without arguments means for other calls of the
+// predict describes what the decision on a call without arguments says about other calls to the
 // tool.
 func (p *Proxy) predict(d gate.Decision, info operator.ToolInfo, now time.Time) (decision, says string) {
 	switch d := d.(type) {
@@ -159,12 +159,12 @@ type Offered struct{ view *pool.ToolView }
 // Offered returns the tools that clients can call now.
 func (p *Proxy) Offered() Offered { return Offered{p.pool.Catalogue.Load()} }
 
-// Names returns the tools in the order of the list. Each element is a call without arguments that
-// contains all names of its tool.
+// Names returns the tools in list order, each as a call without arguments that holds all names of
+// its tool.
 func (o Offered) Names() []gate.Call { return slices.Clone(o.view.Calls) }
 
-// Definition returns a hash of the server's definition of a tool, given its exposed name. It
-// returns "" if the tool is unknown.
+// Definition returns a hash of the server's definition of the tool with the given exposed name, or
+// "" if the tool is unknown.
 func (o Offered) Definition(tool string) string {
 	if t := o.view.Tool(tool); t != nil {
 		return t.Definition
