@@ -2,8 +2,8 @@ package explore
 
 import "slices"
 
-// repeatable returns how many times the step from state a to state b can be repeated without
-// changing its effect. The result may be lower than the actual number, but never higher.
+// repeatable returns how often the step from state a to state b can be repeated with the same
+// effect. The result may be lower than the actual number, but never higher.
 func (n *structure) repeatable(a, b *local) int {
 	if a.stuck || b.stuck || a.spoiled != b.spoiled || !slices.Equal(a.flights, b.flights) {
 		return 0
@@ -30,10 +30,10 @@ func (n *structure) repeatable(a, b *local) int {
 	return times
 }
 
-// enough returns a number of tokens in place that no single call can use up and that is sufficient
-// for every transition. The number is three times the total demand of all transitions, because a
-// call may fire them when it begins, when it ends, and when the net fires its structural
-// transitions after either event.
+// enough returns a number of tokens in place that suffices for every transition and that no single
+// call can use up. It is three times the total demand of all transitions, because a call may fire
+// them when it begins, when it ends, and when the net fires its structural transitions after either
+// event.
 func (n *structure) enough(place int) int {
 	sum := 0
 	for i := range n.Trans {

@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// lenient reports whether n obviously never blocks calls with effect e, because the only
-// transitions that list their names are observers or have inputs that are always marked. lenient
-// requires that all effects that calls can have on n are known; see [Model.Attract].
+// lenient reports whether n obviously never blocks calls with effect e, because it only observes
+// them or admits them in every state that it can reach on its own. All effects that calls can have
+// on n must be known; see [Model.Attract].
 func (n *Net) lenient(e int) bool {
 	for _, a := range n.Meanings.List[e] {
 		if len(a.Barred) == 0 && !a.Refused && (a.Free || n.Observed(a.Transitions)) {
@@ -58,8 +58,8 @@ func (n *Net) reachableAlone() (locals []int, ok bool) {
 	return n.aloneCache.locals, n.aloneCache.ok
 }
 
-// unspoiledAlone returns those states of [Net.reachableAlone] where no spoiling call is in flight.
-// These states suffice, because calls in flight can always succeed first.
+// unspoiledAlone returns the states of [Net.reachableAlone] where no spoiling call is in flight.
+// They suffice, because calls in flight can always succeed first.
 func (n *Net) unspoiledAlone() (locals []int, ok bool) {
 	locals, ok = n.reachableAlone()
 	return slices.DeleteFunc(slices.Clone(locals), func(l int) bool { return n.locals.List[l].spoiled }), ok
@@ -102,8 +102,8 @@ func (n *Net) exploreAlone() (locals []int, ok bool) {
 	return locals, true
 }
 
-// These constants limit the number of states that are examined for an attractor, in a single net
-// and in several nets together.
+// Limits on the number of states examined for an attractor, in a single net and in several nets
+// together.
 const (
 	maxLocals = 200
 	maxJoint  = 2000

@@ -15,7 +15,7 @@ const (
 	Refuted
 )
 
-// String returns the result in the form that "check --json" prints.
+// String returns the result as printed by "check --json".
 func (r Result) String() string { return [...]string{"unknown", "proved", "refuted"}[r] }
 
 // Reasons for an unknown answer.
@@ -33,13 +33,13 @@ type Answer struct {
 	Result   Result // if Proved, the query is never met or the goal is always reachable; if Refuted, Moves is the counterexample
 	Moves    []Move
 	Nets     []int  // if Proved, nets that suffice for the proof; if a goal is Refuted, nets that forbid the goal after Moves
-	Rough    bool   // if a goal is Refuted, a subset of Nets might suffice, because not all subsets were tried
-	Why      string // if Unknown, the reason for it
-	Supposed string // if Unknown, the tool whose existence decides the answer; may be empty
+	Rough    bool   // if a goal is Refuted, some of Nets might not be needed, because not all subsets were tried
+	Why      string // if Unknown, the reason
+	Supposed string // if Unknown, the tool whose existence decides the answer, if any
 }
 
-// leaveOut removes nets one by one, as long as the function do proves that the remaining nets
-// suffice. sure is true if do refuted the removal of each net that remains.
+// leaveOut removes nets one by one, as long as do proves that the remaining nets suffice. sure
+// reports whether do refuted the removal of each remaining net.
 func leaveOut(nets []int, do func(fewer []int) Result) (left []int, sure bool) {
 	left, sure = slices.Clone(nets), true
 	for i := 0; i < len(left); {
@@ -58,7 +58,7 @@ func leaveOut(nets []int, do func(fewer []int) Result) (left []int, sure bool) {
 // Any returns true for every class.
 func Any(*callclass.Class) bool { return true }
 
-// Tagged returns a tag function that marks as [Wanted] the classes that match selects.
+// Tagged returns a function that tags the classes accepted by match as [Wanted].
 func Tagged(match func(*callclass.Class) bool) func(*callclass.Class) uint8 {
 	return func(s *callclass.Class) uint8 {
 		if match(s) {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Attract computes the attractor of m layer by layer and caches it. If the search is stopped, the
-// attractor consists of the layers found so far.
+// Attract returns the attractor of m, which it computes layer by layer on first use. If the search
+// is stopped, the attractor consists of the layers found so far.
 func (m *Model) Attract() *attractor {
 	if m.attractor != nil {
 		return m.attractor
@@ -42,7 +42,7 @@ func (m *Model) Attract() *attractor {
 // holds the nets whose states these calls change.
 func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	m := a.model
-	strict := list.Filter(s.Effects, func(t callclass.Effect) bool { return !m.Nets[t.Net].lenient(t.Meaning) }) // the nets can refuse the class
+	strict := list.Filter(s.Effects, func(t callclass.Effect) bool { return !m.Nets[t.Net].lenient(t.Meaning) }) // the nets that can refuse the class
 	prep = make(map[int]bool)
 	for len(strict) > 0 {
 		together, helpers, rest := a.together(strict)
@@ -62,10 +62,10 @@ func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	return prep, true
 }
 
-// together returns the first strict net and all other strict nets whose states the first net's
-// helpers also change. It also returns the helpers of all these nets. Helpers are classes of the
-// attractor that can be prepared without changing the state of any strict net. The helpers do not
-// affect the nets in rest.
+// together returns the first strict net and all other strict nets whose states the helpers of the
+// first also change, together with the helpers of all these nets. Helpers are classes of the
+// attractor that can be prepared without changing the state of any strict net. rest holds the other
+// strict nets, which the helpers do not affect.
 func (a *attractor) together(strict []callclass.Effect) (nets []callclass.Effect, helpers []int, rest []callclass.Effect) {
 	m := a.model
 	nets, rest = strict[:1:1], slices.Clone(strict[1:])
@@ -87,8 +87,8 @@ func (a *attractor) together(strict []callclass.Effect) (nets []callclass.Effect
 	return nets, helpers, rest
 }
 
-// recover reports whether, from every state that the nets can reach on their own, successful calls
-// of the helpers lead to a state where each net admits the call with its effect.
+// recover reports whether successful calls of the helpers lead, from every state that the nets can
+// reach on their own, to a state where each net admits the call with its effect.
 func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	joint := [][]int{nil}
 	for _, t := range nets {
@@ -112,8 +112,8 @@ func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	return len(good) == len(joint)
 }
 
-// leads reports whether the nets admit calls with their effects in state, or whether some helper
-// leads from state to a state that is known to be good.
+// leads reports whether the nets admit the call in state, or some helper leads from state to a
+// state known to be good.
 func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, good map[string]bool) bool {
 	m := a.model
 	if !slices.ContainsFunc(nets, func(t callclass.Effect) bool {
@@ -137,8 +137,8 @@ func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, g
 	})
 }
 
-// Endless reports whether the attractor contains a call that is gated by one of the nets. Such a
-// call is always possible.
+// Endless reports whether the attractor contains a call that one of the nets gates. Such a call is
+// always possible.
 func (a *attractor) Endless(nets []int) bool {
 	m := a.model
 	endless := func(i int) bool { return a.Ok[i] && !m.Classes[i].Waits && m.gated(m.Classes[i]) }

@@ -12,12 +12,12 @@ import (
 // A Budget selects the nets that can prove an upper bound on the number of calls.
 type Budget struct {
 	Shared bool          // consider only nets with a wider scope than a session
-	Every  time.Duration // the shortest interval between two tokens that the clock returns; 0: the clock returns no tokens
+	Every  time.Duration // minimum interval between tokens returned by the clock; if 0, the clock must not return tokens
 }
 
-// Budgeted finds a net that bounds the number of calls tagged as wanted by one of its places. The
-// place starts with at most count tokens, and each such call permanently takes one of them. Nothing
-// refills the place, except possibly the clock.
+// Budgeted looks for a net that bounds the number of calls tagged as wanted. The net has a place
+// that starts with at most count tokens, and each wanted call permanently takes one of them.
+// Nothing refills the place, except possibly the clock.
 func (m *Model) Budgeted(tag func(*callclass.Class) uint8, count int, b Budget) (net int, ok bool) {
 	if m.Calls.Gap(nil, tag) != "" {
 		return 0, false
@@ -35,8 +35,8 @@ func (m *Model) Budgeted(tag func(*callclass.Class) uint8, count int, b Budget) 
 	return 0, false
 }
 
-// pays reports whether each call tagged as wanted permanently takes a token from place, and whether
-// only the clock refills place, at most once per interval.
+// pays reports whether each call tagged as wanted permanently takes a token from place, and only
+// the clock refills place, at most once per interval.
 func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every time.Duration) bool {
 	cost, filled := make([]bool, len(n.Trans)), 0
 	for i := range n.Trans {

@@ -15,8 +15,8 @@ import (
 // A place that initially has more than minLargeCounter tokens is a large counter.
 const minLargeCounter = 8
 
-// counter returns the index of the net's large counter, or -1. If a net has several large counters,
-// none of them can be reduced.
+// counter returns the index of the net's large counter, or -1 if the net has no counter that can be
+// reduced. If a net has several large counters, none of them can be reduced.
 func (n *structure) counter() int {
 	found := -1
 	for i, p := range n.Info.Places {
@@ -30,8 +30,8 @@ func (n *structure) counter() int {
 	return found
 }
 
-// steady reports whether only calls and the clock change the number of tokens in place, and whether
-// each change is by one token and takes effect immediately, not at the end of the call.
+// steady reports whether only calls and the clock change the number of tokens in place, by one
+// token at a time and immediately, not at the end of a call.
 func (n *structure) steady(place int) bool {
 	for i := range n.Trans {
 		in, out := weight(n.Trans[i].In, place), weight(n.Trans[i].Out, place)
@@ -46,8 +46,8 @@ func (n *structure) steady(place int) bool {
 	return true
 }
 
-// cap returns a cached copy of n whose large counter starts with the given number of tokens. It
-// returns n itself if n has no larger counter.
+// cap returns a copy of n whose large counter starts with the given number of tokens, or n itself
+// if n has no larger counter. Copies are cached.
 func (n *Net) cap(to int) *Net {
 	p := n.counter()
 	if p < 0 || n.Info.Initial[n.Info.Places[p]] <= to {

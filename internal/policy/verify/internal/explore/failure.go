@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// FailureLock looks for a call in flight whose success would leave the goal reachable by successful
-// calls, but whose failure or unknown outcome makes the goal unreachable by successful calls. No
-// counter of the space may be reduced.
+// FailureLock looks for a call in flight whose failure or unknown outcome makes the goal
+// unreachable by successful calls, although the call's success would not. The counters of the space
+// must not be reduced.
 func (s *Space) FailureLock(g *Goal) Answer {
 	found, open := s.failureLocks(g)
 	if len(found) == 0 && !open {
@@ -50,8 +50,7 @@ func (s *Space) FailureLock(g *Goal) Answer {
 }
 
 // failureLocks returns the failures and unknown outcomes that make the goal unreachable although
-// the success of the same call would leave it reachable. open is true if this is undecided for some
-// outcome.
+// the success of the same call would not. open reports whether this is undecided for some outcome.
 func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 	sure, possible := s.Assured(g, s.surely), s.Escapes(g, func(int) bool { return true })
 	type ending struct {
@@ -79,8 +78,8 @@ func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 }
 
 // failRest returns the moves along edge e. If the state represents calls in flight without listing
-// them, failRest inserts a failure of each such call before the last move. Without this failure,
-// the call could still succeed.
+// them, failRest inserts a failure of each such call before the last move, because the call could
+// otherwise still succeed.
 func (s *Space) failRest(ms []Move, e edge) []Move {
 	last := ms[len(ms)-1]
 	ms = slices.Clone(ms[:len(ms)-1])

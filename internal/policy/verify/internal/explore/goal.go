@@ -8,19 +8,19 @@ type Goal struct {
 	ok      func(s *Space, k int32, class int) bool // reports whether a call of the class meets the goal in state k
 	values  bool                                    // whether calls with values other than the tracked one also meet the goal
 	one     bool                                    // whether only calls with the tracked value meet the goal
-	excused func(s *Space, k int32) bool            // reports whether a run may stop in state k without reaching the goal; nil: never
+	excused func(s *Space, k int32) bool            // reports whether a run may stop in state k without reaching the goal; may be nil
 }
 
-// TaggedGoal returns the goal that is met by calls that the view tagged as wanted. match must
-// select the same calls. If one is true, the goal is about the tracked value only, and match must
-// not select calls with other values.
+// TaggedGoal returns the goal to reach a call that the view tagged as wanted. match must select the
+// same calls. If one is true, the goal is about the tracked value only, and match must not select
+// calls with other values.
 func TaggedGoal(match func(*callclass.Class) bool, one bool) *Goal {
 	return &Goal{Matches: match, one: one, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
 }
 
-// Escapes reports, for each state, whether successful calls can lead from it to a state that admits
-// a call that meets the goal. It considers only calls of classes that the function may accepts. A
-// state where the goal allows a run to stop is also good.
+// Escapes reports, for each state, whether successful calls can lead from there to a state that
+// admits a call meeting the goal, or to a state where the goal allows a run to stop. It considers
+// only calls of classes that may accepts.
 func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 	good := make([]bool, len(s.At))
 	var queue []int32
@@ -45,8 +45,8 @@ func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 	return good
 }
 
-// successful returns the reversed edges of all steps that are the success of a call: either a call
-// in flight succeeds, or a call begins and succeeds at once.
+// successful returns, for each state, the states that the success of a call leads from. Either a
+// call in flight succeeds, or a call of a class that may accepts begins and succeeds at once.
 func (s *Space) successful(may func(class int) bool) [][]int32 {
 	back := make([][]int32, len(s.At))
 	for _, e := range s.edges {
@@ -62,8 +62,8 @@ func (s *Space) successful(may func(class int) bool) [][]int32 {
 	return back
 }
 
-// atOnce returns the state after a call of class c has begun and succeeded while all earlier calls
-// in flight are still in flight. ok is false if that state was not visited. If one observing call
+// atOnce returns the state after a call of class c has begun and succeeded in state k, with all
+// earlier calls still in flight. ok is false if that state was not visited. If one observing call
 // stands for any number of calls, the ended call must not be kept.
 func (s *Space) atOnce(k int32, c uint32) (to int32, ok bool) {
 	to, ok = s.index[string(appendWords(nil, s.succeeded(k, c)))]
@@ -81,8 +81,8 @@ func (v *view) Unhindered(class int) bool {
 // nets that judge it.
 func (v *view) surely(class int) bool { return !uncertain(v.classes[class].member) }
 
-// rebuildPaths recomputes the path to each state so that it contains none of the calls that avoid
-// selects. A state that cannot be reached without these calls then has no predecessor.
+// rebuildPaths recomputes the path to each state, without the calls that avoid selects. A state
+// that cannot be reached without these calls then has no predecessor.
 func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	next := make([][]int, len(s.At))
 	for i, e := range s.edges {
@@ -103,8 +103,8 @@ func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	}
 }
 
-// BlockingNets returns a smallest set of nets outside the view that would, if they were removed,
-// let at least one more state reach the goal. It returns nil if no set does so.
+// BlockingNets returns a smallest set of nets outside the view that, if removed, would let at least
+// one more state reach the goal. It returns nil if no set would.
 func (s *Space) BlockingNets(g *Goal, good []bool) []int {
 	var least []int
 	for i := range good {

@@ -9,8 +9,8 @@ import (
 
 // The following queries are about the tokens of one net.
 
-// Unbalanced returns the query for a state where the net's token count, including tokens in flight,
-// differs from the count at the start.
+// Unbalanced returns a query for a state where the net's token count, including tokens in flight,
+// differs from the initial count.
 func (sys *system) Unbalanced(net int) *Query {
 	return &Query{Sole: -1, state: func(s *Space, words []uint32) bool {
 		n, start, now := s.nets[s.at[net]], 0, 0
@@ -24,10 +24,10 @@ func (sys *system) Unbalanced(net int) *Query {
 	}}
 }
 
-// MaxExclusive is the number of places that fit into a monitor's state.
+// MaxExclusive is the maximum number of places that a monitor's state can represent.
 const MaxExclusive = 32
 
-// Coinciding returns the query for a state where two of the net's places are marked.
+// Coinciding returns a query for a state where two of the net's places are marked.
 func (sys *system) Coinciding(net int, places []int) *Query {
 	n := sys.Nets[net]
 	return &Query{
@@ -47,8 +47,8 @@ func (sys *system) Coinciding(net int, places []int) *Query {
 	}
 }
 
-// GatedGoal returns the goal that is met by a call that the net gates. A run may stop in a state
-// where one of the places is marked.
+// GatedGoal returns the goal to reach a call that the net gates. A run may stop in a state where
+// one of the places is marked.
 func (sys *system) GatedGoal(net int, places []string) *Goal {
 	g := &Goal{
 		values:  sys.Nets[net].Keyed(),
@@ -86,8 +86,8 @@ func (n *Net) marked(state int, places []int) (set uint32) {
 	return set
 }
 
-// released returns the set of places that get tokens back after the unknown outcome of a call, even
-// though the call may still be running.
+// released returns the set of places that get tokens back when the outcome of a call is unknown,
+// although the call may still be running.
 func (n *Net) released(hold int, places []int) (set uint32) {
 	for _, t := range n.held.List[hold].flights {
 		for i, p := range places {

@@ -7,12 +7,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A landmark is a set of calls. Every run to the goal contains at least one of them (a disjunctive
-// action landmark).
+// A landmark is a set of calls such that every run to the goal contains at least one of them (a
+// disjunctive action landmark).
 type landmark struct {
 	calls  []int
 	nets   []int // nets that require the landmark because they block all calls of its parent
-	parent int   // index of the landmark that was the first to need this landmark; -1: the goal needs it
+	parent int   // index of the landmark that first needed this one; -1 if the goal needs it
 }
 
 // landmarks returns the landmarks of all runs from state to a call of the goal. If a net blocks all
@@ -46,9 +46,9 @@ func (g *scope) landmarks(state []int, goal []int, sole int) (found []landmark, 
 	return found, true
 }
 
-// barriers returns sets of nets. In each set, at least one net must change its state before any of
-// the calls is admitted. A set consists either of a single net that blocks all calls or of one net
-// for each call. If some call is not blocked, barriers returns nil.
+// barriers returns sets of nets. At least one net in each set must change its state before any of
+// the calls is admitted. A set consists of a single net that blocks all calls, or of one net for
+// each call. If some call is not blocked, barriers returns nil.
 func (g *scope) barriers(state []int, calls []int, sole int) [][]int {
 	var common, each []int
 	fresh := false
@@ -99,8 +99,8 @@ func (g *scope) open(calls []int, local, n int) []int {
 	return calls
 }
 
-// count returns a lower bound on the length of any run that contains a call of each landmark. It is
-// the number of landmarks that share no call with an earlier landmark.
+// count returns a lower bound on the length of any run that contains a call of each landmark: the
+// number of landmarks that share no call with an earlier landmark.
 func (g *scope) count(found []landmark) int {
 	count := 0
 	g.round++
@@ -124,9 +124,8 @@ func (m *Model) wholeScope() *scope {
 	return m.all
 }
 
-// seed returns the nets that obviously constrain the runs that lead to the query's goal. If no run
-// reaches the goal, barred is true and these nets forbid the goal over all outcomes and
-// interleavings.
+// seed returns nets that obviously constrain the runs that lead to the query's goal. If barred is
+// true, no run reaches the goal: these nets forbid it over all outcomes and interleavings.
 func (m *Model) seed(q *Query) (nets []int, barred bool) {
 	goal := q.goal(m.Classes)
 	if len(goal) == 0 {
@@ -161,9 +160,8 @@ func (v *view) scopeOf() *scope {
 // A plan cannot be shorter than the number of disjoint landmarks. If a plan of that length exists,
 // as it does for a chain of rules, it is found without a search.
 
-// landmarkPlan returns the plan that contains one call of each landmark, each preceded by the
-// landmarks that it needs. It returns nil if these calls are not a plan or if a shorter plan might
-// exist.
+// landmarkPlan returns the plan that makes one call of each landmark, after the landmarks that it
+// needs. It returns nil if these calls do not form a plan or if a shorter plan might exist.
 func (p *planner) landmarkPlan(start []int) (path []int) {
 	if p.sole >= 0 {
 		return nil

@@ -17,7 +17,7 @@ func (s *Space) Deadlock() Answer {
 	return s.Lock(&Goal{Matches: gated, ok: func(s *Space, _ int32, c int) bool { return gated(s.classes[c].member) }, values: slices.ContainsFunc(s.nets, (*Net).Keyed)})
 }
 
-// gated reports whether a transition of some net lists calls of class s.
+// gated reports whether some net has a transition that lists calls of class s.
 func (sys *system) gated(s *callclass.Class) bool {
 	return slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return sys.Nets[t.Net].lists(t.Meaning) })
 }
@@ -101,8 +101,8 @@ func (s *Space) leastSure() *callclass.Class {
 	return UnsureOf(list.Map(s.classes, func(c class) Move { return Move{Class: c.member} }))
 }
 
-// failSurplus appends the failures of those calls that are in flight after the run but not in state
-// k. Such calls can exist because a space does not track how many observing calls are in flight.
+// failSurplus appends a failure of each call that is in flight after the run but not in state k.
+// Such calls can exist because a space does not track how many observing calls are in flight.
 func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	r := s.newRun()
 	r.play(ms)
@@ -122,8 +122,8 @@ func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	return ms
 }
 
-// real extends the run so that it is also possible with unreduced counters and the nets still
-// forbid afterwards all calls that match selects.
+// real extends the run until it is possible with unreduced counters and the nets still forbid all
+// later calls that match selects.
 func (s *Space) real(ms []Move, nets []int, match func(*callclass.Class) bool) ([]Move, bool) {
 	if len(s.limits) == 0 {
 		return ms, true
@@ -142,18 +142,18 @@ func (s *Space) real(ms []Move, nets []int, match func(*callclass.Class) bool) (
 	return longer, ok
 }
 
-// locking returns a set of nets that forbid, after the run, every call that match selects. sure is
-// true if none of these nets can be omitted.
+// locking returns a set of nets that, after the run, forbid every call that match selects. sure
+// reports whether all of these nets are needed.
 func (s *Space) locking(ms []Move, match func(*callclass.Class) bool) (nets []int, sure bool) {
 	calls := s.callsOf(match)
 	return leaveOut(s.numbers(), func(fewer []int) Result { return s.model.locks(s.newRun().nets, calls, ms, fewer, match) })
 }
 
-// numbers returns the indexes that the view's nets have in the model.
+// numbers returns the model's indexes of the view's nets.
 func (v *view) numbers() []int { return list.Map(v.nets, func(n *Net) int { return n.Index }) }
 
-// locks reports whether the nets alone forbid, after the run, every call that match selects, even
-// if all calls succeed.
+// locks determines whether the nets alone, after the run, forbid every call that match selects,
+// even if all calls succeed.
 func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []int, match func(*callclass.Class) bool) Result {
 	r := m.runIn(list.Map(nets, func(n int) *Net { return all[n] }))
 	if r.play(ms); r.long {
@@ -171,8 +171,8 @@ func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []in
 	return Proved
 }
 
-// callsOf returns the classes that affect a net of the view, and separately those of these classes
-// that match selects.
+// callsOf returns the classes that affect a net of the view, distinguishing those that match
+// selects.
 func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 	classes, _ := v.model.ClassesFor(v.numbers(), Tagged(match))
 	return list.Filter(classes, func(s *callclass.Class) bool {
@@ -180,8 +180,8 @@ func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 	})
 }
 
-// LockOfOne looks for a single net that, in some state, permanently forbids every call that the
-// nets gate. An example is an exhausted limit.
+// LockOfOne looks for a single net that can permanently forbid every call that the nets gate. An
+// example is an exhausted limit.
 func (m *Model) LockOfOne(nets []int) Answer {
 	tag := Tagged(func(s *callclass.Class) bool { return !s.Waits && m.gated(s) && slices.ContainsFunc(nets, s.Concerns) })
 	if slices.ContainsFunc(nets, func(n int) bool { return m.Nets[n].Keyed() }) {
@@ -215,8 +215,8 @@ func (m *Model) Callless(nets []int) bool {
 	return !slices.ContainsFunc(calls, func(s *callclass.Class) bool { return !s.Waits && m.gated(s) })
 }
 
-// pending reports whether some call that is in flight after the run could still return the tracked
-// value. The run assumes that no call does.
+// pending reports whether a call in flight after the run could still return the tracked value. The
+// run assumes that no call does.
 func pending(ms []Move) bool {
 	open := make(map[int]*callclass.Class)
 	for _, mv := range ms {

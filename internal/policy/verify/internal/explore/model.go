@@ -9,37 +9,37 @@ import (
 )
 
 // A Model is a policy prepared for exploration: its nets and the classes of calls. The zero value
-// is not usable; see [New]. A Model caches search results and must not be used concurrently.
+// is not usable; see [New]. A Model caches search results and is not safe for concurrent use.
 type Model struct {
 	system
 	searchLimits
 	Calls     *callclass.Enumerator
 	Classes   []*callclass.Class // classes that the policy's default admits
 	byNet     [][]int            // for each net, the indexes of the classes that affect it
-	attractor *attractor         // the attractor, which is computed when it is first needed
-	all       *scope             // the scope of all classes, which is computed when it is first needed
-	full      *Model             // set only in the result of [Model.OneValue]: the model with all calls
-	one       *Model             // the result of [Model.OneValue], which is computed when it is first needed
+	attractor *attractor         // the attractor, computed on first use
+	all       *scope             // the scope of all classes, computed on first use
+	full      *Model             // in the result of [Model.OneValue], the model with all calls; otherwise nil
+	one       *Model             // the result of [Model.OneValue], computed on first use
 }
 
-// A system is the set of nets of a policy. These nets run together.
+// A system is the set of nets of a policy, which run together.
 type system struct {
 	Nets []*Net
-	off  []bool // for each net, whether it is omitted because it is redundant
+	off  []bool // for each net, whether it is left out as redundant
 }
 
 // searchLimits holds the limits of the searches and counts the work done.
 type searchLimits struct {
 	Limit  int // maximum number of states per search
 	Stop   func() bool
-	States int // number of states visited so far by all searches
+	States int // number of states visited so far in all searches
 	effort int // states visited so far, weighted by the number of classes tried in each state
 }
 
 // Options limit the searches.
 type Options struct {
-	States int         // maximum number of states per search; less than 1: DefaultStates
-	Stop   func() bool // called periodically; if it returns true, the searches end; nil: never stop
+	States int         // maximum number of states per search; less than 1 means DefaultStates
+	Stop   func() bool // called periodically; the searches end when it returns true; may be nil
 }
 
 // DefaultStates is the default maximum number of states per search.
@@ -84,7 +84,7 @@ func (m *Model) index() {
 }
 
 // ClassesFor returns all classes. It distinguishes deferred calls as far as the nets and the tag
-// can. If classes might be missing, gap is the reason; otherwise, it is empty.
+// function can. If classes might be missing, gap is the reason.
 func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classes []*callclass.Class, gap string) {
 	kinds, gap := m.Calls.Kinds(nets, tag)
 	if m.full != nil {
@@ -96,8 +96,8 @@ func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classe
 // askEvery is the minimum number of visited states between two calls of Model.Stop.
 const askEvery = 64
 
-// due calls Model.Stop if at least askEvery states were visited since the last call. It returns the
-// result of that call.
+// due reports whether a search must end. It calls Model.Stop only if at least askEvery states were
+// visited since the last call.
 func (l *searchLimits) due(asked *int, states int) bool {
 	if states-*asked < askEvery {
 		return false
@@ -106,8 +106,8 @@ func (l *searchLimits) due(asked *int, states int) bool {
 	return l.Stop()
 }
 
-// lasting wraps stop so that, once it has returned true, it always returns true. This ends all
-// searches in progress.
+// lasting wraps stop so that it keeps returning true once it has done so, which ends all searches
+// in progress.
 func lasting(stop func() bool) func() bool {
 	over := false
 	return func() bool {
@@ -129,12 +129,12 @@ func (m *Model) waits() {
 	}
 }
 
-// An attractor proves without exploration that calls are always possible, by backward induction
-// over layers. The first layer holds the calls that no net can refuse. A call is in the next layer
-// if, in the nets that can refuse it, calls of lower layers lead from every state to a state that
-// admits it. Nets whose states are changed by the same calls are prepared together, one set of such
-// nets after the other. Preparing these calls must not itself change the state of any net in the
-// set.
+// An attractor holds the classes of calls that are always possible, as proved without exploration
+// by backward induction over layers. The first layer holds the calls that no net can refuse. A call
+// is in the next layer if, in the nets that can refuse it, calls of lower layers lead from every
+// state to a state that admits it. Nets whose states are changed by the same calls are prepared
+// together, one set of such nets after the other. Preparing these calls must not itself change the
+// state of any net in the set.
 type attractor struct {
 	model *Model
 	Ok    []bool         // for each class, whether it is in the attractor

@@ -6,9 +6,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Meets replays the moves in the monitor of a query about the beginning of a call, and reports
-// whether the run meets the query. If the query is about calls that never end ([Query].Stay), Meets
-// assumes that the run meets it.
+// Meets replays the moves in the query's monitor and reports whether the run meets the query. It
+// assumes so if the query has no Start function or is about calls that never end ([Query].Stay).
 func (sys *system) Meets(q *Query, ms []Move) bool {
 	if q.Start == nil || q.Stay != nil {
 		return true

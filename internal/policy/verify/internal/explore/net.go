@@ -16,13 +16,13 @@ type structure struct {
 	lasting    [][]petri.Arc
 	free       []int // indexes of structural transitions
 	timed      []int // indexes of transitions fired by the clock
-	watchAt    []int // for each transition that is a deferred observer, its index among the watches; -1 for other transitions
+	watchAt    []int // for each transition, its index among the watches, or -1 if it is not a deferred observer
 	spoils     bool  // a transition of the net spoils evidence that other transitions watch for
 	static     bool  // the marking never changes
 	incomplete bool  // some effects that calls can have on the net are unknown
 }
 
-// A Net is a net of the policy prepared for exploration. Its local states are numbered when first
+// A Net is a net of the policy, prepared for exploration. Its local states are numbered when first
 // reached, and every step from a state is computed only once.
 type Net struct {
 	structure
@@ -30,7 +30,7 @@ type Net struct {
 	counterAt int          // index of the place whose initial marking was reduced; see [Net.cap]
 	capped    map[int]*Net // copies with reduced counters, by the initial number of tokens; see [Net.cap]
 
-	aloneCache struct { // caches the result of [Net.reachableAlone] for the given number of effects
+	aloneCache struct { // result of [Net.reachableAlone] for the given number of effects
 		effects int
 		locals  []int
 		ok      bool
@@ -38,7 +38,7 @@ type Net struct {
 
 	locals callclass.Numbers[local]
 	ends   map[endKey]*ended
-	held   *callclass.Numbers[holding] // the holdings, which all copies of the net share; number 0 is the empty holding
+	held   *callclass.Numbers[holding] // the holdings, shared by all copies of the net; number 0 is the empty holding
 	key    []byte
 }
 
@@ -49,7 +49,7 @@ type local struct {
 	flights []int
 	stuck   bool
 	spoiled bool     // a spoiling call is in flight, so no watch can begin
-	begins  []*begun // cached steps, by effect; nil: not computed yet
+	begins  []*begun // cached steps, by effect; nil if not yet computed
 }
 
 // A holding is what a call in flight holds in a net.
@@ -68,14 +68,14 @@ const (
 	blocks
 )
 
-// A begun is the result of the beginning of a call.
+// A begun is the result of beginning a call.
 type begun struct {
 	verdict verdict
 	manual  bool
 	asks    []int  // transitions that require approval
-	next    int    // the local state after the beginning of the call
-	hold    int    // the number of the call's holding; 0: the call holds nothing
-	killed  uint64 // the watches of other calls that end when the call begins
+	next    int    // local state after the call has begun
+	hold    int    // number of the call's holding; 0 if the call holds nothing
+	killed  uint64 // watches of other calls that end when this call begins
 }
 
 type endKey struct {
@@ -83,7 +83,7 @@ type endKey struct {
 	outcome     gate.Outcome
 }
 
-// An ended is the result of the end of a call.
+// An ended is the result of ending a call.
 type ended struct {
 	next   int
 	hold   int // number of the remaining holding; nonzero only after an unknown outcome
@@ -123,8 +123,8 @@ func (n *structure) isStatic() bool {
 	return true
 }
 
-// maxWatches is the maximum number of deferred observers in a net. A set of observers has this many
-// bits, so nothing is proved about a net with more.
+// maxWatches is the maximum number of deferred observers in a net. Sets of observers have this many
+// bits, so nothing is proved about a net with more observers.
 const maxWatches = 64
 
 // start creates local state 0: the initial marking after the structural transitions have fired.
@@ -143,7 +143,7 @@ func (n *Net) intern(l local) int {
 	return n.locals.Of(n.key, l)
 }
 
-// flags encodes those properties of a local state that its tokens do not express.
+// flags encodes the properties of a local state that its tokens do not express.
 func (l *local) flags() byte { return flag(l.stuck, 1) | flag(l.spoiled, 2) }
 
 func flag(is bool, bit byte) byte {
@@ -172,7 +172,7 @@ func weight(arcs []petri.Arc, place int) int {
 	return 0
 }
 
-// internData returns the number of the local state that d, the gate's data of the net, describes.
+// internData returns the number of the local state described by d, the gate's data of the net.
 func (n *Net) internData(d *gate.NetData) int {
 	l := local{marking: petri.Marking(slices.Clone(d.Marking)), flights: make([]int, len(n.Trans)), stuck: d.Stuck}
 	l.spoiled = n.spoils && len(d.Spoilers()) > 0

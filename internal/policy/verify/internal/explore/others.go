@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// After a run whose calls all have one value, no other value has been used. A subsequent call with
+// After a run whose calls all have one value, no other value has been used. A later call with
 // another value is therefore admitted only if the same call would be admitted with the run's value
 // or with a new value.
 
@@ -21,10 +21,10 @@ func (l *searchLimits) overOthers(visited int) bool {
 	return visited == max(maxOthers, l.Limit/25) || l.Stop()
 }
 
-// proveLost checks that, after a run whose calls all have the same value, no successful calls meet
-// the goal, whatever their values are. It returns the empty string if this is proved, and otherwise
-// the reason why it is unknown. It first tries the given nets, which forbid the goal for the run's
-// value, and then all nets that share calls with the goal.
+// proveLost tries to prove that, after a run whose calls all have the same value, no successful
+// calls meet the goal, whatever their values. It returns "" if it succeeds, and otherwise the
+// reason why the result is unknown. It first tries the given nets, which forbid the goal for the
+// run's value, and then all nets that share calls with the goal.
 func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 	if why = m.proveLostIn(ms, g, nets); why == "" {
 		return ""
@@ -36,8 +36,8 @@ func (m *Model) proveLost(ms []Move, g *Goal, nets []int) (why string) {
 }
 
 // proveLostIn tries the proof of proveLost with the given nets alone. Fewer nets forbid fewer
-// calls, and a call that affects none of the nets does not change their state. So a goal that
-// successful calls do not meet in these nets is not met in the whole policy either.
+// calls, and a call that affects none of the nets does not change their state. If successful calls
+// do not meet the goal in these nets, they therefore do not meet it in the whole policy either.
 func (m *Model) proveLostIn(ms []Move, g *Goal, nets []int) (why string) {
 	var unmet []Move // the run's moves as they appear when a new value is tracked
 	for _, mv := range ms {
@@ -115,17 +115,17 @@ func (sys *system) numbers() []int {
 	return list.Indexes(sys.off, func(off bool) bool { return !off })
 }
 
-// others collects those calls with other values that turn out to be admitted.
+// others collects the calls with other values that turn out to be admitted.
 type others struct {
 	model *Model
 	nets  []int
 	calls []*callclass.Class
-	open  []*callclass.Class // calls with other values that have not been admitted in any visited state so far
+	open  []*callclass.Class // calls with other values that no visited state has admitted yet
 }
 
-// follow searches for a call that match selects and that is possible after the run. It also
-// searches for further calls with other values that are admitted. why is empty if no matching call
-// was found. more is true if follow added calls to o.
+// follow searches for a call that match selects and that is possible after the run, and for more
+// calls with other values that are admitted. why is empty if no matching call was found. more
+// reports whether calls were added to o.
 func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why string, more bool) {
 	r := o.model.runOf(o.nets)
 	if r.play(ms); r.long {
@@ -144,8 +144,7 @@ func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why strin
 	return "", more
 }
 
-// admit adds the calls with other values that correspond to calls now possible with the run's
-// value.
+// admit adds the calls with other values that would now be possible with the run's value.
 func (o *others) admit(r *run) (more bool) {
 	o.open = slices.DeleteFunc(o.open, func(c *callclass.Class) bool {
 		if blocking, _ := r.judge(c.Exchanged()); len(blocking) > 0 {
@@ -157,9 +156,9 @@ func (o *others) admit(r *run) (more bool) {
 	return more
 }
 
-// Leads returns calls that extend the run up to a call that match selects. Each of them succeeds
-// before the next begins. Leads prefers calls with a single value. If it finds no such calls, why
-// is the reason.
+// Leads returns calls that extend the run up to a call that match selects, each succeeding before
+// the next begins. Leads prefers calls with a single value. If it finds no such calls, why is the
+// reason.
 func (m *Model) Leads(ms []Move, match func(*callclass.Class) bool) (then []Move, why string) {
 	cut := ""
 	for _, another := range []bool{false, true} {

@@ -15,9 +15,9 @@ func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	return m.planFor(q, nets, ViewOptions{Tag: tag, witnessed: witnessed, Limit: m.Limit})
 }
 
-// Planless takes a set of nets that admits no plan for the query's goal, and removes nets from it
-// as long as no plan becomes possible. A search over all interleavings is cheaper if it starts with
-// these few nets.
+// Planless takes a set of nets that admits no plan for the query's goal, and removes nets as long
+// as no plan becomes possible. A search over all interleavings is cheaper if it starts with the
+// remaining nets.
 func (m *Model) Planless(q *Query, nets []int) []int {
 	o := ViewOptions{Tag: q.Tag, Limit: min(m.Limit, GroupLimit)}
 	left, _ := leaveOut(nets, func(fewer []int) Result {
@@ -29,9 +29,9 @@ func (m *Model) Planless(q *Query, nets []int) []int {
 	return left
 }
 
-// planFor finds the shortest successful run to a call that q wants, by abstraction refinement: it
-// makes a plan with the given nets and replays it in all nets. If a net blocks the plan, it adds
-// this net and plans again.
+// planFor finds the shortest successful run to a call that q wants, by abstraction refinement. It
+// makes a plan with the given nets and replays it in all nets. If a net blocks the plan, planFor
+// adds this net and plans again.
 func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {
 	for {
 		v := m.view(nets, o)
@@ -57,8 +57,8 @@ func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {
 }
 
 // search returns the classes of a shortest plan, or nil if no plan exists. ok is false if the limit
-// was reached. States through which a short plan might lead are expanded first; see
-// [scope.landmarks] for the lower bound on a plan's length.
+// was reached. States that might be part of a short plan are expanded first; see [scope.landmarks]
+// for the lower bound on a plan's length.
 func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 	limit := p.bound(o)
 	defer func() { p.model.visited(p.view, len(p.states)) }()
@@ -93,11 +93,10 @@ func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 	return nil, true
 }
 
-// Detour returns the classes of the calls that must be made before a call of class goal. They
-// belong to the shortest run of successful calls from the given state of a session, considering
-// only the given nets. The result is nil if no run exists; complete is false if the search was cut
-// off. The run consists only of calls that the function offers accepts and, if witnessed is true,
-// only of calls with known tools and arguments.
+// Detour returns the classes of the calls to make before a call of class goal. They form a shortest
+// run of successful calls from the given state of a session, considering only the given nets. plan
+// is nil if no run exists, and complete is false if the search was cut off. The run contains only
+// calls that offers accepts and, if witnessed is true, only calls with known tools and arguments.
 func (m *Model) Detour(nets []int, goal *callclass.Class, from []*gate.NetData, offers func(*callclass.Class) bool, witnessed bool) (
 	plan []*callclass.Class, complete bool,
 ) {

@@ -8,21 +8,21 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A planner looks for the shortest run to a wanted call. In this run, every call succeeds before
-// the next begins, and all approvals are granted. The planner uses A* search; the estimate is the
-// number of remaining landmarks.
+// A planner looks for the shortest run to a wanted call where every call succeeds before the next
+// begins and all approvals are granted. It uses A* search, with the number of remaining landmarks
+// as the estimate.
 type planner struct {
 	*view
 	*scope
-	start []int // local states where the run begins; nil: the initial states of all nets
+	start []int // local states where the run begins; nil means the initial states of all nets
 	goal  []int // classes that may end the plan
 	tree[int]
 	states [][]int
 	length []int     // for each state, the number of calls on the shortest known path to it
-	queue  [][]int32 // for each estimated length of a plan, the states through which the plan would lead
+	queue  [][]int32 // states to expand, by estimated length of a plan that contains them
 	least  int       // index of the first queue that might not be empty
 	key    []byte
-	sole   int // position of the only net that must refuse the call or ask for approval; -1: a wanted call must be admitted
+	sole   int // position of the only net that must refuse the call or ask for approval; -1 if a wanted call must be admitted
 }
 
 func (m *Model) newPlanner(v *view, sole int) *planner {
@@ -80,8 +80,8 @@ func (p *planner) meets(state []int, c int) bool {
 	return more
 }
 
-// blocker returns the position of a net that blocks calls of class c, or -1. It returns p.sole only
-// if no other net blocks them.
+// blocker returns the position of a net that blocks calls of class c, or -1 if no net does. It
+// returns p.sole only if no other net blocks the calls.
 func (p *planner) blocker(state []int, c int) int {
 	sole := -1
 	for _, t := range p.classes[c].effects {
@@ -144,8 +144,8 @@ func (p *planner) stubbornSet(state []int) []int {
 }
 
 // addSoleHelpers adds calls that help to reach a call that a single net refuses or requires
-// approval for. These are the calls that make another net admit that call and the calls that change
-// the state of the single net. If other nets require approval too, any call might help.
+// approval for: calls that make another net admit that call, and calls that change the state of the
+// single net. If other nets require approval too, any call might help.
 func (p *planner) addSoleHelpers(state []int, concerning func(net int)) {
 	for _, c := range p.goal {
 		if b := p.blocker(state, c); b >= 0 && b != p.sole {

@@ -10,7 +10,7 @@ import (
 type question struct {
 	net       int // index of the net in the model
 	approvals int
-	via       string // required approval channel; empty: any
+	via       string // required approval channel; empty means any
 }
 
 // questions returns the approvals that n requires before a call whose first step is b.
@@ -21,14 +21,14 @@ func (n *structure) questions(b *begun) []question {
 	})
 }
 
-// includes reports whether an answer to question q also answers the question other.
+// includes reports whether an answer to q also answers other.
 func (q question) includes(other question) bool {
 	return q.approvals >= other.approvals && (other.via == "" || q.via == other.via)
 }
 
 // asksMore reports whether the net requires an approval that no other net requires as strictly. If
-// the net does not, covering is the index of another net that requires one of the same approvals,
-// or -1.
+// it does not, covering is another net that requires one of the same approvals, or -1 if the net
+// requires no approval.
 func asksMore(net int, all []question) (more bool, covering int) {
 	covering = -1
 	for _, q := range all {

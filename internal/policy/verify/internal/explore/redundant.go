@@ -13,8 +13,8 @@ type redundancy struct {
 	Because []int
 }
 
-// Minimal removes nets from a set that makes it impossible to meet the query, as long as this
-// remains impossible. sure is true if each remaining net was shown to be necessary.
+// Minimal removes nets from a set that prevents the query from being met, as long as the remaining
+// nets still prevent it. sure reports whether each remaining net was shown to be necessary.
 func (m *Model) Minimal(q *Query, nets []int) (left []int, sure bool) {
 	return leaveOut(nets, func(fewer []int) Result {
 		if m.Stop() {
@@ -48,13 +48,13 @@ func (m *Model) unmet(q *Query, nets []int, o ViewOptions) Result {
 	return Proved
 }
 
-// An Untried describes a net that might be redundant, and the reason why this is unknown.
+// An Untried is a net that might be redundant, with the reason why this is unknown.
 type Untried struct {
 	Net int
 	Why string
 }
 
-// AllRedundant finds nets that can all be removed at the same time. If two nets forbid the same
+// AllRedundant returns nets that can all be removed at the same time. If two nets forbid the same
 // calls, the later net is removed. Undecided nets are returned as untried.
 func (m *Model) AllRedundant() (found []redundancy, untried []Untried) {
 	more := max(1, m.Limit/DefaultStates)
@@ -75,17 +75,16 @@ func (m *Model) AllRedundant() (found []redundancy, untried []Untried) {
 	return found, untried
 }
 
-// These constants limit the effort of finding redundant nets: the total effort, and the maximum and
-// minimum effort for each net. When the effort is exhausted, a net counts as necessary and is
-// reported as untried.
+// Limits on the effort of finding redundant nets: in total, and the maximum and minimum per net.
+// When the effort is exhausted, a net counts as necessary and is reported as untried.
 const (
 	redundantEffort    = 200_000
 	redundantMostEach  = 40_000
 	redundantLeastEach = 2_000
 )
 
-// unsupported returns the reason why the search for redundant nets cannot judge net n: a feature of
-// the net or an exhausted limit. It returns the empty string if the search can judge the net.
+// unsupported returns the reason why the search for redundant nets cannot judge net n, either a
+// feature of the net or an exhausted limit. It returns "" if the search can judge the net.
 func (m *Model) unsupported(n int) string {
 	info := &m.Nets[n].Info
 	switch {
@@ -102,7 +101,7 @@ func (m *Model) unsupported(n int) string {
 }
 
 // redundant reports whether net n never changes a verdict. because holds the nets that forbid the
-// same calls; why is the reason if the result is unknown.
+// same calls. If the result is unknown, why is the reason.
 func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 	solely := func(s *callclass.Class) bool {
 		return slices.Contains(s.KnownTo, n) && !slices.ContainsFunc(s.KnownTo, func(k int) bool { return k != n && !m.off[k] })
@@ -154,10 +153,10 @@ func (m *Model) redundant(n, effort int) (because []int, ok bool, why string) {
 	return slices.DeleteFunc(because, func(i int) bool { return i == n }), true, ""
 }
 
-// offWithOtherScopes returns sys.off and additionally all nets whose scope differs from that of net
-// n. It returns nil if all nets have the same scope. Nets with other scopes are ignored because, in
-// another session, they might permit what n forbids. Session nets start anew there, and nets with
-// wider scopes keep the tokens from earlier sessions.
+// offWithOtherScopes returns a copy of sys.off that also leaves out the nets whose scope differs
+// from that of net n. It returns nil if all nets have the same scope. Nets with other scopes are
+// left out because, in another session, they might permit what n forbids: session nets start anew
+// there, and nets with wider scopes keep the tokens from earlier sessions.
 func (sys *system) offWithOtherScopes(n int) []bool {
 	off, found := slices.Clone(sys.off), false
 	for i, o := range sys.Nets {

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// relax returns the relaxation of the scope's calls and caches it.
+// relax returns the relaxation of the scope's calls, computed on first use.
 func (g *scope) relax() *relaxation {
 	if g.relaxed != nil {
 		return g.relaxed
@@ -30,7 +30,7 @@ func (g *scope) relax() *relaxation {
 	return r
 }
 
-// blocker returns the index of a net that never admits call c, or -1.
+// blocker returns the index of a net that never admits call c, or -1 if no net does so.
 func (r *relaxation) blocker(c int) int {
 	for _, t := range r.calls[c] {
 		if r.each[t.Net].never(t.Meaning) {
@@ -40,9 +40,9 @@ func (r *relaxation) blocker(c int) int {
 	return -1
 }
 
-// blockers returns nets that together admit no call of the goal. These are the nets that never
-// admit such a call, the nets that never admit the calls that would change the states of the
-// former, and so on. ok is false if the relaxation admits a call of the goal.
+// blockers returns nets that together admit no call of the goal: the nets that never admit such a
+// call, the nets that never admit the calls that would change the states of those nets, and so on.
+// ok is false if the relaxation admits a call of the goal.
 func (r *relaxation) blockers(goal []int) (nets []int, ok bool) {
 	in := make([]bool, len(r.each))
 	add := func(c int) {
@@ -75,8 +75,8 @@ func (x *relaxed) never(meaning int) bool {
 	return !x.any && !slices.ContainsFunc(x.states, func(s int) bool { return x.begin(s, meaning).verdict != blocks })
 }
 
-// addMeaning adds the states that the net can reach if calls with the given meaning are possible
-// too.
+// addMeaning adds the states that the net can reach if calls with the given meaning are also
+// possible.
 func (x *relaxed) addMeaning(meaning int) {
 	if slices.Contains(x.meanings, meaning) {
 		return

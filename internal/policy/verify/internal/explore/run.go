@@ -9,12 +9,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A run is a single session whose calls are replayed one by one.
+// A run is a session that replays calls one by one.
 type run struct {
-	nets  []*Net // the nets of the run, by model index; nil: the net is not part of the run
+	nets  []*Net // nets of the run, by model index; nil for nets that are not part of the run
 	local []int
 	calls []*live
-	long  bool // the run contains more repeated calls than could be replayed, so its final state is unknown
+	long  bool // the run repeats calls more often than can be replayed, so its final state is unknown
 
 	from *run // the run that this one continues; nil: none
 	by   Move // the beginning of the call that succeeded after from or, if the call was in flight there, its end
@@ -70,14 +70,14 @@ func (r *run) judge(s *callclass.Class) (blocking, asking []int) {
 	return blocking, asking
 }
 
-// asks reports whether the net requires, for calls of class s, an approval that counts for the
+// asks reports whether, before calls of class s, the net requires an approval that counts for the
 // query.
 func (r *run) asks(q *Query, net int, s *callclass.Class) bool {
 	n := r.nets[net]
 	return q.asks(n, n.begin(r.local[net], s.MeaningIn(net)))
 }
 
-// begin starts a call of class s. No net must block it.
+// begin starts a call of class s, which must not be blocked by any net.
 func (r *run) begin(s *callclass.Class) {
 	c := &live{class: s}
 	for _, t := range s.Effects {
@@ -142,9 +142,9 @@ func (r *run) unwatch(net int, killed uint64) {
 // A Move is an event in a run: the beginning or the end of the call with the given number.
 type Move struct {
 	Call  int
-	Class *callclass.Class // class of the call that begins; nil: the call ends
+	Class *callclass.Class // class of the call that begins; nil if the call ends
 	End   gate.Outcome
-	Times int // number of times that the call begins and ends; 0: the call begins once
+	Times int // number of times that the call begins and ends; 0 if it only begins
 }
 
 // ClassesOf returns the classes of the calls that begin in the run, in order.
@@ -157,11 +157,11 @@ func ClassesOf(ms []Move) (classes []*callclass.Class) {
 	return classes
 }
 
-// maxDoubles is the maximum number of calls added to a run so that it really leads to its state.
+// maxDoubles is the maximum number of calls added to a run to make it lead to its state.
 const maxDoubles = 64
 
-// moves converts a path to a state into separate calls. A single call in the space may represent
-// any number of calls; moves then adds as many calls as are needed. ok is false if this failed.
+// moves converts a path to a state into the moves of separate calls. A single call in the space may
+// represent any number of calls; moves then adds as many calls as needed. ok is false if it fails.
 func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	double := make(map[int]int)
 	for range maxDoubles {
@@ -174,9 +174,9 @@ func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	return nil, false
 }
 
-// tryMoves returns the moves of the path. It repeats each call as often as double specifies. If it
-// fails because a call must be repeated once more, again is the index of this call's event;
-// otherwise, again is -1.
+// tryMoves returns the moves of the path, with double[i] additional calls for event i. If it fails
+// because a call must be repeated once more, again is the index of the event that begins this call.
+// Otherwise, again is -1.
 func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int, ok bool) {
 	r := s.newRun()
 	var began []int                  // by call, the index of the event that began the call
@@ -208,7 +208,7 @@ func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int
 	return ms, -1, true
 }
 
-// isOfType reports whether the type of call c is id.
+// isOfType reports whether call c has the type with number id.
 func (s *Space) isOfType(c *live, id uint32) bool {
 	t := s.types.List[id]
 	return c.stays == t.stays && len(c.holds) == len(t.holds) && !slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
@@ -226,8 +226,8 @@ func (r *run) play(ms []Move) {
 // maxReplay is the maximum number of repeated calls in a move that are replayed one by one.
 const maxReplay = 20_000
 
-// apply plays a move if the function ok accepts the nets that block it. It reports whether the
-// whole move was played, including its repetitions.
+// apply plays a move if ok accepts the nets that block it. It reports whether the whole move was
+// played, including its repetitions.
 func (r *run) apply(mv Move, ok func(blocking []int) bool) bool {
 	if mv.Class == nil {
 		r.end(r.calls[mv.Call], mv.End)
@@ -260,7 +260,7 @@ func (r *run) apply(mv Move, ok func(blocking []int) bool) bool {
 }
 
 // Replay plays the moves in all nets. stopped is the index of a net that blocks a move or whose
-// verdict is unknown; it is -1 if all moves were played.
+// verdict is unknown, or -1 if all moves were played.
 func (sys *system) Replay(ms []Move) (r *run, stopped int) {
 	r, stopped = sys.newRun(), -1
 	for _, mv := range ms {
@@ -308,9 +308,8 @@ func (r *run) key() string {
 	return fmt.Sprint(r.local, calls)
 }
 
-// continuations returns the runs that extend r by the success of one call. The call is either
-// already in flight or new. If match selects a call that can begin, found is the run that extends r
-// by the beginning of this call.
+// continuations returns the runs that extend r by the success of one call, either in flight or new.
+// found reports whether match selects a call that can begin.
 func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Class) bool) (next []*run, found *run) {
 	for _, s := range calls {
 		if blocking, _ := r.judge(s); len(blocking) > 0 {
@@ -393,7 +392,8 @@ func Tidy(ms []Move, tag func(*callclass.Class) uint8) []Move {
 	return out
 }
 
-// apart reports whether the effects of calls of classes a and b commute.
+// apart reports whether calls of classes a and b commute: they affect different nets, and tag does
+// not mark both.
 func apart(a, b *callclass.Class, tag func(*callclass.Class) uint8) bool {
 	if tag != nil && tag(a) != 0 && tag(b) != 0 {
 		return false
@@ -403,8 +403,8 @@ func apart(a, b *callclass.Class, tag func(*callclass.Class) uint8) bool {
 
 // accelerate repeats, in one step, the call that led from the state before to the current state, at
 // most the given number of times. It does so only if each repetition changes every net by the same
-// tokens and every net has enough tokens, both before and after, that the repetitions enable or
-// disable no transition (loop acceleration). It returns the number of repetitions.
+// tokens and every net has so many tokens, before and after, that the repetitions neither enable
+// nor disable a transition (loop acceleration). It returns the number of repetitions.
 func (r *run) accelerate(before []int, most int) int {
 	if most == 0 {
 		return 0

@@ -10,9 +10,9 @@ type scope struct {
 	users [][]callclass.Effect // for each net, the calls that affect it and their effects
 	fails bool                 // calls can have any outcome; otherwise, they all succeed
 
-	marked, opened []int // for each call and each net, the round that last visited it
+	marked, opened []int // for each call and each net, the round of its last visit
 	round          int
-	relaxed        *relaxation // the relaxation, which is computed when it is first needed
+	relaxed        *relaxation // the relaxation, computed on first use
 }
 
 func newScope(nets []*Net, calls [][]callclass.Effect) *scope {
@@ -37,7 +37,7 @@ func newScope(nets []*Net, calls [][]callclass.Effect) *scope {
 // relaxation never admits is never admitted.
 type relaxation struct {
 	*scope
-	possible []bool // whether the call is possible, by call
+	possible []bool // for each call, whether it is possible
 	each     []*relaxed
 }
 

@@ -24,7 +24,7 @@ func (m *Model) Never(q *Query, nets []int) Answer {
 	return f
 }
 
-// doubt returns an unknown answer, because the result depends on a call that might not exist.
+// doubt returns an unknown answer, for a result that depends on a call that might not exist.
 func (m *Model) doubt(unsure *callclass.Class, tool string) Answer {
 	why, supposed := m.Calls.Doubt(unsure, tool)
 	return Answer{Why: why, Supposed: supposed}
@@ -78,12 +78,12 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 	}
 }
 
-// capSteps are the reduced initial markings to try for large counters, in this order; 0 stands for
-// the actual initial marking.
+// capSteps are the reduced initial markings of large counters, in the order that they are tried. 0
+// stands for the actual initial marking.
 var capSteps = [...]int{6, 14, 30, 0}
 
-// exploreCapped explores the nets with reduced counters. It increases the counters until the
-// reduction no longer affects the answer. If the search was cut off, why is the reason.
+// exploreCapped explores the nets with reduced counters, which it increases until the reduction no
+// longer affects the answer. If the search was cut off, why is the reason.
 func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions) (s *Space, why string) {
 	caps := capSteps[:]
 	if o.Exact {
@@ -114,12 +114,12 @@ func (m *Model) exploreCapped(q *Query, nets []int, o ViewOptions) (s *Space, wh
 }
 
 // GroupLimit is the maximum number of states visited when a group of nets is explored completely.
-// If there are more, simpler proofs are tried.
+// If a group has more states, simpler proofs are tried.
 const GroupLimit = 2000
 
 // Whole returns the graph of all states that the nets can reach, or nil if there are too many. If
-// counters are reduced, states can be missing from the graph, but everything reachable from its
-// states is real.
+// counters are reduced, the graph may lack some states, but everything reachable from its states is
+// real.
 func (m *Model) Whole(nets []int, o ViewOptions) *Space {
 	s, _ := m.exploreCapped(&Query{Sole: -1, edges: true, serial: o.Serial, Tag: o.Tag, Start: neverHit}, nets, o)
 	return s
@@ -128,8 +128,7 @@ func (m *Model) Whole(nets []int, o ViewOptions) *Space {
 // neverHit is the Start function of a query that no call meets.
 func neverHit(mon uint32, _ uint8, _ bool) (uint32, bool) { return mon, false }
 
-// movesToHit returns the run that meets the query. The second result is false if no run could be
-// constructed.
+// movesToHit returns the run that meets the query, and reports whether it could be constructed.
 func (s *Space) movesToHit() ([]Move, bool) {
 	path := s.path(s.hit)
 	if !s.atState && s.q.Sole < 0 {
@@ -146,8 +145,8 @@ func (s *Space) movesToHit() ([]Move, bool) {
 	return ms, ok
 }
 
-// Objection returns the index of a net whose verdicts prevent the run from meeting the query, or
-// -1.
+// Objection returns the index of a net whose verdicts keep the run from meeting the query, or -1 if
+// no net does so.
 func (m *Model) Objection(q *Query, ms []Move) int {
 	if len(ms) == 0 {
 		return -1
@@ -176,8 +175,8 @@ func (m *Model) Objection(q *Query, ms []Move) int {
 	return -1
 }
 
-// pickRelevant returns a blocking net that waits for a success that the query is about. If no net
-// does so, it returns the result of [pickBlocking].
+// pickRelevant returns a blocking net that waits for a success that the query is about. If no such
+// net exists, it returns the result of [pickBlocking].
 func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	for _, n := range blocking {
 		if !slices.Contains(s.BlockedBy, n) && q.Tag != nil && slices.ContainsFunc(m.byNet[n], func(i int) bool { return q.Tag(m.Classes[i])&Succeeded != 0 }) {
@@ -188,8 +187,8 @@ func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 }
 
 // otherRefuser returns a net other than sole that also refuses the call or requires an approval at
-// least as strict as sole's. If no other net does so, it returns -1. If sole neither refuses the
-// call nor requires approval, it returns sole.
+// least as strict as sole's, or -1 if no other net does so. If sole neither refuses the call nor
+// requires approval, otherRefuser returns sole.
 func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	others := slices.DeleteFunc(slices.Clone(blocking), func(n int) bool { return n == sole })
 	switch {
@@ -213,8 +212,8 @@ func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
 	return s.extendTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
 }
 
-// extendTo repeats one of the run's calls until ok accepts the resulting run. The counters were
-// reduced by a number of tokens; this number limits the repetitions.
+// extendTo repeats one of the run's calls so that ok accepts the resulting run. The call is
+// repeated once for each token by which a counter was reduced.
 func (s *Space) extendTo(ms []Move, ok func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
 		n := s.nets[pos]
@@ -260,7 +259,7 @@ func endsLater(ms []Move, call int) bool {
 	return slices.ContainsFunc(ms, func(mv Move) bool { return mv.Class == nil && mv.Call == call })
 }
 
-// Repeat inserts successful calls of the same class before move i.
+// Repeat returns a copy of ms with more successful calls of the same class inserted before move i.
 func Repeat(ms []Move, i, more int) []Move {
 	at := ms[i].Call
 	out := slices.Clone(ms[:i])
@@ -274,13 +273,13 @@ func Repeat(ms []Move, i, more int) []Move {
 	return out
 }
 
-// An advisory net blocks calls unless it yields. It yields if a recovery net overrules it or if
-// blocking would leave no tool. The searches assume that it always blocks. A run found by a search
+// An advisory net blocks calls unless it yields, either because a recovery net overrules it or
+// because no tool would be left. The searches assume that it always blocks. A run found by a search
 // is real, because no net blocks any of its calls. A proof that no run exists counts only if it
 // also holds without the advisory nets.
 
-// Yielding returns the reason why an answer is unknown if any of the nets is advisory. Otherwise,
-// it returns the empty string.
+// Yielding returns the reason why an answer is unknown if one of the nets is advisory, and ""
+// otherwise.
 func (sys *system) Yielding(nets []int) string {
 	for _, n := range nets {
 		if sys.Nets[n].Info.Advisory {
@@ -290,8 +289,8 @@ func (sys *system) Yielding(nets []int) string {
 	return ""
 }
 
-// unadvised proves again that the nets forbid the query, but without relying on what advisory nets
-// block. about holds the nets that the query was started with.
+// unadvised proves again that the nets forbid the query, this time without relying on what advisory
+// nets block. about holds the nets that the query started with.
 func (m *Model) unadvised(q *Query, about, nets []int, o ViewOptions) Answer {
 	why := m.Yielding(nets)
 	switch {
@@ -299,7 +298,7 @@ func (m *Model) unadvised(q *Query, about, nets []int, o ViewOptions) Answer {
 		return Answer{Result: Proved, Nets: nets}
 	case q.state != nil && m.Yielding(about) != "": // the query is about the states of an advisory net
 		if len(nets) == len(about) {
-			return Answer{Result: Proved, Nets: nets} // a call that the net blocks does not change the state of the net, so it does not matter whether the call is made
+			return Answer{Result: Proved, Nets: nets} // a call that the net blocks leaves its state unchanged, so it does not matter whether the call is made
 		}
 		return Answer{Why: why}
 	}

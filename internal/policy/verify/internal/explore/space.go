@@ -9,22 +9,22 @@ import (
 )
 
 // A Query describes what a search looks for: the beginning of a call, or a state. Its monitor is a
-// small automaton; the number of the monitor's state is part of each product state.
+// small automaton whose current state is part of each product state.
 type Query struct {
 	Tag     func(*callclass.Class) uint8                                     // returns the tag of a class for the monitor
-	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // returns the monitor's next state when a call is admitted, and whether this is a hit; nil: a call that is tagged as wanted is a hit
+	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // returns the monitor's next state when a call is admitted, and whether this is a hit; if nil, a call tagged as wanted is a hit
 	Done    func(mon uint32, tag uint8) uint32                               // returns the monitor's next state when a call has succeeded
-	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // reports whether an admitted call may never end, or may end without being observed; nil: no call may do so
+	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // reports whether an admitted call may never end, or may end without being observed; if nil, no call may
 	state   func(s *Space, words []uint32) bool                              // reports whether a state is a hit
 	lost    func(s *Space, mon uint32, open *openType) uint32                // returns the monitor's next state when the outcome of a call is unknown
-	Sole    int                                                              // index of the net that alone must refuse the call or ask for approval; -1: none
+	Sole    int                                                              // index of the only net that must refuse the call or ask for approval; -1 if the query is not about such a net
 	edges   bool                                                             // whether to keep the edges of the graph
 	Unasked bool                                                             // the call must be admitted without approval
-	Asks    func(*gate.Transition) bool                                      // selects the approvals that count; nil: all approvals count
+	Asks    func(*gate.Transition) bool                                      // selects the approvals that count; nil means all
 	serial  bool                                                             // each call succeeds before the next begins
 }
 
-// asks reports whether n requires an approval that counts for q before a call with step b.
+// asks reports whether n requires an approval that counts for q before a call whose step is b.
 func (q *Query) asks(n *Net, b *begun) bool {
 	if !b.manual || q.Asks == nil {
 		return b.manual
@@ -77,7 +77,7 @@ type Space struct {
 	At    []int // for each state, the position of its first word
 
 	edges    []edge
-	hit      int32 // state before the hit; -1: no hit
+	hit      int32 // state before the hit; -1 if the query was not met
 	hitBy    event
 	atState  bool // the query is met by the state itself rather than by a call
 	complete bool
@@ -236,7 +236,7 @@ func (s *Space) started(k int32, by event, mon uint32) {
 	next[0] = mon
 	open := openType{tag: cl.tag & Succeeded, stays: by.kind == stays}
 	moved := false
-	var killed []uint64 // the watches that end, by position of the net; nil: no watches end
+	var killed []uint64 // watches that end, by position of the net; nil if no watches end
 	for _, t := range cl.effects {
 		b := s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning)
 		next[1+t.Net] = uint32(b.next)
@@ -269,7 +269,7 @@ func (s *Space) reach(next []uint32, open openType, from int32, by event) {
 	s.visit(next, from, by)
 }
 
-// spoils reports whether a call of the type numbered id spoils the watches of some net.
+// spoils reports whether a call of type id spoils the watches of some net.
 func (o *openTypes) spoils(id uint32) bool {
 	return slices.ContainsFunc(o.types.List[id].holds, func(h callclass.Effect) bool { return o.nets[h.Net].held.List[h.Meaning].spoils })
 }
@@ -292,8 +292,8 @@ func (o *openTypes) clearSpoiled(words []uint32) {
 // If there are this many calls, they also stand for any larger number.
 const maxAlike = 2
 
-// insert adds a call of the type numbered id to opens, unless the equal calls in opens already
-// stand for any number of such calls.
+// insert adds a call of type id to opens, unless the equal calls in opens already stand for any
+// number of such calls.
 func (o *openTypes) insert(opens []uint32, id uint32) []uint32 {
 	i, alike := find(opens, id)
 	if o.types.List[id].enough(alike) {
@@ -302,7 +302,7 @@ func (o *openTypes) insert(opens []uint32, id uint32) []uint32 {
 	return slices.Insert(opens, i, id)
 }
 
-// find returns the position of the first call of the type numbered id and the number of such calls.
+// find returns the position of the first call of type id in opens, and the number of such calls.
 func find(opens []uint32, id uint32) (at, alike int) {
 	at, _ = slices.BinarySearch(opens, id)
 	for at+alike < len(opens) && opens[at+alike] == id {
@@ -316,8 +316,7 @@ func (t *openType) enough(alike int) bool {
 	return t.watches && !t.stays && (t.many && alike > 0 || alike >= maxAlike)
 }
 
-// survivors returns those of the calls that still hold something after the watches in killed have
-// ended.
+// survivors returns the calls that still hold something after the watches in killed have ended.
 func (o *openTypes) survivors(opens []uint32, killed []uint64) []uint32 {
 	var out []uint32
 	for _, id := range opens {
@@ -370,7 +369,7 @@ func (o *openTypes) unclear(id uint32) bool {
 		return len(hold.flights) > 0 || hold.spoils
 	})
 	if !flies {
-		return false // this is equivalent to a failure
+		return false // equivalent to a failure
 	}
 	for _, h := range t.holds {
 		n := o.nets[h.Net]
@@ -431,8 +430,7 @@ func (s *Space) admits(k int32, c int) bool {
 	return true
 }
 
-// succeeded returns the state that [Space.atOnce] looks up. It is possible that this state was not
-// visited.
+// succeeded returns the state that [Space.atOnce] looks up, which might not have been visited.
 func (s *Space) succeeded(k int32, c uint32) []uint32 {
 	words := s.state(k)
 	next := slices.Clone(words[:1+len(s.nets)])

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// begin returns the step for a call with effect e that begins in the given local state. Steps are
+// begin returns the step for a call with effect e that begins in the given local state. The step is
 // cached.
 func (n *Net) begin(state, e int) *begun {
 	l := &n.locals.List[state]
@@ -73,7 +73,7 @@ func (n *structure) spoil(e callclass.Meaning, next *local, h *holding, b *begun
 	}
 }
 
-// unspoiled returns the number of a local state that is equal to the given state except that no
+// unspoiled returns the number of the local state that differs from the given one only in that no
 // spoiling call is in flight.
 func (n *Net) unspoiled(state int) int {
 	if !n.locals.List[state].spoiled {
@@ -134,14 +134,14 @@ func (n *structure) judge(l *local, e callclass.Meaning) (v verdict, chosen []in
 	return v, chosen
 }
 
-// lists reports whether a transition lists calls with the given meaning. A call that only phases
-// and free names mention is not one of the net's calls.
+// lists reports whether a transition lists calls with the given meaning. Calls that are mentioned
+// only in phases or as free names do not belong to the net.
 func (n *structure) lists(meaning int) bool {
 	return slices.ContainsFunc(n.Meanings.List[meaning], func(a callclass.Ask) bool { return len(a.Barred) == 0 && !a.Free })
 }
 
-// holds reports whether one of the places is marked, which means that its phase is active. A token
-// in flight counts for the place that it was taken from.
+// holds reports whether one of the places is marked, so that its phase is active. A token in flight
+// counts for the place that it was taken from.
 func (n *structure) holds(l *local, places []int) bool {
 	present := n.present(l)
 	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })
@@ -154,8 +154,8 @@ func (n *structure) void(l *local, e callclass.Meaning, t int) bool {
 	return def.Deferred && (l.spoiled || e.Spoils())
 }
 
-// earn adds transitions to chosen, the transitions that gate the call. The added transitions count
-// the call's success as evidence.
+// earn adds to chosen, the transitions that gate the call, those that count the call's success as
+// evidence.
 func (n *structure) earn(l *local, e callclass.Meaning, chosen []int) []int {
 	after := slices.Clone(l.marking)
 	for _, t := range chosen {
@@ -176,8 +176,8 @@ func (n *structure) earn(l *local, e callclass.Meaning, chosen []int) []int {
 	return chosen
 }
 
-// candidate returns the first enabled transition in lists, or -1. An evidence transition is a
-// candidate only if all listed transitions are observers.
+// candidate returns the first enabled transition in lists, or -1 if no transition is enabled. An
+// evidence transition is a candidate only if all listed transitions are observers.
 func (n *structure) candidate(l *local, lists []int, observed bool) int {
 	if l.stuck {
 		return -1
@@ -190,7 +190,7 @@ func (n *structure) candidate(l *local, lists []int, observed bool) int {
 	return -1
 }
 
-// take checks whether transition t is enabled in m and, if so, removes the tokens that t
+// take reports whether transition t is enabled in m and, if so, removes the tokens that t
 // permanently consumes.
 func (n *structure) take(t int, m petri.Marking) bool {
 	if !n.Trans[t].Enabled(m) {
@@ -209,7 +209,7 @@ func (n *structure) take(t int, m petri.Marking) bool {
 	return true
 }
 
-// unwatched returns the set of watches that end because their transition is not enabled in m.
+// unwatched returns the set of watches whose transitions are not enabled in m. Such watches end.
 func (n *structure) unwatched(m petri.Marking) uint64 {
 	var set uint64
 	for t, w := range n.watchAt {
@@ -220,7 +220,7 @@ func (n *structure) unwatched(m petri.Marking) uint64 {
 	return set
 }
 
-// keep returns those of the watches that are not in killed.
+// keep returns the watches that are not in killed.
 func (n *structure) keep(watches []int, killed uint64) []int {
 	if killed == 0 {
 		return watches
@@ -228,7 +228,7 @@ func (n *structure) keep(watches []int, killed uint64) []int {
 	return slices.DeleteFunc(slices.Clone(watches), func(t int) bool { return killed&(1<<n.watchAt[t]) != 0 })
 }
 
-// tokenless reports whether a holding has no tokens in flight.
+// tokenless reports whether no tokens are in flight in the holding.
 func (n *Net) tokenless(hold int) bool {
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool { return len(n.Trans[t].In) > 0 })
 }
@@ -244,7 +244,7 @@ func (n *Net) without(hold int, killed uint64) int {
 	return n.internHold(holding{flights: h.flights, watches: kept, spoils: h.spoils})
 }
 
-// end returns the step for a call that has the given holding and ends with outcome o. Steps are
+// end returns the step for a call with the given holding that ends with outcome o. The step is
 // cached.
 func (n *Net) end(state, hold int, o gate.Outcome) *ended {
 	key := endKey{state, hold, o}
@@ -282,7 +282,8 @@ func (n *Net) end(state, hold int, o gate.Outcome) *ended {
 	return e
 }
 
-// succeed produces the output of the transitions that the call began, and fires its watches.
+// succeed produces the output of the transitions that the call began, and fires the transitions of
+// its watches.
 func (n *structure) succeed(l *local, done, watches []int) (killed uint64) {
 	for _, t := range done {
 		n.Trans[t].Put(l.marking)

@@ -5,7 +5,7 @@ import "slices"
 // A tree numbers the states of a search and records how each was first reached.
 type tree[E any] struct {
 	index map[string]int32
-	from  []int32 // the predecessor of each state; -1: the state has no predecessor
+	from  []int32 // predecessor of each state; -1 for a state without predecessor
 	by    []E     // the step that leads from the predecessor to each state
 }
 

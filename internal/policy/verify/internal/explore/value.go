@@ -8,9 +8,9 @@ import (
 )
 
 // A net with a key is explored for a single tracked value; see [callclass.Datum]. The model assumes
-// that the net admits calls with other values and that these do not affect the net's state. So
-// whatever never happens in the model never happens for any value. A run found this way might not
-// be admitted by the gate and must be replayed.
+// that the net admits calls with other values and that these do not affect the net's state.
+// Whatever never happens in the model therefore never happens for any value. A run found in the
+// model might not be admitted by the gate and must be replayed.
 
 // Keyed reports whether some enforced net has a key.
 func (m *Model) Keyed() bool {
@@ -28,13 +28,13 @@ func (m *Model) OneValue() *Model {
 	return m.one
 }
 
-// Assured reports, for each state, whether successful calls can certainly reach the goal. These
-// calls have the tracked value or, unless the goal is only about that value, a new value. Only
-// calls of classes that the function may accepts are considered, and all calls of such a
-// continuation have the same value. Calls with a particular value can follow any state, so if they
-// reach the goal from all states, all states are assured. If the result depends on the value, two
-// maps might distinguish values that the classes do not mention; then a state is assured only if it
-// is assured for each of the values.
+// Assured reports, for each state, whether successful calls can certainly reach the goal. It
+// considers only calls of classes that may accepts, and only continuations whose calls all have the
+// same value: the tracked value or, unless the goal is only about that value, a new value. Calls
+// with a particular value can follow any state, so if they reach the goal from all states, all
+// states are assured. Otherwise, the result depends on the value. Two maps might then distinguish
+// values that the classes do not mention, so a state is assured only if it is assured for each of
+// the values.
 func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
 	var all []bool
 	for _, v := range s.valuesOf(may) {
@@ -58,8 +58,8 @@ func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
 	return all
 }
 
-// valuesOf returns the values that are mentioned by the classes that the function may accepts. The
-// first is the tracked value of classes that mention no value.
+// valuesOf returns the values that the classes accepted by may mention. The first is the tracked
+// value of classes that mention no value.
 func (s *Space) valuesOf(may func(class int) bool) []callclass.Values {
 	all := []callclass.Values{{}}
 	for i := range s.classes {
@@ -83,18 +83,18 @@ func (s *Space) assured(g *Goal, may func(class int) bool) []bool {
 	return s.Escapes(&either, may)
 }
 
-// fresh reports, for each state, whether calls with a new value lead to the goal. It looks for
-// other states that agree with this state in all nets without a key and where no call has used the
-// tracked value. Calls with a new value lead to the goal if such states exist and are all good.
+// fresh reports, for each state, whether calls with a new value lead to the goal. They do if, among
+// the states that agree with this state in all nets without a key and where no call has used the
+// tracked value, there is at least one and all of them are good.
 func (s *Space) fresh(good []bool) []bool {
-	unused := make([]map[int]bool, len(s.nets)) // nil: the net has no key
+	unused := make([]map[int]bool, len(s.nets)) // nil if the net has no key
 	for pos, n := range s.nets {
 		if n.Keyed() {
 			unused[pos] = n.unused()
 		}
 	}
 	keys := make([]string, len(s.At))
-	all := make(map[string]bool) // for each key, whether all such states are good
+	all := make(map[string]bool) // by key, whether all such states are good
 	for k := range s.At {
 		words := s.state(int32(k))[1 : 1+len(s.nets)]
 		var key []byte
@@ -154,7 +154,7 @@ func (n *Net) unused() map[int]bool {
 }
 
 // anyValue reports whether the name belongs to the clock or to calls without a value. A call counts
-// as one without a value even if its result may have a value.
+// as having no value even if its result may have one.
 func (n *structure) anyValue(a callclass.Ask) bool {
 	return !slices.ContainsFunc(a.Transitions, func(t int) bool { return !slices.Contains(n.timed, t) && !slices.Contains(a.Idle, t) })
 }

@@ -13,7 +13,7 @@ import (
 type view struct {
 	model   *Model
 	nets    []*Net
-	at      []int // position of each net of the model in the view; -1: not in the view
+	at      []int // position of each net of the model in the view; -1 if it is not in the view
 	classes []class
 	limits  []int // positions of nets with reduced counters
 
@@ -22,26 +22,26 @@ type view struct {
 
 // A class represents all call classes that a view cannot distinguish.
 type class struct {
-	member  *callclass.Class // one of the call classes that it represents
+	member  *callclass.Class // one of the represented call classes
 	effects []callclass.Effect
 	tag     uint8
 
-	sure   bool  // a call of some of these call classes is known to be possible; see ViewOptions.Beyond
+	sure   bool  // a call of one of these call classes is known to be possible; see ViewOptions.Beyond
 	beyond []int // the smallest set of nets outside the view that can refuse a call known to be possible
 }
 
 // ViewOptions select what a view includes.
 type ViewOptions struct {
-	Tag       func(*callclass.Class) uint8 // returns the tag of a class for the query; nil: no tags
+	Tag       func(*callclass.Class) uint8 // returns the tag of a class for the query; nil means no tags
 	witnessed bool                         // consider only calls with known tools and arguments
-	cap       int                          // initial number of tokens in reduced counters; 0: counters are not reduced
+	cap       int                          // initial number of tokens in reduced counters; 0 means not reduced
 	Limit     int                          // maximum number of states that the search may visit
-	until     int                          // maximum total effort of the model; 0: unlimited
+	until     int                          // maximum total effort of the model; 0 means unlimited
 	required  bool                         // proofs must not rely on what advisory nets block
 	Exact     bool                         // do not reduce counters
-	Serial    bool                         // explore only the runs where each call succeeds before the next begins
+	Serial    bool                         // explore only runs where each call succeeds before the next begins
 	Beyond    bool                         // record the nets outside the view that can refuse calls of each class
-	about     int                          // 1 + index of the net whose verdicts the query is about, so that its blocked calls are kept; 0: none
+	about     int                          // 1 + index of the net whose verdicts the query is about, so that its blocked calls are kept; 0 if the query is not about a net
 }
 
 func (m *Model) view(nets []int, o ViewOptions) *view {
@@ -120,8 +120,8 @@ func (v *view) bound(o ViewOptions) int {
 // price returns the effort of visiting a state: storing it and trying all classes in it.
 func (v *view) price() int { return 16 + len(v.classes) }
 
-// If visiting a state costs more than usualPrice, the effort limits a search, not the number of
-// states.
+// If visiting a state costs more than usualPrice, a search is limited by its effort instead of its
+// number of states.
 const usualPrice = 64
 
 func (l *searchLimits) visited(v *view, states int) {
@@ -129,5 +129,5 @@ func (l *searchLimits) visited(v *view, states int) {
 	l.effort += states * v.price()
 }
 
-// uncertain reports whether it is unknown if a call of class s can be made or is admitted.
+// uncertain reports whether calls of class s might be impossible or might not be admitted.
 func uncertain(s *callclass.Class) bool { return s.Unsure() || s.HasOther() || s.AddsToSum }
