@@ -12,14 +12,14 @@ import (
 // maxCached bounds the number of cached sessions.
 const maxCached = 10_000
 
-// cache holds a process's sessions and shared parts. Entries and parts have their own locks.
+// cache holds this process's sessions and shared parts, which have their own locks.
 type cache struct {
 	mu             sync.RWMutex
 	policy         *gate.Policy
 	active         []string
 	sessions       map[string]*entry
 	principals     map[string]*part
-	principalLimit int // number of principals above which sweepPrincipals evicts the principals that have no cached session
+	principalLimit int // number of principals that triggers sweepPrincipals
 	global         *part
 }
 
@@ -30,7 +30,7 @@ func newCache(p *gate.Policy, active []string) *cache {
 	}
 }
 
-// getOrCreate returns the session's cached entry, or creates an entry without a state.
+// getOrCreate returns the session's cached entry, creating one without a state if necessary.
 func (c *cache) getOrCreate(s admission.SessionInfo) (e *entry, created bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,7 +93,7 @@ func (c *cache) sweepPrincipals() {
 		here[e.info.Principal] = true
 	}
 	maps.DeleteFunc(c.principals, func(name string, p *part) bool { return !here[name] && p.evictable() })
-	c.principalLimit = max(c.principalLimit, 2*len(c.principals)) // limit the rate of sweeps, because a sweep examines all principals
+	c.principalLimit = max(c.principalLimit, 2*len(c.principals)) // limit the rate of sweeps: a sweep examines all principals
 }
 
 func (c *cache) lookup(session string) *entry {
@@ -112,7 +112,7 @@ func (c *cache) forget(e *entry) {
 	}
 }
 
-// newSession returns a session that begins now, without adding it to the cache.
+// newSession returns a new session of the principal without adding it to the cache.
 func (c *cache) newSession(k admission.Key) *entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,7 +121,7 @@ func (c *cache) newSession(k admission.Key) *entry {
 	return e
 }
 
-// prepareTakeover adds the cached states to t, converted to the new policy.
+// prepareTakeover converts the cached states to the new policy and adds them to t.
 func (c *cache) prepareTakeover(t *takeover) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

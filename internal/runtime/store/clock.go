@@ -11,7 +11,7 @@ import (
 // Clock tracks whether the database rejects steps because this process's clock is behind. It is
 // safe for concurrent use.
 type Clock struct {
-	late atomic.Pointer[backend.ClockError] // error of the last op that had Reserve set; nil: the clock was right
+	late atomic.Pointer[backend.ClockError] // error of the last op with Reserve set; nil: the clock was right
 }
 
 // observe updates the clock from an op's result.
@@ -31,13 +31,12 @@ func (c *Clock) observe(op *backend.Op) {
 }
 
 // maxReportAge limits how long a clock error remains valid. After that time a call must be tried
-// again, because another process may have used the kill switch. Without this limit, a load balancer
-// might no longer send calls to a process that is not ready.
+// again, because a use of the kill switch by another process may have corrected the newest time.
+// Without this limit, a load balancer might never again send calls to a process that is not ready.
 const maxReportAge = time.Minute
 
-// Behind returns the error that the database would return for a decision at the given time if this
-// process's clock is behind the newest record. It returns nil if the clock is right or if no recent
-// attempt has failed.
+// Behind returns the error that the database would return for a decision at the given time, or nil
+// if the clock is right or no recent attempt has failed.
 func (c *Clock) Behind(now time.Time) error {
 	late := c.late.Load()
 	if late == nil || !now.Before(late.Newest.Add(-backend.Skew)) || now.Sub(late.At) > maxReportAge {

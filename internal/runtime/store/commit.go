@@ -19,29 +19,29 @@ import (
 // commitTimeout bounds the duration of a commit.
 const commitTimeout = 20 * time.Second
 
-// committer commits the steps of [Durable], of [Retention] and of presence to the database. It owns
-// the queue. The queue's commit lock guards the fields uncertain and context.
+// committer commits the steps of [Durable], [Retention] and presence to the database. It owns the
+// queue, whose commit lock guards the fields uncertain and context.
 type committer struct {
 	database backend.Backend
-	recorder *audit.Recorder // also receives the committed records
+	recorder *audit.Recorder // receives a copy of the committed records
 	clock    *Clock
 	log      *slog.Logger
 	now      func() time.Time
 	settle   func(admitted) // settles an admitted call that was never sent
 
 	queue     queue
-	staging   atomic.Int32          // number of steps that goroutines are currently staging
+	staging   atomic.Int32          // number of steps that are being staged
 	lastFault atomic.Pointer[error] // error of the last failed access; nil: the database works
 	uncertain uncertainCalls
 	context   commitContext
 	unsent    unsent
 }
 
-// unflushed lists the committed steps of a batch that still need a flush to the disk.
+// unflushed holds the committed steps of a batch that still need a flush to disk.
 type unflushed []*queued
 
-// flush flushes the batch to disk and ends its steps. It does not need the commit lock, so the next
-// batch can be committed in the meantime.
+// flush flushes the batch to disk and ends its steps. It runs without the commit lock, so that the
+// next batch can be committed concurrently.
 func (all unflushed) flush() {
 	if len(all) == 0 {
 		return
@@ -55,9 +55,9 @@ func (all unflushed) flush() {
 	}
 }
 
-// commitNext commits the next batch, unless s is already committed, and flushes it. It then settles
-// the admitted calls that were not sent. The caller must hold the commit lock, and commitNext
-// releases it.
+// commitNext commits and flushes the next batch, unless s is already committed. It then settles the
+// admitted calls that were not sent. The caller must hold the commit lock, which commitNext
+// releases.
 func (c *committer) commitNext(s *queued) {
 	defer func() {
 		for _, call := range c.unsent.takeAll() {
@@ -88,11 +88,11 @@ func (c *committer) drain() {
 	}
 }
 
-// commit commits those steps of a batch that depend on no dropped row, and returns the steps that
+// commit commits the steps of a batch that do not depend on a dropped row, and returns those that
 // still need a flush. The caller must hold the commit lock.
 func (c *committer) commit(batch []*queued) unflushed {
 	valid, lost := splitDropped(batch)
-	// Fail the lost steps only after the commit, so that callers that read again see its result.
+	// Fail the lost steps only after the commit, so that callers that retry see its result.
 	defer func() {
 		for _, s := range lost {
 			err := cmp.Or(s.dropReason(), admission.ErrStale)
@@ -133,8 +133,8 @@ type commitContext struct {
 	stop context.CancelFunc
 }
 
-// current returns a context that ends after 1 to 1.5 times [commitTimeout]. A later call may cancel
-// it and return a new context.
+// current returns a context whose deadline is 1 to 1.5 times [commitTimeout] away. A later call may
+// cancel the context.
 func (p *commitContext) current() context.Context {
 	if now := time.Now(); p.last == nil || now.Sub(p.made) > commitTimeout/2 {
 		p.cancel()
@@ -177,8 +177,8 @@ func splitDropped(batch []*queued) (valid, lost []*queued) {
 }
 
 // finishBatch ends the steps with the database's results, and returns the committed steps that
-// still need a flush. If the recorder cannot write the records, the admitted calls are not sent,
-// and they are settled as failures.
+// still need a flush. If the recorder cannot write the records, the admitted calls are not sent but
+// settled as failures.
 func (c *committer) finishBatch(steps []*queued) (all unflushed) {
 	unwritten := c.copyRecords(steps)
 	for _, s := range steps {
@@ -203,7 +203,7 @@ func (c *committer) finishBatch(steps []*queued) (all unflushed) {
 	return all
 }
 
-// copyRecords also writes the committed steps' records to the recorder.
+// copyRecords copies the committed steps' records to the recorder.
 func (c *committer) copyRecords(steps []*queued) error {
 	if !c.recorder.Active() {
 		return nil
@@ -225,7 +225,7 @@ func (c *committer) copyRecords(steps []*queued) error {
 }
 
 // finishCommitted ends a committed step with the given result. If the result is an error, the
-// step's call must not be sent, and is settled as a failure later.
+// step's call must not be sent and is later settled as a failure.
 func (s *queued) finishCommitted(result error) {
 	if result != nil && s.call != 0 {
 		s.committer.unsent.add(admitted{session: s.session, call: s.call})
@@ -233,7 +233,7 @@ func (s *queued) finishCommitted(result error) {
 	s.finish(result)
 }
 
-// recordFault remembers that the database has failed, so that ready checks it. It returns err.
+// recordFault notes that the database has failed, so that ready checks it, and returns err.
 func (c *committer) recordFault(err error) error {
 	c.lastFault.Store(&err)
 	return err
@@ -260,7 +260,7 @@ func (c *committer) write(r *row, data []byte) *queued {
 	return c.enqueue(s)
 }
 
-// close waits for the current commit and releases the context.
+// close waits for the current commit to end and releases the context.
 func (c *committer) close() {
 	c.queue.commitLock <- struct{}{}
 	defer c.queue.unlockCommit()

@@ -13,19 +13,19 @@
 // [Durable] decides the steps on the cached states. Its committer commits them to the database, and
 // its presence writes and reads the processes' heartbeats.
 //
-// # State write
+// # Writing states
 //
-// A write of [Durable] uses optimistic concurrency and group commit:
+// [Durable] writes states with optimistic concurrency and group commit:
 //
 //  1. Lock the session and its shared parts. Read every dropped row again.
 //  2. Run the decision on the state in memory and apply its delta there.
 //  3. Encode the changed parts as a backend.Op. The op contains the version of each part that
 //     the decision read or changed, and raises the changed parts' versions in memory.
-//  4. Append the op to the queue and unlock. The queue has the order of the decisions.
+//  4. Append the op to the queue and unlock. The queue keeps the order of the decisions.
 //  5. The first goroutine that waits for its step acquires the commit lock and commits a batch
 //     of the queue in one transaction. The database checks all versions (compare-and-swap).
 //  6. If an op needs a flush to disk, flush after releasing the commit lock, so that the next
-//     batch can be committed in the meantime. Only then does the step end.
+//     batch can be committed concurrently. The step ends after the flush.
 //
 // If an op fails, the rows that it changed or depended on are dropped, and every later step that
 // used one of them fails too. The next decision reads those rows from the database again. If the
@@ -40,8 +40,8 @@
 // is allowed only with TryLock.
 //
 // Lock order of Memory: the ledger, the session, the principal's part, the global part. The
-// recorder undoes steps under the locks of their sessions, so its Flush must not be called with a
-// session locked.
+// recorder undoes steps under the locks of their sessions, so its Flush must not be called while
+// holding a session lock.
 //
 // The package starts goroutines only in [Late], one for each attempt to open its database.
 // [Watcher.Run] and [Retention.Run] run in the caller's goroutines.

@@ -16,12 +16,12 @@ import (
 )
 
 // Durable is a ledger in a database that other processes can use at the same time. It caches the
-// most recently used states. It decides a step in memory and commits it together with all waiting
-// steps. If the version of a part shows that another process has changed it, the step is stale, and
-// Durable reads the part again.
+// most recently used states, decides each step in memory, and commits it together with all waiting
+// steps. If a part's version shows that another process has changed the part, the step is stale,
+// and Durable reads the part again.
 //
 // Durable acquires locks in the same order as [Memory] and holds them until the step is in the
-// queue, so the queue has the order of the decisions. The package comment describes the protocol.
+// queue, so the queue keeps the order of the decisions. The package comment describes the protocol.
 type Durable struct {
 	Clock Clock
 
@@ -38,7 +38,7 @@ type DurableOptions struct {
 	Backend  backend.Backend
 	Policy   *gate.Policy
 	Active   []string         // active nets; nil: all
-	Recorder *audit.Recorder  // also receives the records once they are in the database; nil: none
+	Recorder *audit.Recorder  // receives a copy of the records once they are in the database; may be nil
 	Logger   *slog.Logger     // nil: discard
 	Now      func() time.Time // nil: time.Now
 }
@@ -65,8 +65,8 @@ func NewDurable(ctx context.Context, o DurableOptions) (*Durable, error) {
 	return d, nil
 }
 
-// Beat writes this process's heartbeat and removes the sessions of processes that have ended. It
-// does nothing if no heartbeat is due, so the caller must call it every few seconds.
+// Beat writes this process's heartbeat and removes the sessions of processes that have ended,
+// unless the last heartbeat is recent. It must be called every few seconds.
 func (d *Durable) Beat(ctx context.Context) error { return d.presence.beat(ctx) }
 
 // Close removes this process's heartbeat from the database.
@@ -76,7 +76,7 @@ func (d *Durable) Close(ctx context.Context) error {
 	return err
 }
 
-// lockPolicy prevents policy changes until unlockPolicy.
+// lockPolicy prevents policy changes until unlockPolicy is called.
 func (d *Durable) lockPolicy() { d.policyMu.RLock() }
 
 func (d *Durable) unlockPolicy() { d.policyMu.RUnlock() }
@@ -129,7 +129,7 @@ func (d *Durable) Append(_ context.Context, events ...audit.Event) (admission.Co
 // settledBySelf is the actor in the outcome record of a call that was never sent.
 const settledBySelf = "petrigate: the call was never sent"
 
-// settleUnsent settles an admitted call that was never sent as a failure.
+// settleUnsent settles a call as a failure because it was admitted but never sent.
 func (d *Durable) settleUnsent(c admitted) {
 	ctx, now := context.Background(), d.now()
 	err := admission.Update(ctx, d, c.session, func(s *gate.State) (admission.Change, error) {

@@ -24,10 +24,10 @@ type entry struct {
 	row        *row // nil: not read from the database yet
 	new        bool // the session might not be in the database yet
 	evicted    bool // the entry was dropped from the cache; another entry may have replaced it
-	roams      bool // when the session was last read, another process had changed it
+	roams      bool // another process had changed the session when it was last read
 	owner      uint64
-	admittedBy map[uint64]string  // for each open call, the process that admitted the call; calls that this process admitted are missing
-	asks       map[uint64]*queued // for each call that waits for approval, the step that staged the call
+	admittedBy map[uint64]string  // other processes that admitted open calls, by call number
+	asks       map[uint64]*queued // steps that staged the calls waiting for approval, by call number
 }
 
 // markEnded marks the session as ended. It returns e if the session is finished, otherwise nil.
@@ -73,8 +73,8 @@ func (e *entry) sessionInfo() admission.SessionInfo {
 }
 
 // likelyStale reports whether another process has probably changed the session since its last step
-// here. This is likely if the session moves between processes and none of its calls is in flight in
-// this process. Reading the session again costs less than a decision that the database rejects. The
+// in this process. This is likely if the session moves between processes and has no call in flight
+// in this one. Rereading the session costs less than a decision that the database rejects. The
 // caller must hold the session lock.
 func (e *entry) likelyStale() bool {
 	return e.roams && !e.row.pending() && len(e.state.Calls) == 0 && len(e.state.Asks) == 0
@@ -96,7 +96,7 @@ func (e *entry) evictable() bool {
 	return e.row.dropReason() == nil && e.row.version > 0 && !e.row.pending() && !e.ended && len(e.state.Asks) == 0
 }
 
-// storedInfo returns the facts about the session that are stored beside its nets.
+// storedInfo returns the facts about the session that are stored along with its nets.
 func (e *entry) storedInfo(writer string) statecode.Info {
 	i := statecode.Info{Principal: e.info.Principal, Since: e.info.Since, Owner: e.owner, Writer: writer, Ended: e.ended, About: string(e.info.About)}
 	if e.info.Lasting {
@@ -105,8 +105,7 @@ func (e *entry) storedInfo(writer string) statecode.Info {
 	return i
 }
 
-// appendRows appends the rows of the session and its parts, except rows that are already in the
-// slice rows.
+// appendRows adds the rows of the session and its parts to rows, without duplicates.
 func (e *entry) appendRows(rows []*row) []*row {
 	rows = list.Add(rows, e.row)
 	for _, p := range e.parts {

@@ -9,11 +9,12 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// maxHeads bounds the number of chains in a start record. The record contains the chains whose
-// records are newest; earlier start records contain the other chains.
+// maxHeads bounds the number of chains in a start record. The record refers to the chains with the
+// newest records; earlier start records refer to the others.
 const maxHeads = 100
 
-// Heads returns the last record of each other process's chain. The newest record comes first.
+// Heads returns the heads of the other processes' chains, newest first, but no more than fit in a
+// start record.
 func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	records, err := d.database.Heads(ctx)
 	if err != nil {
@@ -34,7 +35,7 @@ func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	}), nil
 }
 
-// Stored counts the records in a database. It reads only the last record of each chain.
+// Stored returns the number of records in a database. It reads only the last record of each chain.
 func Stored(ctx context.Context, b backend.Backend) (n uint64, err error) {
 	heads, err := b.Heads(ctx)
 	if err != nil {
@@ -47,8 +48,8 @@ func Stored(ctx context.Context, b backend.Backend) (n uint64, err error) {
 	return n, err
 }
 
-// removedThrough returns the number of each chain's last removed record, according to the newest
-// removal event. The record itself might still exist.
+// removedThrough returns, for each chain, the number of the last record that the newest removal
+// event covers. That record might still exist.
 func removedThrough(ctx context.Context, b backend.Backend) (map[string]uint64, error) {
 	e, _, _, err := backend.ReadRemoval(ctx, b)
 	if err != nil {

@@ -33,14 +33,14 @@ var (
 	_ backend.Pins    = (*Late)(nil)
 )
 
-// NewLate returns a database that the given function opens on first use. Late logs when the
-// function fails, and when the database becomes available.
+// NewLate returns a database that open opens on first use. It logs when open fails and when the
+// database becomes available.
 func NewLate(open func(context.Context) (backend.Backend, error), log *slog.Logger) *Late {
 	return &Late{open: open, log: log}
 }
 
-// Late tries an unreachable database at most once per retryInterval. A caller waits at most
-// probeWait for such an attempt, because the database may work again.
+// Late tries to open an unreachable database at most once per retryInterval. A caller waits for
+// such an attempt for at most probeWait.
 const (
 	retryInterval = time.Second
 	probeWait     = 500 * time.Millisecond
@@ -55,13 +55,13 @@ func (l *Late) Try(ctx context.Context) error {
 	return err
 }
 
-// errSilent means that the first attempt to open the database takes longer than the start of the
-// process can wait.
+// errSilent means that the first attempt to open the database takes longer than the process waits
+// for it at startup.
 var errSilent = errors.New("it does not answer")
 
-// opened returns the database, and first opens it if necessary. It waits for the first attempt
-// until ctx ends, but only briefly for later attempts. On a network that drops all packets, an
-// attempt takes a long time, and every caller would hang.
+// opened returns the database, opening it first if necessary. It waits for the first attempt until
+// ctx is done, but only briefly for later ones: on a network that drops all packets, an attempt
+// takes a long time, and every caller would hang.
 func (l *Late) opened(ctx context.Context) (backend.Backend, error) {
 	l.mu.Lock()
 	switch {
@@ -104,13 +104,14 @@ func (l *Late) attempt(ctx context.Context, ended chan struct{}) {
 		}
 		l.inner, l.since, l.err = inner, l.tried, nil
 	case errors.Is(err, backend.ErrUnusable) && l.err == nil:
-		l.unusable = err // the caller reports a permanent error at the start
+		l.unusable = err // at startup, the caller reports a permanent error
 	default:
 		l.fail(err)
 	}
 }
 
-// fail stores the error that prevents opening the database. The caller must hold the lock.
+// fail notes that the database cannot be opened, and logs the first such error. The caller must
+// hold the lock.
 func (l *Late) fail(err error) {
 	if l.err == nil {
 		l.log.Error("cannot open the state database: petrigate refuses every call and retries", "error", err)
@@ -118,8 +119,7 @@ func (l *Late) fail(err error) {
 	l.err = err
 }
 
-// result returns the database, or the error that prevents opening it. The caller must hold the
-// lock.
+// result returns the database, or an error if it is not open. The caller must hold the lock.
 func (l *Late) result(ctx context.Context) (backend.Backend, error) {
 	if l.err == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && l.attemptDone != nil {
 		l.fail(errSilent)
@@ -151,7 +151,7 @@ func (l *Late) ifOpen() backend.Backend {
 	return l.inner
 }
 
-// whenOpen runs f on the database, and first opens it if necessary.
+// whenOpen calls f with the database, opening it first if necessary.
 func whenOpen[T any](ctx context.Context, l *Late, f func(backend.Backend) (T, error)) (result T, err error) {
 	b, err := l.opened(ctx)
 	if err != nil {
@@ -160,7 +160,7 @@ func whenOpen[T any](ctx context.Context, l *Late, f func(backend.Backend) (T, e
 	return f(b)
 }
 
-// do is like whenOpen, but f returns only an error.
+// do is like whenOpen, for a function that returns only an error.
 func (l *Late) do(ctx context.Context, f func(backend.Backend) error) error {
 	b, err := l.opened(ctx)
 	if err != nil {

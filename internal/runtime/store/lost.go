@@ -12,14 +12,14 @@ import (
 // LostCall is an open call whose process has ended. Only an operator can settle it.
 type LostCall struct {
 	Session string
-	Process string // process that admitted the call; empty: an older version of petrigate, which did not store the process
+	Process string // process that admitted the call; empty: unknown, because an older version of petrigate admitted it
 	Call    uint64
 	Tool    string
 	Since   time.Time
 }
 
 // Lost lists the open calls whose processes have ended. It reads the sessions with open calls, but
-// does not read records.
+// no records.
 func (d *Durable) Lost(ctx context.Context) ([]LostCall, error) {
 	if _, err := d.presence.endedProcesses(ctx); err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (d *Durable) Lost(ctx context.Context) ([]LostCall, error) {
 	return lost, err
 }
 
-// eachOpen calls f for each session with open calls in a database, and does not read records.
+// eachOpen calls f for each session in the database that has open calls. It reads no records.
 func eachOpen(ctx context.Context, b backend.Backend, f func(session string, calls []statecode.OpenCall)) error {
 	for p, err := range b.List(ctx, backend.Session, statecode.OpenCalls) {
 		if err != nil {
@@ -50,8 +50,8 @@ func eachOpen(ctx context.Context, b backend.Backend, f func(session string, cal
 	return nil
 }
 
-// LostOf returns the numbers of those open calls of a session whose processes have ended. It uses
-// the session's cached state; to refresh that state, call View first.
+// LostOf returns the set of the session's open calls whose processes have ended. It uses the
+// session's cached state; to refresh that state, call View first.
 func (d *Durable) LostOf(ctx context.Context, k admission.Key) (map[uint64]bool, error) {
 	admitted := map[uint64]string{}
 	err := d.inspect(ctx, k, func(e *entry) {

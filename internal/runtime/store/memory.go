@@ -14,7 +14,7 @@ import (
 
 // Approvals manages the approvals that calls use up. approval.Broker implements it.
 type Approvals interface {
-	Claim(id string) error // reserves the approval for one call, until Consume or Unclaim
+	Claim(id string) error // reserves the approval for one call, until Consume or Unclaim is called
 	Consume(id string)
 	Unclaim(id string)
 }
@@ -22,9 +22,8 @@ type Approvals interface {
 // Memory is a ledger that exists only in this process. It sends its records to a recorder.
 //
 // A step locks its session, then the principal's part, and then the global part. Parts without nets
-// are not locked. The step queues its records under these locks, so the records have the order of
-// the steps. If the records cannot be written, all queued steps are undone, beginning with the
-// last.
+// are not locked. The step queues its records under these locks, so the records are in the order of
+// the steps. If the records cannot be written, all queued steps are undone in reverse order.
 type Memory struct {
 	approvals Approvals
 	recorder  *audit.Recorder
@@ -46,8 +45,8 @@ const maxLingering = 10_000
 
 var _ admission.Ledger = (*Memory)(nil)
 
-// NewMemory returns a ledger with initial states of p. Only the nets in active are active, or all
-// nets if active is nil. Approvals may be nil if no call needs approval.
+// NewMemory returns a ledger with the nets of p in their initial states. If active is not nil, only
+// the nets that it lists are active. approvals may be nil if no call needs approval.
 func NewMemory(p *gate.Policy, active []string, approvals Approvals, recorder *audit.Recorder) *Memory {
 	return &Memory{
 		approvals: approvals, recorder: recorder, policy: p, active: active,
@@ -107,7 +106,7 @@ func (m *Memory) End(_ context.Context, k admission.Key) error {
 	if e == nil {
 		return admission.ErrNoSession
 	}
-	_ = m.recorder.Flush() // an undone step may open a call again
+	_ = m.recorder.Flush() // undoing a step may reopen a call
 	if over := e.markEnded(); over != nil {
 		m.forget(over)
 	} else {
@@ -157,7 +156,7 @@ func (m *Memory) View(_ context.Context, k admission.Key, f func(*gate.State)) e
 	return nil
 }
 
-// newSession returns a session that begins now, without adding it to the ledger.
+// newSession returns a new session of the principal without adding it to the ledger.
 func (m *Memory) newSession(k admission.Key) *entry {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -235,7 +234,7 @@ func (m *Memory) unlockAll() {
 	}
 }
 
-// successor holds the states of a [Memory] under another policy.
+// successor holds a [Memory]'s states, converted to another policy.
 type successor struct {
 	states     map[*entry]*gate.State
 	principals map[string]*part

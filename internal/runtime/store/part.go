@@ -8,13 +8,13 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// part holds the states of the nets in one scope. Sessions share a part.
+// part holds the states of the nets in one scope, which several sessions share.
 type part struct {
 	scope gate.Scope
-	nets  []int // indexes of the nets in the scope
+	nets  []int // indexes of the scope's nets in the policy
 
 	mu    sync.Mutex
-	data  []*gate.NetData // states in the order of the nets
+	data  []*gate.NetData // states, in the order of nets
 	owner uint64          // last assigned number; see [gate.State.Owners]
 
 	// Used only by Durable.

@@ -33,28 +33,28 @@ type presence struct {
 	seen map[string]sighting
 }
 
-// sighting is the heartbeat of a process when it was last read.
+// sighting is the last heartbeat seen from a process.
 type sighting struct {
 	version int64
 	at      time.Time // time when this process first saw the version, by its own clock
 	changed time.Time // time of the last change, by the database's clock
-	names   bool      // the process also stores, for each open call, which process admitted it
+	names   bool      // the process also stores which process admitted each open call
 }
 
 // live reports whether the process has written a heartbeat within beatTimeout.
 func (s sighting) live() bool { return time.Since(s.changed) <= beatTimeout }
 
 // heartbeat is the data that a process stores to show that it is running. Older versions of
-// petrigate store only a number, which is the time.
+// petrigate store only the time, as a number.
 type heartbeat struct {
 	Time  int64 `json:"time"`
 	Names bool  `json:"names"`
 }
 
-// hasEnded reports whether the process has ended, according to the heartbeats that
-// [presence.endedProcesses] has last read. An empty name stands for a process of an older version,
-// which does not store its name with its calls. Such a process has certainly ended if no process of
-// an older version is live.
+// hasEnded reports whether the process has ended, according to the heartbeats last read by
+// [presence.endedProcesses]. An empty name stands for a process of an older version, which does not
+// store its name with its calls. Such a process has certainly ended if no process of an older
+// version is live.
 func (p *presence) hasEnded(process string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,8 +144,7 @@ func (p *presence) endedProcesses(ctx context.Context) (ended []backend.Part, er
 	return ended, nil
 }
 
-// removeEnded removes the heartbeats of ended processes, and their sessions except those with open
-// calls.
+// removeEnded removes the heartbeats of ended processes, and their sessions without open calls.
 func (p *presence) removeEnded(ctx context.Context, ended []backend.Part) error {
 	known := p.processes()
 	for _, e := range ended {
@@ -187,8 +186,7 @@ func (p *presence) remove(ctx context.Context) error {
 	return p.committer.write(row, nil).Wait(ctx)
 }
 
-// lost reports whether the process that admitted a call has ended, according to the heartbeats that
-// [presence.endedProcesses] has last read.
+// lost reports whether the process that admitted a call has ended; see [presence.hasEnded].
 func (p *presence) lost(process string) bool {
 	return process != p.committer.database.Writer() && p.hasEnded(process)
 }

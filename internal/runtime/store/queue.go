@@ -26,7 +26,7 @@ type queued struct {
 	session      admission.Key
 	op           backend.Op
 	rows         []*row        // rows that the decision used; the rows of op.Writes come first
-	events       []audit.Event // the events in op.Events before encoding
+	events       []audit.Event // op.Events before encoding
 	call         uint64        // number of the admitted call; 0: the step admits no call
 	duringCommit bool          // the step was staged during a commit
 	done         chan struct{}
@@ -39,8 +39,8 @@ type queued struct {
 	unflushed atomic.Bool // the step is committed, but the goroutine that committed it has not flushed it yet
 }
 
-// Wait implements [admission.Commit]. The first waiting goroutine commits the steps of all
-// goroutines, and flushes the steps that need a flush.
+// Wait implements [admission.Commit]. The first goroutine to wait commits the steps of all
+// goroutines and flushes those that need it.
 func (s *queued) Wait(context.Context) error {
 	// Ignore the context, because a caller must not cancel a commit that others wait for or that
 	// may already be written.
@@ -109,8 +109,8 @@ func (s *queued) finish(err error) {
 	close(s.done)
 }
 
-// dropReason returns the reason why one of the step's rows was dropped, so that the step cannot be
-// committed. It returns nil if all rows are valid.
+// dropReason returns the reason for dropping one of the step's rows, or nil if all rows are valid.
+// A step with a dropped row cannot be committed.
 func (s *queued) dropReason() error {
 	for _, r := range s.rows {
 		if err := r.dropReason(); err != nil {
@@ -120,8 +120,8 @@ func (s *queued) dropReason() error {
 	return nil
 }
 
-// fail ends a step that was not committed; result is the step's error. fail drops the rows that the
-// step changed and the rows whose versions the step checked; why is the reason for dropping them.
+// fail ends an uncommitted step with the error result. It drops the rows that the step changed or
+// checked, for the reason why.
 func (s *queued) fail(why, result error) {
 	for _, r := range s.rows[:len(s.op.Writes)] {
 		r.drop(why)
@@ -129,7 +129,7 @@ func (s *queued) fail(why, result error) {
 	s.finish(result)
 }
 
-// markCommitted raises the durable versions of the rows that the step has written.
+// markCommitted raises the durable versions of the rows that the step wrote.
 func (s *queued) markCommitted() {
 	for i := range s.op.Writes {
 		if w := &s.op.Writes[i]; !w.Read {
@@ -165,7 +165,7 @@ func (q *queue) full() bool {
 	return len(q.steps) >= maxQueue
 }
 
-// nextBatch removes and returns the steps that the next commit contains.
+// nextBatch removes the steps of the next commit from the queue and returns them.
 func (q *queue) nextBatch() []*queued {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -185,12 +185,12 @@ func (q *queue) unlockCommit() { <-q.commitLock }
 // over, the fewer steps wait in each replica.
 type gathering struct {
 	target  int           // number of steps that the next commit waits for; 0: the commit does not wait
-	reached chan struct{} // closed when as many steps as target are in the queue
+	reached chan struct{} // closed when the queue contains target steps
 
 	lastCommit time.Duration // duration of the last commit
 	expected   int           // expected number of steps: those of the last commit plus those staged during it
 	hadStale   bool          // the last commit had stale steps, which are immediately decided again
-	contention int           // number of further commits during which other processes probably change the same parts
+	contention int           // number of further commits that expect other processes to change the same parts
 }
 
 // Limits of gathering.
@@ -202,8 +202,8 @@ const (
 
 // gather waits until the callers of the last commit have staged their next steps, but at most for
 // half the duration of that commit. It waits only if s was staged during a commit or if the last
-// commit had stale steps, so a lone call does not wait. While other processes change the same
-// parts, a waiting step would become stale. In this case gather waits only for the steps that were
+// commit had stale steps, so a lone call is not delayed. A step that waits while other processes
+// change the same parts would become stale, so gather then waits only for the steps that were
 // stale.
 func (q *queue) gather(s *queued) {
 	if q.lastCommit < fastCommit || !q.hadStale && (!s.duringCommit || q.contention > 0) || !q.setTarget(q.expected) {
@@ -216,8 +216,8 @@ func (q *queue) gather(s *queued) {
 	}
 }
 
-// setTarget makes the queue close the channel reached when it has n steps. It reports whether the
-// queue currently has fewer steps.
+// setTarget arranges for the channel reached to be closed when the queue contains n steps. It
+// reports whether the queue has fewer steps now.
 func (q *queue) setTarget(n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -228,8 +228,8 @@ func (q *queue) setTarget(n int) bool {
 	return true
 }
 
-// noteCommit records the result of a commit before the steps of the commit end. Both lost and stale
-// steps are expected to be staged again.
+// noteCommit records the result of a commit whose steps have not ended yet. Lost and stale steps
+// are expected to be staged again.
 func (q *queue) noteCommit(ops []*backend.Op, lost int, took time.Duration) {
 	stale := 0
 	for _, op := range ops {

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// errEvicted means that the cache has replaced the entry, and that the caller must retry.
+// errEvicted means that the cache has replaced the entry and the caller must retry.
 var errEvicted = errors.New("the cache has replaced this entry")
 
 // withSession runs f with the session and its parts locked.
@@ -33,8 +33,8 @@ func (d *Durable) withSession(ctx context.Context, k admission.Key, f func(*entr
 	}
 }
 
-// withEntry runs f with the session and its parts locked. f sees the newest state that this process
-// knows, which is the state in the database plus the steps in the queue.
+// withEntry runs f with the session and its parts locked. f sees the newest state known to this
+// process: the state in the database plus the steps in the queue.
 func (d *Durable) withEntry(ctx context.Context, e *entry, f func(*entry) (*queued, error)) (*queued, error) {
 	if d.queue.full() {
 		d.drain()
@@ -173,7 +173,7 @@ func (d *Durable) refresh(ctx context.Context, e *entry) error {
 }
 
 // carryAsks copies the calls that wait for approval into the new state, because these calls exist
-// only in this process. It drops calls that were answered or could not be committed.
+// only in this process. It drops calls that have been answered or could not be committed.
 func (e *entry) carryAsks(now *gate.State) {
 	if e.state == nil {
 		e.asks = nil
@@ -188,8 +188,8 @@ func (e *entry) carryAsks(now *gate.State) {
 	}
 }
 
-// refreshPart is like [Durable.refresh] for a shared part. The first session that uses the part
-// starts its clocks.
+// refreshPart is like [Durable.refresh], but for a shared part. The first session that uses the
+// part starts its clocks.
 func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	if p.row != nil && p.row.dropReason() == nil {
 		return nil
@@ -226,8 +226,8 @@ func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	return nil
 }
 
-// noteAdopted marks the rows that must be written for a part that was stored under another policy.
-// It returns [admission.ErrHeld] if a net cannot be replaced.
+// noteAdopted marks the value rows that must be rewritten if the part was stored under another
+// policy. It returns [admission.ErrHeld] if a net cannot be replaced.
 func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) error {
 	if r.removed = l.StaleRows; l.RewriteValues {
 		for i, n := range d.codec.Policy().Nets() {
@@ -248,7 +248,7 @@ func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) err
 	return nil
 }
 
-// readCheck holds the versions that a decision without changes has read. It implements
+// readCheck holds the versions read by a decision that changes nothing. It implements
 // admission.Commit: Wait checks that these versions are still current.
 type readCheck struct {
 	committer *committer
@@ -320,9 +320,9 @@ func (d *Durable) View(ctx context.Context, k admission.Key, f func(*gate.State)
 	return d.inspect(ctx, k, func(e *entry) { f(e.state) })
 }
 
-// inspectCurrent is like inspect, but checks the session against the database and runs f again if
-// another process has changed the session. If other processes keep changing it, the last state that
-// f has seen was current shortly before.
+// inspectCurrent is like inspect, but checks the session against the database, and runs f again if
+// another process has changed the session. It gives up after a few attempts; the state that f saw
+// last was then current shortly before.
 func (d *Durable) inspectCurrent(ctx context.Context, k admission.Key, f func(*entry)) error {
 	for range 3 {
 		var seen *readCheck

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Run removes records until ctx ends.
+// Run removes old records until ctx is done.
 func (r *Retention) Run(ctx context.Context) {
 	lastErr := ""
 	for wait := firstRound; sleep(ctx, wait) == nil; {
@@ -28,7 +28,7 @@ func (r *Retention) Run(ctx context.Context) {
 	}
 }
 
-// round does one round of removals if a round is due, and returns the time until the next round.
+// round performs a round of removals if one is due, and returns the time until the next round.
 func (r *Retention) round(ctx context.Context) (next time.Duration, err error) {
 	every, now := min(r.keep/roundsPerKeep, maxInterval), r.now()
 	copied, removal, version, err := backend.ReadRemoval(ctx, r.database)
@@ -47,7 +47,7 @@ func (r *Retention) round(ctx context.Context) (next time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := r.remove(ctx, last.Chains); err != nil { // records that an ended process has not finished removing
+	if err := r.remove(ctx, last.Chains); err != nil { // finish the removal that an ended process began
 		return 0, err
 	}
 	for {
@@ -66,8 +66,8 @@ func (r *Retention) round(ctx context.Context) (next time.Duration, err error) {
 	}
 }
 
-// notStale returns err, or nil if err means that another process was faster, because that process
-// then removes the records.
+// notStale returns err, or nil if err means that another process was faster and removes the records
+// itself.
 func notStale(err error) error {
 	if errors.Is(err, admission.ErrStale) {
 		return nil
@@ -75,8 +75,8 @@ func notStale(err error) error {
 	return err
 }
 
-// noteRemoval writes the removal part, and commits the event e, if there is one, in the same step.
-// It returns [admission.ErrStale] if another process has written the part in the meantime.
+// noteRemoval writes the removal part and, unless e is nil, the event e in the same step. It
+// returns [admission.ErrStale] if another process has written the part first.
 func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.Removal, e *audit.Removed) error {
 	s := r.newQueued(admission.Key{})
 	if e != nil {
@@ -93,8 +93,8 @@ func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.R
 	return r.enqueue(s).Wait(ctx)
 }
 
-// checkOnRecord returns e if the database has a record that equals object, which is the stored copy
-// of that record. The next event repeats the contents of e, so a forged copy must not be used.
+// checkOnRecord returns e if the database has a record equal to object, the stored copy of e's
+// record. The next event repeats the contents of e, so a forged copy must not be used.
 func (r *Retention) checkOnRecord(ctx context.Context, e *audit.Removed, object []byte) (*audit.Removed, error) {
 	if object == nil {
 		return e, nil
@@ -114,7 +114,7 @@ func (r *Retention) checkOnRecord(ctx context.Context, e *audit.Removed, object 
 
 var errNoEvent = errors.New("the record of the last removal of old records is missing or was changed; see petrigate audit verify")
 
-// remove removes each chain's records up to the given one.
+// remove removes the records of each chain up to the given record.
 func (r *Retention) remove(ctx context.Context, chains []audit.Head) error {
 	for _, h := range chains {
 		for n := removalBatch; n == removalBatch; {

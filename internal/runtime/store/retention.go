@@ -10,19 +10,19 @@ const (
 
 	minPause      = 20 * time.Millisecond // shortest pause after a transaction
 	surveyPage    = 50                    // number of records read at a time during the survey
-	surveyPause   = 3 * time.Millisecond  // pause after each of the survey's reads
-	firstRound    = 10 * time.Second      // delay after the start; short, because the process might end soon
-	retryDelay    = time.Minute           // delay after a failure
+	surveyPause   = 3 * time.Millisecond  // pause after each read during the survey
+	firstRound    = 10 * time.Second      // delay before the first round; short, because the process might end soon
+	retryDelay    = time.Minute           // delay after a failed round
 	maxInterval   = 6 * time.Hour         // longest time between two rounds
-	roundsPerKeep = 24                    // number of rounds in the time that records are kept
+	roundsPerKeep = 24                    // number of rounds per retention period
 )
 
 // Retention removes old records from a ledger's database. Only one process removes records at a
 // time.
 //
 // A round first commits a removal event, which contains the last record to remove from each chain.
-// It then removes the records in small transactions. If the process ends before all are removed,
-// the next round continues. [survey] lists the records that are kept.
+// It then removes the records in small transactions. If the process ends before all of them are
+// removed, the next round removes the rest. [survey] lists the records that are kept.
 type Retention struct {
 	*committer
 	keep  time.Duration
@@ -34,7 +34,7 @@ func NewRetention(d *Durable, keep time.Duration) *Retention {
 	return &Retention{committer: d.committer, keep: keep, pause: sleep}
 }
 
-// sleep waits for t or until ctx ends, and returns ctx.Err().
+// sleep waits until t has passed or ctx is done. In the latter case it returns ctx.Err().
 func sleep(ctx context.Context, t time.Duration) error {
 	select {
 	case <-time.After(t):

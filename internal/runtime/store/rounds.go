@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// roundScope is the scope of the parts that store a call between two round trips. The client may
-// continue the call at any process.
+// roundScope is the scope of the parts that store a call between two round trips, so that the
+// client can continue it at any process.
 const roundScope backend.Scope = "round"
 
 // KeepRound stores the data that a call needs for its next round trip. The ID must be impossible to
@@ -62,8 +62,8 @@ func (d *Durable) takeRound(ctx context.Context, id string, how func(*backend.Op
 	}
 }
 
-// KeptRounds returns the stored data by ID. It ends without an error if the database cannot be
-// read.
+// KeptRounds returns an iterator over the IDs and data of the stored calls. The iterator stops
+// early if the database cannot be read.
 func (d *Durable) KeptRounds(ctx context.Context) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for p, err := range d.database.List(ctx, roundScope, "") {
@@ -81,8 +81,8 @@ var roundKeyID = backend.PartID{Scope: "key", Name: "rounds"}
 // roundKeySize is the size of the key in bytes.
 const roundKeySize = 32
 
-// RoundKey returns the key that all processes of the database share. The first process that needs
-// the key creates it.
+// RoundKey returns the key for request states, creating it if necessary. All processes that use the
+// database share the key.
 func (d *Durable) RoundKey(ctx context.Context) ([]byte, error) {
 	for {
 		parts, err := d.database.Load(ctx, roundKeyID)

@@ -11,9 +11,9 @@ import (
 )
 
 // row tracks the database row of an entry or a part: its version, and the changes since the last
-// write. A row is valid while the database has what this process read or wrote. When this becomes
-// uncertain, the row is dropped, and the entry or part reads a new row. The lock of the entry or
-// part guards the row.
+// write. A row is valid as long as the database is known to contain what this process read or
+// wrote. Otherwise the row is dropped, and the entry or part reads a new one. The lock of the entry
+// or part guards the row.
 type row struct {
 	id      backend.PartID
 	version int64   // version once all staged steps are committed
@@ -25,7 +25,7 @@ type row struct {
 	sinceFull int              // number of writes since the whole part was last written, counting that write; 0: the whole part must be written next
 	change    statecode.Change // changes since the last write
 
-	durable atomic.Int64          // version according to the committed steps
+	durable atomic.Int64          // version after the committed steps
 	dropped atomic.Pointer[error] // reason for dropping the row; nil: the row is valid
 }
 
@@ -41,7 +41,7 @@ func newRow(p *backend.Part) *row {
 	return r
 }
 
-// drop marks the row as invalid for the reason why. The first reason stays.
+// drop marks the row as invalid for the reason why, unless it is already invalid.
 func (r *row) drop(why error) { r.dropped.CompareAndSwap(nil, &why) }
 
 // dropReason returns the reason for dropping the row, or nil if the row is valid.
@@ -55,8 +55,8 @@ func (r *row) dropReason() error {
 // pending reports whether the row has staged steps that are not committed yet.
 func (r *row) pending() bool { return r.version != r.durable.Load() }
 
-// maxChangeWrites bounds the number of writes that contain only changes, because reading the part
-// replays them.
+// maxChangeWrites bounds the number of consecutive writes that contain only changes, because
+// reading the part replays them.
 const maxChangeWrites = 64
 
 // changesOnly reports whether the next write may contain only the changes.

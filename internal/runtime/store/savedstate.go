@@ -10,12 +10,12 @@ import (
 // exactly.
 type savedState struct {
 	inverse  gate.Delta
-	replaced *gate.OpenCall // the call that the delta replaces, if it closes one call and replaces another; otherwise nil
+	replaced *gate.OpenCall // the call that the delta replaces, if it also closes another call; otherwise nil
 	spent    []uint64
 	last     uint64
 	tools    []gate.Call
 	would    gate.WouldCount
-	nets     [4]gate.NetDelta // space that suffices for the nets of most deltas
+	nets     [4]gate.NetDelta // space for inverse.Nets, sufficient for most deltas
 }
 
 // save saves the values in s that d will replace.

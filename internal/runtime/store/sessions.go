@@ -46,8 +46,8 @@ func (d *Durable) End(ctx context.Context, k admission.Key) error {
 	})
 }
 
-// updateSession stages a step of the session while the session is locked, and waits for the commit.
-// It retries while other processes change the session first.
+// updateSession calls f to stage a step with the session locked, and waits for the commit. It
+// retries as long as other processes change the session first.
 func (d *Durable) updateSession(ctx context.Context, k admission.Key, f func(*entry) (*queued, error)) error {
 	for {
 		s, err := d.withSession(ctx, k, f)
@@ -71,8 +71,8 @@ func (d *Durable) Find(ctx context.Context, session string) (admission.SessionIn
 	return d.findStored(ctx, session)
 }
 
-// currentInfo returns the description of a session of this process. It checks the session against
-// the database, because another process may have ended it.
+// currentInfo returns the description of a cached session. It checks the session against the
+// database, because another process may have ended it.
 func (d *Durable) currentInfo(ctx context.Context, k admission.Key) (info admission.SessionInfo, err error) {
 	err = d.inspectCurrent(ctx, k, func(e *entry) {
 		info = e.info

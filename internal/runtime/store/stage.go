@@ -39,8 +39,8 @@ func (d *Durable) Stage(ctx context.Context, k admission.Key, f func(*gate.State
 }
 
 // needsWrite reports whether the change must be written. A change that only advances clocks need
-// not be written, because the next decision computes it again. An admission must always be written,
-// because the database must permit it.
+// not be, because the next decision recomputes it. An admission always must be, because the
+// database has to permit it.
 func (e *entry) needsWrite(c *admission.Change) bool {
 	d := c.Delta
 	return c.Admits || len(c.Events) > 0 || c.Uses != "" || d != nil &&
@@ -77,8 +77,8 @@ func (d *Durable) stageChange(e *entry, c *admission.Change) (*queued, error) {
 	return d.enqueue(s), nil
 }
 
-// noteAsk remembers the step that staged a call that waits for approval, and forgets a call once it
-// is answered.
+// noteAsk records the step that staged a call waiting for approval, and forgets a call once it is
+// answered.
 func (e *entry) noteAsk(delta *gate.Delta, s *queued) {
 	delete(e.asks, delta.Answered)
 	if a := delta.Asked; a != nil {
@@ -126,8 +126,8 @@ func (e *entry) accesses(delta *gate.Delta) (parts [3]access) {
 	return parts
 }
 
-// endingCall returns the call that the delta closes or replaces; nil: none. The step also depends
-// on the nets that wait for this call, even if their markings do not change.
+// endingCall returns the call that the delta closes or replaces, or nil if it does neither. The
+// step also depends on the nets that wait for this call, even if their markings do not change.
 func (e *entry) endingCall(delta *gate.Delta) *gate.OpenCall {
 	if c := e.state.Calls[delta.Closed]; c != nil {
 		return c
@@ -138,7 +138,7 @@ func (e *entry) endingCall(delta *gate.Delta) *gate.OpenCall {
 	return nil
 }
 
-// apply applies delta in memory and marks the changes that must be written.
+// apply applies delta to the state in memory and marks the changes to be written.
 func (e *entry) apply(delta *gate.Delta) {
 	if delta == nil {
 		return
@@ -191,7 +191,7 @@ func (d *Durable) prepare(s *queued, e *entry, parts [3]access) error {
 		}
 		s.addWrite(e.row, w)
 	}
-	s.op.Lasts = len(s.op.Writes) > 0 && (e.info.Lasting || e.info.About != nil) // the session belongs to several processes or to HTTP
+	s.op.Lasts = len(s.op.Writes) > 0 && (e.info.Lasting || e.info.About != nil) // the session outlives this process or uses HTTP
 	if parts[gate.ScopeSession] == accessRead {
 		s.addWrite(e.row, backend.Write{ID: e.row.id, Version: e.row.version, Read: true})
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// step is a change of a session in [Memory] whose records are queued. It implements
+// step is a change to a session of a [Memory] whose records are queued. It implements
 // admission.Commit.
 type step struct {
 	memory   *Memory
@@ -17,7 +17,7 @@ type step struct {
 	before   savedState
 	uses     string // ID of the approval that the step uses up
 	finished *entry // the session, if this is its last step
-	revert   func() // the method value of undo, stored so that it is allocated only once
+	revert   func() // the method value s.undo, stored to allocate it only once
 }
 
 // newStep returns a step for the session e, or for no session if e is nil.
@@ -49,8 +49,8 @@ func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (
 	return s, nil
 }
 
-// stage applies a change to a session. If Memory keeps no records, it returns a nil step, and over
-// is the session if the session is finished.
+// stage applies a change to a session. If Memory keeps no records, s is nil, and over is the
+// session if it is finished.
 func (m *Memory) stage(k admission.Key, f func(*gate.State) (admission.Change, error), records bool) (s *step, over *entry, err error) {
 	e := m.entry(k)
 	if e == nil {

@@ -15,17 +15,17 @@ import (
 )
 
 // Stops is the kill switch of this process, or of all processes that share a database. In the
-// latter case the stops that it knows may be seconds old, so the commit of an admission checks the
-// stops again. A stop that the database could not store applies only to this process; see
-// [Stops.Watch].
+// latter case the stops that it knows may be seconds out of date, so the commit of an admission
+// checks the stops again. A stop that the database could not store applies only to this process;
+// see [Stops.Watch].
 type Stops struct {
-	recorder *audit.Recorder // without a database, records uses of the switch
+	recorder *audit.Recorder // records uses of the switch if there is no database
 	database backend.Backend // nil: no database
 
 	useMu sync.Mutex // serializes uses of the switch and writes of local stops
 
 	mu    sync.RWMutex
-	known []admission.Stop // stops in the database, or all stops without a database; the oldest come first
+	known []admission.Stop // stops in the database, or all stops if database is nil; oldest first
 	local []localStop      // stops that are not known to be in the database
 }
 
@@ -38,11 +38,11 @@ type localStop struct {
 
 var _ admission.Switch = (*Stops)(nil)
 
-// NewStops returns this process's kill switch, which records its uses with the given recorder.
+// NewStops returns a kill switch for this process only. The recorder records its uses.
 func NewStops(recorder *audit.Recorder) *Stops { return &Stops{recorder: recorder} }
 
-// SharedStops returns the kill switch of all processes that share a database. The caller must call
-// [Stops.Refresh] before the first use, to read the stops.
+// SharedStops returns the kill switch of all processes that share a database. [Stops.Refresh] must
+// be called before the first use.
 func SharedStops(b backend.Backend) *Stops { return &Stops{database: b} }
 
 // Stopped implements [admission.Switch].
@@ -103,8 +103,8 @@ func (s *Stops) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// Watch returns a function for [Watcher.On]. It writes the stops that the database has not stored
-// yet and reads all stops.
+// Watch returns a function for [Watcher.On] that writes the stops missing from the database and
+// then reads all stops.
 func (s *Stops) Watch(log *slog.Logger) func(context.Context) {
 	return func(ctx context.Context) {
 		s.writeAllLocal(ctx, log)
@@ -137,8 +137,8 @@ func (s *Stops) Set(ctx context.Context, stop admission.Stop, on bool, e audit.E
 	return done, nil
 }
 
-// setInProcess uses the switch of a process without a database. A stop takes effect even if its
-// beginning cannot be recorded, but it ends only if its end can be recorded.
+// setInProcess implements [Stops.Set] for a process without a database. A stop takes effect even if
+// it cannot be recorded, but it ends only if its end can be recorded.
 func (s *Stops) setInProcess(stop admission.Stop, on bool, e audit.Event) (done admission.Switched, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,8 +200,7 @@ func (s *Stops) endStop(ctx context.Context, h localStop) (done admission.Switch
 	return admission.Switched{Alone: failed}, nil
 }
 
-// addLocal adds a local stop unless the session already has one. It reports whether the session
-// already had one.
+// addLocal adds h, unless the session already has a local stop, and reports whether it had one.
 func (s *Stops) addLocal(h localStop) (was bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -268,7 +267,7 @@ func (s *Stops) replaceKnown(stop admission.Stop, on bool) {
 	}
 }
 
-// writeAllLocal writes to the database those local stops whose first write failed.
+// writeAllLocal retries to write the local stops whose first write to the database failed.
 func (s *Stops) writeAllLocal(ctx context.Context, log *slog.Logger) {
 	s.mu.RLock()
 	waits := slices.ContainsFunc(s.local, func(h localStop) bool { return h.attempted })

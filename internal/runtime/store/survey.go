@@ -12,18 +12,18 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// Limits of a removal event. The next event removes the records beyond them.
+// Limits of a removal event. Records beyond them are left to the next event.
 const (
 	maxRecords = 50_000 // maximum number of records that the event covers
 	maxWhole   = 500    // maximum number of chains that are removed completely
 	maxPartial = 500    // maximum number of chains that are removed partially
 )
 
-// startSlack is how much longer a removal event is kept than the start records before it. Clocks
+// startSlack is how much longer a removal event is kept than earlier start records, because clocks
 // differ between processes.
 const startSlack = 5 * backend.Skew
 
-// oldChain is a chain whose first records are old, so that they may be removable.
+// oldChain is a chain that begins with old records, which may be removable.
 type oldChain struct {
 	writer  string
 	from    audit.Place    // last record that was already removed
@@ -31,7 +31,7 @@ type oldChain struct {
 	records uint64         // number of records that can be removed
 	start   time.Time      // time of the first removable start record; zero: none
 	closed  bool           // all further records of the chain are kept
-	broken  bool           // the hash of some record does not match the previous record's hash
+	broken  bool           // the hash of a record does not match the previous record's hash
 	removed []removalEvent // removal events among the removable records
 }
 
@@ -39,15 +39,16 @@ type oldChain struct {
 type removalEvent struct {
 	at     time.Time
 	before audit.Place // position of the previous record
-	nth    uint64      // number of the record among the removable records, from 1
+	nth    uint64      // number of the event among the removable records, from 1
 }
 
 // survey finds the removable records. These records stay:
 //   - the decision on a call that is open or whose outcome is unknown,
 //   - the last record of a running process, which the process needs to continue its chain,
 //   - a removal event, while a start record may refer to a chain that the event removed completely,
-//   - in each chain, all records after one of these and all records from the first one that was
-//     tampered with: without them, the earlier records could not be verified.
+//   - in each chain, all records after one of these, because records are removed from the
+//     beginning of a chain only,
+//   - all remaining records of a chain with a record that is missing or was changed.
 type survey struct {
 	cutoff      time.Time
 	open        map[string]map[uint64]bool // calls that are open or whose outcome is unknown, by session
@@ -203,7 +204,7 @@ func (s *survey) kind(r *backend.Record) (event string, call uint64) {
 	return e.Event, e.Call
 }
 
-// whole reports whether all of the chain's records are removed.
+// whole reports whether all of the chain's records are to be removed.
 func (s *survey) whole(c *oldChain) bool { return c.through.Seq >= s.ends[c.writer] }
 
 // overLimit reports whether the chain must wait for the next event because this event already
@@ -215,8 +216,8 @@ func (s *survey) overLimit(c *oldChain, begun, whole int) bool {
 	return c.from.Seq == 0 && begun >= maxPartial
 }
 
-// fillEvent adds the chains to the event. It reports whether the event removes anything other than
-// removal events. Otherwise each event would cause another event forever.
+// fillEvent adds the chains to the event. It reports whether the event removes more than removal
+// events, because otherwise removal events would follow one another forever.
 func (s *survey) fillEvent(e *audit.Removed) bool {
 	var begun, whole []*oldChain
 	for _, c := range s.order {

@@ -8,22 +8,21 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// admitted is a call that was admitted in the database, or may have been, but was not sent.
+// admitted is a call that was not sent although its admission was, or may have been, committed.
 type admitted struct {
 	session admission.Key
 	call    uint64
 	record  string
 }
 
-// uncertainCalls holds the calls whose admissions may have been committed. Their callers were
-// refused.
+// uncertainCalls holds the refused calls whose admissions may have been committed nevertheless.
 type uncertainCalls struct {
 	database backend.Backend
 	calls    []admitted
 	records  int // number of records in the uncertain commits
 }
 
-// unsent holds the calls that were admitted in the database although their callers were refused.
+// unsent holds the calls that were refused although their admissions were committed.
 type unsent struct {
 	mu    sync.Mutex
 	calls []admitted
@@ -43,11 +42,11 @@ func (u *unsent) takeAll() []admitted {
 	return calls
 }
 
-// finish ends the steps of a commit whose outcome is unknown, and returns the committed steps,
-// which it does not end. If the database can be read, this process's records in it show which steps
-// were committed. The other steps fail as stale, and their callers stage them again. A step without
-// records also fails as stale; its rows are read again, so they contain whatever was committed. If
-// the database cannot be read, all steps fail with why, and their calls stay uncertain.
+// finish ends the steps of a commit whose outcome is unknown, except the committed ones, which it
+// returns. This process's records in the database show which steps were committed. The others fail
+// as stale, and their callers stage them again. A step without records also fails as stale; its
+// rows are read again, so they contain whatever was committed. If the database cannot be read, all
+// steps fail with why, and their calls stay uncertain.
 func (u *uncertainCalls) finish(ctx context.Context, steps []*queued, why error) (committed []*queued) {
 	n := 0
 	for _, s := range steps {

@@ -19,19 +19,18 @@ type Watcher struct {
 // NewWatcher returns a watcher for a database. [Watcher.Run] starts it.
 func NewWatcher(b backend.Backend) *Watcher { return &Watcher{database: b} }
 
-// On registers f, which is then called after changes and periodically. The registered functions run
-// one after another, so f may wait for the database but delays the others.
+// On registers f to be called after changes and periodically. The registered functions run one
+// after another; f may wait for the database, but delays the others while it does.
 func (w *Watcher) On(f func(context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.callbacks = append(w.callbacks, f)
 }
 
-// pollInterval is the longest time between two calls of a function if the database reports no
-// changes.
+// pollInterval is the longest time between two calls of a registered function.
 const pollInterval = 2 * time.Second
 
-// Run watches until ctx ends.
+// Run calls the registered functions until ctx is done.
 func (w *Watcher) Run(ctx context.Context) {
 	for wait := time.Duration(0); ; wait = pollInterval {
 		select {
