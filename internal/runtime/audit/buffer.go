@@ -2,8 +2,8 @@ package audit
 
 import "sync"
 
-// A Buffer holds values for one reader. If it is full, it drops the oldest value. It is safe for
-// concurrent use.
+// A Buffer is a bounded queue of values for one reader. When it is full, adding a value drops the
+// oldest one. It is safe for concurrent use.
 type Buffer[T any] struct {
 	most  int
 	ready chan struct{} // has an element while values are buffered
@@ -13,16 +13,16 @@ type Buffer[T any] struct {
 	lost int // number of values dropped because the buffer was full
 }
 
-// NewBuffer returns a buffer for at most the given number of values.
+// NewBuffer returns a buffer that holds up to most values.
 func NewBuffer[T any](most int) *Buffer[T] {
 	return &Buffer[T]{most: most, ready: make(chan struct{}, 1)}
 }
 
-// Ready returns a channel that has an element while values are available.
+// Ready returns a channel that is ready to receive from when values are available.
 func (b *Buffer[T]) Ready() <-chan struct{} { return b.ready }
 
-// Take returns and removes the buffered values, oldest first. lost is the number of dropped values
-// that preceded them.
+// Take removes and returns the buffered values, oldest first. lost is the number of values dropped
+// before the first of them.
 func (b *Buffer[T]) Take() (values []T, lost int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -31,7 +31,7 @@ func (b *Buffer[T]) Take() (values []T, lost int) {
 	return values, lost
 }
 
-// Add appends a value. It does not block.
+// Add appends a value, dropping the oldest value if the buffer is full. It never blocks.
 func (b *Buffer[T]) Add(value T) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

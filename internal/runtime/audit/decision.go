@@ -5,41 +5,41 @@ import (
 	"time"
 )
 
-// A Decision records the verdict on one call and the parts of the call that the verdict depends on.
+// A Decision records the verdict on one call and what the verdict depended on.
 type Decision struct {
 	Time      time.Time       `json:"time"`
-	Called    time.Time       `json:"called,omitzero"` // arrival time of the call; the nets' clocks advance to it; zero if equal to Time
+	Called    time.Time       `json:"called,omitzero"` // arrival time of the call, used to advance the nets' clocks; zero if equal to Time
 	Event     string          `json:"event"`           // always "decision"
 	Session   string          `json:"session"`
 	Principal string          `json:"principal"`
 	Client    string          `json:"client,omitempty"`
-	Call      uint64          `json:"call,omitempty"` // call number in the session; set only for admitted calls
+	Call      uint64          `json:"call,omitempty"` // call number in the session; only for admitted calls
 	ID        string          `json:"id,omitempty"`   // JSON-RPC request ID
 	Upstream  string          `json:"upstream,omitempty"`
 	Tool      string          `json:"tool"`
 	Names     []string        `json:"names,omitempty"`
-	Own       int             `json:"own,omitempty"`       // number of names at the beginning of Names that do not depend on the arguments; recorded only if greater than one
-	Uncertain []string        `json:"uncertain,omitempty"` // names that might not apply to the call
-	Weak      []string        `json:"weak,omitempty"`      // names that restrict the call but are not evidence
+	Own       int             `json:"own,omitempty"`       // number of leading Names that do not depend on the arguments; recorded only if greater than one
+	Uncertain []string        `json:"uncertain,omitempty"` // names that the call might not have
+	Weak      []string        `json:"weak,omitempty"`      // names that can restrict the call but do not count as evidence
 	Omitted   int             `json:"omittedNames,omitempty"`
 	Arguments string          `json:"arguments,omitempty"` // SHA-256 of the arguments
 	Args      json.RawMessage `json:"args,omitempty"`      // the call's arguments; recorded only if configured
 	Values    []Value         `json:"values,omitempty"`    // values that nets read
-	Row       string          `json:"row,omitempty"`       // SHA-256 that is the same for equal calls; recorded only if a net counts equal calls
-	Reads     []string        `json:"reads,omitempty"`     // nets that do not abstain and that read, in addition to Names and Values, other parts of the call or its result
+	Row       string          `json:"row,omitempty"`       // hash that is the same for equal calls; recorded only if a net counts equal calls
+	Reads     []string        `json:"reads,omitempty"`     // nets that did not abstain and read more of the call or its result than Names and Values contain
 	Decision  string          `json:"decision"`            // "allow", "refuse" or "ask"
 	Kind      string          `json:"kind,omitempty"`
-	Nets      []NetVerdict    `json:"nets,omitempty"` // nets that do not abstain
+	Nets      []NetVerdict    `json:"nets,omitempty"` // nets that did not abstain
 	Approval  string          `json:"approval,omitempty"`
 	Channel   string          `json:"channel,omitempty"`
 	Actor     string          `json:"actor,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
-	Shadow    bool            `json:"shadow,omitempty"` // the policy is in shadow mode, where every call passes
+	Shadow    bool            `json:"shadow,omitempty"` // the policy is in shadow mode, so every call passes
 	Would     *Would          `json:"would,omitempty"`
 	Policy    string          `json:"policy"`
 }
 
-// fields returns the addresses of d's fields in order.
+// fields returns pointers to d's fields, in order.
 func (d *Decision) fields() [30]any {
 	return [...]any{
 		&d.Time, &d.Called, &d.Event, &d.Session, &d.Principal, &d.Client, &d.Call, &d.ID, &d.Upstream, &d.Tool,
@@ -61,7 +61,7 @@ func (n *NetVerdict) fields() [5]any {
 	return [...]any{&n.Net, &n.Verdict, &n.Transition, &n.Rule, &n.Shadow}
 }
 
-// Would is the verdict that nets in shadow mode would have given on a call that passed.
+// Would is what nets in shadow mode would have decided about a call that passed.
 type Would struct {
 	Decision string       `json:"decision"` // "refuse" or "ask"
 	Kind     string       `json:"kind"`
@@ -79,22 +79,22 @@ type Outcome struct {
 	Call    uint64    `json:"call"`
 	Tool    string    `json:"tool"`
 	Outcome string    `json:"outcome"`
-	Values  []Value   `json:"values,omitempty"` // result values that nets read
+	Values  []Value   `json:"values,omitempty"` // values that nets read in the result
 	Millis  float64   `json:"ms"`
-	By      string    `json:"by,omitempty"` // who settled the call; empty if the upstream's result settled it
+	By      string    `json:"by,omitempty"` // who settled the call; empty if the outcome follows from the upstream's result
 }
 
 func (o *Outcome) fields() [9]any {
 	return [...]any{&o.Time, &o.Event, &o.Session, &o.Call, &o.Tool, &o.Outcome, &o.Values, &o.Millis, &o.By}
 }
 
-// A Value is what nets read from one field of a call or its result.
+// A Value is what the nets read from one field of a call or its result.
 type Value struct {
 	Field  string            `json:"field"`
-	Hashes []string          `json:"sha256,omitempty"` // hashes of the key values; a value is encoded as JSON before it is hashed
-	Values []json.RawMessage `json:"values,omitempty"` // the same values in plain text; recorded only if configured
-	Amount json.Number       `json:"amount,omitempty"` // amount that nets add to a sum
-	Lacks  string            `json:"lacks,omitempty"`  // reason why the values are incomplete: "masked" or "too many"
+	Hashes []string          `json:"sha256,omitempty"` // hash of each value, computed over its JSON encoding
+	Values []json.RawMessage `json:"values,omitempty"` // the same values unhashed; recorded only if configured
+	Amount json.Number       `json:"amount,omitempty"` // amount that the nets add up
+	Lacks  string            `json:"lacks,omitempty"`  // why values are missing: "masked" or "too many"
 }
 
 func (v *Value) fields() [5]any {

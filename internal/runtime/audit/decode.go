@@ -10,11 +10,11 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// ReadEntry decodes an event. The entry may alias the event's memory. The error describes the
-// problem in the JSON.
+// ReadEntry decodes an event. The entry may alias event. An error describes what is wrong with the
+// JSON.
 //
-// Decoding with package json would take five times as long because that package uses reflection,
-// and a replay decodes millions of events.
+// A replay decodes millions of events. Package json, which uses reflection, would take five times
+// as long.
 func ReadEntry(event []byte) (e Entry, err error) {
 	d := decoder{}
 	at, others := e.Decision.fields(), e.fields()
@@ -24,11 +24,11 @@ func ReadEntry(event []byte) (e Entry, err error) {
 	return e, d.err
 }
 
-// A decoder decodes JSON and keeps the first error.
+// A decoder decodes JSON and remembers the first error.
 type decoder struct{ err error }
 
-// object decodes an object's members to the addresses of the table's fields. The first fields have
-// their addresses in at, the remaining ones in others. Unknown members are ignored.
+// object decodes the members of an object into the fields listed in t. The first fields are at the
+// addresses in at, the remaining ones at those in others. Unknown members are ignored.
 func (d *decoder) object(object []byte, t table, at, others []any) bool {
 	next := 0
 	return rawjson.Members(object, func(key, v []byte, _ int) bool {
@@ -47,7 +47,7 @@ func (d *decoder) object(object []byte, t table, at, others []any) bool {
 	})
 }
 
-// value decodes v to the address at. It reports whether v has the field's type.
+// value decodes v into the variable that at points to. It reports whether v has the right type.
 func (d *decoder) value(at any, v []byte) (ok bool) {
 	var err error
 	switch to := at.(type) {

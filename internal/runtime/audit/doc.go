@@ -1,18 +1,18 @@
-// Package audit records every decision, the end of every admitted call, and operators' actions, as
-// one JSON object each.
+// Package audit records every decision, the outcome of every admitted call, and operators' actions,
+// each as one JSON object.
 //
 // A [Recorder] writes events to a [Storage], such as a [Log]: an append-only file of JSON lines.
-// The package fails closed: a caller of [Recorder.Write] does not perform an action that could not
-// be recorded, and [Recorder.Ready] reports in advance that a write would fail. The first record
-// after a gap marks the gap. Arguments are recorded as hashes unless configured otherwise
-// ([Redactor]).
+// The package fails closed: if [Recorder.Write] cannot record an action, its caller does not
+// perform the action, and [Recorder.Ready] reports in advance that a write would fail. The first
+// record after a gap marks the gap. Arguments are recorded as hashes unless configured otherwise
+// (see [Redactor]).
 //
-// Records form a hash chain ([Link]), so that changed and missing records are detected. Several
-// processes can append to the same file. They take turns using a file lock (flock) and continue the
-// chain from its last line. A head file beside the log holds the last number and hash, so that a
-// truncated log is detected. A busy process holds a lease: it keeps the file lock for some
-// milliseconds and appends to a memory-mapped file (pendingFile), whose lines are moved to the log
-// in one write.
+// Records form a hash chain (see [Link]), so that changed or missing records can be detected.
+// Several processes can append to the same file. They take turns using a file lock (flock), and
+// each continues the chain from the last line. A head file next to the log holds the last number
+// and hash, so that truncation of the log can be detected. A busy process takes a lease: it keeps
+// the file lock for some milliseconds and appends to a memory-mapped file (pendingFile), whose
+// lines are later moved to the log in one write.
 //
 // Staged records ([Recorder.Stage]) are stored in order by group commit: the first waiter stores
 // all records that have arrived (see queue).

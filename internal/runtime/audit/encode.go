@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// AppendEvent appends e in its recorded form: as a one-line JSON object, encoded as by
-// [json.Marshal] but with invisible characters escaped. Because every call has a decision and an
-// outcome, these two types are encoded using tables, which is faster.
+// AppendEvent appends e to dst as a JSON object on one line. The encoding is that of
+// [json.Marshal], with invisible characters escaped. Decisions and outcomes, which every call has,
+// are encoded using tables, which is faster.
 func AppendEvent(dst []byte, e Event) ([]byte, error) {
 	b, object := encoder{}, dst
 	switch e := e.(type) {
@@ -41,13 +41,13 @@ func AppendEvent(dst []byte, e Event) ([]byte, error) {
 	return append(dst, text.EscapeJSON(object)...), nil
 }
 
-// An encoder encodes structs as JSON, using the [table] of each struct.
+// An encoder encodes structs as JSON, using a [table] for each type.
 type encoder struct {
-	unsupported bool // package json must encode a value, so the encoder's output must be discarded
+	unsupported bool // the encoder's output is unusable because a value must be encoded by package json
 }
 
-// object appends the object whose values are at the given addresses. It never omits the table's
-// first member.
+// object appends an object with the values at the given addresses. At least one of its members must
+// not be omitted.
 func (b *encoder) object(dst []byte, t table, at []any) []byte {
 	start := len(dst)
 	for i := range t {
@@ -61,8 +61,8 @@ func (b *encoder) object(dst []byte, t table, at []any) []byte {
 	return append(dst, '}')
 }
 
-// member appends a member whose value is not a string. It omits an empty member that has the
-// omitempty option.
+// member appends a member whose value is not a string, unless the value is empty and can be
+// omitted.
 func (b *encoder) member(dst []byte, m *member, at any) []byte {
 	switch v := at.(type) {
 	case *time.Time:
@@ -121,7 +121,7 @@ func (b *encoder) member(dst []byte, m *member, at any) []byte {
 	return dst
 }
 
-// list appends a member whose value is a list, unless the list is empty.
+// list appends a member whose value is a list. It omits an empty list.
 func list[T any](dst []byte, m *member, list []T, element func(dst []byte, one *T) []byte) []byte {
 	if len(list) == 0 {
 		return dst
@@ -133,14 +133,14 @@ func list[T any](dst []byte, m *member, list []T, element func(dst []byte, one *
 	return append(dst, ']')
 }
 
-// value appends a JSON value as package json would write it: compact and escaped. It leaves invalid
-// JSON to package json.
+// value appends a JSON value the way package json does: compact and escaped. It leaves invalid JSON
+// to package json.
 func (b *encoder) value(dst, value []byte) []byte {
 	if b.unsupported = b.unsupported || rawjson.Check(value, rawjson.MaxDepth) != nil; b.unsupported {
 		return dst
 	}
 	start, from := len(dst), 0
-	inside, ascii := false, true // inside reports whether position i is inside a JSON string
+	inside, ascii := false, true // inside: value[i] is inside a JSON string
 	for i := 0; i < len(value); i++ {
 		switch c := value[i]; {
 		case verbatim[c] && c != ' ':
@@ -164,7 +164,7 @@ func (b *encoder) value(dst, value []byte) []byte {
 }
 
 func (b *encoder) string(dst []byte, s string) []byte {
-	n := 0 // number of bytes without an escape
+	n := 0 // length of the prefix that needs no escapes
 	for n+4 <= len(s) && verbatim[s[n]] && verbatim[s[n+1]] && verbatim[s[n+2]] && verbatim[s[n+3]] {
 		n += 4
 	}
@@ -179,7 +179,7 @@ func (b *encoder) string(dst []byte, s string) []byte {
 	return append(dst, text.EscapeJSON(quoted)...)
 }
 
-// verbatim contains the bytes that need no escapes in a JSON string.
+// verbatim is the set of bytes that need no escaping in a JSON string.
 var verbatim = func() (t [256]bool) {
 	for c := ' '; c <= '~'; c++ {
 		t[c] = !strings.ContainsRune(`"\\<>&`, c)

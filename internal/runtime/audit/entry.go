@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// An Entry is a decoded record of any event type. A member that several event types share has only
-// one field.
+// An Entry is a decoded record of any event type. Members that several event types have in common
+// are decoded into one field.
 type Entry struct {
 	Decision
 	Outcome string  `json:"outcome"`
 	Millis  float64 `json:"ms"`
 	By      string  `json:"by"`
-	Net     string  `json:"net"`     // the net that a switch event concerns
-	Process string  `json:"process"` // the process that a start, end, policy or session event concerns
+	Net     string  `json:"net"`     // net named in a switch event
+	Process string  `json:"process"` // process named in a start, end, policy or session event
 	Driver  string  `json:"driver"`
 	Task    string  `json:"task"`
-	Said    string  `json:"said"` // a person's answer that did not count
+	Said    string  `json:"said"` // a person's answer that was rejected
 
-	// The following fields belong to policy events.
+	// Only in policy events.
 	Active  []string `json:"active"`
 	Fields  []string `json:"fields"`
 	Results []string `json:"results"`
@@ -26,7 +26,7 @@ type Entry struct {
 	Actions []string `json:"actions"`
 }
 
-// fields returns the addresses of the fields that follow Decision, in order.
+// fields returns pointers to the fields after Decision, in order.
 func (e *Entry) fields() [13]any {
 	return [...]any{
 		&e.Outcome, &e.Millis, &e.By, &e.Net, &e.Process, &e.Driver, &e.Task, &e.Said,
@@ -34,11 +34,11 @@ func (e *Entry) fields() [13]any {
 	}
 }
 
-// Canonical returns the qualified name of the record's tool, which includes the upstream's name.
+// Canonical returns the qualified name of the tool, which starts with the upstream's name.
 func (e *Entry) Canonical() string { return Canonical(e.Upstream, e.Tool) }
 
-// Canonical puts the upstream's name before a tool name, unless the tool name already has that
-// prefix.
+// Canonical returns the tool's name prefixed with the upstream's name, unless it has that prefix
+// already.
 func Canonical(upstream, tool string) string {
 	if upstream == "" || strings.HasPrefix(tool, upstream+".") {
 		return tool
@@ -46,7 +46,7 @@ func Canonical(upstream, tool string) string {
 	return upstream + "." + tool
 }
 
-// IsCall reports whether the record concerns one call.
+// IsCall reports whether the record is about a single call.
 func (e *Entry) IsCall() bool {
 	switch e.Event {
 	case "decision", "outcome", "task", "left", "missing":
@@ -55,25 +55,24 @@ func (e *Entry) IsCall() bool {
 	return false
 }
 
-// IsRoutine reports whether the record is the start or end of a process, session or file.
+// IsRoutine reports whether the record marks the start or end of a process, session or file.
 func (e *Entry) IsRoutine() bool {
 	switch e.Event {
 	case "session opened", "session closed", "end", "closed", "continued":
 		return true
-	case "start": // the record of an operator's "start" command has no process
+	case "start": // an operator's "start" command also has this event, but no process
 		return e.Process != ""
 	}
 	return false
 }
 
-// IsOf reports whether the record concerns the given tool. The tool may be given by its plain or
-// qualified name, or by another name of the call.
+// IsOf reports whether the record is about the given tool, which may be given by its plain or
+// qualified name or by another name of the call.
 func (e *Entry) IsOf(tool string) bool {
 	return e.Tool == tool || e.Upstream+"."+e.Tool == tool || slices.Contains(e.Names, tool)
 }
 
-// Says reports whether the record contains a verdict from the given net, or concerns the net
-// itself.
+// Says reports whether the record contains the net's verdict or is about the net itself.
 func (e *Entry) Says(net string) bool {
 	return e.Net == net || slices.ContainsFunc(e.Nets, func(n NetVerdict) bool { return n.Net == net })
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// An Event is a type that is recorded as one JSON object: [Decision], [Outcome], [Task], [Process],
-// [Policy], [Session], [Switch], [Conflict], [Operator], [Answer], [Definition], [Left] or
-// [Removed].
+// An Event is a value that is recorded as one JSON object: a [Decision], [Outcome], [Task],
+// [Process], [Policy], [Session], [Switch], [Conflict], [Operator], [Answer], [Definition], [Left]
+// or [Removed].
 type Event interface{ event() }
 
 func (Decision) event()   {}
@@ -27,8 +27,8 @@ func (Left) event()       {}
 func (Removed) event()    {}
 func (resumed) event()    {}
 
-// A Task records that the upstream continues an admitted call as a task. The end of the task is
-// recorded as the call's outcome.
+// A Task records that the upstream continues an admitted call as a task. When the task ends, its
+// result is recorded as the call's outcome.
 type Task struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // always "task"
@@ -46,14 +46,14 @@ type Switch struct {
 	Actor string    `json:"actor"`
 }
 
-// A Conflict records that the nets of a session do not leave any tool that all of them allow.
+// A Conflict records that no tool is allowed by all nets of a session.
 type Conflict struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // always "conflict"
 	Session string    `json:"session"`
-	Winner  string    `json:"winner,omitempty"` // most important net in force; empty if no net has to give way
-	Nets    []NetName `json:"nets"`             // nets in conflict, most important first
-	Yields  []NetName `json:"yields"`           // those of the nets that are advisory and not in force
+	Winner  string    `json:"winner,omitempty"` // most important net in force; empty if no net yields
+	Nets    []NetName `json:"nets"`             // conflicting nets, most important first
+	Yields  []NetName `json:"yields"`           // conflicting nets that yield because they are only advisory
 }
 
 // A NetName identifies a net.
@@ -61,7 +61,7 @@ type NetName struct {
 	Net string `json:"net"`
 }
 
-// An Operator event records an operator's action on one session, or on all sessions if Session is
+// An Operator event records what an operator did to one session, or to all sessions if Session is
 // empty.
 type Operator struct {
 	Time    time.Time `json:"time"`
@@ -72,9 +72,8 @@ type Operator struct {
 	Reason  string    `json:"reason,omitempty"`
 }
 
-// An Answer records an answer to an approval that does not count: it came too late, came from the
-// caller itself, or had a wrong PIN. An answer that counts is recorded with the decision that it
-// leads to.
+// An Answer records a rejected answer to an approval request: it came too late, came from the
+// caller itself, or had a wrong PIN. An accepted answer is recorded with the resulting decision.
 type Answer struct {
 	Time     time.Time `json:"time"`
 	Event    string    `json:"event"` // always "answer"
@@ -83,46 +82,45 @@ type Answer struct {
 	Tool     string    `json:"tool"`
 	Approval string    `json:"approval"`
 	Said     string    `json:"said"` // "approve" or "deny"
-	Kind     string    `json:"kind"` // why the answer does not count: "late", "own" or "pin"
+	Kind     string    `json:"kind"` // why the answer was rejected: "late", "own" or "pin"
 	Channel  string    `json:"channel"`
 	Actor    string    `json:"actor"`
-	Reason   string    `json:"reason,omitempty"` // reason that the person gave
+	Reason   string    `json:"reason,omitempty"` // reason given by the person
 }
 
-// A Definition records that a server changed a tool's definition after the definition was accepted.
+// A Definition records that a server changed the definition of a tool after it had been accepted.
 type Definition struct {
 	Time   time.Time `json:"time"`
 	Event  string    `json:"event"` // always "definition"
 	Tool   string    `json:"tool"`
-	Reason string    `json:"reason"` // hashes of the current and the accepted definition, and the effect on calls
+	Reason string    `json:"reason"` // hashes of the current and the accepted definition, and what happens to calls
 }
 
-// A Left event records that an agent reported a call through its hook and that the call was left to
-// the proxy, because the proxy offers the tool. It also records that such a call ended without
-// reaching the proxy.
+// A Left event records that a call reported by an agent's hook was left to the proxy, because the
+// proxy offers the tool, or that such a call ended without reaching the proxy.
 type Left struct {
 	Time      time.Time `json:"time"`
 	Event     string    `json:"event"` // "left" or "missing"
 	Principal string    `json:"principal,omitempty"`
 	Upstream  string    `json:"upstream"` // name of the agent
-	Tool      string    `json:"tool"`     // tool name used by the agent
+	Tool      string    `json:"tool"`     // the agent's name for the tool
 	Reason    string    `json:"reason,omitempty"`
 }
 
-// resumed records the end of a gap in the log, during which every call was refused.
+// resumed records the end of a gap in the log. No call was admitted during the gap.
 type resumed struct {
 	Time  time.Time `json:"time"`
 	Event string    `json:"event"` // always "resumed"
 }
 
-// VerdictName returns the verdict's name in events and displays.
+// VerdictName returns the name of the verdict as it is recorded and displayed.
 func VerdictName(k gate.VerdictKind) string {
 	return [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields"}[k]
 }
 
-// MaxText is the maximum length in bytes of a caller-chosen string in a record. Such a string may
+// MaxText is the maximum length in bytes of a caller-supplied string in a record. Such a string can
 // come from an argument of any length.
 const MaxText = 256
 
-// Bounded returns the recorded form of a caller-chosen string.
+// Bounded returns a caller-supplied string shortened to at most MaxText bytes.
 func Bounded(name string) string { return text.Excerpt(name, MaxText) }

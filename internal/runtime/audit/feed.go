@@ -6,33 +6,32 @@ import (
 	"sync/atomic"
 )
 
-// A Storage stores records. Append stores one JSON object, given without a line end, before it
-// returns nil. Implementations must be safe for concurrent use.
+// A Storage stores records. Append stores one JSON object without a trailing newline. It returns
+// nil once the record is stored. Implementations must be safe for concurrent use.
 type Storage interface {
 	Append(record []byte) error
 }
 
-// A BatchStorage stores several records atomically.
+// A BatchStorage is a Storage that can store several records atomically.
 type BatchStorage interface {
 	Storage
 	AppendAll(records [][]byte) error
 }
 
-// A Feed passes records to a storage and distributes them to followers. It is safe for concurrent
-// use.
+// A Feed stores records and passes them on to followers. It is safe for concurrent use.
 type Feed struct {
-	out BatchStorage // where records are stored; nil: nowhere
+	out BatchStorage // nil: records are not stored
 
-	followed  atomic.Bool // the feed has a follower
+	followed  atomic.Bool // there are followers
 	mu        sync.Mutex
 	followers []*Follower
 }
 
-// NewFeed returns a feed that stores records in out. If out is nil, the records are only
-// distributed to followers.
+// NewFeed returns a feed that stores records in out, or only passes them to followers if out is
+// nil.
 func NewFeed(out BatchStorage) *Feed { return &Feed{out: out} }
 
-// Active reports whether records are currently stored or followed.
+// Active reports whether records are being stored or followed.
 func (f *Feed) Active() bool { return f.out != nil || f.followed.Load() }
 
 // Append implements [Storage].
@@ -51,7 +50,7 @@ func (f *Feed) AppendAll(records [][]byte) error {
 	return nil
 }
 
-// distribute passes copies of the records to all followers.
+// distribute passes copies of the records to the followers.
 func (f *Feed) distribute(records [][]byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -63,14 +62,15 @@ func (f *Feed) distribute(records [][]byte) {
 	}
 }
 
-// A Follower receives every stored record, each a JSON object. The records must not be modified.
+// A Follower receives a copy of every record of a [Feed]. The records are shared with other
+// followers and must not be modified.
 type Follower struct {
 	*Buffer[[]byte]
 	feed *Feed
 }
 
-// Follow returns a follower of all records stored from now on. It buffers at most the given number
-// of records. The caller must close the follower.
+// Follow returns a follower that receives all records from now on. It buffers up to most records.
+// The caller must close it.
 func (f *Feed) Follow(most int) *Follower {
 	to := &Follower{NewBuffer[[]byte](most), f}
 	f.mu.Lock()
@@ -80,7 +80,7 @@ func (f *Feed) Follow(most int) *Follower {
 	return to
 }
 
-// Close removes the follower.
+// Close removes the follower from its feed.
 func (to *Follower) Close() {
 	to.feed.mu.Lock()
 	defer to.feed.mu.Unlock()

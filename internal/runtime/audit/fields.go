@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A table lists the members of a JSON object in order. It follows a struct's tags, and inlines
-// embedded structs. The struct's fields method returns the addresses of its fields in the same
-// order. The table and the method together encode and decode the struct without reflection.
+// A table lists the members of a JSON object in order, as given by a struct's tags; embedded
+// structs are inlined. The struct's fields method returns pointers to the fields in the same order,
+// so that the struct can be encoded and decoded without reflection.
 type table []member
 
 type member struct {
 	name  string
-	start string // JSON before the value: ,"name":
+	start string // JSON text before the value: ,"name":
 	omit  bool   // the member has the omitempty option
 }
 
@@ -38,7 +38,7 @@ func tableOf(of reflect.Type) (t table) {
 	return t
 }
 
-// find returns the index of the named member, or -1. The search starts at next, because most JSON
+// find returns the index of the named member, or -1. It starts searching at next, because most
 // objects have their members in table order.
 func (t table) find(name []byte, next int) int {
 	for i := next; i < len(t); i++ {
@@ -54,8 +54,7 @@ func (t table) find(name []byte, next int) int {
 	return -1
 }
 
-// is reports whether m has the given name. It compares the first byte separately because that is
-// faster.
+// is reports whether m has the given name. It compares the first byte separately for speed.
 func (m *member) is(name []byte) bool {
 	return len(m.name) == len(name) && m.name[0] == name[0] && m.name == string(name)
 }

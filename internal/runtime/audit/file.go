@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/safefile"
 )
 
-// inspect reports whether f is a regular file. It returns an error if other users could write lines
-// to f.
+// inspect reports whether f is a regular file. It returns an error if f is unsuitable or if other
+// users could write to it.
 func inspect(f *os.File) (regular bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -23,7 +23,7 @@ func inspect(f *os.File) (regular bool, err error) {
 	case mode&(os.ModeNamedPipe|os.ModeSocket) != 0:
 		return false, errors.New("it is a pipe or a socket")
 	case !mode.IsRegular():
-		return false, nil // a device, which cannot be read back
+		return false, nil // a device, which cannot be read
 	}
 	return true, safefile.Regular(info)
 }
@@ -43,7 +43,7 @@ func open(path string) (*os.File, error) {
 	return openFile(path, os.O_APPEND)
 }
 
-// openError returns an error that names the file only once.
+// openError wraps err with the file's name, which is not repeated if err has it already.
 func openError(path string, err error) error {
 	var about *fs.PathError
 	if errors.As(err, &about) && about.Path == path {

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// openFile opens a file with additional flags. It does not follow a symbolic link in path's last
-// element. It does not block, because the start must not hang on a named pipe without a reader.
+// openFile opens or creates a file, with additional flags. It does not follow a symbolic link, and
+// it does not block on a named pipe without a reader, which would hang the program at startup.
 func openFile(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|flags, 0o600)
 	switch {
@@ -22,18 +22,18 @@ func openFile(path string, flags int) (*os.File, error) {
 	return f, err
 }
 
-// lock waits for the exclusive lock on the file.
+// lock acquires the exclusive lock on the file, waiting if necessary.
 func lock(f *os.File) error { return flock(f, syscall.LOCK_EX) }
 
 func unlock(f *os.File) { tryFlock(f, syscall.LOCK_UN) }
 
-// share takes a shared lock on the file.
+// share acquires a shared lock on the file, waiting if necessary.
 func share(f *os.File) error { return flock(f, syscall.LOCK_SH) }
 
-// alone reports whether no other process holds a shared lock on the file.
+// alone reports whether no other process holds a shared lock on the file. The caller must hold one.
 func alone(f *os.File) bool {
 	yes := tryFlock(f, syscall.LOCK_EX)
-	return share(f) == nil && yes // the exclusive lock has replaced the shared lock, so take the shared lock again
+	return share(f) == nil && yes // the exclusive lock replaced the shared one, which must be acquired again
 }
 
 func tryFlock(f *os.File, how int) bool {
@@ -41,8 +41,8 @@ func tryFlock(f *os.File, how int) bool {
 	return err == 0
 }
 
-// flock waits for a lock on the file. It first tries without blocking, which usually succeeds and
-// avoids the cost of informing the Go scheduler.
+// flock acquires a lock on the file. It first tries without blocking, because that usually succeeds
+// and does not involve the Go scheduler.
 func flock(f *os.File, how int) error {
 	if tryFlock(f, how) {
 		return nil
@@ -55,8 +55,8 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// mapFile maps the file's first length bytes into memory, shared with all processes that map the
-// file. It returns nil if this is impossible.
+// mapFile maps the first length bytes of the file into memory shared between processes. It returns
+// nil if that fails.
 func mapFile(f *os.File, length int) []byte {
 	info, err := f.Stat()
 	if err == nil && info.Size() != int64(length) {

@@ -13,31 +13,31 @@ import (
 	"github.com/petrigate/petrigate/internal/safefile"
 )
 
-// HeadSuffix is the suffix of a log's head file. The head file holds the end of the chain, so that
-// lines removed from the end are detected.
+// HeadSuffix is the suffix of the head file next to a log. The head holds the end of the chain, so
+// that removal of lines from the end can be detected.
 const HeadSuffix = ".head"
 
-// headLength is the length of a head: 20 digits, a space, 64 hex digits and a line end.
+// headLength is the length of a head: 20 digits, a space, 64 hex digits and a newline.
 const headLength = 20 + 1 + 64 + 1
 
-// The byte at index space, which follows the digits, is normally a space. During an update it has
-// the value unfinished.
+// The byte after the digits is a space, or unfinished while the head is being updated.
 const (
 	space      = 20
 	unfinished = '-'
 )
 
-// A head is the file beside a log that contains the number and hash of the log's last line. The
-// process that holds the log's lock writes the head after writing the lines.
+// A head is the file next to a log that holds the number and hash of the log's last line. It is
+// updated after the lines are written, by the process that holds the log's lock.
 type head struct {
-	file   *os.File // nil: no head
-	mapped []byte   // memory-mapped content, which avoids system calls; nil: not mapped
+	file   *os.File // nil: the log has no head
+	mapped []byte   // mapped content, used to avoid system calls; nil: not mapped
 	buf    [headLength]byte
 }
 
-// openHead opens the head of the log at path. If the directory is not writable and has no head,
-// openHead returns an empty head without an error. An existing head that cannot be written is an
-// error: another user could have created it to prevent the log from having a head.
+// openHead opens or creates the head of the log at path. If there is no head and none can be
+// created because the directory is not writable, openHead returns an empty head and no error. If a
+// head exists but cannot be written, openHead returns an error, because another user could have
+// created it to keep the log without a head.
 func openHead(path string) (head, error) {
 	f, err := openFile(path+HeadSuffix, 0)
 	switch {
@@ -60,8 +60,9 @@ func openHead(path string) (head, error) {
 	return head{file: f, mapped: mapFile(f, headLength)}, nil
 }
 
-// ReadHead returns the content of the head of the log at path. A head that is not a regular file,
-// or whose owner is not the log's owner, is an error: the log's writers did not create it.
+// ReadHead returns the content of the head of the log at path. It returns an error if the head is
+// not a regular file or has a different owner than the log, because then it was not created by the
+// log's writers.
 func ReadHead(path string) ([]byte, error) {
 	name := path + HeadSuffix
 	info, err := os.Lstat(name)
@@ -80,7 +81,7 @@ func ReadHead(path string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// read returns the head's position, or the zero Place if the head has none.
+// read returns the position in the head, or the zero Place if it has none.
 func (h *head) read() Place {
 	if h.file == nil {
 		return Place{}
@@ -90,7 +91,7 @@ func (h *head) read() Place {
 	return p
 }
 
-// write stores a position. If writing fails, the log is longer than its head indicates, as after a
+// write stores a position in the head. If that fails, the head lags behind the log, just as after a
 // crash between writing the lines and writing the head.
 func (h *head) write(l Place) {
 	if h.file == nil {
@@ -102,8 +103,8 @@ func (h *head) write(l Place) {
 	}
 }
 
-// store writes the content to mapped memory. If the process is killed during the update, the head
-// is invalid. store returns false if another process has truncated the file.
+// store copies content to the mapped memory. The head is invalid if the process is killed
+// meanwhile. store returns false if another process has truncated the file.
 func (h *head) store(content []byte) bool {
 	return withMapped(&h.mapped, func() {
 		h.mapped[space] = unfinished
@@ -130,14 +131,14 @@ func appendHead(b []byte, l Place) []byte {
 	return append(b, '\n')
 }
 
-// UnwrittenHead reports whether a head's content contains no information, because no record has
-// been written yet or the writer was killed during an update.
+// UnwrittenHead reports whether the content of a head is empty because nothing has been recorded
+// yet, or invalid because its writer was killed during an update.
 func UnwrittenHead(content []byte) bool {
 	none := len(bytes.Trim(content, "\x00")) == 0
 	return none || len(content) == headLength && content[space] == unfinished
 }
 
-// ParseHead parses a head's content. It returns false if the content is invalid.
+// ParseHead parses the content of a head. It reports whether the content is valid.
 func ParseHead(content []byte) (Place, bool) {
 	if len(content) != headLength || content[space] != ' ' || content[headLength-1] != '\n' {
 		return Place{}, false

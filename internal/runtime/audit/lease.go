@@ -8,30 +8,30 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// Lease parameters. A lease starts after more than leaseFrom appends within the time leaseTime.
+// Lease parameters. A lease starts after more than leaseFrom appends within leaseTime.
 const (
 	leaseTime = 10 * time.Millisecond
 	leaseFrom = 8
-	leaseWait = time.Second // delay after a failure to move lines or to start a lease
+	leaseWait = time.Second // pause after lines could not be moved or a lease could not be started
 )
 
 // A lease is a period during which a busy process keeps the log locked and appends only to a
-// [pendingFile]. The process must be the only one that has the log open. At the end of the lease,
-// one write moves the lines to the log, so that an append needs no system call. After a crash, the
-// next process that locks the log moves the lines.
+// [pendingFile], which takes no system call. Only a process that is alone in having the log open
+// can start a lease. When the lease ends, the lines are moved to the log in one write. After a
+// crash, the next process that locks the log moves them.
 type lease struct {
 	held  bool
 	lines []byte // lines not yet moved to the log
-	from  Place  // position of the log's end when the lease started
+	from  Place  // end of the log when the lease started
 	timer *time.Timer
-	ended func()    // called when the timer fires
-	never time.Time // no lease starts before this time, because other processes have the log open or the pending file is unavailable
+	ended func()    // called by the timer
+	never time.Time // no lease before this time: other processes have the log open, or the pending file is unavailable
 
 	since         time.Time // start of the current counting period
-	count, before int       // numbers of appends in the current period and in the previous one
+	count, before int       // number of appends in the current and the previous period
 }
 
-// busy counts an append, and reports whether appends are frequent enough for a lease.
+// busy counts an append and reports whether appends are frequent enough for a lease.
 func (l *lease) busy(now time.Time) bool {
 	if past := now.Sub(l.since); past < 0 || past > leaseTime {
 		l.since, l.count, l.before = now, 0, l.count
@@ -43,8 +43,8 @@ func (l *lease) busy(now time.Time) bool {
 	return max(l.count, l.before) > leaseFrom
 }
 
-// appendPending appends records as lines to the pending file. It returns false if they must be
-// written to the log instead. The caller must hold the file lock.
+// appendPending appends the records to the pending file as lines. It returns false if they must be
+// written to the log instead. It must be called with the file lock held.
 func (l *logFile) appendPending(records [][]byte) bool {
 	used := len(l.lease.lines)
 	end := l.last
@@ -59,8 +59,8 @@ func (l *logFile) appendPending(records [][]byte) bool {
 	return true
 }
 
-// startLease starts a lease with the given records. It returns false if the records must be written
-// to the log instead.
+// startLease starts a lease with the given records. It returns false if they must be written to the
+// log instead.
 func (l *logFile) startLease(records [][]byte) bool {
 	if l.head.file == nil || l.lease.since.Before(l.lease.never) {
 		return false
@@ -81,8 +81,8 @@ func (l *logFile) startLease(records [][]byte) bool {
 	return true
 }
 
-// ensurePending opens the pending file if necessary. It returns false on a network file system,
-// because mapped memory is not shared with other machines.
+// ensurePending opens the pending file unless it is open, and reports whether it can be used. It
+// returns false on a network file system, where mapped memory is not shared between machines.
 func (l *logFile) ensurePending() bool {
 	if !quickfile.Local(l.head.file) {
 		return false
@@ -92,12 +92,12 @@ func (l *logFile) ensurePending() bool {
 		l.pending = nil
 	}
 	if l.pending == nil {
-		l.pending, _ = openPendingFile(l.path) // after a failure, lines are written directly to the log
+		l.pending, _ = openPendingFile(l.path) // if it cannot be opened, lines are written to the log instead
 	}
 	return l.pending != nil
 }
 
-// closeLease ends the lease permanently, and removes the pending file if no other process uses it.
+// closeLease ends the lease for good and removes the pending file unless another process uses it.
 func (l *logFile) closeLease() error {
 	if l.lease.timer != nil {
 		l.lease.timer.Stop()
@@ -119,8 +119,8 @@ func (l *logFile) closeLease() error {
 	return err
 }
 
-// endLease ends the lease and moves its lines to the log. If moving them fails, the lines remain in
-// the pending file and are moved before any other line is written.
+// endLease ends the lease and moves its lines to the log. If that fails, the lines stay in the
+// pending file and are moved before any other line is written.
 func (l *logFile) endLease() error {
 	if l.lease.held {
 		defer func() {

@@ -2,15 +2,15 @@ package audit
 
 import "time"
 
-// A Process event records that a process starts or ends. In a database, each process has its own
-// chain. A chain's first record contains the ends of all other chains, so that a truncated chain is
-// detected.
+// A Process event records the start or end of a process. In a database, each process has its own
+// chain. Its first record contains the heads of all other chains, so that truncation of those
+// chains can be detected.
 type Process struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // "start" or "end"
 	Process string    `json:"process"`
 	Version string    `json:"version,omitempty"`
-	Driver  string    `json:"driver,omitempty"` // session state driver: "memory", "sqlite" or "postgres"
+	Driver  string    `json:"driver,omitempty"` // where session state is kept: "memory", "sqlite" or "postgres"
 	Heads   []Head    `json:"heads,omitempty"`
 }
 
@@ -19,24 +19,24 @@ type Policy struct {
 	Time      time.Time `json:"time"`
 	Event     string    `json:"event"` // always "policy"
 	Process   string    `json:"process"`
-	Policy    string    `json:"policy"` // fingerprint of the policy
+	Policy    string    `json:"policy"` // the policy's fingerprint
 	Files     []File    `json:"files,omitempty"`
 	Active    []string  `json:"active,omitempty"`    // active nets; nil: all
-	Fields    []string  `json:"fields,omitempty"`    // argument fields whose values the nets read
-	Results   []string  `json:"results,omitempty"`   // result fields whose values the nets read
-	Maps      []string  `json:"maps,omitempty"`      // maps that give names to calls; each map is recorded as a prefix of its hash
-	Actions   []string  `json:"actions,omitempty"`   // names in nets that contain a dot; only for these names is a call's action determined
-	Rows      bool      `json:"rows,omitempty"`      // some net counts equal calls in a row
-	Arguments string    `json:"arguments,omitempty"` // the form of recorded arguments: "hash", "masked" or "full"
+	Fields    []string  `json:"fields,omitempty"`    // argument fields that the nets read
+	Results   []string  `json:"results,omitempty"`   // result fields that the nets read
+	Maps      []string  `json:"maps,omitempty"`      // hash prefixes of the maps that give calls other names
+	Actions   []string  `json:"actions,omitempty"`   // names in nets that contain a dot; a call's action is determined only for these names
+	Rows      bool      `json:"rows,omitempty"`      // a net counts equal calls in a row
+	Arguments string    `json:"arguments,omitempty"` // how arguments are recorded: "hash", "masked" or "full"
 }
 
-// A File is one of a policy's source files.
+// A File is a source file of a policy.
 type File struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
 }
 
-// A Session event records that a session starts or ends.
+// A Session event records the start or end of a session.
 type Session struct {
 	Time      time.Time `json:"time"`
 	Event     string    `json:"event"` // "session opened" or "session closed"
@@ -45,14 +45,13 @@ type Session struct {
 	Process   string    `json:"process,omitempty"`
 }
 
-// A Removed event records that old records are removed from a database. For each listed chain, the
-// records up to the listed one are removed. The event is written before the removal, and afterwards
-// a chain may begin with the record after the listed one. Each event lists all chains that are
-// shortened or removed completely.
+// A Removed event records the removal of old records from a database. From each listed chain, all
+// records up to and including the listed one are removed, so the chain may begin after it. The
+// event is written before the removal and lists all chains that become shorter or disappear.
 type Removed struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"`   // always "removed"
-	Before  time.Time `json:"before"`  // all removed records are older than this time
-	Records uint64    `json:"records"` // total number of records removed so far, including those of this event
-	Chains  []Head    `json:"chains"`  // last removed record of each chain
+	Before  time.Time `json:"before"`  // the removed records are older than this time
+	Records uint64    `json:"records"` // number of records removed so far, including by this event
+	Chains  []Head    `json:"chains"`  // the last removed record of each chain
 }

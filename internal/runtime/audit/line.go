@@ -8,29 +8,29 @@ import (
 	"strconv"
 )
 
-// A Line is a parsed record in a file:
+// A Line is a parsed line of a log:
 //
 //	{"seq":7,"time":...,"policy":"...","hash":"<64 hex digits>"}
 type Line struct {
 	Seq    uint64
-	Event  []byte // the object without its number and hash
+	Event  []byte // the JSON object without its "seq" and "hash" members
 	Hash   [32]byte
-	Linked bool // the line has a hash; lines written by earlier versions do not
+	Linked bool // the line has a hash, unlike lines written by earlier versions
 }
 
-// Fixed parts of a line.
+// Fixed parts of each line.
 const (
 	lineHead = `{"seq":`
 	lineHash = `"hash":"`
 	lineTail = `"}`
 )
 
-// hashEnd is the length of the end of a line that has a hash.
+// hashEnd is the length of the end of a line starting at its hash member.
 const hashEnd = len(lineHash) + 64 + len(lineTail)
 
 var errNoRecord = errors.New("it is not an audit record")
 
-// ParseLine parses a line, which must not include its line end. It does not validate the event.
+// ParseLine parses a line without its newline. It does not validate the event.
 func ParseLine(line []byte) (Line, error) {
 	rest, ok := bytes.CutPrefix(line, []byte(lineHead))
 	digits := bytes.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
@@ -54,7 +54,7 @@ func ParseLine(line []byte) (Line, error) {
 	return l, nil
 }
 
-// A Place is a position in the chain: the number and hash of a record. The zero value is the
+// A Place is a position in a chain, given by the number and hash of a record. The zero value is the
 // position before the first record.
 type Place struct {
 	Seq  uint64
@@ -63,14 +63,14 @@ type Place struct {
 
 func (l *Line) place() Place { return Place{Seq: l.Seq, Hash: l.Hash} }
 
-// A Head is the last record of a chain.
+// A Head identifies the last record of a writer's chain.
 type Head struct {
 	Writer string `json:"writer"`
 	Seq    uint64 `json:"seq"`
 	Hash   string `json:"hash"`
 }
 
-// Place returns the head's position in its chain.
+// Place returns the position of the head in its chain.
 func (h Head) Place() (p Place, err error) {
 	p.Seq = h.Seq
 	if hex.DecodedLen(len(h.Hash)) != len(p.Hash) {
@@ -85,14 +85,14 @@ func (l Place) Head(writer string) Head {
 	return Head{Writer: writer, Seq: l.Seq, Hash: hex.EncodeToString(l.Hash[:])}
 }
 
-// append appends the records to buf as the lines that follow l, and advances l. Each record must be
-// a JSON object.
+// append appends records to buf as the lines that follow l, and advances l to the last of them.
+// Each record must be a JSON object.
 func (l *Place) append(buf []byte, records ...[]byte) []byte {
 	for _, record := range records {
 		members := bytes.Trim(record[1:len(record)-1], " \t")
 		l.Seq++
 		start := len(buf)
-		buf = append(buf, l.Hash[:]...) // the hash input temporarily occupies the space of the line
+		buf = append(buf, l.Hash[:]...) // the hash input is assembled where the line will be
 		buf = strconv.AppendUint(buf, l.Seq, 10)
 		buf = append(buf, '{')
 		buf = append(buf, members...)
@@ -111,15 +111,15 @@ func (l *Place) append(buf []byte, records ...[]byte) []byte {
 	return buf
 }
 
-// Link returns a record's hash. It covers the previous record's hash (zero for the first record of
-// a chain), the sequence number in decimal digits, and the event as recorded: one JSON object
-// without the number and the hash.
+// Link returns the hash of a record. It covers the hash of the previous record (zeros for the first
+// one), the sequence number in decimal, and the event: the JSON object without number and hash.
 func Link(before [32]byte, seq uint64, event []byte) [32]byte {
 	hash, _ := LinkIn(make([]byte, 0, 32+20+len(event)), before, seq, event)
 	return hash
 }
 
-// LinkIn is like [Link] but assembles the hash input in room, which it returns for reuse.
+// LinkIn is like [Link] but assembles the hash input in the buffer room. It returns the buffer for
+// reuse.
 func LinkIn(room []byte, before [32]byte, seq uint64, event []byte) (hash [32]byte, same []byte) {
 	b := append(room[:0], before[:]...)
 	b = strconv.AppendUint(b, seq, 10)
@@ -127,8 +127,8 @@ func LinkIn(room []byte, before [32]byte, seq uint64, event []byte) (hash [32]by
 	return sha256.Sum256(b), b
 }
 
-// check returns an error unless record is a single line that contains an object. The caller must
-// ensure that the object is valid.
+// check returns an error if record is too long, has several lines, or is not an object. It does not
+// check whether the object is valid JSON.
 func check(record []byte) error {
 	switch {
 	case len(record) < 2 || record[0] != '{' || record[len(record)-1] != '}':
@@ -141,5 +141,6 @@ func check(record []byte) error {
 	return nil
 }
 
-// maxRecord is larger than any valid record, because long arguments are not recorded.
+// maxRecord is the maximum length of a record. Valid records are shorter, because long arguments
+// are not recorded.
 const maxRecord = 4 << 20

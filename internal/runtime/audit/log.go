@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// A Log is an open audit file. It is safe for concurrent use. The operating system decides when
+// A Log is an open audit log file. It is safe for concurrent use. The operating system decides when
 // lines reach the disk.
 type Log struct {
-	mu sync.Mutex // held during writes; guards the fields below
+	mu sync.Mutex // guards the fields below; held during writes
 	logFile
-	fault error // error of the last write; nil if that write succeeded
+	fault error // error of the last write, or nil
 }
 
-// ErrClosed is the error for a record after [Log.Close].
+// ErrClosed is returned when a record is appended after [Log.Close].
 var ErrClosed = errors.New("the audit log is closed")
 
-// Open opens the file at path for appending, and creates it with mode 0600 if it does not exist.
-// The directory must exist. Open refuses a symbolic link, a directory, and a file that other users
-// may write. The chain continues after the last line; a partial last line, which a crash can leave
-// behind, is removed. Several processes can open the same file: their lines form one chain. The
-// file has a head beside it; see [HeadSuffix].
+// Open opens the log at path for appending, creating it with mode 0600 if necessary. The directory
+// must exist. Open refuses symbolic links, directories, and files that other users may write. The
+// chain continues after the last line. A partial last line, as left by a crash, is removed. Several
+// processes can open the same file; their lines form one chain. The log has a head file; see
+// [HeadSuffix].
 func Open(path string, r Rotation) (*Log, error) {
 	l := &Log{logFile: logFile{path: path, rotation: r}}
 	l.lease.ended = l.expire
@@ -39,26 +39,27 @@ func Open(path string, r Rotation) (*Log, error) {
 	return l, nil
 }
 
-// Cut describes the lines that were missing or changed at the end of the file when the file was
-// opened. It returns an empty string if all lines were intact.
+// Cut describes the lines that were found missing or changed at the end of the file when it was
+// opened. It returns an empty string if the end was intact.
 func (l *Log) Cut() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.cut
 }
 
-// Headless reports whether the log has no head because its directory is not writable. Without a
-// head, the removal of lines from the log's end is not detected.
+// Headless reports whether the log has no head, because its directory is not writable. In this case
+// the removal of lines at the end cannot be detected.
 func (l *Log) Headless() bool { return l.regular && l.head.file == nil }
 
 // Append writes one record; see [Log.AppendAll].
 func (l *Log) Append(record []byte) error { return l.AppendAll([][]byte{record}) }
 
-// AppendAll writes each record, a JSON object without a line end, as one line. When it returns, the
-// records survive the end of the process. On a busy log they reach the file some milliseconds
-// later; see [Pending]. A line has two additional members: the first is "seq", which counts from 1
-// without gaps; the last is "hash"; see [Link]. After an error none of the records count, and a
-// later call succeeds as soon as the file is writable again.
+// AppendAll writes each record as one line. A record is a JSON object without a trailing newline.
+// When AppendAll returns, the records survive a crash of the process; on a busy log they reach the
+// file some milliseconds later (see [Pending]). Each line has two additional members: the first is
+// "seq", which counts from 1 without gaps, and the last is "hash" (see [Link]). If AppendAll
+// returns an error, none of the records count. Later calls succeed as soon as the file is writable
+// again.
 func (l *Log) AppendAll(records [][]byte) error {
 	for _, r := range records {
 		if err := check(r); err != nil {
@@ -89,15 +90,15 @@ func (l *Log) AppendAll(records [][]byte) error {
 	return err
 }
 
-// State returns the highest known record number, written by any process, and the error from this
-// process's last write, or nil.
+// State returns the highest record number known, whichever process wrote the record, and the error
+// of this process's last write, or nil.
 func (l *Log) State() (last uint64, fault error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last.Seq, l.fault
 }
 
-// expire ends the lease when its time is over. It runs on the timer's goroutine.
+// expire ends the lease when its time is up. It is called by the timer.
 func (l *Log) expire() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,7 +111,7 @@ func (l *Log) expire() {
 	}
 }
 
-// Close closes the file. Closing it again does nothing.
+// Close closes the log. Closing it again does nothing.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

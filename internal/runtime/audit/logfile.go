@@ -13,33 +13,33 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// A logFile is a [Log]'s file and its state. Log.mu guards it.
+// A logFile is the file of a [Log] and its state. It is guarded by Log.mu.
 type logFile struct {
 	path     string
 	rotation Rotation
-	regular  bool // false for a device, which can be neither read nor truncated
+	regular  bool // false for a device, which cannot be read or truncated
 
 	file        *os.File // nil once closed
 	quick       quickfile.File
 	head        head
 	pending     *pendingFile // nil: none
 	lease       lease
-	first       uint64 // number of the file's first line; 0: the file is empty
-	closed      bool   // the last line records that the file is closed
-	last        Place  // position of the last line, whether pending or already in the file
-	written     Place  // position of the last line in the file
-	size        int64  // file size up to the position written; unused for a device
-	retry       int64  // file size that triggers the next attempt to rotate
-	cut         string // description of the records missing at the end of the file; empty: none
-	buf         []byte // reused for the next batch
-	neededSpace int    // required disk space in bytes; 0: the space is sufficient; see [logFile.checkSpace]
+	first       uint64 // number of the file's first line; 0 if the file is empty
+	closed      bool   // the last line marks the file as closed
+	last        Place  // position of the last line, even if it is still pending
+	written     Place  // position of the last line written to the file
+	size        int64  // file size up to written; unused for a device
+	retry       int64  // file size at which to try to rotate again
+	cut         string // describes records missing at the end of the file; empty if none are
+	buf         []byte // reused for the next write
+	neededSpace int    // disk space needed before writing again; 0: no known shortage; see [logFile.checkSpace]
 }
 
-// maxBuffer is the maximum size of a batch buffer that is reused.
+// maxBuffer is the maximum capacity of a buffer that is kept for reuse.
 const maxBuffer = 1 << 20
 
-// write writes whole lines; end is the position of the last one. After an error the file is
-// unchanged.
+// write writes whole lines, the last of which is at position end. If it returns an error, the file
+// is unchanged.
 func (l *logFile) write(lines []byte, end Place) error {
 	if err := l.checkSpace(len(lines)); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (l *logFile) write(lines []byte, end Place) error {
 	if err != nil {
 		l.noteShortage(len(lines))
 		if l.regular && n > 0 {
-			// if truncating also fails, the next resume finds the partial line
+			// if this fails too, the next resume finds the partial line
 			_ = l.file.Truncate(l.size)
 		}
 		return err
@@ -63,8 +63,7 @@ func (l *logFile) write(lines []byte, end Place) error {
 	return nil
 }
 
-// locked runs f while it holds the file lock. f may replace l.file with another file that f has
-// locked.
+// locked calls f with the file lock held. f may replace l.file by another file that it has locked.
 func (l *logFile) locked(f func() error) error {
 	if !l.regular {
 		return f()
@@ -80,7 +79,7 @@ func (l *logFile) locked(f func() error) error {
 	return f()
 }
 
-// readEnd finds the last whole line and removes any partial line after it.
+// readEnd finds the last whole line and removes a partial line after it.
 func (l *logFile) readEnd(size int64) error {
 	tail, err := l.tail(size)
 	if err != nil {
@@ -88,8 +87,8 @@ func (l *logFile) readEnd(size int64) error {
 	}
 	end := bytes.LastIndexByte(tail, '\n') + 1
 	if half := tail[end:]; len(half) > 0 {
-		// A partial record was never part of the log. Any other data was not written by this
-		// program and is kept.
+		// A partial record never became part of the log. Anything else was not written by this
+		// program and is left alone.
 		if half[0] != '{' {
 			return errors.New("it does not end with an audit record")
 		}
@@ -102,7 +101,7 @@ func (l *logFile) readEnd(size int64) error {
 		return err
 	}
 	l.written = last.place()
-	// Numbers never decrease, so that lines removed while the log is open are detected.
+	// Never go back to a lower number, so that removed lines are detected while the log is open.
 	if last.Seq > l.last.Seq {
 		l.last = l.written
 	}
@@ -120,7 +119,7 @@ func (l *logFile) readEnd(size int64) error {
 	return nil
 }
 
-// missing describes the records that the file lacks compared to its head.
+// missing describes the records that are missing from the file according to its head.
 func missing(h, last Place) string {
 	switch {
 	case h.Seq > last.Seq && last.Seq == 0:
@@ -133,7 +132,7 @@ func missing(h, last Place) string {
 	return ""
 }
 
-// lastLine parses the last of the given lines. It returns the zero Line if there are no lines.
+// lastLine parses the last one of the given lines. It returns the zero Line if there are none.
 func lastLine(lines []byte) (Line, error) {
 	if len(lines) == 0 {
 		return Line{}, nil
@@ -146,7 +145,7 @@ func lastLine(lines []byte) (Line, error) {
 	return l, nil
 }
 
-// firstLine returns the number of the file's first line, or 0.
+// firstLine returns the number of the file's first line, or 0 if it has none.
 func (l *logFile) firstLine() uint64 {
 	var start [len(lineHead) + 20]byte
 	n, _ := l.file.ReadAt(start[:], 0)
@@ -156,8 +155,7 @@ func (l *logFile) firstLine() uint64 {
 	return seq
 }
 
-// tail returns the end of the file. The result includes at least the last whole line and the data
-// after that line.
+// tail returns the end of the file, from some point before the last whole line.
 func (l *logFile) tail(size int64) ([]byte, error) {
 	for length := int64(4 << 10); ; length *= 4 {
 		from := max(0, size-length)
@@ -174,19 +172,20 @@ func (l *logFile) tail(size int64) ([]byte, error) {
 	}
 }
 
-// spaceTestSuffix is the suffix of the test file that [logFile.checkSpace] writes.
+// spaceTestSuffix is the suffix of the test file written by [logFile.checkSpace].
 const spaceTestSuffix = ".trial"
 
-// outcomeSpace is the additional disk space required for a call's outcome.
+// outcomeSpace is the disk space to reserve for a call's outcome.
 const outcomeSpace = 4 << 10
 
-// noteShortage remembers that n bytes could not be written.
+// noteShortage notes that n bytes could not be written.
 func (l *logFile) noteShortage(n int) {
 	l.neededSpace = max(l.neededSpace, min(n, maxBuffer)+outcomeSpace)
 }
 
-// checkSpace returns an error if the disk still lacks space for the largest write that failed, even
-// if the next write is smaller. Otherwise a small record might fit although a decision would not.
+// checkSpace returns an error if the disk still has no room for the largest write that failed, even
+// if only n bytes are to be written now. Otherwise small records could succeed although a decision
+// would still fail.
 func (l *logFile) checkSpace(n int) error {
 	if !l.regular || l.neededSpace <= n {
 		return nil
@@ -198,10 +197,10 @@ func (l *logFile) checkSpace(n int) error {
 	return nil
 }
 
-// testSpace writes and removes a file of n bytes. It returns only errors that mean insufficient
-// space.
+// testSpace checks for free disk space by writing and removing a file of n bytes. It returns only
+// errors that indicate a lack of space.
 func testSpace(path string, n int) error {
-	_ = os.Remove(path) // a killed process may have left the file behind
+	_ = os.Remove(path) // may have been left behind by a killed process
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		_, err = f.Write(make([]byte, n))

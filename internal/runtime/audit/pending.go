@@ -15,13 +15,13 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// PendingSuffix is the suffix of a log's pending file. The pending file holds lines that a busy
-// process has yet to move to the log. It exists from the first lease until that process ends. After
-// a crash, it exists until another process that had the log open has ended.
+// PendingSuffix is the suffix of a log's pending file. A pending file holds the lines that a busy
+// process has not yet moved to the log. It exists from the first lease until the process closes the
+// log or, after a crash, until another process that had the log open does.
 const PendingSuffix = ".pending"
 
-// Layout of a pending file: the number of moves to the log, the size of the pending lines, and the
-// lines.
+// Layout of a pending file: a counter of moves to the log, the size of the pending lines, and the
+// lines themselves.
 const (
 	pendingMoves = 0
 	pendingUsed  = 8
@@ -30,17 +30,17 @@ const (
 	pendingEnd   = pendingLines + pendingSize
 )
 
-// A pendingFile is memory that survives the process. It belongs to the process that holds the log's
-// lock.
+// A pendingFile is mapped memory that survives a crash of the process. It may be used only with the
+// log's lock held.
 type pendingFile struct {
 	file   *os.File
-	mapped []byte // nil: another process has truncated the file
+	mapped []byte // nil if another process has truncated the file
 
-	moves, size *atomic.Uint64 // pointers into mapped: the number of moves to the log, and the size of the lines
+	moves, size *atomic.Uint64 // point into mapped: the number of moves to the log, and the size of the lines
 }
 
-// openPendingFile opens the pending file of the log at path. If the file does not exist,
-// openPendingFile creates it and reserves all of its disk space.
+// openPendingFile opens the pending file of the log at path. It creates the file if necessary and
+// reserves its disk space.
 func openPendingFile(path string) (*pendingFile, error) {
 	f, err := openFile(path+PendingSuffix, 0)
 	if err != nil {
@@ -61,8 +61,7 @@ func openPendingFile(path string) (*pendingFile, error) {
 	return nil, fmt.Errorf("%s: %w", path+PendingSuffix, err)
 }
 
-// keep writes lines at the offset used. The change is atomic. keep returns false if the lines do
-// not fit.
+// keep writes lines at offset used, atomically. It returns false if they do not fit.
 func (r *pendingFile) keep(used int, lines []byte) bool {
 	return used+len(lines) <= pendingSize && withMapped(&r.mapped, func() {
 		copy(r.mapped[pendingLines+used:], lines)
@@ -70,20 +69,21 @@ func (r *pendingFile) keep(used int, lines []byte) bool {
 	})
 }
 
-// used returns the size of the lines. It returns false if the size is unknown.
+// used returns the total size of the pending lines. It returns false if the memory is no longer
+// mapped.
 func (r *pendingFile) used() (n int, ok bool) {
 	ok = withMapped(&r.mapped, func() { n = int(min(r.size.Load(), pendingSize)) })
 	return n, ok
 }
 
-// lines returns the pending lines. It returns false if they are unknown.
+// lines returns a copy of the pending lines, which have the given size. It returns false if the
+// memory is no longer mapped.
 func (r *pendingFile) lines(used int) (lines []byte, ok bool) {
 	ok = withMapped(&r.mapped, func() { lines = bytes.Clone(r.mapped[pendingLines : pendingLines+used]) })
 	return lines, ok
 }
 
-// clear removes the lines. Concurrent readers detect the removal by the number of moves, which is
-// increased before new lines are written.
+// clear removes the lines. It increases the number of moves, so that concurrent readers notice.
 func (r *pendingFile) clear() {
 	withMapped(&r.mapped, func() {
 		r.size.Store(0)
@@ -91,7 +91,7 @@ func (r *pendingFile) clear() {
 	})
 }
 
-// lost reports whether lines that are now written to the file would be lost in a crash.
+// lost reports whether a crash would lose lines written to the file now.
 func (r *pendingFile) lost() bool {
 	info, err := r.file.Stat()
 	return r.mapped == nil || err != nil || quickfile.Removed(info)
@@ -103,8 +103,8 @@ func (r *pendingFile) close() {
 	r.file.Close()
 }
 
-// Pending returns the lines that have yet to be moved to the log at path. The caller must call it
-// before reading the log, and skip lines that the log already has.
+// Pending returns the lines that have not yet been moved to the log at path. Call it before reading
+// the log, and skip those lines that the log already has.
 func Pending(path string) ([]byte, error) {
 	f, err := os.Open(path + PendingSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -124,12 +124,12 @@ func Pending(path string) ([]byte, error) {
 		_, err = f.ReadAt(after[:], pendingMoves)
 	}
 	if err != nil || !bytes.Equal(counts[:pendingUsed], after[:pendingUsed]) {
-		return nil, cutShort(err) // the lines have been moved to the log in the meantime
+		return nil, cutShort(err) // the lines have just been moved to the log
 	}
 	return lines, nil
 }
 
-// cutShort ignores the error for a file that is too short to contain lines.
+// cutShort returns err, or nil if err means that the file is too short to contain lines.
 func cutShort(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -137,8 +137,9 @@ func cutShort(err error) error {
 	return err
 }
 
-// withMapped calls do, which accesses the mapped memory. It returns false if no memory is mapped.
-// If another process has truncated the file, withMapped unmaps the memory and returns false.
+// withMapped calls do, which may access the mapped memory. It returns false if the memory is not
+// mapped or turns out to be inaccessible because another process has truncated the file. In the
+// latter case it unmaps the memory.
 func withMapped(mapped *[]byte, do func()) (done bool) {
 	if *mapped == nil {
 		return false

@@ -6,35 +6,35 @@ import (
 	"sync"
 )
 
-// Limits on waiting records and on reused memory.
+// Limits on the number of waiting steps and on the memory kept for reuse.
 const (
-	maxStaged = 1024 // maximum number of steps in a batch; if the open batch is full, a new caller must first store it
+	maxStaged = 1024 // maximum number of steps in a batch; once the open batch is full, callers must store it before adding steps
 	maxKept   = 16 << 10
 )
 
-// A Staged holds the records of one step until they are stored. The zero value is empty.
+// A Staged holds the records of one step until they have been stored. The zero value is empty.
 type Staged struct {
 	queue   *queue
 	records []byte
-	ends    []int // end offset of each record in records
+	ends    []int // offsets of the ends of the records in records
 	few     [2]int
 	undo    func()
 	batch   *batch // nil: nothing to wait for
 	err     error  // set once the batch has ended
 }
 
-// A queue stores steps in order using group commit: the first waiter (the leader) stores all steps
-// that have arrived. It then wakes one waiter of the next batch, which becomes the leader.
+// A queue stores steps in order by group commit. The first waiter becomes the leader and stores all
+// steps that have arrived. It then wakes a waiter of the next batch, which becomes the new leader.
 type queue struct {
 	storeAll func(records [][]byte) (int, error)
 
 	mu      sync.Mutex
-	open    *batch // the batch that accepts new steps
+	open    *batch // batch that accepts new steps
 	busy    bool   // a batch is being stored
-	failing error  // set while steps are being undone; new steps are refused with this error
+	failing error  // error for new steps while steps are being undone; otherwise nil
 	undo    int    // number of steps with an undo function
 
-	gathered [][]byte // the leader's buffer
+	gathered [][]byte // used by the leader to collect the records of a batch
 }
 
 // A batch is a group of steps that are stored together.
@@ -43,14 +43,13 @@ type batch struct {
 	few     [2]*Staged
 	over    bool
 	waiting int
-	wake    chan struct{} // nil: no waiters. Receiving a value makes a waiter the leader; closing ends the wait
+	wake    chan struct{} // nil until there is a waiter; a waiter that receives a value becomes the leader; closed when the batch is over
 }
 
-// Stage enqueues s's prepared records after the records of all steps that were staged earlier. If
-// the records of s or of an earlier step cannot be stored, undo is called after the undo functions
-// of later steps. undo may be nil and must not stage records. If Stage itself returns an error,
-// which is [ErrUnrecorded], undo is not called. A step without records only waits for the steps
-// before it.
+// Stage adds s, with the records prepared for it, after all steps staged earlier. If the records of
+// s or of an earlier step cannot be stored, undo is called, after the undo functions of later
+// steps. undo may be nil, and must not stage records. If Stage itself returns an error, which wraps
+// [ErrUnrecorded], undo is not called. A step without records only waits for the steps before it.
 func (q *queue) Stage(s *Staged, undo func()) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -68,8 +67,8 @@ func (q *queue) Stage(s *Staged, undo func()) error {
 	return nil
 }
 
-// AwaitRoom stores the waiting records if there are too many. It must be called before Stage. The
-// caller must not hold locks that an undo function needs.
+// AwaitRoom stores the waiting steps if there are too many. It must be called before Stage, without
+// holding any lock that an undo function acquires.
 func (q *queue) AwaitRoom() {
 	q.mu.Lock()
 	full := len(q.open.steps) >= maxStaged
@@ -86,7 +85,7 @@ func (q *queue) Undoes() bool {
 	return q.undo > 0
 }
 
-// Flush waits until all records that were staged before the call are stored.
+// Flush waits until all records staged before the call have been stored.
 func (q *queue) Flush() error {
 	var s Staged
 	if err := q.Stage(&s, nil); err != nil {
@@ -98,8 +97,8 @@ func (q *queue) Flush() error {
 // Over reports whether there is nothing left to wait for.
 func (s *Staged) Over() bool { return s.batch == nil }
 
-// Wait returns nil once the records are stored. If it returns an error, the records are not stored
-// and the step has been undone. Afterwards s is empty and can be reused.
+// Wait waits until the records have been stored. If it returns an error, they have not been stored
+// and the step has been undone. In either case s is then empty and can be reused.
 func (s *Staged) Wait() error {
 	if s.Over() {
 		return nil
@@ -109,7 +108,7 @@ func (s *Staged) Wait() error {
 	switch {
 	case b.over:
 		q.mu.Unlock()
-	case !q.busy: // b is the open batch
+	case !q.busy: // b is still open
 		q.busy = true
 		q.mu.Unlock()
 		q.lead()
@@ -131,7 +130,7 @@ func (s *Staged) Wait() error {
 	return err
 }
 
-// lead stores the open batch for all its waiters, and starts a new one.
+// lead opens a new batch and stores the previously open one for all of its waiters.
 func (q *queue) lead() {
 	q.mu.Lock()
 	b := q.open
@@ -153,8 +152,8 @@ func (q *queue) lead() {
 	clear(records)
 }
 
-// end ends a batch after its first n records have been stored. It wakes the batch's waiters, and
-// makes one waiter of the next batch its leader.
+// end ends batch b, whose first n records have been stored. It wakes the batch's waiters, and makes
+// one waiter of the open batch the leader.
 func (q *queue) end(b *batch, n int, err error) {
 	over := []*batch{b}
 	if err != nil {
@@ -176,13 +175,13 @@ func (q *queue) end(b *batch, n int, err error) {
 	}
 	q.failing = nil
 	if q.busy = q.open.waiting > 0; q.busy {
-		q.open.wake <- struct{}{} // does not block because the channel is buffered
+		q.open.wake <- struct{}{} // cannot block: the channel is buffered
 	}
 }
 
-// fail undoes those steps in the batch whose records are not all among the first n, and all steps
-// that were staged after them. It returns the batch that contains the later steps. The queue
-// refuses new steps until [queue.end] has ended both batches.
+// fail undoes the steps in b whose records are not all among the first n, and all steps staged
+// after them. It returns the batch with the later steps. The queue refuses new steps until
+// [queue.end] has ended both batches.
 func (q *queue) fail(b *batch, n int, err error) (later *batch) {
 	q.mu.Lock()
 	later = q.open

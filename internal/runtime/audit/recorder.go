@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// ErrUnrecorded is the error for a record that could not be stored.
+// ErrUnrecorded is wrapped by errors that report that a record could not be stored.
 var ErrUnrecorded = errors.New("cannot record the decision")
 
-// A Recorder writes events to a Storage. Callers must not forward a call before the call's decision
-// is stored. A Recorder is safe for concurrent use.
+// A Recorder writes events to a Storage. A call must not be forwarded before its decision is
+// stored. A Recorder is safe for concurrent use.
 type Recorder struct {
 	queue
 	out  Storage // nil: nothing is recorded
-	feed *Feed   // out itself if it is a Feed, otherwise nil
+	feed *Feed   // out as a Feed; nil if it is not a Feed
 	now  func() time.Time
 
 	broken atomic.Bool // the last record could not be stored
 }
 
-// NewRecorder returns a recorder for out. If out is nil, nothing is recorded.
+// NewRecorder returns a recorder that writes to out. If out is nil, nothing is recorded.
 func NewRecorder(out Storage, now func() time.Time) *Recorder {
 	r := &Recorder{out: out, now: now}
 	r.feed, _ = out.(*Feed)
@@ -29,8 +29,8 @@ func NewRecorder(out Storage, now func() time.Time) *Recorder {
 	return r
 }
 
-// store stores records, atomically if the storage supports batches. It returns the number of stored
-// records.
+// store stores records and returns how many were stored. It stores all or none if the storage
+// supports batches.
 func (r *Recorder) store(records [][]byte) (n int, err error) {
 	if len(records) == 0 {
 		return 0, nil
@@ -53,8 +53,8 @@ func (r *Recorder) store(records [][]byte) (n int, err error) {
 	return n, nil
 }
 
-// Active reports whether events are recorded. If the storage is a [Feed], the result can change
-// over time.
+// Active reports whether events are being recorded. The result can change over time if the storage
+// is a [Feed].
 func (r *Recorder) Active() bool {
 	if r.feed != nil {
 		return r.feed.Active()
@@ -62,7 +62,7 @@ func (r *Recorder) Active() bool {
 	return r.out != nil
 }
 
-// Prepare encodes events for [Recorder.Stage]. A returned error wraps [ErrUnrecorded].
+// Prepare encodes events into s, to be staged with [Recorder.Stage]. Errors wrap [ErrUnrecorded].
 func (r *Recorder) Prepare(s *Staged, events ...Event) (err error) {
 	if len(events) == 0 {
 		return nil
@@ -81,8 +81,7 @@ func (r *Recorder) Prepare(s *Staged, events ...Event) (err error) {
 	return nil
 }
 
-// Write stores events after all records that were staged earlier. A returned error wraps
-// [ErrUnrecorded].
+// Write stores events after all records staged earlier. Errors wrap [ErrUnrecorded].
 func (r *Recorder) Write(events ...Event) error {
 	if r.out == nil {
 		return nil
@@ -98,9 +97,8 @@ func (r *Recorder) Write(events ...Event) error {
 	return s.Wait()
 }
 
-// Ready returns an error if records cannot be stored, as far as is known, so that calls can be
-// refused early. If the last write failed, Ready tries again to write, using a record that marks
-// the gap.
+// Ready returns an error if records are known to fail now, so that calls can be refused early. If
+// the last write failed, Ready tries to write a record that marks the end of the gap.
 func (r *Recorder) Ready() error {
 	if !r.broken.Load() {
 		return nil

@@ -16,32 +16,33 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Forms of recorded arguments.
+// Ways to record arguments.
 const (
-	Hash   = "hash"   // only the SHA-256 of the arguments and of the values that nets read
-	Masked = "masked" // in addition, the arguments, with parts masked
-	Full   = "full"   // in addition, the full arguments, and the values that nets read in results
+	Hash   = "hash"   // only hashes of the arguments and of the values that nets read
+	Masked = "masked" // also the arguments, with parts of them masked
+	Full   = "full"   // also the complete arguments, and the values that nets read in results
 )
 
-// alwaysMasked lists the members that are always masked in mode Masked.
+// alwaysMasked lists the names of members that are always masked in mode Masked.
 var alwaysMasked = [...]string{"password", "passwd", "secret", "token", "access_token", "refresh_token", "api_key", "apikey", "authorization", "private_key", "client_secret"}
 
 // Limits on the recorded parts of a call.
 const (
-	maxArguments = 64 << 10 // maximum size of recorded arguments in bytes
+	maxArguments = 64 << 10 // maximum size of recorded arguments, in bytes
 	maxValues    = 100      // maximum number of recorded values per field
 )
 
-// A Redactor selects which parts of arguments and results are recorded. The zero value records only
-// hashes. A Redactor is immutable and safe for concurrent use.
+// A Redactor determines which parts of arguments and results are recorded. The zero value records
+// only hashes. A Redactor is immutable and safe for concurrent use.
 type Redactor struct {
 	arguments string
-	names     []string   // masked member names, case-folded
-	paths     [][]string // masked paths, split into case-folded steps; * matches any member
+	names     []string   // names of masked members, case-folded
+	paths     [][]string // paths of masked values, split into case-folded steps; the step * matches any member
 }
 
-// NewRedactor returns a redactor. arguments is [Hash], [Masked] or [Full]; empty means Hash. mask
-// lists member names, which apply at any depth, and paths that begin with "$.". Case is ignored.
+// NewRedactor returns a redactor that records arguments as [Hash], [Masked] or [Full]; an empty
+// string means Hash. The elements of mask are member names, which are masked at any depth, or paths
+// starting with "$.". Case is ignored.
 func NewRedactor(arguments string, mask []string) (*Redactor, error) {
 	r := &Redactor{arguments: arguments}
 	switch arguments {
@@ -62,7 +63,7 @@ func NewRedactor(arguments string, mask []string) (*Redactor, error) {
 	return r, nil
 }
 
-// inList matches list indexes in paths. List elements have the list's path.
+// inList matches list indexes in paths. A list element has the same path as the list.
 var inList = regexp.MustCompile(`\[(\d+|\*)\]`)
 
 // steps splits a path into its steps: $.a[0].b becomes a, b.
@@ -71,15 +72,15 @@ func steps(path string) []string {
 	return strings.FieldsFunc(rawjson.Fold(path), func(c rune) bool { return strings.ContainsRune(`.[]'"`, c) })
 }
 
-// Mode returns the configured form of recorded arguments.
+// Mode returns how arguments are recorded: [Hash], [Masked] or [Full].
 func (r *Redactor) Mode() string {
 	return cmp.Or(r.arguments, Hash)
 }
 
-// Plain reports whether records may contain the values that nets read.
+// Plain reports whether records may contain the values that nets read, unhashed.
 func (r *Redactor) Plain() bool { return r.arguments == Full && len(r.names)+len(r.paths) == 0 }
 
-// Arguments returns the recorded form of a call's arguments, or nil if they are not recorded.
+// Arguments returns a call's arguments as they are to be recorded, or nil if they are not.
 func (r *Redactor) Arguments(args []byte) json.RawMessage {
 	if len(args) > maxArguments {
 		return nil
@@ -87,8 +88,8 @@ func (r *Redactor) Arguments(args []byte) json.RawMessage {
 	return r.Mask(args)
 }
 
-// Mask returns a JSON value of any length with masked values replaced by "***". It returns nil in
-// mode Hash.
+// Mask returns a copy of a JSON value with "***" in place of masked values. Its length is not
+// limited. It returns nil in mode Hash.
 func (r *Redactor) Mask(value []byte) json.RawMessage {
 	switch {
 	case len(value) == 0 || r.arguments != Masked && r.arguments != Full:
@@ -101,8 +102,8 @@ func (r *Redactor) Mask(value []byte) json.RawMessage {
 	return b.Bytes()
 }
 
-// Shown returns the form of a JSON value that is shown to approvers, and the number of masked
-// values. A masked value is replaced by its type and size: "*** (string, 24 bytes)".
+// Shown returns a JSON value as it is shown to approvers, and the number of masked values in it. A
+// masked value is replaced by its type and size: "*** (string, 24 bytes)".
 func (r *Redactor) Shown(value []byte) (shown []byte, masked int) {
 	if len(value) == 0 || r.Plain() {
 		return value, 0
@@ -118,11 +119,11 @@ func (r *Redactor) Shown(value []byte) (shown []byte, masked int) {
 	if masked == 0 {
 		return value, 0
 	}
-	return bytes.Clone(b.Bytes()), masked // no spare capacity, because the caller may retain it
+	return bytes.Clone(b.Bytes()), masked // without spare capacity, because the caller may retain it
 }
 
-// mask writes value to b, and replaces each masked part with the result of the function hide. at is
-// the value's path.
+// mask writes value to b, replacing each masked part by the result of hide. at is the path of
+// value.
 func (r *Redactor) mask(b *bytes.Buffer, value []byte, at []string, hide func(value []byte) string) {
 	if r.masked(at) {
 		b.WriteString(hide(value))
@@ -152,14 +153,14 @@ func (r *Redactor) mask(b *bytes.Buffer, value []byte, at []string, hide func(va
 	}
 }
 
-// separate writes a comma, unless b ends with the delimiter open.
+// separate writes a comma to b unless b ends with open, the opening delimiter.
 func separate(b *bytes.Buffer, open byte) {
 	if all := b.Bytes(); all[len(all)-1] != open {
 		b.WriteByte(',')
 	}
 }
 
-// hidden returns the replacement for a masked value. It shows only the value's type.
+// hidden returns the replacement for a masked value, which reveals only the value's type.
 func hidden(value []byte) string {
 	switch kind := rawjson.Kind(value); kind {
 	case '"':
@@ -171,10 +172,10 @@ func hidden(value []byte) string {
 	}
 }
 
-// typeNames names JSON types by [rawjson.Kind].
+// typeNames maps kinds, as returned by [rawjson.Kind], to names of JSON types.
 var typeNames = map[byte]string{'"': "string", '{': "object", '[': "list", '0': "number", 't': "boolean", 'f': "boolean"}
 
-// described returns the replacement for a masked value. It shows the value's type and size.
+// described returns the replacement for a masked value, which reveals the value's type and size.
 func described(value []byte) string {
 	kind, size, unit := rawjson.Kind(value), len(bytes.TrimSpace(value)), "byte"
 	switch kind {
@@ -189,7 +190,8 @@ func described(value []byte) string {
 	return fmt.Sprintf(`"*** (%s, %s)"`, typeNames[kind], text.Count(size, unit))
 }
 
-// masked reports whether the value at the given path is masked. List elements have the list's path.
+// masked reports whether the value at the given path is masked. A list element has the same path as
+// the list.
 func (r *Redactor) masked(at []string) bool {
 	if len(at) == 0 {
 		return false
@@ -202,7 +204,7 @@ func (r *Redactor) masked(at []string) bool {
 	})
 }
 
-// Values returns the recorded form of the values that nets read in a call's arguments.
+// Values returns the values that nets read in a call's arguments, as they are to be recorded.
 func (r *Redactor) Values(read []reading.Value) (all []Value) {
 	for i := range read {
 		v := Value{Field: Bounded(read[i].Field), Amount: json.Number(read[i].Amount)}
@@ -221,8 +223,8 @@ func (r *Redactor) Values(read []reading.Value) (all []Value) {
 	return all
 }
 
-// Results is like [Redactor.Values] but for a call's result. If [Redactor.Plain] is true, the plain
-// values are included.
+// Results is like [Redactor.Values] but for the result of a call. The values are also included
+// unhashed if [Redactor.Plain] is true.
 func (r *Redactor) Results(read []reading.Value) []Value {
 	all := r.Values(read)
 	for i := range all {
@@ -235,7 +237,7 @@ func (r *Redactor) Results(read []reading.Value) []Value {
 	return all
 }
 
-// masksField reports whether a field, as written in a rule, is masked.
+// masksField reports whether the value of a field, given as in a rule, is masked.
 func (r *Redactor) masksField(field string) bool {
 	at := steps(field)
 	for i := range at {
@@ -246,7 +248,7 @@ func (r *Redactor) masksField(field string) bool {
 	return false
 }
 
-// HashOf returns the hexadecimal SHA-256 of s.
+// HashOf returns the SHA-256 of s in hexadecimal.
 func HashOf[T string | []byte](s T) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// open opens the files and reads their state.
+// open opens the log and its other files, and reads their state.
 func (l *logFile) open() (err error) {
 	if l.file, err = open(l.path); err != nil {
 		return err
@@ -17,15 +17,15 @@ func (l *logFile) open() (err error) {
 	if l.regular, err = inspect(l.file); err != nil || !l.regular {
 		return err
 	}
-	l.quick = quickfile.Of(l.file) // this result also holds for later files in the same directory
+	l.quick = quickfile.Of(l.file) // valid for later files too, since they are in the same directory
 	if l.head, err = openHead(l.path); err != nil {
 		return err
 	}
-	l.size = -1 // makes resume read the existing content
+	l.size = -1 // makes resume read the end of the file
 	return l.locked(l.join)
 }
 
-// join reads the state that other processes have left. The caller must hold the file lock.
+// join takes over the state left by other processes. It must be called with the file lock held.
 func (l *logFile) join() (err error) {
 	if l.head.file != nil {
 		if err := share(l.head.file); err != nil {
@@ -40,7 +40,8 @@ func (l *logFile) join() (err error) {
 	return l.resume()
 }
 
-// append appends records as lines, or starts a lease with them. The caller must hold the file lock.
+// append appends the records as lines, or starts a lease with them if busy is true. It must be
+// called with the file lock held.
 func (l *logFile) append(records [][]byte, busy bool) error {
 	if err := l.resume(); err != nil {
 		return err
@@ -58,8 +59,8 @@ func (l *logFile) append(records [][]byte, busy bool) error {
 	return l.write(l.buf, end)
 }
 
-// resume continues the log at the end of the file. If the end is not the expected one, another
-// process has written to the file, a write was interrupted, or someone changed the file.
+// resume brings l up to date with the file, which has changed if another process has written to it,
+// a write was interrupted, or someone edited it.
 func (l *logFile) resume() error {
 	if !l.regular {
 		return nil
@@ -83,8 +84,8 @@ func (l *logFile) resume() error {
 	return l.movePending()
 }
 
-// movePending moves the pending file's lines to the log. The caller must hold the file lock and
-// know the file's end.
+// movePending moves the lines in the pending file to the log. The caller must hold the file lock
+// and have read the end of the file.
 func (l *logFile) movePending() error {
 	if l.pending == nil {
 		return nil
@@ -107,8 +108,8 @@ func (l *logFile) movePending() error {
 	return nil
 }
 
-// reconcile returns the pending lines that the log lacks. It is called if another process has left
-// or moved lines, or if someone else changed the log.
+// reconcile returns the pending lines that are missing from the log, and the log's new end. It is
+// needed if another process has left or moved lines, or if the log was changed by someone else.
 func (l *logFile) reconcile(used int) (rest []byte, end Place) {
 	lines, ok := l.pending.lines(used)
 	if !ok {
@@ -121,10 +122,10 @@ func (l *logFile) reconcile(used int) (rest []byte, end Place) {
 	return rest, end
 }
 
-// missingLines returns those of the given lines that are missing from a log whose last line is at
-// the position at. It also returns the log's new end. If the log has other lines in their place,
-// the hash links of the returned lines are computed again. Invalid data at the log's end is
-// dropped; junk is the size of this data.
+// missingLines returns those of the lines that are missing from a log that ends at position at, and
+// the log's new end. If the log has other lines in their place, missingLines computes new hash
+// links for the returned lines. Invalid data after the last valid line is dropped; junk is its
+// size.
 func missingLines(lines []byte, at Place) (rest []byte, end Place, junk int) {
 	var all []Line
 	from := 0

@@ -15,20 +15,19 @@ import (
 	"time"
 )
 
-// A Rotation configures when a log starts a new file. With the zero value, the log never starts a
-// new file.
+// A Rotation configures when a log starts a new file. The zero value means never.
 //
-// The last line of a full file closes the file, so that every process that has it open switches to
-// the next file. The full file is renamed to NAME-FIRST-LAST.EXT, which contains the numbers of its
-// first and last lines. The next file's first line continues the chain and names the previous file.
-// No file is overwritten.
+// The last line of a full file closes it, which tells every process that has it open to switch to
+// the next file. The full file is renamed to NAME-FIRST-LAST.EXT, where FIRST and LAST are the
+// numbers of its first and last lines. The first line of the next file continues the chain and
+// names the previous file. No file is ever overwritten.
 type Rotation struct {
-	Size   int64       // a file of this size in bytes is full; 0: no limit
+	Size   int64       // size in bytes that makes a file full; 0: no limit
 	Keep   int         // number of full files to keep; 0: all
-	Failed func(error) // called with the reason when a full file cannot be renamed and keeps growing; may be nil
+	Failed func(error) // called with the reason if a full file cannot be renamed and keeps growing; may be nil
 }
 
-// The events that end one file and begin the next.
+// Events that end one file and begin the next.
 type closed struct {
 	Time  time.Time `json:"time"`
 	Event string    `json:"event"` // always "closed"
@@ -38,16 +37,16 @@ type continued struct {
 	Time     time.Time `json:"time"`
 	Event    string    `json:"event"` // always "continued"
 	Previous string    `json:"previous"`
-	Last     string    `json:"last"` // hash of the previous file's last line
+	Last     string    `json:"last"` // hash of the last line of the previous file
 }
 
-// full reports whether a new file must be started.
+// full reports whether it is time to start a new file.
 func (l *logFile) full() bool {
 	return l.regular && l.rotation.Size > 0 && l.size >= max(l.rotation.Size, l.retry)
 }
 
-// rotate closes the file and switches to the next one. If this fails, the file remains in use, and
-// rotate tries again when the file has grown further.
+// rotate closes the file and switches to the next one. If that fails, the file stays in use, and
+// rotate should be called again when the file has grown further.
 func (l *logFile) rotate() error {
 	l.retry = l.size + l.rotation.Size/8
 	record, err := json.Marshal(closed{Time: time.Now(), Event: "closed"})
@@ -63,8 +62,8 @@ func (l *logFile) rotate() error {
 	return l.switchFile()
 }
 
-// switchFile switches from a closed file to its successor. The caller must hold the lock on the
-// closed file; switchFile replaces it with the lock on the next file.
+// switchFile switches from a closed file to its successor. It must be called with the lock on the
+// closed file held, and returns with the lock on the next file held.
 func (l *logFile) switchFile() error {
 	for {
 		own, err := l.file.Stat()
@@ -75,7 +74,7 @@ func (l *logFile) switchFile() error {
 		if err == nil && os.SameFile(own, now) {
 			if err := l.archive(own); err != nil {
 				l.failed(err)
-				return nil // continue to use the file
+				return nil // keep using the closed file
 			}
 			continue
 		}
@@ -88,7 +87,7 @@ func (l *logFile) switchFile() error {
 	}
 }
 
-// openNext opens the current file at the path.
+// openNext opens the file that is now at the log's path.
 func (l *logFile) openNext() error {
 	next, err := open(l.path)
 	if err != nil {
@@ -101,7 +100,7 @@ func (l *logFile) openNext() error {
 		next.Close()
 		return err
 	}
-	l.file.Close() // closing the file also releases its lock
+	l.file.Close() // also releases the lock
 	l.file, l.first, l.retry = next, 0, 0
 	info, err := next.Stat()
 	if err != nil {
@@ -118,7 +117,7 @@ func (l *logFile) archive(own os.FileInfo) error {
 	}
 	next := l.path + ".next"
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // a killed process left this file behind
+		return err // left behind by a killed process
 	}
 	f, err := openFile(next, os.O_APPEND|os.O_EXCL)
 	if err != nil {
@@ -134,19 +133,19 @@ func (l *logFile) archive(own os.FileInfo) error {
 		return err
 	}
 	if err := os.Link(l.path, aside); err != nil && !errors.Is(err, fs.ErrExist) {
-		if err := os.Rename(l.path, aside); err != nil { // the file system has no hard links
+		if err := os.Rename(l.path, aside); err != nil { // for a file system without hard links
 			return err
 		}
 	}
 	if err := os.Rename(next, l.path); err != nil {
-		return errors.Join(err, os.Remove(aside)) // the file keeps the name that it already has
+		return errors.Join(err, os.Remove(aside)) // the closed file keeps its current name
 	}
 	l.head.write(end)
 	l.prune()
 	return nil
 }
 
-// archiveName returns an unused name for the closed file.
+// archiveName returns the name to give the closed file, which no other file has.
 func (l *logFile) archiveName(own os.FileInfo) (string, error) {
 	ext := filepath.Ext(l.path)
 	stem := fmt.Sprintf("%s-%012d-%012d", strings.TrimSuffix(l.path, ext), cmp.Or(l.first, l.last.Seq), l.last.Seq)
@@ -156,14 +155,14 @@ func (l *logFile) archiveName(own os.FileInfo) (string, error) {
 			return name, nil
 		case err != nil:
 			return "", err
-		case os.SameFile(own, other): // a killed process left this file behind
+		case os.SameFile(own, other): // named but not replaced by a process that was then killed
 			return name, nil
 		}
 		name = fmt.Sprintf("%s.%d%s", stem, n, ext)
 	}
 }
 
-// RotatedFiles lists the full files of the log at path, oldest first.
+// RotatedFiles returns the paths of the full files of the log at path, oldest first.
 func RotatedFiles(path string) ([]string, error) {
 	ext := filepath.Ext(path)
 	stem := strings.TrimSuffix(filepath.Base(path), ext)
@@ -185,7 +184,7 @@ func RotatedFiles(path string) ([]string, error) {
 	return list, nil
 }
 
-// prune removes the oldest full files beyond the configured number.
+// prune removes the oldest full files if there are more than configured.
 func (l *logFile) prune() {
 	if l.rotation.Keep <= 0 {
 		return
