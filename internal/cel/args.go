@@ -12,32 +12,32 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// These constants limit the arguments of a call that expressions read.
+// Limits on the arguments of a call that an expression reads.
 const (
-	maxArgs   = 1 << 20 // maximum number of bytes in an argument, or in all arguments together if an expression reads args as a whole
-	maxValues = 20_000  // maximum number of JSON values in these arguments
+	maxArgs   = 1 << 20 // maximum size in bytes of an argument, or of all arguments together if an expression reads args as a whole
+	maxValues = 20_000  // maximum number of JSON values in it
 )
 
-// A document is a JSON object that expressions read as data. A member is only converted when it is
-// first used, so a large member that no expression reads costs nothing. A document is not safe for
-// concurrent use.
+// A document is a JSON object that expressions read as data. Members are converted when they are
+// first used, so a large member costs nothing unless an expression reads it. A document is not safe
+// for concurrent use.
 type document struct {
 	doc   []byte
-	parts map[string]piece // the members that have been looked up so far
-	keys  keys             // the keys of the object itself, but not those of nested objects
+	parts map[string]piece // members looked up so far
+	keys  keys             // keys of the object itself, but not of nested objects
 	whole piece
 }
 
-// A piece is a converted member of an object, or a whole converted object.
+// A piece is a converted member of an object, or a converted object.
 type piece struct {
 	value any
-	ok    bool // whether the member exists
-	keys  keys // the keys of all objects within value
+	ok    bool // the member exists
+	keys  keys // keys of all objects in value
 	err   error
 }
 
-// check returns an error if the piece could not be converted or if it contains an ambiguous form of
-// one of the wanted keys.
+// check returns an error if the piece could not be converted, or if one of its keys differs from a
+// wanted key only in letter case.
 func (p *piece) check(wanted []string) error {
 	for _, key := range wanted {
 		if err := p.keys.checkSpelling(key); err != nil {
@@ -47,8 +47,7 @@ func (p *piece) check(wanted []string) error {
 	return p.err
 }
 
-// get returns an object that contains the wanted members. The object may also contain other
-// members.
+// get returns an object with at least the wanted members.
 func (d *document) get(want lookup) (map[string]any, error) {
 	if want.members == nil {
 		return d.everything(want.keys)
@@ -78,7 +77,7 @@ func (d *document) everything(wanted []string) (map[string]any, error) {
 	return m, d.whole.check(wanted)
 }
 
-// load converts those of the members that have not been looked up yet.
+// load converts the given members, except those that were looked up before.
 func (d *document) load(members []string) error {
 	if d.parts == nil {
 		d.parts, d.keys = make(map[string]piece), make(keys)
@@ -106,14 +105,14 @@ func (d *document) load(members []string) error {
 	return nil
 }
 
-// A converter converts a JSON document to Go values. It also collects the document's keys.
+// A converter converts a JSON document to Go values, and collects the document's keys.
 type converter struct {
 	values int
 	keys   keys
 }
 
-// convert converts a JSON object to Go values: map[string]any, []any, string, bool, nil, int64,
-// uint64 and float64. If doc is empty, it returns an empty object.
+// convert converts a JSON object to Go values of the types map[string]any, []any, string, bool,
+// nil, int64, uint64 and float64. An empty doc is converted to an empty object.
 func convert(doc []byte) piece {
 	if len(doc) == 0 {
 		return piece{value: map[string]any{}, ok: true}
@@ -125,11 +124,11 @@ func convert(doc []byte) piece {
 	return p
 }
 
-// convertMember converts one of the arguments, within the limits.
+// convertMember converts one of the arguments, unless it exceeds the limits.
 func convertMember(doc []byte) piece { return convertFrom("arguments", doc) }
 
-// convertFrom converts a value, within the limits. from is the name of the value's source in error
-// messages.
+// convertFrom converts a value, unless it exceeds the limits. In error messages, from stands for
+// where the value is from.
 func convertFrom(from string, doc []byte) piece {
 	if len(doc) > maxArgs {
 		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the %s are too large for an expression: %d bytes; the limit is %d", from, len(doc), maxArgs)}}
@@ -201,8 +200,8 @@ func firstError(whole bool, err error) error {
 	return err
 }
 
-// number converts a JSON number without loss: it never rounds an integer and never turns a number
-// into infinity or zero.
+// number converts a JSON number. It never rounds an integer, and never turns a number into infinity
+// or zero.
 func number(text string) (any, error) {
 	if !strings.ContainsAny(text, ".eE") {
 		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -224,8 +223,8 @@ func number(text string) (any, error) {
 	return f, nil
 }
 
-// A lookup describes which members and keys of an object an expression reads.
+// A lookup specifies which members and keys of an object an expression reads.
 type lookup struct {
-	members []string // the members that the expression reads; nil: all members
-	keys    []string // the keys that the expression reads in the object itself or in any object nested in it
+	members []string // members that the expression reads; nil means all
+	keys    []string // keys that the expression reads in the object or in objects nested in it
 }

@@ -11,16 +11,15 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// costTracker tracks the actual cost of function calls. It is needed because CEL estimates the cost
-// only for values whose types it knows at compile time, so values from arguments would cost
-// nothing.
+// A costTracker tracks the actual cost of function calls. CEL alone estimates the cost only for
+// values whose types are known at compile time, so values from arguments would cost nothing.
 type costTracker struct{}
 
-// CallCost returns 1 plus a tenth of the total length, in bytes, of the string operands and
-// results. Searching a list additionally costs 1 for each of its elements.
+// CallCost returns 1 plus a tenth of the total length, in bytes, of the string operands and the
+// result. Searching a list costs another 1 for each of its elements.
 func (costTracker) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint64 {
 	if function == operators.Equals || function == operators.NotEquals {
-		return nil // CEL knows the size of both operands in this case
+		return nil // CEL knows the sizes of these operands
 	}
 	price := 1 + uint64(length(result))/10
 	for _, a := range args {
@@ -39,7 +38,7 @@ func (costTracker) CallCost(function, _ string, args []ref.Val, result ref.Val) 
 	return &price
 }
 
-// length returns the length of a string or bytes value, or 0.
+// length returns the length in bytes of a string or bytes value, or 0 for any other value.
 func length(v ref.Val) int {
 	switch v := v.(type) {
 	case types.String:
@@ -50,8 +49,8 @@ func length(v ref.Val) int {
 	return 0
 }
 
-// elements returns the length of a list. It returns 0 for a map, because a map is searched in
-// constant time.
+// elements returns the number of elements of a list. It returns 0 for a map, since searching a map
+// takes constant time.
 func elements(v ref.Val) int {
 	list, ok := v.(traits.Lister)
 	if !ok {
@@ -61,13 +60,12 @@ func elements(v ref.Val) int {
 	return int(n)
 }
 
-// maxMatchCost is the maximum cost of matching a regular expression. The cost is the length of the
-// text multiplied by the number of instructions, because RE2 takes time proportional to this
-// product.
+// maxMatchCost is the maximum cost of matching a regular expression: the length of the text times
+// the number of instructions, since that is what the time taken by RE2 is proportional to.
 const maxMatchCost = 64 << 20
 
-// boundedMatch returns a call of the CEL function matches with a literal pattern. It compiles the
-// pattern only once.
+// boundedMatch returns a call of the CEL function matches for a literal pattern, which it compiles
+// only once. The call fails if matching would cost too much.
 func boundedMatch(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {
@@ -87,7 +85,7 @@ func boundedMatch(call interpreter.InterpretableCall, pattern string) (interpret
 	return interpreter.NewCall(call.ID(), call.Function(), call.OverloadID(), call.Args(), match), nil
 }
 
-// instructions returns the number of instructions in a compiled pattern. The pattern must be valid.
+// instructions returns the number of instructions in a compiled pattern, which must be valid.
 func instructions(pattern string) int {
 	tree, _ := syntax.Parse(pattern, syntax.Perl)
 	prog, _ := syntax.Compile(tree.Simplify())

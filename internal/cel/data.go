@@ -10,8 +10,7 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// These constants limit a value that a net remembers. They are needed because the value may be
-// copied each time a transition fires successfully.
+// Limits on a value that a net remembers. The value may be copied each time a transition fires.
 const (
 	maxDataBytes  = 256 << 10
 	maxDataValues = 10_000
@@ -20,7 +19,7 @@ const (
 
 var errTooLarge = fmt.Errorf("the value is too large: the limits are %d values, %d bytes and %d levels", maxDataValues, maxDataBytes, maxDataDepth)
 
-// An exporter converts CEL results to Go values, within the limits.
+// An exporter converts CEL results to Go values, unless they exceed the limits.
 type exporter struct{ values, bytes int }
 
 func (d *exporter) value(v ref.Val, depth int) (any, error) {

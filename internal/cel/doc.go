@@ -1,7 +1,7 @@
 // Package cel compiles and evaluates the expressions in policies: a map's condition, a validator's
 // requirement, the value that a net remembers, a net's key, and a condition on a result.
 // Expressions are written in CEL (https://cel.dev). They are checked once, when the policy is
-// loaded, and their cost is limited, so that no call can make a decision slow.
+// loaded. Their cost is limited, so that no call can slow down a decision.
 //
 // A map's expression can use the call:
 //
@@ -24,17 +24,18 @@
 //	within(path, dir)  whether the path, cleaned, is dir or below it; fails if the text alone does not determine this
 //
 // Both path functions use only the text and never access a disk, so they do not follow links.
-// Expressions have no access to a clock, the environment or random numbers. Regular expressions are
-// RE2.
+// Expressions cannot use a clock, the environment or random numbers. Regular expressions have the
+// RE2 syntax.
 //
-// A number is an int if it is an integer that fits into 64 bits, a uint if it needs one more bit,
-// and a double otherwise. A number that fits none of these types makes the expression fail, and so
-// does any other error: a missing field, incompatible types, or too much work. A failure never
-// counts as false: for a map, it means "perhaps"; for a validator, it is a refusal.
+// A number is an int if it is an integer that fits into a signed 64-bit integer, a uint if it fits
+// only into an unsigned one, and a double if it is not written as an integer. An expression fails
+// if a number fits none of these types, a field is missing, types are incompatible, or there is too
+// much work. A failure never counts as false: for a map, it means "perhaps"; for a validator, it is
+// a refusal.
 //
 // A [Compiler] compiles expressions: conditions and values of nets ([Condition], [Value]), and
 // messages with embedded expressions ([Template]). A [Reader] holds the expressions of maps, and a
 // [Results] holds the conditions on results. All of them are safe for concurrent use once the last
-// expression has been added. The data of a call or firing ([Input]) must be used by only one
-// goroutine. The package starts no goroutines.
+// expression has been added. The data of a call or firing ([Input]) must be used by one goroutine
+// only. The package starts no goroutines.
 package cel

@@ -7,25 +7,25 @@ import (
 	"cel.dev/cel-go/common/env"
 )
 
-// These constants limit an expression. Expressions that people write stay far below them.
+// Limits on an expression. Expressions written by people stay far below them.
 const (
-	maxSource  = 8 << 10   // maximum number of bytes in the source text
+	maxSource  = 8 << 10   // maximum size of the source text in bytes
 	maxNodes   = 2_000     // maximum number of nodes after macro expansion
 	maxNesting = 3         // maximum nesting depth of comprehensions
-	maxCost    = 1_000_000 // maximum cost of an evaluation, in the units that CEL uses; see BenchmarkWorst
+	maxCost    = 1_000_000 // maximum cost of an evaluation, in CEL's units; see BenchmarkWorst
 	maxRegex   = 1_000     // maximum number of instructions in a compiled regular expression
 )
 
-// A Compiler compiles expressions. It creates each CEL environment on first use, because creating
-// one takes milliseconds. It is safe for concurrent use.
+// A Compiler compiles expressions. It creates CEL environments on first use, since creating one
+// takes milliseconds. A Compiler is safe for concurrent use.
 type Compiler struct {
-	call   environment // the environment for maps
-	net    environment // the environment for conditions in nets
-	memory environment // the environment for values that a net remembers
-	result environment // the environment for conditions on results
+	call   environment // for maps
+	net    environment // for conditions in nets
+	memory environment // for values that a net remembers
+	result environment // for conditions on results
 }
 
-// An environment returns the variables and functions that a certain kind of expression may use.
+// An environment returns the variables and functions available to one kind of expression.
 type environment func() (*cel.Env, error)
 
 // NewCompiler returns a new compiler.
@@ -52,7 +52,7 @@ func NewCompiler() *Compiler {
 // object is the type of a JSON object. It is read-only.
 var object = cel.MapType(cel.StringType, cel.DynType)
 
-// newEnv returns the environment that is common to all kinds of expressions.
+// newEnv returns the environment shared by all kinds of expressions.
 func newEnv() (*cel.Env, error) {
 	subset := env.NewLibrarySubset()
 	for _, name := range timeFunctions {
@@ -73,9 +73,9 @@ func newEnv() (*cel.Env, error) {
 	return cel.NewCustomEnv(append(options, pathFunctions()...)...)
 }
 
-// timeFunctions lists the functions for timestamps and durations, which expressions must not use.
-// Functions that take a time zone would read the environment and the disk, and without a clock none
-// of the functions is useful. The list is read-only.
+// timeFunctions lists the functions on timestamps and durations, which expressions must not use.
+// Those that take a time zone would read the environment and the disk, and without a clock all of
+// them are useless. The list is read-only.
 var timeFunctions = []string{
 	"timestamp", "duration", "getFullYear", "getMonth", "getDayOfYear", "getDate", "getDayOfMonth",
 	"getDayOfWeek", "getHours", "getMinutes", "getSeconds", "getMilliseconds",

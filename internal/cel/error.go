@@ -22,8 +22,8 @@ func errorAt(src string, offset int, msg, hint string) diag.Problem {
 	return diag.Problem{Offset: offset, Line: strings.Count(before, "\n") + 1, Column: column + 1, Msg: msg, Hint: hint}
 }
 
-// offsetOf returns the byte offset of a position. line is counted from 1, and column is counted in
-// characters from 0.
+// offsetOf returns the byte offset of a position. Lines start at 1. Columns start at 0 and are in
+// characters.
 func offsetOf(src string, line, column int) int {
 	at := 0
 	for ; line > 1; line-- {
@@ -48,13 +48,12 @@ func sorted(l diag.List) error {
 	return slices.Compact(l)
 }
 
-// whole returns a problem that concerns the whole source text.
+// whole returns a problem with the source text as a whole.
 func whole(msg, hint string) error {
 	return diag.List{{Line: 1, Column: 1, Msg: msg, Hint: hint}}
 }
 
-// An Unreadable is an error about data of a call that an expression cannot read. Its message is the
-// reason.
+// An Unreadable is the error if an expression cannot read data of a call. Msg is the reason.
 type Unreadable struct{ Msg string }
 
 // Error returns the message.

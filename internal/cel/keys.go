@@ -13,13 +13,13 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// keys holds the keys of objects, grouped by their case-folded form. A server might not distinguish
-// keys that differ only in letter case. If a call contains a key that differs only in case from a
-// key that an expression reads, it is unknown which of the two values the server will use.
+// A keys value contains the keys of objects, grouped by their case-folded form. A server might
+// ignore letter case. If a call has a key that differs only in case from one that an expression
+// reads, it is therefore unknown which of the two values the server will use.
 type keys map[string][]string
 
-// maxSpellings is the maximum number of spellings that are stored per key. Two are enough, because
-// at least one of them differs from the key that an expression reads.
+// maxSpellings is the maximum number of spellings stored per key. Two are enough, since at least
+// one of them differs from the key that an expression reads.
 const maxSpellings = 2
 
 func (k keys) add(key string) {
@@ -29,7 +29,7 @@ func (k keys) add(key string) {
 	}
 }
 
-// checkSpelling returns an error if k contains the given key in a different spelling.
+// checkSpelling returns an error if k contains the given key in another spelling.
 func (k keys) checkSpelling(key string) error {
 	for _, s := range k[rawjson.Fold(key)] {
 		if s != key {
@@ -39,9 +39,9 @@ func (k keys) checkSpelling(key string) error {
 	return nil
 }
 
-// keysOf returns the keys that an expression reads by name: fields, and string literals that are
-// used as keys. If the expression computes keys or iterates over them, keysOf returns every string
-// literal in it, because each might be a key.
+// keysOf returns the keys that an expression reads by name: fields, and string literals used as
+// keys. If the expression computes keys or iterates over them, every string literal in it might be
+// a key and is included.
 func keysOf(a *cel.Ast) []string {
 	var found, texts []string
 	computed := false

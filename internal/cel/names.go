@@ -14,15 +14,15 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Names holds the keys of the variables "marking" and "meta" of a net. An expression that uses any
-// other key of these variables does not compile. If a list is nil, the keys are checked only at
+// Names contains the keys of a net's variables "marking" and "meta". An expression that uses any
+// other key of these variables does not compile. If a list is nil, keys are checked only during
 // evaluation.
 type Names struct {
-	Places     []string // the keys of the variable "marking"
-	Remembered []string // the keys of the variable "meta"
+	Places     []string // keys of the variable "marking"
+	Remembered []string // keys of the variable "meta"
 }
 
-// check reports keys in the expression that are not in the lists.
+// check reports keys in the expression that are not in n.
 func (n *Names) check(src string, a *cel.Ast) (errs diag.List) {
 	if n == nil {
 		return nil
@@ -43,7 +43,7 @@ func (n *Names) check(src string, a *cel.Ast) (errs diag.List) {
 		if known == nil || slices.Contains(known, key) {
 			continue
 		}
-		start := a.NativeRep().SourceInfo().GetStartLocation(e.ID()) // the location of the expression before the key
+		start := a.NativeRep().SourceInfo().GetStartLocation(e.ID()) // start of the expression before the key
 		at := offsetOf(src, start.Line(), start.Column())
 		at += max(0, strings.Index(src[at:], key))
 		errs = append(errs, errorAt(src, at, fmt.Sprintf(msg, key), cmp.Or(text.Suggest(key, known), all+strings.Join(known, ", "))))

@@ -9,12 +9,12 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// An Input provides the variables of a net's expressions for a single firing of a transition. It
-// converts data only once for all expressions. An Input is not safe for concurrent use.
+// An Input provides the variables of a net's expressions for one firing of a transition. It
+// converts data once for all expressions. An Input is not safe for concurrent use.
 type Input struct {
 	call    *callData
 	firing  gate.Firing
-	result  *piece // the converted result of the call; set when an expression first reads it
+	result  *piece // converted result of the call; nil until an expression reads it
 	marking map[string]int64
 }
 
@@ -23,7 +23,7 @@ func NewInput(f gate.Firing) *Input {
 	return &Input{call: newCallData(&f.Call), firing: f}
 }
 
-// Named returns an input for the same firing where the tool has another name.
+// Named returns an input for the same firing, but with another name of the tool.
 func (in *Input) Named(name string) *Input {
 	named := *in
 	named.firing.Name = name
@@ -58,17 +58,17 @@ func (in *Input) variable(name string, want lookup) (any, error) {
 	return in.call.variable(name, want)
 }
 
-// A Condition is a boolean expression about the firing of a transition.
+// A Condition is a boolean expression on the firing of a transition.
 type Condition struct{ *program }
 
-// Condition compiles the requirement of a validator. names may be nil. The error is a [diag.List].
+// Condition compiles the requirement of a validator. names may be nil. Any error is a [diag.List].
 func (c *Compiler) Condition(src string, names *Names) (*Condition, error) {
 	p, err := c.net.compile(src, names, cel.BoolType)
 	return &Condition{p}, err
 }
 
-// Holds reports whether the condition is true. It returns an error if the condition could not be
-// evaluated; callers must treat this as false.
+// Holds reports whether the condition is true. If it cannot be evaluated, Holds returns an error;
+// callers must treat this as false.
 func (c *Condition) Holds(in *Input) (bool, error) {
 	v, err := c.eval(in.variable)
 	if err != nil {
@@ -81,19 +81,20 @@ func (c *Condition) Holds(in *Input) (bool, error) {
 	return bool(holds), nil
 }
 
-// A Value is an expression about the firing of a transition. The expression's result is data.
+// A Value is an expression on the firing of a transition, with data as its result.
 type Value struct{ *program }
 
-// Value compiles the expression for a value that a net remembers. The expression can use the call's
-// result, which is null if the call returned no data. names may be nil. The error is a [diag.List].
+// Value compiles the expression for a value that a net remembers. The expression can use the result
+// of the call, which is null if the call returned no data. names may be nil. Any error is a
+// [diag.List].
 func (c *Compiler) Value(src string, names *Names) (*Value, error) {
 	p, err := c.memory.compile(src, names, nil)
 	return &Value{p}, err
 }
 
 // Of evaluates the expression. The result consists of values of the types nil, bool, int64, uint64,
-// float64, string, []any and map[string]any, and can always be encoded as JSON. It does not share
-// memory with the input.
+// float64, string, []any and map[string]any, and can always be encoded as JSON. It shares no memory
+// with the input.
 func (v *Value) Of(in *Input) (any, error) {
 	out, err := v.eval(in.variable)
 	if err != nil {

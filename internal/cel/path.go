@@ -10,7 +10,7 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 )
 
-// pathFunctions returns the options that add the path functions.
+// pathFunctions returns the CEL functions on paths.
 func pathFunctions() []cel.EnvOption {
 	return []cel.EnvOption{
 		cel.Function("clean", cel.Overload("clean_string", []*cel.Type{cel.StringType}, cel.StringType,
@@ -26,23 +26,23 @@ func pathFunctions() []cel.EnvOption {
 	}
 }
 
-// A place describes where a path leads, as far as the text of the path determines this.
+// A place tells whether a path leads into a directory, as far as its text determines this.
 type place uint8
 
 const (
 	unknown place = iota
-	inside        // the path leads into the directory or to the directory itself
+	inside        // in the directory, or the directory itself
 	outside
 )
 
-// errPlace makes the expression fail. A failed expression restricts the call and never exempts it,
-// whether the policy requires paths inside or outside the directory.
+// errPlace makes an expression fail. Failing restricts the call and never exempts it, whether the
+// policy requires paths inside or outside the directory.
 var errPlace = errors.New("cannot tell whether the path is within the directory: only one of them is absolute or has a drive, it begins with ~, or systems read it differently")
 
-// within determines, from the text alone, whether path p names dir or something below dir. Systems
-// can interpret the text differently: on some systems, a backslash is a separator, and a letter
-// followed by a colon is a drive. The answer must be the same on all systems. It is unknown where a
-// relative path starts and which home directory ~ denotes.
+// within determines, from the text alone, whether path p names dir or something below it. On some
+// systems, a backslash is a separator, and a letter followed by a colon is a drive; the answer must
+// be the same on all systems. Unknown are the start of a relative path and the home directory for
+// ~.
 func within(p, dir string) place {
 	if p == "" || dir == "" || strings.ContainsRune(p+dir, 0) || strings.HasPrefix(p, "~") || strings.HasPrefix(dir, "~") {
 		return unknown
@@ -67,7 +67,7 @@ func within(p, dir string) place {
 	return there
 }
 
-// drive separates a drive such as "C:" from the rest of the path.
+// drive splits off a drive such as "C:" from a path.
 func drive(p string) (drive, rest string) {
 	letter := func(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 	if len(p) >= 2 && p[1] == ':' && letter(p[0]) {
@@ -81,7 +81,7 @@ func below(p, dir string) place {
 	if hasDisguisedParent(p) || path.IsAbs(p) != path.IsAbs(dir) {
 		return unknown
 	}
-	host := strings.HasPrefix(p, "//") != strings.HasPrefix(dir, "//") // a leading // names a host, but only on some systems
+	host := strings.HasPrefix(p, "//") != strings.HasPrefix(dir, "//") // on some systems only, a leading // names a host
 	p, pUp := splitParents(path.Clean(p))
 	dir, dirUp := splitParents(path.Clean(dir))
 	switch {
@@ -96,7 +96,7 @@ func below(p, dir string) place {
 	return outside
 }
 
-// splitParents splits a clean relative path into the ".." elements at its start and the rest.
+// splitParents splits a clean path into the number of leading ".." elements and the rest.
 func splitParents(p string) (rest string, ups int) {
 	if p == "." {
 		return "", 0
@@ -107,8 +107,8 @@ func splitParents(p string) (rest string, ups int) {
 	return p, ups
 }
 
-// hasDisguisedParent reports whether an element of the path would be read as ".." by a system that
-// drops trailing spaces and dots in names.
+// hasDisguisedParent reports whether an element of the path would be ".." on a system that drops
+// trailing spaces and dots in names.
 func hasDisguisedParent(p string) bool {
 	for part := range strings.SplitSeq(p, "/") {
 		if len(part) > 2 && strings.HasPrefix(part, "..") && strings.Trim(part, ". ") == "" {

@@ -22,8 +22,8 @@ import (
 type program struct {
 	run  cel.Program
 	out  *cel.Type
-	uses map[string][]string // for each variable, the members that the expression reads; nil: it reads the whole variable
-	keys []string            // the keys that the expression reads by name
+	uses map[string][]string // members that the expression reads, by variable; nil if it reads the whole variable
+	keys []string            // keys that the expression reads by name
 }
 
 // Uses reports whether the expression reads the given variable.
@@ -32,9 +32,9 @@ func (p *program) Uses(variable string) bool {
 	return ok
 }
 
-// compile checks and compiles an expression. If want is not nil, the result must have this type.
-// The type may be unknown at compile time, for example for a field of an argument; it is then
-// checked at evaluation. The error is a [diag.List].
+// compile checks and compiles an expression. If want is not nil, the result must be of that type. A
+// type that is unknown at compile time, such as that of an argument's field, is checked during
+// evaluation. Any error is a [diag.List].
 func (e environment) compile(src string, names *Names, want *cel.Type) (*program, error) {
 	if len(src) > maxSource {
 		return nil, whole(fmt.Sprintf("the expression is longer than %d bytes", maxSource), "")
@@ -78,7 +78,7 @@ func check(env *cel.Env, src string) (*cel.Ast, diag.List) {
 	for _, problem := range issues.Errors() {
 		if strings.HasPrefix(problem.Message, "Syntax error: ") {
 			if syntax {
-				continue // this problem is a consequence of the first one
+				continue // a consequence of the first one
 			}
 			syntax = true
 		}
@@ -90,8 +90,8 @@ func check(env *cel.Env, src string) (*cel.Ast, diag.List) {
 	return checked, errs
 }
 
-// escapeHint explains how to write a backslash. In an ordinary CEL string, a backslash starts an
-// escape sequence.
+// escapeHint explains how to write a backslash, which starts an escape sequence in ordinary CEL
+// strings.
 func escapeHint(message string) string {
 	if strings.Contains(message, "token recognition error") && strings.Contains(message, `\`) {
 		return `write a pattern as r'...', where \ stands for itself`
@@ -100,7 +100,7 @@ func escapeHint(message string) string {
 }
 
 // dynamicPatterns reports patterns that are not literals. If a pattern came from a call, the caller
-// could choose the condition that the caller's own call must meet.
+// could choose the condition that the call must meet.
 func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("matches")) {
 		args := e.AsCall().Args()
@@ -111,8 +111,8 @@ func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	return errs
 }
 
-// homeDirectories reports each call of the CEL function within whose directory begins with "~". It
-// is never known whether a path is in a home directory, so such an expression would fail for every
+// homeDirectories reports calls of the CEL function within with a directory that begins with "~".
+// Since it is never known whether a path is in a home directory, such a call would fail for every
 // path.
 func homeDirectories(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("within")) {
@@ -134,8 +134,8 @@ func article(t *cel.Type) string {
 	return cmp.Or(words[name], t.String())
 }
 
-// freeVariables returns, for each free variable, the members that an expression reads. The members
-// are nil if the expression reads the whole variable.
+// freeVariables returns the members that an expression reads, by free variable. They are nil if the
+// expression reads the whole variable.
 func freeVariables(a *cel.Ast) map[string][]string {
 	uses := make(map[string][]string)
 	whole := make(map[string]bool)
@@ -155,7 +155,7 @@ func freeVariables(a *cel.Ast) map[string][]string {
 	return uses
 }
 
-// eval evaluates the program. It also returns an error if the evaluation panics.
+// eval evaluates the program. A panic during the evaluation is returned as an error.
 func (p *program) eval(variables func(name string, want lookup) (any, error)) (v ref.Val, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -175,10 +175,10 @@ func (p *program) eval(variables func(name string, want lookup) (any, error)) (v
 	return v, err
 }
 
-// A sizeEstimator returns upper bounds for the sizes of data. CEL uses them to estimate costs.
+// A sizeEstimator returns upper bounds on the sizes of data. CEL uses them to estimate costs.
 type sizeEstimator struct{}
 
-// EstimateSize returns the limits on the size of a value that is part of a call.
+// EstimateSize returns the bounds on the size of a value that is part of a call.
 func (sizeEstimator) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
 	if n.ComputedSize() != nil || len(n.Path()) == 0 {
 		return nil
@@ -186,7 +186,7 @@ func (sizeEstimator) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
 	return &cost.SizeEstimate{Min: 0, Max: maxArgs}
 }
 
-// EstimateCallCost returns nil, because CEL's own models estimate the cost of function calls.
+// EstimateCallCost returns nil: CEL's own models estimate the cost of function calls.
 func (sizeEstimator) EstimateCallCost(string, string, *cost.AstNode, []cost.AstNode) *cost.CallEstimate {
 	return nil
 }

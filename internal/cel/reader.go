@@ -12,19 +12,19 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Reader evaluates expressions about calls. It is the [gate.Reader] for maps without a field. It
-// converts each call only once for all expressions.
+// A Reader evaluates expressions on calls. It is the [gate.Reader] for maps without a field. It
+// converts each call once for all expressions.
 //
 // All expressions must be added before the first call of Read. From then on, a Reader is safe for
 // concurrent use.
 type Reader struct {
 	compiler *Compiler
-	numbers  map[string]int // the numbers of the conditions, by source text
-	values   map[string]int // the numbers of the key expressions, by source text
+	numbers  map[string]int // numbers of the conditions, by source text
+	values   map[string]int // numbers of the key expressions, by source text
 	programs []*program
 }
 
-// NewReader returns a reader that has its own compiler.
+// NewReader returns a reader with a compiler of its own.
 func NewReader() *Reader { return NewCompiler().NewReader() }
 
 // NewReader returns a reader that compiles its expressions with c.
@@ -32,20 +32,20 @@ func (c *Compiler) NewReader() *Reader {
 	return &Reader{compiler: c, numbers: make(map[string]int), values: make(map[string]int)}
 }
 
-// Expr adds a boolean expression about a call. It returns the number of the expression, for use as
-// [gate.Map.Pattern]. Equal source texts have the same number. The error is a [diag.List].
+// Expr adds a boolean expression on a call. It returns the number of the expression, for use as
+// [gate.Map.Pattern]; equal source texts have equal numbers. Any error is a [diag.List].
 func (r *Reader) Expr(src string) (pattern int, err error) {
 	return r.add(src, r.numbers, cel.BoolType)
 }
 
-// ValueExpr adds an expression for a key. Its value is a string, a number, a boolean, or a list of
-// these. ValueExpr returns the number of the expression, for use in a [gate.Field]. Equal source
-// texts have the same number. The error is a [diag.List].
+// ValueExpr adds an expression for a key, whose value must be a string, a number, a boolean, or a
+// list of these. It returns the number of the expression, for use in a [gate.Field]; equal source
+// texts have equal numbers. Any error is a [diag.List].
 func (r *Reader) ValueExpr(src string) (number int, err error) {
 	return r.add(src, r.values, nil)
 }
 
-// add adds an expression that is not in known yet. If want is nil, the expression is for a key.
+// add adds an expression, unless it is in known. If want is nil, the expression is for a key.
 func (r *Reader) add(src string, known map[string]int, want *cel.Type) (number int, err error) {
 	if n, ok := known[src]; ok {
 		return n, nil
@@ -62,8 +62,8 @@ func (r *Reader) add(src string, known map[string]int, want *cel.Type) (number i
 	return known[src], nil
 }
 
-// isKeyType reports whether a value of type t may be the value of a key. If the type is unknown
-// until evaluation, as for a field of an argument, isKeyType returns true.
+// isKeyType reports whether the value of a key can be of type t. It returns true if the type is
+// unknown until evaluation, as that of an argument's field is.
 func isKeyType(t *cel.Type) bool {
 	switch t.Kind() {
 	case types.DynKind, types.StringKind, types.IntKind, types.UintKind, types.DoubleKind, types.BoolKind:
@@ -88,7 +88,7 @@ func (r *Reader) Value(c *gate.Call, number int) ([]byte, bool) {
 	return doc, err == nil
 }
 
-// isKey reports whether v is a possible key value or a list of such values.
+// isKey reports whether v can be the value of a key, or is a list of such values.
 func isKey(v any) bool {
 	switch v := v.(type) {
 	case string, bool, int64, uint64, float64:
@@ -112,19 +112,19 @@ func marshal(v any) ([]byte, error) {
 }
 
 // Arguments returns the members of args that an expression reads. It returns nil if the expression
-// does not read args or reads the whole of it.
+// does not read args or reads all of it.
 func (r *Reader) Arguments(pattern int) []string { return r.programs[pattern].uses["args"] }
 
-// Read returns the reading of a call. It does not use the text of the field.
+// Read returns the reading of a call. The text of the field is ignored.
 func (r *Reader) Read(c *gate.Call, _ string) gate.Reading {
 	return &reading{reader: r, call: newCallData(c), found: make([]answer, len(r.programs))}
 }
 
-// A reading holds the results of a reader's expressions for a single call.
+// A reading contains the results of a reader's expressions for one call.
 type reading struct {
 	reader *Reader
 	call   *callData
-	found  []answer // the results of the expressions, by their numbers
+	found  []answer // results by number of the expression
 }
 
 // An answer is the cached result of an expression.
@@ -133,9 +133,8 @@ type answer struct {
 	found gate.Found
 }
 
-// Finds reports whether the expression is true. If the evaluation fails, Finds returns
-// [gate.Perhaps]. The evaluation fails, for example, if a field is missing, is too large, or has an
-// unexpected type.
+// Finds reports whether the expression is true. It returns [gate.Perhaps] if the evaluation fails,
+// for example because a field is missing, too large, or of an unexpected type.
 func (r *reading) Finds(pattern int) gate.Found {
 	a := &r.found[pattern]
 	if !a.asked {
@@ -157,20 +156,19 @@ func (r *reading) find(pattern int) gate.Found {
 	}
 }
 
-// Only reports whether one of the expressions is true without an error. An expression is about the
-// whole call, so if it is true, nothing in the call is unaccounted for. If the value of an
-// expression depends on a doubtful field, its evaluation fails.
+// Only reports whether one of the expressions is true. An expression is about the whole call, so if
+// it is true, nothing in the call is unaccounted for. If its value would depend on a doubtful
+// field, its evaluation fails.
 func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 
-// Doubt never returns a doubt. If the evaluation of an expression fails, the message about this is
-// produced elsewhere.
+// Doubt returns no doubt. A failed evaluation is reported elsewhere.
 func (r *reading) Doubt(int) gate.Doubt { return gate.Doubt{} }
 
-// Evidence reports whether the expression is true.
+// Evidence reports whether the expression is certainly true.
 func (r *reading) Evidence(pattern int) bool { return r.Finds(pattern) == gate.Surely }
 
-// callData provides the variables of a map's expressions for a single call. Each variable is
-// converted only once, when it is first used.
+// A callData provides the variables of a map's expressions for one call. Each variable is converted
+// when it is first used.
 type callData struct {
 	call        *gate.Call
 	args        document
@@ -181,8 +179,7 @@ func newCallData(c *gate.Call) *callData {
 	return &callData{call: c, args: document{doc: c.Args}, annotations: document{doc: c.Annotations}}
 }
 
-// variable returns the value of a variable. If the variable is a map, the value need only contain
-// the members and keys in want.
+// variable returns the value of a variable. A map need only contain the members and keys in want.
 func (d *callData) variable(name string, want lookup) (any, error) {
 	switch name {
 	case "args":
@@ -194,5 +191,5 @@ func (d *callData) variable(name string, want lookup) (any, error) {
 	case "annotations":
 		return d.annotations.get(want)
 	}
-	return nil, nil // this is a variable of a comprehension, whose value is never used
+	return nil, nil // a variable of a comprehension, whose value is never used
 }

@@ -7,19 +7,19 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Results value holds conditions on the results of calls. It is the [gate.Judge] for success
+// A Results contains conditions on the results of calls. It is the [gate.Judge] for success
 // statements. All conditions must be added before the first result is judged. From then on, a
-// Results value is safe for concurrent use.
+// Results is safe for concurrent use.
 type Results struct {
 	compiler *Compiler
 	programs []*program
 }
 
-// NewResults returns a Results value without conditions.
+// NewResults returns a Results without conditions.
 func NewResults() *Results { return &Results{compiler: NewCompiler()} }
 
-// Condition adds a condition on the variables "result" and "text". If the call returned no data, a
-// condition that reads "result" is false. The error is a [diag.List].
+// Condition adds a condition on the variables "result" and "text", and returns its number. A
+// condition that reads "result" is false if the call returned no data. Any error is a [diag.List].
 func (r *Results) Condition(src string) (number int, err error) {
 	p, err := r.compiler.result.compile(src, nil, cel.BoolType)
 	if err != nil {
@@ -32,11 +32,11 @@ func (r *Results) Condition(src string) (number int, err error) {
 	return len(r.programs) - 1, nil
 }
 
-// Untyped reports whether the type of the condition's value is unknown until evaluation, as for a
-// field. Any value other than true then counts as a failure.
+// Untyped reports whether the type of the condition is unknown until evaluation, as that of a field
+// is. Any value but true then counts as a failure.
 func (r *Results) Untyped(number int) bool { return r.programs[number].out.IsExactType(cel.DynType) }
 
-// Holds reports whether the condition is true. An error counts as false.
+// Holds reports whether the condition is true. A condition that cannot be evaluated is false.
 func (r *Results) Holds(c *gate.Call, value []byte, content string, number int) bool {
 	v, err := r.programs[number].eval(func(name string, _ lookup) (any, error) {
 		switch name {
@@ -51,7 +51,7 @@ func (r *Results) Holds(c *gate.Call, value []byte, content string, number int) 
 			p := convertFrom("contents of the result", value)
 			return p.value, p.err
 		}
-		return nil, nil // this is a variable of a comprehension, whose value is never used
+		return nil, nil // a variable of a comprehension, whose value is never used
 	})
 	return err == nil && v == types.True
 }

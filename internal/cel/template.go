@@ -8,21 +8,21 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Template is a message that contains expressions in braces, for example "only below /workspace,
-// not {args.path}".
+// A Template is a message with expressions in braces, such as "only below /workspace, not
+// {args.path}".
 type Template struct{ parts []part }
 
-// A part is literal text or, if value is set, an expression.
+// A part of a template is an expression if value is not nil, and literal text otherwise.
 type part struct {
 	text  string
 	value *Value
 }
 
-// maxShown is the maximum length, in bytes, of an embedded value in a message.
+// maxShown is the maximum length in bytes of a value in a message.
 const maxShown = 200
 
-// Template compiles a message. "{{" and "}}" stand for literal braces; an embedded expression must
-// not contain braces. names may be nil. The error is a [diag.List].
+// Template compiles a message. "{{" and "}}" stand for braces; expressions must not contain any.
+// names may be nil. Any error is a [diag.List].
 func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	t := &Template{}
 	var errs diag.List
@@ -57,7 +57,7 @@ func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	return t, nil
 }
 
-// shiftProblems adds the offset of an embedded expression in src to the positions of the problems.
+// shiftProblems converts the positions of problems in an embedded expression to positions in src.
 func shiftProblems(src string, by int, err error) diag.List {
 	list, _ := err.(diag.List)
 	for i, e := range list {
@@ -66,8 +66,8 @@ func shiftProblems(src string, by int, err error) diag.List {
 	return list
 }
 
-// Text returns the message for the firing of a transition. If the evaluation of an expression
-// fails, the message contains "?" instead of its value.
+// Text returns the message for the firing of a transition. "?" stands for the value of an
+// expression that cannot be evaluated.
 func (t *Template) Text(in *Input) string {
 	var b strings.Builder
 	for _, p := range t.parts {
@@ -85,11 +85,11 @@ func (t *Template) Text(in *Input) string {
 	return b.String()
 }
 
-// display formats a value on a single line: a string unchanged, and other data as JSON.
+// display formats a value on one line: a string as itself, other data as JSON.
 func display(v any) string {
 	s, ok := v.(string)
 	if !ok {
-		doc, _ := json.Marshal(v) // the value of an expression can always be encoded
+		doc, _ := json.Marshal(v) // never fails for the value of an expression
 		s = string(doc)
 	}
 	return text.Excerpt(s, maxShown)

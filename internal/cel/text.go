@@ -11,9 +11,9 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// stringFunctions returns options that add string functions missing from CEL's standard library.
-// Each function has a single overload, so that the types of its operands are certain, and no
-// function returns a string longer than maxArgs.
+// stringFunctions returns string functions that CEL's standard library lacks. Each has a single
+// overload, so that the types of its operands are certain, and none returns a string longer than
+// maxArgs.
 func stringFunctions() []cel.EnvOption {
 	str, list := cel.StringType, cel.ListType(cel.StringType)
 	one := func(name string, f func(string) string) cel.EnvOption {

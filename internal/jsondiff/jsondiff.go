@@ -12,15 +12,15 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxShown is the maximum length of a value or path that is shown, in bytes. Longer texts are cut
-// off and followed by their length.
+// maxShown is the maximum length in bytes of a value or path in messages. Longer texts are
+// truncated, and their length is appended.
 const maxShown = 200
 
 // A Change is a difference at one path.
 type Change struct {
 	Path string          // path of the difference, starting with $
-	Was  json.RawMessage `json:",omitempty"` // value before; nil: the value was added
-	Is   json.RawMessage `json:",omitempty"` // value after; nil: the value was removed
+	Was  json.RawMessage `json:",omitempty"` // value before the change; nil if the value was added
+	Is   json.RawMessage `json:",omitempty"` // value after the change; nil if the value was removed
 }
 
 // String describes the change on one line.
@@ -30,7 +30,7 @@ func (c Change) String() string {
 		return "added " + line(c.Is)
 	case c.Is == nil:
 		return "removed " + line(c.Was)
-	case bytes.Equal(c.Was, c.Is): // both values are masked
+	case bytes.Equal(c.Was, c.Is): // both are masked
 		return line(c.Was) + " -> another value"
 	}
 	return line(c.Was) + " -> " + line(c.Is)
@@ -45,7 +45,7 @@ func line(value []byte) string {
 	return Brief(b.String())
 }
 
-// Brief returns s. If s is long, it returns only the beginning of s, followed by the length.
+// Brief returns s in printable form. If s is too long, Brief truncates it and appends its length.
 func Brief(s string) string {
 	if len(s) <= maxShown {
 		return text.Escape(s)
@@ -53,10 +53,9 @@ func Brief(s string) string {
 	return text.Excerpt(s, maxShown) + fmt.Sprintf(" (%d bytes)", len(s))
 }
 
-// Compare returns the changes between two JSON values. If there are too many changes, it leaves out
-// the rest and returns their number; the argument most is the limit. The function mask hides values
-// and returns how many it has hidden; if it is nil, no values are hidden. A hidden value is
-// reported as changed if the actual values differ.
+// Compare returns up to most changes between two JSON values, and the number of changes beyond
+// those. mask hides values and returns how many it has hidden; if it is nil, nothing is hidden. A
+// hidden value is reported as changed if the actual values differ.
 func Compare(was, is []byte, most int, mask func([]byte) ([]byte, int)) (changes []Change, more int) {
 	if mask == nil {
 		mask = func(v []byte) ([]byte, int) { return v, 0 }
@@ -66,7 +65,7 @@ func Compare(was, is []byte, most int, mask func([]byte) ([]byte, int)) (changes
 	return d.changes, d.more
 }
 
-// A comparer walks through two JSON values at the same time.
+// A comparer walks two JSON values in parallel.
 type comparer struct {
 	mask    func([]byte) ([]byte, int)
 	most    int
@@ -74,8 +73,7 @@ type comparer struct {
 	more    int
 }
 
-// value compares the two values at a path. The argument keys contains the keys on the path to the
-// values.
+// value compares two values at the given path. keys contains the keys on that path.
 func (d *comparer) value(path string, keys []string, was, is []byte) {
 	kind := rawjson.Kind(is)
 	switch {
@@ -146,8 +144,8 @@ func elements(list []byte) (all [][]byte) {
 	return all
 }
 
-// sameScalar reports whether two scalars are equal. It compares the text of numbers, because the
-// proxy forwards that text.
+// sameScalar reports whether two scalars are equal. Numbers are compared as text, since the proxy
+// forwards their text.
 func sameScalar(was, is []byte) bool {
 	if rawjson.Kind(is) != '"' {
 		return bytes.Equal(was, is)
@@ -165,11 +163,11 @@ func (d *comparer) add(path string, keys []string, was, is []byte) {
 	d.changes = append(d.changes, Change{path, d.shown(keys, was), d.shown(keys, is)})
 }
 
-// hides reports whether the value below the given keys is masked as a whole.
+// hides reports whether a value below the given keys is masked as a whole.
 func (d *comparer) hides(keys []string) bool { return rawjson.Kind(d.shown(keys, []byte(`{}`))) != '{' }
 
-// shown returns the value below the given keys in its displayed form. It rebuilds the objects
-// around the value, because the mask recognizes a value by its keys.
+// shown returns the value below the given keys in its displayed form. The mask recognizes a value
+// by its keys, so it is applied to the value within objects that have these keys.
 func (d *comparer) shown(keys []string, value []byte) json.RawMessage {
 	if value == nil {
 		return nil
@@ -181,7 +179,7 @@ func (d *comparer) shown(keys []string, value []byte) json.RawMessage {
 	whole, _ = d.mask(whole)
 	for _, key := range keys {
 		inside, ok := rawjson.Member(whole, key)
-		if !ok { // an object around the value is masked
+		if !ok { // an enclosing object is masked
 			break
 		}
 		whole = inside
@@ -189,7 +187,7 @@ func (d *comparer) shown(keys []string, value []byte) json.RawMessage {
 	return bytes.Clone(whole)
 }
 
-// plainKey matches keys that need no quotes in a path.
+// plainKey matches the keys that need no quotes in a path.
 var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // member returns the path step for a member.

@@ -1,5 +1,5 @@
-// Package jsonpath reads the values at a path in a JSON document, and detects paths where
-// different JSON parsers may see different values.
+// Package jsonpath reads the values at a path in a JSON document, and detects paths where JSON
+// parsers may disagree about the values.
 package jsonpath
 
 import (
@@ -17,10 +17,10 @@ import (
 // $.args[0] and $["odd key"].
 type Path struct{ steps []step }
 
-// A step of a path leads one level down into the document.
+// A step leads one level down into a document.
 type step struct {
 	key   string // key of an object member
-	index int    // index of an array element, the constant every for all elements, or noIndex if the step is a key
+	index int    // index of an array element; every for all elements, noIndex if the step is a key
 }
 
 const (
@@ -30,11 +30,11 @@ const (
 
 // An Error is a syntax error in a path.
 type Error struct {
-	Offset int // byte offset from the start of the path
+	Offset int // byte offset in the path
 	Msg    string
 }
 
-// IsPath reports whether the field is a path and not a single key.
+// IsPath reports whether field is a path rather than a single key.
 func IsPath(field string) bool {
 	return strings.HasPrefix(field, "$.") || strings.HasPrefix(field, "$[")
 }
@@ -99,7 +99,7 @@ func parseBracket(text string, at int) (s step, end int, msg string) {
 	return step{index: int(n)}, end, ""
 }
 
-// parseQuoted parses a step of the form ["key"]. Its key is a JSON string.
+// parseQuoted parses a step of the form ["key"], where the key is a JSON string.
 func parseQuoted(text string, at int) (s step, end int, msg string) {
 	d := json.NewDecoder(strings.NewReader(text[at+1:]))
 	var key string
@@ -113,19 +113,19 @@ func parseQuoted(text string, at int) (s step, end int, msg string) {
 	return step{key: key, index: noIndex}, end + 1, ""
 }
 
-// Many reports whether the path may select several values.
+// Many reports whether the path can select several values.
 func (p Path) Many() bool {
 	return slices.ContainsFunc(p.steps, func(s step) bool { return s.index == every })
 }
 
-// Keys returns the key of each step. For a step into an array, the key is "".
+// Keys returns the key of each step, or "" for a step into an array.
 func (p Path) Keys() []string {
 	return list.Map(p.steps, func(s step) string { return s.key })
 }
 
-// values yields the values that the path selects in doc, in order. If a value does not have the
-// type that a step requires, some parser may accept it nevertheless, so values yields it as
-// doubtful. Everything below a doubtful key is also doubtful.
+// values calls yield for each value that the path selects in doc, in order. A value that is not of
+// the type required by a step is yielded as doubtful, since a parser might accept it. Everything
+// below a doubtful value is doubtful, too.
 func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool)) {
 	if len(p.steps) == 0 {
 		yield(doc, doubt)
@@ -149,9 +149,9 @@ func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool
 	}
 }
 
-// eachMember yields the value of the member with the given key. If other keys differ from this key
-// only in letter case, some parsers may use one of them instead, so eachMember yields the values of
-// all these keys as doubtful.
+// eachMember calls yield for the member with the given key. If there are other keys that differ
+// from it only in letter case, a parser might use any of these members, so all of them are yielded
+// as doubtful.
 func eachMember(object []byte, key string, doubt bool, yield func(value []byte, doubt bool)) {
 	value, ok, variants := rawjson.Variants(object, key)
 	switch {

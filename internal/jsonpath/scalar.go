@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Scalar returns the canonical JSON text of a string, a number, true or false. Equal values have
-// equal texts, and different values have different texts. Its result ok is false for any other
-// value, and for a number with an exponent of more than nine digits.
+// Scalar returns the canonical JSON text of a string, number or boolean. Values are equal if and
+// only if their texts are equal. ok is false for any other value, and for a number with an exponent
+// of more than nine digits.
 func Scalar(value []byte) (text string, ok bool) {
 	value = bytes.Trim(value, " \t\r\n")
 	switch rawjson.Kind(value) {
@@ -25,7 +25,7 @@ func Scalar(value []byte) (text string, ok bool) {
 	}
 }
 
-// spellString writes a string with as few escapes as possible.
+// spellString returns a string literal with as few escapes as possible.
 func spellString(lit []byte) (string, bool) {
 	if _, ok := rawjson.Bare(lit); ok {
 		return string(lit), true
@@ -37,8 +37,8 @@ func spellString(lit []byte) (string, bool) {
 	return string(rawjson.AppendString(nil, s)), true
 }
 
-// spellNumber writes a number with its significant digits and a decimal point. If the point would
-// be far away from the digits, spellNumber uses an exponent instead.
+// spellNumber returns the significant digits of a number with a decimal point or, if the point
+// would be far away from the digits, with an exponent.
 func spellNumber(lit []byte) (string, bool) {
 	if rawjson.Skip(lit, 0) != len(lit) {
 		return "", false

@@ -7,24 +7,24 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Fault explains why a place in a document has no usable scalars.
+// A Fault tells why a place in a document has no usable scalars.
 type Fault uint8
 
 const (
 	None      Fault = iota // no fault
-	Absent                 // the place, or a part of the path to it, does not exist
-	Unfit                  // the place contains null, an object, or an array within an array
-	NoElement              // the place contains an empty array
-	Doubtful               // the place has a duplicate key, or keys that differ only in letter case
-	Excess                 // the place contains more scalars than are allowed
+	Absent                 // the place, or part of the path to it, does not exist
+	Unfit                  // the value is null, an object, or an array within an array
+	NoElement              // the value is an empty array
+	Doubtful               // a key is duplicate, or differs from another one only in letter case
+	Excess                 // there are more scalars than allowed
 )
 
 // Key returns the path of a top-level member.
 func Key(key string) Path { return Path{steps: []step{{key: key, index: noIndex}}} }
 
-// Scalars returns the distinct scalars that the path selects in doc, in order and in the form that
-// [Scalar] returns. An array at the end of the path stands for its elements. If there are more
-// scalars than the limit most, or if there is another fault, Scalars returns only the fault.
+// Scalars returns the distinct scalars that the path selects in doc, in order and in the canonical
+// form of [Scalar]. An array at the end of the path stands for its elements. If there is a fault,
+// for example more scalars than most, Scalars returns only the fault.
 func (p Path) Scalars(doc []byte, most int) ([]string, Fault) {
 	s := scalars{most: most}
 	if s.walk(p.steps, doc); s.fault != None {
@@ -33,8 +33,8 @@ func (p Path) Scalars(doc []byte, most int) ([]string, Fault) {
 	return s.all, None
 }
 
-// Readable is like [Path.Scalars], but skips array elements that have no scalars. If there are more
-// scalars than the limit most, it skips the rest.
+// Readable is like [Path.Scalars], but skips array elements without scalars and, once it has found
+// most scalars, ignores the rest.
 func (p Path) Readable(doc []byte, most int) ([]string, Fault) {
 	s := scalars{most: most, lenient: true}
 	if s.walk(p.steps, doc); len(s.all) > 0 {
@@ -43,19 +43,19 @@ func (p Path) Readable(doc []byte, most int) ([]string, Fault) {
 	return nil, max(s.fault, Absent)
 }
 
-// Scalars returns the scalars in value, in the same way as [Path.Scalars].
+// Scalars is like [Path.Scalars], but for the value itself.
 func Scalars(value []byte, most int) ([]string, Fault) { return Path{}.Scalars(value, most) }
 
-// A scalars collects scalars until a fault occurs.
+// A scalars value collects scalars until there is a fault.
 type scalars struct {
 	most    int
-	lenient bool // whether a fault in an array element affects only that element
+	lenient bool // skip array elements with faults
 	all     []string
-	seen    map[string]bool // the same strings as in all; nil while all is short
+	seen    map[string]bool // the elements of all; nil while there are few
 	fault   Fault
 }
 
-// walk collects the scalars that the steps of a path select in doc.
+// walk collects the scalars that steps select in doc.
 func (s *scalars) walk(steps []step, doc []byte) {
 	if len(steps) == 0 {
 		s.value(doc)
@@ -75,8 +75,8 @@ func (s *scalars) walk(steps []step, doc []byte) {
 	}
 }
 
-// elements calls add with the array element at the given index, or with all elements if the index
-// is the constant every.
+// elements calls add with the array element at the given index, or with all elements if index is
+// every.
 func (s *scalars) elements(array []byte, index int, add func([]byte)) {
 	number, some := 0, false
 	rawjson.Elements(array, func(v []byte, _ int) bool {
@@ -98,8 +98,8 @@ func (s *scalars) elements(array []byte, index int, add func([]byte)) {
 	}
 }
 
-// uniqueMember returns the value of the member with the given key. If the object has this key
-// twice, or other keys that differ from it only in letter case, it returns a fault.
+// uniqueMember returns the value of the member with the given key. It returns a fault if the key is
+// duplicate, or if other keys differ from it only in letter case.
 func uniqueMember(object []byte, key string) ([]byte, Fault) {
 	var value []byte
 	found := 0
@@ -122,7 +122,7 @@ func uniqueMember(object []byte, key string) ([]byte, Fault) {
 	}
 }
 
-// value adds a scalar, or all scalars in an array.
+// value adds a scalar, or the scalars in an array.
 func (s *scalars) value(v []byte) {
 	if rawjson.Kind(v) == '[' {
 		s.elements(v, every, s.add)
@@ -147,7 +147,7 @@ func (s *scalars) add(v []byte) {
 	}
 }
 
-// has reports whether s.all already contains text.
+// has reports whether s.all contains text.
 func (s *scalars) has(text string) bool {
 	const few = 16
 	if s.seen == nil && len(s.all) < few {

@@ -1,7 +1,7 @@
 package jsonpath
 
-// Single returns the value that the path selects in doc. Its result ok is false if the path selects
-// no value or several values, or if parsers might disagree about the value.
+// Single returns the value that the path selects in doc. ok is false if the path selects no value
+// or several values, or if parsers might disagree about the value.
 func (p Path) Single(doc []byte) (value []byte, ok bool) {
 	var s single
 	p.values(doc, p.Many(), s.add)
@@ -15,8 +15,8 @@ func SingleMember(doc []byte, key string) (value []byte, ok bool) {
 	return s.value, s.ok()
 }
 
-// A single holds the value that was added last. It also counts all values that were added, and
-// records whether any of them was doubtful.
+// A single holds the last value added. It also counts the values, and records whether any of them
+// was doubtful.
 type single struct {
 	value  []byte
 	values int

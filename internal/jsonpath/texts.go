@@ -6,37 +6,37 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Texts holds the strings at one place in a document.
+// A Texts is the strings at one place in a document.
 type Texts struct {
-	one     [1]string // the value, if it is certain that there is a single string
-	values  [][]byte  // all other values; the texts are their leaves
-	all     []string  // all leaves, followed by all of them joined; computed when it is needed
+	one     [1]string // the value, if it is certainly a single string
+	values  [][]byte  // all other values, whose leaves are the texts
+	all     []string  // all leaves, followed by the leaves joined together; computed on demand
 	weak    bool
-	present bool // whether the place exists in the document
+	present bool // the place exists in the document
 }
 
-// Empty returns Texts that consist of a single empty string.
+// Empty returns a Texts with a single empty string.
 func Empty() Texts { return Texts{present: true} }
 
-// Member reads the texts in a top-level member of an object.
+// Member returns the texts in a top-level member of an object.
 func Member(doc []byte, key string) (t Texts) {
 	eachMember(doc, key, false, t.add)
 	return t
 }
 
-// Texts reads the texts in the values that the path selects in doc. If the path may select several
-// values, the texts are weak; see [Texts.Weak].
+// Texts returns the texts in the values that the path selects in doc. If the path can select
+// several values, the texts are weak; see [Texts.Weak].
 func (p Path) Texts(doc []byte) Texts {
 	t := Texts{weak: p.Many()}
 	p.values(doc, false, t.add)
 	return t
 }
 
-// Weak reports whether the texts must not count as evidence, because the place might contain
-// something other than a single string.
+// Weak reports whether the texts must not count as evidence, since there might be something other
+// than a single string at the place.
 func (t *Texts) Weak() bool { return t.weak }
 
-// add adds a value. If the value is doubtful or is not a string, the texts become weak.
+// add adds a value. If the value is doubtful or not a string, the texts become weak.
 func (t *Texts) add(raw []byte, doubt bool) {
 	t.present = true
 	one, ok := rawjson.String(raw)
@@ -48,7 +48,7 @@ func (t *Texts) add(raw []byte, doubt bool) {
 	t.values = append(t.values, raw)
 }
 
-// leaves yields the leaves of all values, until yield returns false.
+// leaves calls yield for the leaves of all values until yield returns false.
 func (t *Texts) leaves(yield func(leaf string) bool) {
 	more := true
 	for _, v := range t.values {
@@ -62,7 +62,7 @@ func (t *Texts) leaves(yield func(leaf string) bool) {
 	}
 }
 
-// All returns the texts. If there are several leaves, the last text consists of all leaves, joined
+// All returns the texts. Several leaves are followed by a text that consists of all leaves, joined
 // with spaces.
 func (t *Texts) All() []string {
 	switch {
@@ -85,9 +85,9 @@ func (t *Texts) All() []string {
 	}
 }
 
-// Exceeds reports whether the texts are weak (see [Texts.Weak]) and there are at least the given
-// number of leaves, or whether the texts have more than the given number of bytes in total. It
-// stops reading leaves as soon as the answer is known.
+// Exceeds reports whether weak texts have at least the given number of leaves, or more than the
+// given number of bytes in total; see [Texts.Weak]. It stops reading as soon as the answer is
+// known.
 func (t *Texts) Exceeds(texts, bytes int) bool {
 	n, size := 0, 0
 	t.leaves(func(leaf string) bool {

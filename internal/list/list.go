@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Map returns the results of f for all elements, in order.
+// Map returns the results of calling f for each element, in order.
 func Map[E, T any](all []E, f func(E) T) []T {
 	out := slices.Grow([]T(nil), len(all))
 	for _, e := range all {
@@ -16,7 +16,7 @@ func Map[E, T any](all []E, f func(E) T) []T {
 	return out
 }
 
-// FlatMap returns the elements of the results of f for all elements, in order.
+// FlatMap returns the concatenated results of calling f for each element, in order.
 func FlatMap[E, T any](all []E, f func(E) []T) (out []T) {
 	for _, e := range all {
 		out = append(out, f(e)...)
@@ -24,7 +24,7 @@ func FlatMap[E, T any](all []E, f func(E) []T) (out []T) {
 	return out
 }
 
-// Filter returns the elements that f selects.
+// Filter returns the elements that satisfy f.
 func Filter[E any](all []E, f func(E) bool) (out []E) {
 	for _, e := range all {
 		if f(e) {
@@ -34,7 +34,7 @@ func Filter[E any](all []E, f func(E) bool) (out []E) {
 	return out
 }
 
-// Indexes returns the indexes of the elements that f selects.
+// Indexes returns the indexes of the elements that satisfy f.
 func Indexes[E any](all []E, f func(E) bool) (out []int) {
 	for i, e := range all {
 		if f(e) {
@@ -44,7 +44,7 @@ func Indexes[E any](all []E, f func(E) bool) (out []int) {
 	return out
 }
 
-// Find returns the address of the first element that f selects, or nil if f selects none.
+// Find returns a pointer to the first element that satisfies f, or nil if none does.
 func Find[E any](all []E, f func(E) bool) *E {
 	if i := slices.IndexFunc(all, f); i >= 0 {
 		return &all[i]
@@ -57,7 +57,7 @@ func Sorted[E cmp.Ordered](all []E) []E {
 	return slices.Compact(slices.Sorted(slices.Values(all)))
 }
 
-// Add appends to all those of the given elements that it does not contain yet.
+// Add appends the given elements to all, except those that it already contains.
 func Add[E comparable](all []E, more ...E) []E {
 	for _, e := range more {
 		if !slices.Contains(all, e) {

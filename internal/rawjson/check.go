@@ -7,8 +7,7 @@ import (
 	"strconv"
 )
 
-// MaxDepth is the maximum nesting depth of objects and arrays in this package. Callers can set a
-// lower limit, but not a higher one.
+// MaxDepth is the maximum nesting depth of objects and arrays. Callers can only set lower limits.
 const MaxDepth = 1024
 
 // A SyntaxError describes why a document was rejected.
@@ -21,10 +20,10 @@ func (e *SyntaxError) Error() string {
 	return "offset " + strconv.Itoa(e.Offset) + ": " + e.Msg
 }
 
-// Check reports whether doc is exactly one JSON value that all JSON parsers read in the same way.
-// Around the value, only white space is allowed. A top-level object or array has depth 1; a depth
-// above maxDepth or [MaxDepth] is an error. The error is a [*SyntaxError]. The time is linear in
-// the length of doc.
+// Check returns nil if doc is exactly one JSON value, possibly surrounded by white space, that all
+// JSON parsers read in the same way. A top-level object or array has depth 1; a depth above
+// maxDepth or [MaxDepth] is an error. Any error is a [*SyntaxError]. Check takes time linear in the
+// length of doc.
 func Check(doc []byte, maxDepth int) error {
 	c := checker{doc: doc, max: min(maxDepth, MaxDepth)}
 	if len(doc) >= 3 && string(doc[:3]) == "\xef\xbb\xbf" {
@@ -38,8 +37,8 @@ func Check(doc []byte, maxDepth int) error {
 	return &SyntaxError{Offset: c.at, Msg: c.msg}
 }
 
-// A checker checks one document. Each of its methods takes the offset of a syntax element and
-// returns the offset after that element, or -1 if the method fail was called.
+// A checker checks a document. Each of its methods takes the offset of a syntax element and returns
+// the offset after that element, or -1 after a call of fail.
 type checker struct {
 	doc  []byte
 	max  int
@@ -54,7 +53,7 @@ func (c *checker) fail(at int, msg string) int {
 	return -1
 }
 
-// unexpected reports a syntax error at offset i. Its argument want names the missing part.
+// unexpected reports a syntax error at offset i, where want is missing.
 func (c *checker) unexpected(i int, want string) int {
 	if i >= len(c.doc) {
 		return c.fail(len(c.doc), "unexpected end, want "+want)
@@ -62,8 +61,7 @@ func (c *checker) unexpected(i int, want string) int {
 	return c.fail(i, "unexpected "+strconv.QuoteToASCII(string(c.doc[i:i+1]))+", want "+want)
 }
 
-// value checks the value at offset i. Its argument depth is the number of objects and arrays around
-// the value.
+// value checks the value at offset i, which is inside depth objects and arrays.
 func (c *checker) value(i, depth int) int {
 	switch peek(c.doc, i) {
 	case '"':
@@ -80,7 +78,7 @@ func (c *checker) value(i, depth int) int {
 	return c.unexpected(i, "a value")
 }
 
-// container checks the object or array at offset i. Its argument end is the closing bracket.
+// container checks the object or array at offset i with the closing bracket end.
 func (c *checker) container(i, depth int, end byte) int {
 	if depth > c.max {
 		return c.fail(i, "nested too deeply")
@@ -111,7 +109,7 @@ func (c *checker) container(i, depth int, end byte) int {
 	}
 }
 
-// key checks the key at offset i, which belongs to the object o, and the colon after the key.
+// key checks the key of o at offset i and the colon after it.
 func (c *checker) key(o *keySet, i int) int {
 	if peek(c.doc, i) != '"' {
 		return c.unexpected(i, "a key")
@@ -135,7 +133,7 @@ func (c *checker) key(o *keySet, i int) int {
 	return skipSpace(c.doc, i+1)
 }
 
-// str checks the string literal at offset i. It reports whether the literal contains escapes.
+// str checks the string literal at offset i. It also reports whether the literal contains escapes.
 func (c *checker) str(i int) (end int, escaped bool) {
 	end, escaped, msg := scanString(c.doc, i)
 	if msg != "" {
@@ -144,19 +142,19 @@ func (c *checker) str(i int) (end int, escaped bool) {
 	return end, escaped
 }
 
-// manyKeys is the maximum number of keys in an object without a hash table.
+// manyKeys is the maximum number of keys in an object that are compared without a hash table.
 const manyKeys = 16
 
-// A keySet detects duplicate keys in an object. It compares keys directly while there are few of
-// them, and then uses a hash table, so that even a malicious object takes only linear time.
+// A keySet detects duplicate keys in an object. It compares a few keys directly, but uses a hash
+// table for more, so that even a malicious object takes only linear time.
 type keySet struct {
 	base  int // index of the object's first key in the stack of keys
 	seed  maphash.Seed
-	slots []uint32 // hash table with open addressing; it contains key indexes plus one. nil if there are few keys
+	slots []uint32 // hash table with open addressing, containing key indexes plus one; nil if there are few keys
 }
 
-// duplicate reports whether the key that was pushed last equals an earlier one. It must be called
-// once for each key, in order.
+// duplicate reports whether the last key pushed equals an earlier one. It must be called once for
+// each key, in order.
 func (o *keySet) duplicate(keys [][]byte) bool {
 	last := len(keys) - 1
 	if last < manyKeys {
@@ -180,7 +178,8 @@ func (o *keySet) grow(keys [][]byte) {
 	}
 }
 
-// insert adds keys[n] to the table. It reports whether the table already contains an equal key.
+// insert adds keys[n] to the table, unless the table contains an equal key. It reports whether it
+// does.
 func (o *keySet) insert(keys [][]byte, n int) bool {
 	mask := uint64(len(o.slots) - 1)
 	for h := maphash.Bytes(o.seed, keys[n]); ; h++ {
@@ -195,8 +194,8 @@ func (o *keySet) insert(keys [][]byte, n int) bool {
 	}
 }
 
-// A keyStack contains the decoded keys of all open objects; those of the innermost object are last.
-// It does not allocate memory for a small number of keys.
+// A keyStack contains the decoded keys of all open objects, with those of the innermost object
+// last. It does not allocate memory for a small number of keys.
 type keyStack struct {
 	n    int
 	few  [24][]byte
@@ -215,7 +214,7 @@ func (s *keyStack) push(key []byte) {
 	s.n++
 }
 
-// from returns all keys except the first ones; their number is base.
+// from returns all keys except the first base ones.
 func (s *keyStack) from(base int) [][]byte {
 	if s.many == nil {
 		return s.few[base:s.n]

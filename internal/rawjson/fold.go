@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Fold returns a canonical form of the key. Keys that differ only in letter case, by simple Unicode
-// case folding, have the same form. Parsers that ignore case treat such keys as equal.
+// Fold returns a canonical form of key. Keys that differ only in letter case, according to simple
+// Unicode case folding, have the same form; parsers that ignore case treat them as equal.
 func Fold(key string) string {
 	for i := range len(key) {
 		if c := key[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
@@ -17,8 +17,8 @@ func Fold(key string) string {
 	return key
 }
 
-// foldRune returns the lower-case ASCII letter in the case-folding orbit of r. If the orbit
-// contains no ASCII letter, it returns the smallest rune of the orbit.
+// foldRune returns the lower-case ASCII letter in the case-folding orbit of r or, if there is no
+// ASCII letter in the orbit, its smallest rune.
 func foldRune(r rune) rune {
 	least := r
 	for s := unicode.SimpleFold(r); s != r; s = unicode.SimpleFold(s) {
@@ -30,7 +30,7 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// Variants returns the value of key in the object obj. It also reports whether obj has other keys
+// Variants returns the value of key in the object obj. variants reports whether obj has other keys
 // that differ from key only in letter case, even if key itself is missing.
 func Variants(obj []byte, key string) (value []byte, ok, variants bool) {
 	Members(obj, func(k, v []byte, _ int) bool {
@@ -45,8 +45,8 @@ func Variants(obj []byte, key string) (value []byte, ok, variants bool) {
 	return value, ok, variants
 }
 
-// EachVariant calls yield with the value of each key in the object obj that equals key or differs
-// from it only in letter case, in source order.
+// EachVariant calls yield with the value of each member of the object obj whose key equals key or
+// differs from it only in letter case, in source order.
 func EachVariant(obj []byte, key string, yield func(value []byte)) {
 	Members(obj, func(k, v []byte, _ int) bool {
 		if strings.EqualFold(string(k), key) {

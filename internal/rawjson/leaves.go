@@ -1,8 +1,8 @@
 package rawjson
 
-// Leaves calls yield for each leaf of value, depth-first in source order, until yield returns
-// false. Strings are decoded; numbers and booleans keep their source text. Nulls and object keys
-// are not leaves. Leaves stops at the first syntax error.
+// Leaves calls yield for each leaf of value, in source order, until yield returns false. A leaf is
+// a decoded string, or the source text of a number or boolean; nulls and object keys are not
+// leaves. Leaves stops at the first syntax error.
 func Leaves(value []byte, yield func(leaf string) bool) {
 	scalars(value, func(token []byte, end int) bool {
 		switch isString := token[0] == '"'; {
@@ -16,7 +16,7 @@ func Leaves(value []byte, yield func(leaf string) bool) {
 	})
 }
 
-// Strings calls yield for each decoded string in value, in source order and including object keys,
+// Strings calls yield for each decoded string in value, including object keys, in source order
 // until yield returns false. A string without escapes is a slice of value, which yield must not
 // modify. Strings stops at the first syntax error.
 func Strings(value []byte, yield func(s []byte) bool) {
@@ -29,8 +29,8 @@ func Strings(value []byte, yield func(s []byte) bool) {
 	})
 }
 
-// scalars calls yield for each scalar in value, in source order and including object keys, until
-// yield returns false or there is a syntax error. The scalar's text ends at the offset end.
+// scalars calls yield for each scalar in value, including object keys, in source order until yield
+// returns false or there is a syntax error. end is the offset after the scalar.
 func scalars(value []byte, yield func(token []byte, end int) bool) {
 	for i := skipSpace(value, 0); i < len(value); i = skipSpace(value, i) {
 		switch value[i] {

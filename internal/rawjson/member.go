@@ -1,8 +1,8 @@
 package rawjson
 
-// Member returns the value of the first member of the object obj that has the given key after
-// decoding. The value is a slice of obj. In a document that [Check] has accepted, at most one
-// member has that key.
+// Member returns the value of the first member of the object obj with the given key, compared after
+// decoding. The value is a slice of obj. A document accepted by [Check] has at most one such
+// member.
 func Member(obj []byte, key string) (value []byte, ok bool) {
 	Members(obj, func(k, v []byte, _ int) bool {
 		if string(k) == key {
@@ -13,7 +13,7 @@ func Member(obj []byte, key string) (value []byte, ok bool) {
 	return value, ok
 }
 
-// MemberAt returns the member at the end of a path of keys through nested objects.
+// MemberAt follows a path of keys through nested objects and returns the value at its end.
 func MemberAt(obj []byte, keys ...string) (value []byte, ok bool) {
 	for _, key := range keys {
 		if obj, ok = Member(obj, key); !ok {
@@ -23,8 +23,8 @@ func MemberAt(obj []byte, keys ...string) (value []byte, ok bool) {
 	return obj, true
 }
 
-// StringAt returns the string at the end of a path of keys through nested objects. It returns "" if
-// there is no such member, or if its value is not a string.
+// StringAt follows a path of keys through nested objects and returns the string at its end. It
+// returns "" if a key is missing or the value is not a string.
 func StringAt(obj []byte, keys ...string) string {
 	value, _ := MemberAt(obj, keys...)
 	s, _ := String(value)
@@ -33,18 +33,17 @@ func StringAt(obj []byte, keys ...string) string {
 
 // Members calls yield for each member of the object obj in source order, until yield returns false.
 // The key is decoded; it is a slice of obj if it has no escapes. The value is a slice of obj that
-// starts at the offset at.
+// starts at offset at.
 //
-// Members reports whether obj is an object with only white space around it and was read to its end.
-// It returns false if yield has stopped the iteration, if obj is malformed, or if obj is another
-// kind of value. The members before a malformed member are passed to yield.
+// Members reports whether obj was read to its end and is an object, surrounded only by white space.
+// It returns false if yield stopped the iteration, or if obj is malformed or another kind of value.
+// Members before a malformed one are passed to yield.
 func Members(obj []byte, yield func(key, value []byte, at int) bool) bool {
 	return each(obj, '{', '}', yield)
 }
 
 // Elements calls yield for each element of the array arr in order, until yield returns false. The
-// value is a slice of arr that starts at the offset at. The result has the same meaning as that of
-// [Members].
+// value is a slice of arr that starts at offset at. The result is like that of [Members].
 func Elements(arr []byte, yield func(value []byte, at int) bool) bool {
 	return each(arr, '[', ']', func(_, value []byte, at int) bool { return yield(value, at) })
 }
@@ -82,8 +81,8 @@ func each(doc []byte, open, end byte, yield func(key, value []byte, at int) bool
 	}
 }
 
-// memberKey reads the key at offset i and the colon after it. It returns the offset of the value,
-// or -1 if the key is malformed.
+// memberKey reads the key at offset i and the colon after it. at is the offset of the value, or -1
+// if the key is malformed.
 func memberKey(obj []byte, i int) (key []byte, at int) {
 	if peek(obj, i) != '"' {
 		return nil, -1
@@ -102,8 +101,8 @@ func memberKey(obj []byte, i int) (key []byte, at int) {
 	return key, skipSpace(obj, i+1)
 }
 
-// Kind returns the kind of a value, which its first byte determines: '{', '[', '"', 't', 'f', 'n',
-// or '0' for a number. It returns 0 if no value can start with that byte.
+// Kind returns the kind of a value: '{', '[', '"', 't', 'f', 'n', or '0' for a number. It looks
+// only at the first byte, and returns 0 if no value can start with that byte.
 func Kind(value []byte) byte {
 	switch c := peek(value, skipSpace(value, 0)); {
 	case c == '-' || isDigit(c):

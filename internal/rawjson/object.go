@@ -8,12 +8,12 @@ import (
 // An Object builds a JSON object member by member. The zero value is the empty object.
 type Object []byte
 
-// Raw appends a member with a value that is JSON.
+// Raw appends a member whose value is JSON.
 func (o Object) Raw(key string, value []byte) Object {
 	return append(o.key(key), value...)
 }
 
-// String appends a member with a value that is a string.
+// String appends a member whose value is a string.
 func (o Object) String(key, value string) Object {
 	return AppendString(o.key(key), value)
 }
@@ -34,8 +34,8 @@ func (o Object) Bytes() []byte {
 	return append(o, '}')
 }
 
-// Without returns the object obj without the members that have one of the given keys after
-// decoding. If obj has no such member, Without returns obj itself.
+// Without returns the object obj without the members that have one of the given keys, compared
+// after decoding. It returns obj itself if there are no such members.
 func Without(obj []byte, keys []string) []byte {
 	left, found := Object(nil), false
 	if len(keys) == 0 {
@@ -55,7 +55,7 @@ func Without(obj []byte, keys []string) []byte {
 	return left.Bytes()
 }
 
-// Array returns a JSON array of the elements, which must be JSON values.
+// Array returns a JSON array of the given JSON values.
 func Array(elements ...[]byte) []byte {
 	return slices.Concat([]byte(`[`), bytes.Join(elements, []byte(`,`)), []byte(`]`))
 }

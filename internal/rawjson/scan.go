@@ -15,8 +15,7 @@ func peek(doc []byte, i int) byte {
 	return 0
 }
 
-// skipSpace skips white space. It returns the offset of the first byte at or after i that is not
-// white space.
+// skipSpace returns the offset of the first byte at or after i that is not white space.
 func skipSpace(doc []byte, i int) int {
 	for uint(i) < uint(len(doc)) {
 		if c := doc[i]; c > ' ' || c != ' ' && c != '\n' && c != '\t' && c != '\r' {
@@ -91,10 +90,10 @@ func digits(doc []byte, i int) int {
 
 func isDigit(c byte) bool { return c-'0' <= 9 }
 
-// Skip returns the end of the value that starts at doc[i]. It returns -1 if no value starts there
-// or if the value is nested more deeply than [MaxDepth]. It validates scalars, except for the
-// contents of strings; in objects and arrays it only looks at strings and brackets, so that even
-// large values can be skipped quickly.
+// Skip returns the end of the value at offset i, or -1 if no value starts there or the value is
+// nested more deeply than [MaxDepth]. It validates scalars, except for the contents of strings. In
+// objects and arrays it only looks at strings and brackets, so that even large values are skipped
+// quickly.
 func Skip(doc []byte, i int) int {
 	switch peek(doc, i) {
 	case '"':
@@ -130,10 +129,10 @@ func skipContainer(doc []byte, i int) int {
 	return -1
 }
 
-// brackets is a stack of open brackets. It uses one bit for each bracket.
+// A brackets value is a stack of open brackets, with one bit for each.
 type brackets struct {
 	depth int
-	bits  [MaxDepth / 64]uint64 // 1 stands for an object, 0 for an array
+	bits  [MaxDepth / 64]uint64 // 1 for an object, 0 for an array
 }
 
 func (b *brackets) push(c byte) bool {
@@ -150,15 +149,15 @@ func (b *brackets) push(c byte) bool {
 	return true
 }
 
-// pop reports whether c closes the innermost open bracket. At least one bracket must be open.
+// pop removes the innermost open bracket, which must exist, and reports whether c closes it.
 func (b *brackets) pop(c byte) bool {
 	b.depth--
 	isObject := b.bits[b.depth/64]>>(b.depth%64)&1 == 1
 	return isObject == (c == '}')
 }
 
-// skipString returns the end of the string literal at offset i, or -1 if it does not end. It is
-// optimized for short strings with few escapes and leaves all others to skipLong.
+// skipString returns the end of the string literal at offset i, or -1 if the literal is not closed.
+// It is optimized for short strings with few escapes and leaves all others to skipLong.
 func skipString(doc []byte, i int) int {
 	i++
 	for range 3 {
@@ -175,8 +174,8 @@ func skipString(doc []byte, i int) int {
 	return skipLong(doc, i)
 }
 
-// nearQuote returns the offset of the first quote or backslash at or after offset i. It gives up
-// after a few words or close to the end of doc, and then returns the offset that it has reached.
+// nearQuote returns the offset of the first quote or backslash at or after offset i. After a few
+// words or close to the end of doc, it gives up and returns the offset it has reached.
 func nearQuote(doc []byte, i int) int {
 	for range 6 {
 		if len(doc)-i < 8 {
@@ -190,9 +189,9 @@ func nearQuote(doc []byte, i int) int {
 	return i
 }
 
-// skipLong returns the end of a string literal whose bytes from offset i on have not been read.
-// Near quotes it processes blocks of 64 bytes without a branch for each quote; elsewhere it
-// searches for the next quote.
+// skipLong returns the end of a string literal whose bytes before offset i have been read. Near
+// quotes, it processes blocks of 64 bytes without a branch for each quote; elsewhere, it searches
+// for the next quote.
 func skipLong(doc []byte, i int) int {
 	carry := uint64(0)
 	for len(doc)-i >= 64 {
@@ -201,7 +200,7 @@ func skipLong(doc []byte, i int) int {
 			return i + bits.TrailingZeros64(ends) + 1
 		}
 		i += 64
-		if quotes == 0 { // only the escapes of quotes matter
+		if quotes == 0 { // only escapes before quotes matter
 			i, carry = nextQuote(doc, i+int(carry)), 0
 		}
 	}
@@ -216,9 +215,8 @@ func skipLong(doc []byte, i int) int {
 	return -1
 }
 
-// nextQuote returns the offset of the next quote at or after offset i. If there are backslashes
-// directly before the quote, it returns the offset of the first of them. Other backslashes do not
-// matter.
+// nextQuote returns the offset of the next quote at or after offset i, or of the first of the
+// backslashes directly before that quote. Other backslashes do not matter.
 func nextQuote(doc []byte, i int) int {
 	if i >= len(doc) {
 		return len(doc)
@@ -233,8 +231,8 @@ func nextQuote(doc []byte, i int) int {
 	return i + n
 }
 
-// masks returns two words with one bit for each byte of the block. A bit is set in quotes if the
-// byte is a quote, and in slashes if it is a backslash.
+// masks returns a bit for each byte of the block: in quotes, it is set if the byte is a quote, and
+// in slashes, if it is a backslash.
 func masks(block *[64]byte) (quotes, slashes uint64) {
 	for i := 0; i < 64; i += 8 {
 		w := binary.LittleEndian.Uint64(block[i:])
@@ -244,23 +242,22 @@ func masks(block *[64]byte) (quotes, slashes uint64) {
 	return quotes, slashes
 }
 
-// zeroBytes returns one bit for each byte of w, in the low eight bits of the result. The bit is set
-// if the byte is zero.
+// zeroBytes returns a bit for each byte of w, set if the byte is zero, in the low eight bits.
 func zeroBytes(w uint64) uint64 {
 	high := ^((w&^highs + ^uint64(highs)) | w) & highs
 	return high >> 7 * 0x0102040810204080 >> 56
 }
 
-// escaped returns one bit for each byte of the block. The bit is set if a backslash escapes the
-// byte; slashes has one bit for each backslash. At first, carry is 1 if the previous block escapes
-// the first byte of this block; afterwards, it is 1 if this block escapes the first byte of the
-// next one.
+// escaped returns a bit for each byte of the block, set if the byte is escaped by a backslash.
+// slashes has a bit set for each backslash. carry is 1 if the previous block escapes the first byte
+// of this one; escaped sets it to 1 if this block escapes the first byte of the next one, and to 0
+// otherwise.
 func escaped(slashes uint64, carry *uint64) uint64 {
 	const even = 0x5555555555555555
 	slashes &^= *carry
 	follows := slashes<<1 | *carry
 	// Adding a run of backslashes to its first bit carries to the bit after the run. The parity of
-	// that bit tells whether the length of the run is odd.
+	// that bit's position tells whether the length of the run is odd.
 	oddStarts := slashes &^ even &^ follows
 	sum, out := bits.Add64(oddStarts, slashes, 0)
 	*carry = out

@@ -16,7 +16,7 @@ func String(lit []byte) (string, bool) {
 	return string(s), ok
 }
 
-// decoded is like [String]. If lit has no escapes, it returns a slice of lit.
+// decoded is like [String], but returns a slice of lit if lit has no escapes.
 func decoded(lit []byte) ([]byte, bool) {
 	s, escaped, ok := content(lit)
 	if escaped {
@@ -25,7 +25,7 @@ func decoded(lit []byte) ([]byte, bool) {
 	return s, ok
 }
 
-// Bare returns the text between the quotes of the string literal lit as a slice of lit. It returns
+// Bare returns the text between the quotes of the string literal lit, as a slice of lit. It returns
 // false if lit has escapes or is not a valid string literal.
 func Bare(lit []byte) ([]byte, bool) {
 	s, escaped, ok := content(lit)
@@ -35,8 +35,8 @@ func Bare(lit []byte) ([]byte, bool) {
 	return s, ok
 }
 
-// content returns the text between the quotes of the string literal lit, and whether the text has
-// escapes. If lit is not a valid string literal, it returns zero values.
+// content returns the text between the quotes of the string literal lit, and whether it has
+// escapes. The results are zero if lit is not a valid string literal.
 func content(lit []byte) (text []byte, escaped, ok bool) {
 	if peek(lit, 0) != '"' {
 		return nil, false, false
@@ -76,13 +76,13 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// The characters that have a one-letter escape, and these letters.
+// Characters with a one-letter escape, and the letters.
 const (
 	lettered = "\"\\\n\r\t\b\f/"
 	letters  = `"\nrtbf/`
 )
 
-// appendEscaped appends the escape for c to a string literal. If c is not ASCII, it appends U+FFFD.
+// appendEscaped appends the escape for c to dst, or U+FFFD if c is not ASCII.
 func appendEscaped(dst []byte, c byte) []byte {
 	const hex = "0123456789abcdef"
 	if i := strings.IndexByte(lettered, c); i >= 0 {
@@ -94,8 +94,8 @@ func appendEscaped(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }
 
-// scanString reads the string literal with its opening quote at offset i, and returns the offset
-// after the closing quote. If msg is not empty, end is the offset of the error.
+// scanString scans the string literal whose opening quote is at offset i. end is the offset after
+// the closing quote or, if msg is not empty, the offset of the error.
 func scanString(doc []byte, i int) (end int, escaped bool, msg string) {
 	i++
 	for {
@@ -166,7 +166,7 @@ func hex4(s []byte) rune {
 func skipPlain(doc []byte, i int) int {
 	for len(doc)-i >= 8 {
 		w := binary.LittleEndian.Uint64(doc[i:])
-		// The high bit of the lowest byte that is not plain ASCII is set in m. Higher bytes may be
+		// m has the high bit set in the lowest byte that is not plain ASCII. Higher bytes may be
 		// marked wrongly.
 		if m := quoteOrSlash(w) | ((w-ones*' ')&^w|w)&highs; m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
@@ -190,13 +190,13 @@ func quoteOrSlash(w uint64) uint64 {
 	return ((quote-ones)&^quote | (slash-ones)&^slash) & highs
 }
 
-// Each byte of ones is 1. In highs, only the high bit of each byte is set.
+// In ones, each byte is 1. In highs, only the high bit of each byte is set.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
 )
 
-// unescape decodes the contents of a string literal that scanString has accepted.
+// unescape decodes the contents of a string literal accepted by scanString.
 func unescape(s []byte) []byte {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); {
@@ -212,7 +212,7 @@ func unescape(s []byte) []byte {
 	return out
 }
 
-// appendUnescaped appends the character that the escape esc stands for. The escape must be valid.
+// appendUnescaped appends the character denoted by the escape esc, which must be valid.
 func appendUnescaped(dst, esc []byte) []byte {
 	if esc[1] != 'u' {
 		return append(dst, lettered[strings.IndexByte(letters, esc[1])])
