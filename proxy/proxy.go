@@ -113,7 +113,7 @@ func (p *Proxy) ledger() (admission.Ledger, admission.Switch, error) {
 	return durable, stops, nil
 }
 
-// heartbeat is the interval at which this process tells the others that it is still running.
+// heartbeat is the interval between this process's heartbeats in the database.
 const heartbeat = 5 * time.Second
 
 // keepState starts the background work on the database: watching it, sending heartbeats, removing

@@ -17,22 +17,21 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// A Catalogue contains the tools of all servers. Requests with the methods tools/list and
-// tools/call read them. A Catalogue is safe for concurrent use once its exported fields are set.
-// The current [ToolView] is loaded without a lock. mu guards the unexported fields and serializes
-// changes.
+// A Catalogue holds the tools of all servers, for tools/list and tools/call requests. It is safe
+// for concurrent use once its exported fields are set. Loading the current [ToolView] takes no
+// lock. mu guards the unexported fields and serializes changes.
 type Catalogue struct {
 	upstreams []*Server
 	log       *slog.Logger
 	view      atomic.Pointer[ToolView]
 
-	Impossible func([]gate.Call) []string // returns the exposed names of the tools to leave out of the list; if nil, all tools are listed
+	Impossible func([]gate.Call) []string // returns the exposed names of the tools to omit from the list; if nil, all tools are listed
 	Pins       *toolpin.Guard             // accepted tool definitions; if nil, servers may change their definitions freely
-	Noticed    func(*Tool)                // called when a tool is first seen with a definition that has not been accepted; may be nil
+	Noticed    func(*Tool)                // called when a tool is first seen with a definition that is not accepted; may be nil
 
 	mu      sync.Mutex
 	beside  []AgentTools
-	lists   map[*Server]upstream.ToolList // last tools/list result of each server; a server that was never listed has no entry
+	lists   map[*Server]upstream.ToolList // latest tools/list result per server, for servers that have been listed
 	changed chan struct{}                 // closed when tools are next listed
 }
 
@@ -40,17 +39,17 @@ type Catalogue struct {
 type ToolView struct {
 	tools    map[string]*Tool // keyed by exposed name
 	Order    []*Tool
-	Calls    []gate.Call // calls of the tools in the same order as Order, without arguments
+	Calls    []gate.Call // the tools as calls without arguments, in the same order
 	Around   []byte      // the list's members other than its tools
-	elements int         // length of List without the members in Around
+	elements int         // length of List without Around
 	List     []byte      // the tools/list result for clients that have sent initialize
 	List2026 []byte      // the tools/list result for revision 2026-07-28
 	Problems []string
 	Warnings []string // warnings about tools and their configuration
-	Crowded  string   // warning that there are too many tools; empty if there are not
+	Crowded  string   // warning about too many tools, or ""
 
-	Filtered map[string]*Tool // tools that the configuration filters out or that are quarantined, keyed by exposed name
-	Changed  []*Tool          // tools with a definition that has not been accepted
+	Filtered map[string]*Tool // tools that are filtered out or quarantined, keyed by exposed name
+	Changed  []*Tool          // tools whose definition has not been accepted
 }
 
 func NewCatalogue(upstreams []*Server, log *slog.Logger) *Catalogue {
@@ -59,21 +58,20 @@ func NewCatalogue(upstreams []*Server, log *slog.Logger) *Catalogue {
 	return c
 }
 
-// AgentTools contains the names of calls that do not reach a server, because they are calls of an
-// agent's own tools.
+// AgentTools names an agent's own tools, which it calls without a server.
 type AgentTools struct {
 	Agent string
 	Names []string
 }
 
-// has reports whether name belongs to one of the agent's tools.
+// has reports whether name is the name of one of the agent's tools.
 func (b AgentTools) has(name string) bool {
 	return strings.HasPrefix(name, b.Agent+".") || slices.Contains(b.Names, name)
 }
 
-// RegisterAgentTools registers the names of an agent's own tools. From then on, if a server's tool
-// has such a name, a rule that uses the name still restricts the tool, but calls of the tool do not
-// count as evidence. Otherwise, a server could present its tool as the agent's.
+// RegisterAgentTools registers the names of an agent's own tools. If a server's tool shares such a
+// name, a rule with the name still restricts the tool, but calls to the tool no longer count as
+// evidence. Otherwise, a server could pass off its tool as the agent's.
 func (c *Catalogue) RegisterAgentTools(b AgentTools) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,8 +79,8 @@ func (c *Catalogue) RegisterAgentTools(b AgentTools) {
 	c.renew()
 }
 
-// markAgentNames marks the tools in v that have the same name as one of an agent's own tools, and
-// adds warnings. The caller must hold mu.
+// markAgentNames marks the tools in v that share a name with one of an agent's own tools, and adds
+// warnings. The caller must hold mu.
 func (c *Catalogue) markAgentNames(v *ToolView) {
 	for _, b := range c.beside {
 		for _, t := range v.Order {
@@ -100,8 +98,8 @@ func (c *Catalogue) markAgentNames(v *ToolView) {
 // Load returns the current snapshot.
 func (c *Catalogue) Load() *ToolView { return c.view.Load() }
 
-// set replaces the tools and the other list members of one server. It reports whether clients now
-// see different tools.
+// set replaces the tools and the other list members of u. It reports whether clients now see
+// different tools.
 func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) bool {
 	c.offerToPins(ctx, u, list)
 	c.mu.Lock()
@@ -113,8 +111,8 @@ func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) 
 	return changed
 }
 
-// offerToPins offers the definitions of the server's tools to the pins. If a tool is new, they
-// accept its definition.
+// offerToPins offers the definitions of the server's tools to the pins, which accept those of new
+// tools.
 func (c *Catalogue) offerToPins(ctx context.Context, u *Server, list upstream.ToolList) {
 	if c.Pins == nil || u.Dedicated() {
 		return
@@ -124,17 +122,16 @@ func (c *Catalogue) offerToPins(ctx context.Context, u *Server, list upstream.To
 	}
 }
 
-// list returns the server's last tools/list result. If the server was never listed, the result has
-// no tools.
+// list returns the server's latest tools/list result, which has no tools if the server was never
+// listed.
 func (c *Catalogue) list(u *Server) upstream.ToolList {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lists[u]
 }
 
-// tellChanged compares two views. It calls Noticed for each tool in the new view that has an
-// unaccepted definition, unless the old view contained the same tool with the same definition and
-// the same reason.
+// tellChanged calls Noticed for each tool in the new view with an unaccepted definition, unless the
+// old view had the same tool with the same definition and for the same reason.
 func (c *Catalogue) tellChanged(before, after *ToolView) {
 	for _, t := range after.Changed {
 		same := func(o *Tool) bool {
@@ -146,7 +143,7 @@ func (c *Catalogue) tellChanged(before, after *ToolView) {
 	}
 }
 
-// maxLoggedProblems is the maximum number of omitted tools that are logged for one change.
+// maxLoggedProblems is the maximum number of omitted tools logged per change.
 const maxLoggedProblems = 20
 
 func (c *Catalogue) logProblems(problems []string) {
@@ -159,7 +156,7 @@ func (c *Catalogue) logProblems(problems []string) {
 	}
 }
 
-// Relist rebuilds the view after nets or pins have changed. It reports whether clients now see
+// Relist rebuilds the view after a change to the nets or pins. It reports whether clients now see
 // different tools.
 func (c *Catalogue) Relist() (changed bool) {
 	if c.Impossible == nil {
@@ -186,7 +183,7 @@ func (c *Catalogue) renew() (changed bool) {
 	return !before.Shows(after)
 }
 
-// Shows reports whether clients see the same tools in v as in the other view.
+// Shows reports whether clients see the same tools in v and other.
 func (v *ToolView) Shows(other *ToolView) bool {
 	return string(v.List[:v.elements]) == string(other.List[:other.elements])
 }
@@ -194,15 +191,15 @@ func (v *ToolView) Shows(other *ToolView) bool {
 // Tool returns the tool with the given exposed name, or nil.
 func (v *ToolView) Tool(exposed string) *Tool { return v.tools[exposed] }
 
-// next returns a channel that is closed when any server's tools are next listed.
+// next returns a channel that is closed the next time a server's tools are listed.
 func (c *Catalogue) next() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.changed
 }
 
-// build builds a view of all tools. If several tools have the same exposed name, it leaves out all
-// of them, because a tool must not silently take the place of another. The caller must hold mu.
+// build builds a view of all tools. It leaves out every tool whose exposed name is not unique,
+// because no tool may silently replace another. The caller must hold mu.
 func (c *Catalogue) build() *ToolView {
 	v := &ToolView{tools: map[string]*Tool{}, Filtered: map[string]*Tool{}}
 	taken := map[string][]*Tool{}
@@ -239,8 +236,8 @@ func (c *Catalogue) build() *ToolView {
 	return v
 }
 
-// toolsOf returns the server's tools that can be called. It adds filtered tools, problems and
-// warnings to v.
+// toolsOf returns those of the server's tools that can be called. It adds filtered tools, problems
+// and warnings to v.
 func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 	var names []string
 	list, listed := c.lists[u]
@@ -269,8 +266,8 @@ func (c *Catalogue) toolsOf(u *Server, v *ToolView) (tools []*Tool) {
 	return tools
 }
 
-// quarantines reports whether the tool is withheld until a person accepts its definition. It adds a
-// problem to v or, if quarantine is not enforced, a warning.
+// quarantines reports whether the tool is withheld until a person accepts its definition. For an
+// unaccepted definition, it adds a problem to v or, if quarantine is not enforced, a warning.
 func (c *Catalogue) quarantines(t *Tool, v *ToolView) bool {
 	if t.Unaccepted = c.Pins.Why(t.DefinitionSent()); t.Unaccepted == "" {
 		return false
@@ -314,7 +311,7 @@ func (c *Catalogue) Owners() toolname.Owners {
 	return owners
 }
 
-// encode writes the tools/list results for both revision families, without the hidden tools.
+// encode encodes the tools/list results for both revision families, without the hidden tools.
 func (v *ToolView) encode(hidden map[string]bool) {
 	list := AppendTools(nil, v.Order, hidden)
 	v.elements = len(list)
@@ -323,7 +320,7 @@ func (v *ToolView) encode(hidden map[string]bool) {
 	v.List2026 = append(list[:len(list):len(list)], `,"resultType":"complete","ttlMs":0,"cacheScope":"private"}`...)
 }
 
-// AppendTools appends the beginning of a tools/list result, up to and including its tools.
+// AppendTools appends a tools/list result up to and including its tools, without the hidden ones.
 func AppendTools(list []byte, tools []*Tool, hidden map[string]bool) []byte {
 	list = append(list, `{"tools":[`...)
 	for _, t := range tools {
@@ -338,20 +335,20 @@ func AppendTools(list []byte, tools []*Tool, hidden map[string]bool) []byte {
 	return append(list, ']')
 }
 
-// A Tool is a tool of a server, or a prompt or resource that is treated as a tool.
+// A Tool is a server's tool, or a prompt or resource treated as a tool.
 type Tool struct {
 	listing.Tool
 	Upstream  *Server
 	Canonical string // name in rules, of the form upstream.tool
 	also      []gate.Name
-	others    map[string]bool // names of all tools that may be meant by an action in a rule
-	foreign   bool            // whether the exposed name may belong to another server
-	Why       string          // why the configuration filters out the tool; empty if it does not
+	others    map[string]bool // names of all tools, any of which an action in a rule can mean
+	foreign   bool            // whether another server's tool could have the exposed name
+	Why       string          // why the configuration filters out the tool; empty if it is not filtered
 
-	Unaccepted string // why the definition is not accepted; empty if it is accepted
+	Unaccepted string // why the definition is not accepted; empty if accepted
 }
 
-// Withheld returns why clients cannot use the tool: as a refusal kind, and as a sentence for the
+// Withheld returns why clients cannot use the tool, as a refusal kind and as a sentence for the
 // model.
 func (t *Tool) Withheld() (kind, why string) {
 	if t.Unaccepted != "" {
@@ -361,13 +358,13 @@ func (t *Tool) Withheld() (kind, why string) {
 		t.Exposed, t.Upstream.Config.Name, t.Why)
 }
 
-// DefinitionSent returns the tool's definition as the server has sent it.
+// DefinitionSent returns the tool's definition as sent by the server.
 func (t *Tool) DefinitionSent() toolpin.Definition {
 	return toolpin.Read(t.Upstream.Config.Name, t.Name, t.Object)
 }
 
-// addNames sets the additional names of each tool, and the names of all tools that may be meant by
-// an action in a rule.
+// addNames sets, for each tool, its additional names and the names of all tools that an action in a
+// rule can mean.
 func addNames(tools []*Tool, owners toolname.Owners) {
 	all := make([]toolname.Names, 0, len(tools))
 	others := map[string]bool{}
@@ -383,8 +380,8 @@ func addNames(tools []*Tool, owners toolname.Owners) {
 	}
 }
 
-// markAgentNames marks the names of the tool that also belong to an agent's own tools, so that they
-// do not count as evidence for this tool. It reports whether there are any such names.
+// markAgentNames marks those names of the tool that an agent's own tools also have, so that they do
+// not count as evidence for this tool. It reports whether it has marked any.
 func (t *Tool) markAgentNames(belongs func(name string) bool) (some bool) {
 	if belongs(t.Exposed) {
 		t.foreign, some = true, true
@@ -397,20 +394,19 @@ func (t *Tool) markAgentNames(belongs func(name string) bool) (some bool) {
 	return some
 }
 
-// Call returns a call of the tool, without arguments, as the gate represents it.
+// Call returns the gate's representation of a call to the tool, without arguments.
 func (t *Tool) Call() gate.Call {
 	return gate.Call{Tool: t.Exposed, Foreign: t.foreign, Also: t.also, Others: t.others, Upstream: t.Upstream.Config.Name, Annotations: t.Annotations}
 }
 
-// PromptTool returns a prompt as a tool for the gate. The name of this tool in rules is
-// prompt:upstream.name.
+// PromptTool returns a prompt as a tool for the gate, named prompt:upstream.name in rules.
 func PromptTool(i Item) *Tool {
 	read := listing.Tool{Name: i.Key, Exposed: "prompt " + text.Escape(i.Exposed)}
 	return &Tool{Tool: read, Upstream: i.Upstream, Canonical: "prompt:" + i.Upstream.Config.Name + "." + i.Key}
 }
 
-// ResourceTool returns a resource as a tool for the gate. All resources of a server have the same
-// name in rules: resource:upstream.
+// ResourceTool returns a resource as a tool for the gate. In rules, all resources of a server have
+// the same name, resource:upstream.
 func ResourceTool(u *Server, uri string) *Tool {
 	read := listing.Tool{Name: uri, Exposed: "resource " + text.Escape(uri)}
 	return &Tool{Tool: read, Upstream: u, Canonical: "resource:" + u.Config.Name}
@@ -419,7 +415,7 @@ func ResourceTool(u *Server, uri string) *Tool {
 // An Item is a prompt, resource or resource template of a server.
 type Item struct {
 	Upstream *Server
-	Key      string // the server's name or URI for this item
-	Exposed  string // the name or URI that clients use for this item
-	Object   []byte // JSON object as clients receive it
+	Key      string // the server's own name or URI for the item
+	Exposed  string // the name or URI used by clients
+	Object   []byte // JSON object, as sent to clients
 }

@@ -23,34 +23,34 @@ type Upstream struct {
 	URL     string
 	Headers map[string]string
 
-	SSE bool // whether the URL is an HTTP+SSE endpoint (2024-11-05); the proxy can also detect this
+	SSE bool // whether the URL is an HTTP+SSE endpoint (2024-11-05), which the proxy can also detect by itself
 
 	TLS *tls.Config // trusted roots and client certificate for https; nil means the system's roots and no certificate
 
 	Credentials Credentials // HTTP credentials in addition to the headers; nil if none
 
 	Protocol string        // protocol to use: "auto" or empty, "legacy", or "2026-07-28"
-	Timeout  time.Duration // timeout for one call; 0 means 60 seconds
-	Prefix   *string       // prefix of exposed names; nil means the upstream's name, or no prefix if this is the only upstream
+	Timeout  time.Duration // timeout per call; 0 means 60 seconds
+	Prefix   *string       // prefix of exposed names; nil means the upstream's name or, for the only upstream, no prefix
 	Tools    ToolFilter    // tools that clients can use
 
 	Isolation string // whether sessions share a connection: "auto" or empty, "session", or "shared"
 	Limits    Limits
 }
 
-// Limits limits the use of a server.
+// Limits bounds the use of a server.
 type Limits struct {
 	InFlight    int // maximum number of calls in flight; 0 means no limit
 	MessageSize int // maximum size of a message from the server in bytes; 0 means MaxResult in [Options]
-	Sessions    int // maximum number of sessions that have a dedicated connection; 0 means 64 processes, or 1000 sessions over HTTP
+	Sessions    int // maximum number of dedicated connections; 0 means 64 processes, or 1000 sessions over HTTP
 }
 
 // Values of [Upstream.Isolation].
 const (
 	// IsolateAuto lets sessions share the connection until the server sends a request to a client.
 	// The proxy forwards that request if it is certain which client is meant, and refuses it
-	// otherwise. From then on, a session that uses the server for the first time gets a dedicated
-	// connection if its client declares capabilities.
+	// otherwise. From then on, a session that starts to use the server gets a dedicated connection
+	// if its client declares capabilities.
 	IsolateAuto    = "auto"
 	IsolateSession = "session" // each session has a dedicated connection
 	IsolateShared  = "shared"  // all sessions share one connection
@@ -61,8 +61,7 @@ func KnownIsolation(s string) bool {
 	return slices.Contains([]string{"", IsolateAuto, IsolateSession, IsolateShared}, s)
 }
 
-// Kind returns the word that messages use for a connection to the server: "process" or
-// "connection".
+// Kind returns the word for a connection to the server in messages: "process" or "connection".
 func (c Upstream) Kind() string {
 	if c.Command != "" {
 		return "process"
@@ -70,7 +69,7 @@ func (c Upstream) Kind() string {
 	return "connection"
 }
 
-// maxDedicated returns the maximum number of sessions that have a dedicated connection.
+// maxDedicated returns the maximum number of dedicated connections.
 func (c Upstream) maxDedicated() int {
 	switch {
 	case c.Limits.Sessions > 0:
@@ -83,12 +82,12 @@ func (c Upstream) maxDedicated() int {
 
 // Defaults for [Limits.Sessions].
 const (
-	defaultProcesses    = 64   // for a child process
-	defaultHTTPSessions = 1000 // for a server over HTTP
+	defaultProcesses    = 64   // for child processes
+	defaultHTTPSessions = 1000 // for servers over HTTP
 )
 
-// ExposedPrefix returns the prefix of the exposed tool names. Its argument alone says whether this
-// is the only server.
+// ExposedPrefix returns the prefix of the exposed tool names. alone reports whether this is the
+// only server.
 func (c Upstream) ExposedPrefix(alone bool) string {
 	prefix := ""
 	if c.Prefix != nil {

@@ -15,13 +15,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A server that uses revision 2025-11-25 can send a request outside of any call without naming the
-// client, and the state that it keeps for a client belongs to its whole process. Therefore, a
-// session can have a dedicated connection: a process or an HTTP session of its own. The connection
+// A server that uses revision 2025-11-25 can send a request outside any call without naming the
+// client, and its process as a whole holds the state that it keeps for a client. A session can
+// therefore have a dedicated connection: a process or an HTTP session of its own. The connection
 // starts with the session's first call to the server and ends with the session. Lists are still
 // requested on the shared connection.
 
-// dedicatedIdle is how long a dedicated connection for clients without sessions can remain unused
+// dedicatedIdle is how long a dedicated connection for clients without sessions may stay unused
 // before it is closed.
 const dedicatedIdle = 30 * time.Minute
 
@@ -30,18 +30,18 @@ var (
 	errProxyEnds   = errors.New("the proxy is stopping")
 )
 
-// A placement maps each session to the connection that serves it. mu guards the map.
+// A placement maps each session to the connection that serves it. mu guards of.
 type placement struct {
 	asks atomic.Bool // whether the server sends requests to clients; see [IsolateAuto]
 
 	mu sync.Mutex
-	of map[*session.Session]*Server // shared or dedicated connection of each session
+	of map[*session.Session]*Server // shared or dedicated connection per session
 
 	quota quota.Quota // limits the number of dedicated connections
 }
 
-// DedicateNext records that the server sends requests to clients. With isolation "auto", new
-// sessions then get a dedicated connection. DedicateNext reports whether this was not known before.
+// DedicateNext records that the server sends requests to clients, so that with isolation "auto",
+// new sessions get a dedicated connection. It reports whether this is new information.
 func (u *Server) DedicateNext() bool {
 	auto := u.Config.Isolation == "" || u.Config.Isolation == IsolateAuto
 	return !u.Dedicated() && auto && !u.placement.asks.Swap(true)
@@ -58,8 +58,8 @@ func (u *Server) dedicates(peer session.Peer) bool {
 	return u.placement.asks.Load() && string(peer.Forwarded()) != "{}"
 }
 
-// Place returns the connection that will serve the session s. This is either u, which is the shared
-// connection, or a dedicated connection, which may still be starting.
+// Place returns the connection for the session s: the shared connection u or a dedicated one, which
+// may still be starting.
 func (p *Pool) Place(s *session.Session, u *Server, peer session.Peer) (*Server, error) {
 	if u.Config.Isolation == IsolateShared || u.shared != nil {
 		return u, nil
@@ -88,8 +88,8 @@ func (p *Pool) Place(s *session.Session, u *Server, peer session.Peer) (*Server,
 	return at, nil
 }
 
-// takeDedicated counts a dedicated connection for the principal of the session. It returns an error
-// if the limit has been reached.
+// takeDedicated counts one dedicated connection for the session's principal. It returns an error if
+// the limit has been reached.
 func (u *Server) takeDedicated(s *session.Session, several bool) error {
 	limit, kind, name := u.Config.maxDedicated(), u.Config.Kind(), u.Config.Name
 	switch own, ok := u.placement.quota.Take(s.Principal, limit, several); {
@@ -102,7 +102,7 @@ func (u *Server) takeDedicated(s *session.Session, several bool) error {
 	}
 }
 
-// dedicate starts a dedicated connection for the session to the server of u.
+// dedicate starts a dedicated connection to u's server for the session.
 func (p *Pool) dedicate(s *session.Session, u *Server, peer session.Peer) *Server {
 	d := NewServer(u.Config, u.several)
 	d.shared, d.Session, d.closed = u, s, make(chan struct{})
@@ -115,9 +115,8 @@ func (p *Pool) dedicate(s *session.Session, u *Server, peer session.Peer) *Serve
 	return d
 }
 
-// ConnectionOf returns the connection that serves the session s. This is either u or a dedicated
-// connection. It returns nil if a dedicated connection will be created for the session's first
-// call.
+// ConnectionOf returns the connection that serves the session s, or nil if the session's first call
+// will start a dedicated one.
 func (u *Server) ConnectionOf(s *session.Session, peer session.Peer) *Server {
 	pl := &u.placement
 	pl.mu.Lock()
@@ -139,8 +138,8 @@ func (u *Server) Serves(c *session.Client) bool {
 	return u.ConnectionOf(c.Session, c.Peer()) == u
 }
 
-// Pin makes the session keep the shared connection u, because the client has received a request
-// through that connection.
+// Pin binds the session to the shared connection u, because the client has received a request from
+// that connection.
 func (u *Server) Pin(s *session.Session) {
 	if u.Dedicated() || u.Config.Isolation == IsolateShared {
 		return
@@ -153,8 +152,8 @@ func (u *Server) Pin(s *session.Session) {
 	}
 }
 
-// Release ends the placement of a session. If the session has a dedicated connection, Release
-// returns that connection, and the caller must close it. Otherwise, it returns nil.
+// Release ends the placement of a session. It returns the session's dedicated connection, which the
+// caller must close, or nil if the session used the shared one.
 func (u *Server) Release(s *session.Session) (d *Server) {
 	pl := &u.placement
 	pl.mu.Lock()
@@ -168,8 +167,8 @@ func (u *Server) Release(s *session.Session) (d *Server) {
 	return at
 }
 
-// EndDedicated closes a dedicated connection in the background. If the proxy is shutting down,
-// EndDedicated waits until the connection is closed.
+// EndDedicated closes a dedicated connection in the background or, while the proxy is shutting
+// down, before it returns.
 func (p *Pool) EndDedicated(d *Server) {
 	end := func() {
 		_ = d.Close()
@@ -181,7 +180,7 @@ func (p *Pool) EndDedicated(d *Server) {
 	}
 }
 
-// Connections returns u and all dedicated connections to the same server.
+// Connections returns u and all dedicated connections to its server.
 func (u *Server) Connections() []*Server {
 	list := []*Server{u}
 	pl := &u.placement
@@ -203,7 +202,7 @@ func (p *Pool) Connections() (list []*Server) {
 	return list
 }
 
-// ConnectionsOf returns the connections that serve the client now, one for each server.
+// ConnectionsOf returns the connections that serve the client now, at most one per server.
 func (p *Pool) ConnectionsOf(c *session.Client) (list []*Server) {
 	peer := c.PeerOf(wire.Meta{})
 	for _, u := range p.Servers {
@@ -214,8 +213,7 @@ func (p *Pool) ConnectionsOf(c *session.Client) (list []*Server) {
 	return list
 }
 
-// PlaceAndWait calls [Pool.Place]. If the result is a dedicated connection that is still starting,
-// it waits until the connection has started.
+// PlaceAndWait is like [Pool.Place], but waits for a dedicated connection to start.
 func (p *Pool) PlaceAndWait(ctx context.Context, c *session.Client, peer session.Peer, u *Server) (*Server, error) {
 	at, err := p.Place(c.Session, u, peer)
 	if err == nil && at != u {
@@ -233,7 +231,7 @@ func (u *Server) AwaitReady(ctx context.Context, peer session.Peer) {
 	}
 }
 
-// endUnused closes a dedicated connection for clients without sessions if it was not used for
+// endUnused closes a dedicated connection for clients without sessions after it has been unused for
 // [dedicatedIdle]. It reports whether it has closed the connection.
 func (p *Pool) endUnused(d *Server, now time.Time) bool {
 	if d.Session.By == "connection" || len(d.InFlight.All()) > 0 || p.Busy(d) || !d.shared.releaseUnused(d, now.Add(-dedicatedIdle)) {
@@ -243,8 +241,8 @@ func (p *Pool) endUnused(d *Server, now time.Time) bool {
 	return true
 }
 
-// releaseUnused ends the placement of a session on the dedicated connection d if d was not used
-// after the given time. It returns false if a request was placed in the meantime.
+// releaseUnused ends the placement of the session on the dedicated connection d. It returns false
+// if d has been used since the given time.
 func (u *Server) releaseUnused(d *Server, since time.Time) bool {
 	pl := &u.placement
 	pl.mu.Lock()
@@ -257,8 +255,8 @@ func (u *Server) releaseUnused(d *Server, since time.Time) bool {
 	return true
 }
 
-// Sweep repeatedly abandons calls to u that have timed out, and closes a dedicated connection that
-// has gone out of use. It returns when the proxy or the connection ends.
+// Sweep periodically abandons calls to u that have timed out, and closes u if it is a dedicated
+// connection that has gone out of use. It returns when the proxy or the connection ends.
 func (p *Pool) Sweep(u *Server) {
 	timeout := u.Config.Timeout
 	tick := time.NewTicker(min(maxSweep, timeout/8+1))
@@ -287,14 +285,15 @@ func (p *Pool) Sweep(u *Server) {
 	}
 }
 
-// maxSweep is the maximum time until a timeout is noticed.
+// maxSweep is the longest delay before a timeout is noticed.
 const maxSweep = time.Second
 
-// EnsureDeclared calls [Pool.Declare] for a client that uses revision 2026-07-28, if necessary.
-// Such a client declares its capabilities in each request and may never send server/discover.
+// EnsureDeclared calls [Pool.Declare] if a client that uses revision 2026-07-28 has undeclared
+// capabilities. Such a client declares its capabilities in each request and may never send
+// server/discover.
 func (p *Pool) EnsureDeclared(ctx context.Context, peer session.Peer) {
 	if !peer.Rev.PerRequest {
-		return // the capabilities were declared in initialize
+		return // initialize has declared the capabilities
 	}
 	capabilities := peer.Forwarded()
 	for _, u := range p.Servers {
@@ -305,13 +304,13 @@ func (p *Pool) EnsureDeclared(ctx context.Context, peer session.Peer) {
 	}
 }
 
-// Declare declares the client's capabilities to all servers that use revision 2025-11-25. It waits
-// until the servers have listed the tools that they offer to such a client.
+// Declare declares the client's capabilities to all servers that use revision 2025-11-25, and waits
+// until the servers have listed the tools offered to such a client.
 func (p *Pool) Declare(ctx context.Context, peer session.Peer) {
 	for _, u := range p.Servers {
 		u.Intend(peer.Rev, peer.Forwarded())
 	}
-	p.AwaitList(ctx) // servers that have just started must not be disturbed
+	p.AwaitList(ctx) // do not disturb servers that have just started
 	ctx, cancel := context.WithTimeout(ctx, p.StartupLimit)
 	defer cancel()
 	var all sync.WaitGroup

@@ -10,9 +10,9 @@
 //
 // # Goroutines
 //
-// Each Server has one goroutine in [Pool.Sweep], which abandons requests that have timed out, and
-// which closes a dedicated Server that has not been used for a while. Listings run in goroutines of
-// their own ([lifetime.Lifetime.Background]).
+// Each Server has one goroutine in [Pool.Sweep], which abandons requests that have timed out and
+// closes a dedicated Server that has been unused for a while. Listings run in goroutines of their
+// own ([lifetime.Lifetime.Background]).
 //
 // # Locks
 //
@@ -41,32 +41,32 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// Options contains the parts of the proxy that a [Pool] uses.
+// Options holds the parts of the proxy used by a [Pool].
 type Options struct {
 	Life         *lifetime.Lifetime
 	Sessions     *session.Sessions
 	Admission    *admission.Admission
 	Startup      context.Context //nolint:containedctx // ends when lists no longer wait for servers that start
-	StartupLimit time.Duration   // maximum time that a request waits for a server to start
+	StartupLimit time.Duration   // how long a request may wait for a server to start
 
-	Connect func(*Server)       // creates the connection of a server
+	Connect func(*Server)       // creates a server's connection
 	Ended   func(*Server)       // called when a dedicated connection has ended
 	Changed func(method string) // notifies clients that a list has changed
-	Busy    func(*Server) bool  // reports whether the server is working although no request is waiting for an answer
+	Busy    func(*Server) bool  // reports whether the server is working although no request awaits an answer
 }
 
-// A Pool manages the connections to all servers, and the table of the servers' tools.
+// A Pool manages the connections to all servers and the catalogue of their tools.
 type Pool struct {
 	Options
 	Servers   []*Server // shared connections in configuration order
 	Catalogue *Catalogue
 }
 
-// New returns a pool that contains no servers yet.
+// New returns a pool without servers.
 func New(o Options) *Pool { return &Pool{Options: o} }
 
-// Offering returns the servers that are up and declare the given capability. They are in
-// configuration order.
+// Offering returns the servers that are up and declare the given capability, in configuration
+// order.
 func (p *Pool) Offering(capability string) []*Server {
 	var list []*Server
 	for _, u := range p.Servers {
@@ -77,7 +77,7 @@ func (p *Pool) Offering(capability string) []*Server {
 	return list
 }
 
-// AnyCan reports whether any server that is up declares the capability with the given flag.
+// AnyCan reports whether a server that is up declares the capability with the given flag.
 func (p *Pool) AnyCan(capability, flag string) bool {
 	for _, u := range p.Offering(capability) {
 		if u.can(capability, flag) {
@@ -97,14 +97,14 @@ func (p *Pool) Snapshot(s *session.Session) (*gate.State, error) {
 	return state, nil
 }
 
-// AwaitList waits until each server has listed its tools or is known to be down, but no longer than
-// the maximum startup time.
+// AwaitList waits until each server has listed its tools or is known to be down, but not beyond the
+// end of the startup.
 func (p *Pool) AwaitList(ctx context.Context) {
 	p.awaitEach(ctx, func(u *Server) <-chan struct{} { return u.started })
 }
 
-// AwaitUpstreams waits until each server is connected or its first attempt to connect has failed,
-// but no longer than the maximum startup time.
+// AwaitUpstreams waits until each server's first attempt to connect has succeeded or failed, but
+// not beyond the end of the startup.
 func (p *Pool) AwaitUpstreams(ctx context.Context) { p.awaitEach(ctx, (*Server).Settled) }
 
 func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}) {
@@ -119,12 +119,12 @@ func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}
 	}
 }
 
-// AwaitTool returns the tool with the given exposed name, or nil if the tool does not exist. While
+// AwaitTool returns the tool with the given exposed name, or nil if it does not exist. While
 // servers are starting, it waits for the tool to appear.
 func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	starting, stop := context.WithCancel(ctx)
 	defer stop()
-	go func() { // this goroutine ends when the context starting ends
+	go func() { // ends when starting is done
 		defer stop()
 		p.AwaitList(starting)
 	}()
@@ -142,7 +142,7 @@ func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 }
 
 // Known returns the tool with the given exposed name, or nil. It also returns nil if a server that
-// is still starting might have a tool with the same name, because tools with colliding names cannot
+// is still starting might have a tool of the same name, because tools with colliding names cannot
 // be called.
 func (p *Pool) Known(exposed string) *Tool {
 	t := p.Catalogue.Load().tools[exposed]
@@ -157,7 +157,7 @@ func (p *Pool) Known(exposed string) *Tool {
 	return t
 }
 
-// Unknown returns the error message for a tool or prompt that no server is known to have.
+// Unknown returns the error message for a tool or prompt that no known server has.
 func (p *Pool) Unknown(kind, name string) string {
 	unknown := "Unknown " + kind + ": " + text.Escape(name)
 	if down := p.Down(); down != "" {

@@ -11,33 +11,33 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A RelayedRequest is a client's request that needs no decision by the gate. The request is sent to
-// one server unchanged, and the answer is sent to the client unchanged. Calls go through the
-// pipeline instead, because their outcomes change the markings of nets.
+// A RelayedRequest is a client's request that needs no decision by the gate. The request goes to
+// one server unchanged, and so does the answer to the client. Calls go through the pipeline
+// instead, because their outcomes change the markings of nets.
 type RelayedRequest struct {
 	session.Request
 	Peer     session.Peer
 	Upstream *Server
-	Name     string          // value of the Mcp-Name header for revision 2026-07-28
-	Outbox   *session.Outbox // notifications that the goroutine waiting for the answer must send
+	Name     string          // value of the Mcp-Name header in revision 2026-07-28
+	Outbox   *session.Outbox // notifications for the waiting goroutine to send
 
-	Patient bool // whether the server's timeout does not apply, because the answer may take longer than that
+	Patient bool // whether the server's timeout does not apply, because the answer may take longer
 
-	OnNotification func(method string, params []byte) // handles the server's notifications that belong to this request
-	OnRequest      func(q *upstream.ServerRequest)    // handles requests from the server during this request
+	OnNotification func(method string, params []byte) // handles the server's notifications about this request
+	OnRequest      func(q *upstream.ServerRequest)    // handles the server's requests during this request
 
-	Change  func(params []byte) []byte // changes the params before they are sent; nil means no change
-	Amend   func(result []byte) []byte // changes the result before the client receives it; nil means no change
-	Refused func()                     // called when the server returns an error, before the client receives it; may be nil
+	Change  func(params []byte) []byte // changes the params before they are sent; may be nil
+	Amend   func(result []byte) []byte // changes the result before the client receives it; may be nil
+	Refused func()                     // called when the server returns an error, before the client learns of it; may be nil
 }
 
-// NewRelayedRequest returns a request that sends q to the server u.
+// NewRelayedRequest returns a RelayedRequest that sends q to the server u.
 func NewRelayedRequest(q session.Request, u *Server) *RelayedRequest {
 	return &RelayedRequest{Request: q, Peer: q.Peer(), Upstream: u, Outbox: session.NewOutbox()}
 }
 
-// Serve sends the request and returns the result for the client, or the server's error. If the
-// request was canceled, it returns neither.
+// Serve sends the request and returns the client's result or the server's error, or neither if the
+// request was canceled.
 func (r *RelayedRequest) Serve(ctx context.Context) ([]byte, error) {
 	reply, err := r.Exchange(ctx)
 	switch {
@@ -56,8 +56,8 @@ func (r *RelayedRequest) Serve(ctx context.Context) ([]byte, error) {
 	return r.Upstream.ResultFor(reply.Result, r.Message.Method, r.Peer.Rev), nil
 }
 
-// Exchange sends the request and returns the reply. It cancels the request if the server's timeout
-// has passed or if ctx ends.
+// Exchange sends the request and returns the reply. It cancels the request after the server's
+// timeout or when ctx is done.
 func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 	u := r.Upstream
 	request, fault := r.forServer()
@@ -76,7 +76,7 @@ func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 		case <-r.Outbox.Wake:
 			r.Outbox.WriteTo(r.Stream)
 		case reply := <-x.Done():
-			r.Outbox.WriteTo(r.Stream) // the notifications that precede the reply
+			r.Outbox.WriteTo(r.Stream) // notifications sent before the reply
 			if reply.Err != nil {
 				return reply, fmt.Errorf("upstream %s: %v", u.Config.Name, reply.Err)
 			}
@@ -89,7 +89,7 @@ func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 	}
 }
 
-// forServer returns the request in the form sent to the server.
+// forServer returns the request as sent to the server.
 func (r *RelayedRequest) forServer() (upstream.Request, error) {
 	call, fault := wire.ParseRequest(r.Message)
 	if fault != nil {
@@ -97,7 +97,7 @@ func (r *RelayedRequest) forServer() (upstream.Request, error) {
 	}
 	out := upstream.Request{Method: r.Message.Method, Name: r.Name, Notify: r.OnNotification, Ask: r.OnRequest}
 	hop := wire.Hop{Name: call.Name}
-	if r.Message.Method == "tasks/update" { // this request contains the client's answers
+	if r.Message.Method == "tasks/update" { // contains the client's answers
 		hop.InputResponses = call.InputResponses
 	}
 	if r.Upstream.Rev().PerRequest {
@@ -114,15 +114,15 @@ func (r *RelayedRequest) forServer() (upstream.Request, error) {
 	return out, nil
 }
 
-// Notify forwards a server's notification that belongs to this request to the client.
+// Notify forwards a server's notification about this request to the client.
 func (r *RelayedRequest) Notify(method string, params []byte) {
 	if note := r.Client.Notification(r.Peer, r.Meta, method, params); note != nil {
 		r.Outbox.Add(note)
 	}
 }
 
-// CheckCapability reports whether the client can receive the server's request q. If not, it refuses
-// q. A client that uses revision 2026-07-28 can answer input_required only for calls.
+// CheckCapability reports whether the client can receive the server's request q, and refuses q if
+// not. A client that uses revision 2026-07-28 can answer input_required only for calls.
 func (r *RelayedRequest) CheckCapability(q *upstream.ServerRequest) bool {
 	if r.Peer.Rev.InputRequired {
 		session.RefuseRequest(q)

@@ -17,24 +17,23 @@ import (
 // between two tools/list requests to the same server.
 const AnnounceEvery = 50 * time.Millisecond
 
-// A relisting is the state of the proxy's tools/list requests to one server. The zero value stands
-// for a server that has not received such a request. mu guards the field requested.
+// A relisting tracks the proxy's tools/list requests to one server. The zero value is ready to use.
+// mu guards requested.
 type relisting struct {
-	due       atomic.Bool // whether a listing is about to start, so that further notifications need not request another one
+	due       atomic.Bool // whether a listing is about to start, which covers further notifications too
 	announced atomic.Bool // whether the server has announced a change since the last listing
 	again     atomic.Bool // whether a retry after a failed listing is pending
-	Logged    atomic.Bool // whether the log already contains that the server is up
+	Logged    atomic.Bool // whether the log says that the server is up
 	trouble   atomic.Pointer[error]
-	running   sync.Mutex // held during a listing; guards the fields began and failures
+	running   sync.Mutex // held during a listing; guards began and failures
 	began     time.Time  // when the last listing started
 	failures  int        // number of consecutive failures
 
 	mu        sync.Mutex
-	requested chan struct{} // closed when the listing that was requested last ends; nil if none was requested
+	requested chan struct{} // closed when the latest requested listing ends; nil if none was requested
 }
 
-// request records that a listing was requested. The caller must call the returned function end
-// after the listing.
+// request records the request for a listing. The caller must call end after the listing.
 func (r *relisting) request() (end func()) {
 	over := make(chan struct{})
 	r.mu.Lock()
@@ -43,7 +42,7 @@ func (r *relisting) request() (end func()) {
 	return func() { close(over) }
 }
 
-// Trouble returns why the last listing failed, or nil if it succeeded.
+// Trouble returns why the latest listing failed, or nil if it succeeded.
 func (r *relisting) Trouble() error {
 	if err := r.trouble.Load(); err != nil {
 		return *err
@@ -51,8 +50,8 @@ func (r *relisting) Trouble() error {
 	return nil
 }
 
-// await waits for the listing that was requested last, if any. A server that has learned a client's
-// capabilities may have other tools.
+// await waits for the latest requested listing, if any. A server that has learned a client's
+// capabilities may offer other tools.
 func (r *relisting) await(ctx context.Context) {
 	r.mu.Lock()
 	over := r.requested
@@ -62,9 +61,9 @@ func (r *relisting) await(ctx context.Context) {
 	}
 }
 
-// Relist sends tools/list to u in the background. All notifications that arrive before the listing
-// starts share that listing. Relist notifies clients if the tools have changed, or if announced is
-// true, which means that u has sent a list_changed notification.
+// Relist sends tools/list to u in the background. Requests that arrive before the listing starts
+// share it. Relist notifies clients if the tools have changed or if announced is true, that is, if
+// u has sent a list_changed notification.
 func (p *Pool) Relist(u *Server, announced bool) {
 	if announced {
 		u.Listing.announced.Store(true)
@@ -90,7 +89,7 @@ func (p *Pool) listNow(u *Server) {
 	}
 	r.began = time.Now()
 	r.due.Store(false)
-	if u.State().Phase != upstream.Up { // the server will be listed when it is up
+	if u.State().Phase != upstream.Up { // the server will be listed once it is up
 		return
 	}
 	announced := r.announced.Swap(false)
@@ -106,7 +105,7 @@ func (p *Pool) listNow(u *Server) {
 	}
 	r.failures = 0
 	r.trouble.Store(nil)
-	for i, tool := range list.Tools { // copy each tool, so that the whole answer is not kept in memory
+	for i, tool := range list.Tools { // clone each tool, to release the memory of the whole answer
 		list.Tools[i] = bytes.Clone(tool)
 	}
 	changed := p.Catalogue.set(p.Life.Ctx, u, list)
@@ -119,8 +118,8 @@ func (p *Pool) listNow(u *Server) {
 	u.MarkStarted()
 }
 
-// relistAfterPause sends tools/list again after a pause. Without it, nothing would start another
-// listing if the server stays up and announces no change.
+// relistAfterPause sends tools/list again after a pause. Otherwise, no listing would follow if the
+// server stays up and announces no change.
 func (p *Pool) relistAfterPause(u *Server, announced bool) {
 	r := &u.Listing
 	pause := min(250*time.Millisecond<<min(r.failures, 10), spec.ListTimeout)
@@ -139,9 +138,9 @@ func (p *Pool) relistAfterPause(u *Server, announced bool) {
 	})
 }
 
-// Repin checks which tool definitions other processes have accepted. It also offers tools to the
-// pins again if the tools could not be stored because the pin file was unavailable, or if they were
-// removed from the file. It reports whether clients now see different tools.
+// Repin reads the tool definitions that other processes have accepted. It also offers tools to the
+// pins again that could not be stored because the pin file was unavailable, or that were removed
+// from the file. It reports whether clients now see different tools.
 func (p *Pool) Repin(ctx context.Context) bool {
 	pins := p.Catalogue.Pins
 	changed, err := pins.Store.Refresh(ctx)
@@ -159,8 +158,8 @@ func (p *Pool) Repin(ctx context.Context) bool {
 	return due && p.Catalogue.Relist()
 }
 
-// offerToPinsAgain offers the server's last listed tools to the pins once more. If a listing is
-// running, it returns at once, because the listing will offer the tools.
+// offerToPinsAgain offers the server's latest tools to the pins once more. If a listing is running,
+// it returns immediately, because the listing will offer the tools.
 func (p *Pool) offerToPinsAgain(ctx context.Context, u *Server) {
 	if !u.Listing.running.TryLock() {
 		return

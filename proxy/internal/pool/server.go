@@ -19,34 +19,33 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Server is a connection to an MCP server, either shared by several sessions or dedicated to one
-// session.
+// A Server is a connection to an MCP server, either shared by sessions or dedicated to one of them.
 type Server struct {
 	*upstream.Upstream
 	Config  Upstream
-	several bool // whether the configuration contains several servers
+	several bool // whether several servers are configured
 
-	Burst     burst.Burst    // replies that were read at the same time
+	Burst     burst.Burst    // replies read together
 	Listing   relisting      // state of tools/list requests
-	InFlight  queue          // calls that were sent but not answered
+	InFlight  queue          // requests sent but not answered
 	Abandoned abandonedCalls // canceled calls that may still occupy the server
 
-	// Used only on shared connections.
+	// Used only in shared connections.
 	placement placement
-	Calls     quota.Quota // limits the number of calls in flight on all connections to the server, if limits.inFlight is set
+	Calls     quota.Quota // calls in flight on all connections to the server, if limits.inFlight is set
 
-	// Used only on dedicated connections.
-	shared  *Server          // the shared connection to the same server; nil if this connection is itself shared
-	Session *session.Session // session that this connection serves
-	closed  chan struct{}    // closed when the connection has ended; nil on shared connections
-	used    atomic.Int64     // time of the last request in Unix nanoseconds
+	// Used only in dedicated connections.
+	shared  *Server          // the shared connection to the same server; nil in the shared connection itself
+	Session *session.Session // session served by this connection
+	closed  chan struct{}    // closed when the connection has ended; nil in shared connections
+	used    atomic.Int64     // time of the latest request, in Unix nanoseconds
 
 	once    sync.Once
-	started chan struct{} // closed when the tools have been listed once, or the server is known to be down
+	started chan struct{} // closed when the tools have been listed once or the server is known to be down
 }
 
-// NewServer returns a server that has no connection yet. Its argument several says whether the
-// configuration contains several servers.
+// NewServer returns a server without a connection. several reports whether several servers are
+// configured.
 func NewServer(c Upstream, several bool) *Server {
 	u := &Server{Config: c, several: several, started: make(chan struct{})}
 	u.placement.of = map[*session.Session]*Server{}
@@ -55,9 +54,9 @@ func NewServer(c Upstream, several bool) *Server {
 
 var errNoPass = errors.New("the call has not been admitted")
 
-// Send sends a request and returns at once; see [upstream.Upstream.Send]. It refuses a call without
-// [upstream.Request.Again]. Only package pipeline sets that field, for calls that have passed
-// admission, so no other code can send a call.
+// Send sends a request and returns immediately; see [upstream.Upstream.Send]. It refuses a call
+// without [upstream.Request.Again]. Only package pipeline sets that field, for calls that have
+// passed admission, so no other code can send a call.
 func (u *Server) Send(r upstream.Request) *upstream.Exchange {
 	if r.Again == nil && spec.IsCall(r.Method) {
 		return u.Decline(r, errNoPass)
@@ -65,12 +64,12 @@ func (u *Server) Send(r upstream.Request) *upstream.Exchange {
 	return u.Upstream.Send(r)
 }
 
-// Starting reports whether the server's tools have not been listed yet and the server is not known
-// to be down.
+// Starting reports whether the server may still be starting: its tools have not been listed, and it
+// is not known to be down.
 func (u *Server) Starting() bool { return !closed(u.started) }
 
 // ended reports whether a dedicated connection has ended.
-func (u *Server) ended() bool { return closed(u.closed) } // closed is nil for the shared connection, which is not closed
+func (u *Server) ended() bool { return closed(u.closed) } // closed is nil in a shared connection, which never ends
 
 func closed(c <-chan struct{}) bool {
 	select {
@@ -81,13 +80,13 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// MarkStarted makes [Server.Starting] return false from now on.
+// MarkStarted makes [Server.Starting] return false.
 func (u *Server) MarkStarted() { u.once.Do(func() { close(u.started) }) }
 
 // Dedicated reports whether the connection serves only one session.
 func (u *Server) Dedicated() bool { return u.shared != nil }
 
-// Shared returns the shared connection to the same server. If u is itself shared, Shared returns u.
+// Shared returns the shared connection to the same server, which may be u itself.
 func (u *Server) Shared() *Server {
 	if u.Dedicated() {
 		return u.shared
@@ -107,8 +106,8 @@ func (u *Server) can(capability, flag string) bool {
 	return string(set) == "true"
 }
 
-// ResultFor converts a result from the server to the client's revision. If both use [rev.Rev2025],
-// it returns the result unchanged.
+// ResultFor converts a server's result to the client's revision. If both use [rev.Rev2025], the
+// result is returned unchanged.
 func (u *Server) ResultFor(result []byte, method string, client *rev.Rev) []byte {
 	if client == rev.Rev2025 && u.Rev() == rev.Rev2025 {
 		return result
@@ -116,8 +115,8 @@ func (u *Server) ResultFor(result []byte, method string, client *rev.Rev) []byte
 	return client.Result(result, method)
 }
 
-// unavailableName returns the name of an unavailable server. If the server has refused the proxy's
-// credentials, it adds this reason.
+// unavailableName returns the name of an unavailable server, with the reason if it has refused the
+// proxy's credentials.
 func (u *Server) unavailableName() string {
 	if why, ok := errors.AsType[*upstream.Unauthorized](u.State().Err); ok {
 		return u.Config.Name + " (" + text.Escape(why.Error()) + ")"
@@ -125,9 +124,9 @@ func (u *Server) unavailableName() string {
 	return u.Config.Name
 }
 
-// An inflight is a request that was sent to a server but has not been answered.
+// An inflight is a request that has been sent to a server but not answered.
 type inflight interface {
-	Holding() bool        // reports whether the request is waiting for its client, so that the timeout is suspended
+	Holding() bool        // reports whether the request is waiting for its client, which suspends the timeout
 	Abandon(reason error) // stops waiting for the answer
 }
 
@@ -138,15 +137,15 @@ type QueuePlace struct {
 	number  int // position, starting at 1, or 0 if not queued; guarded by the queue's lock
 }
 
-// A queue contains the requests in flight to one server. A single goroutine checks all of them for
-// timeouts, because a timer for each call would be more expensive than the call itself. mu guards
-// the field all and the positions of the requests.
+// A queue holds the requests in flight to one server. A single goroutine checks them all for
+// timeouts, because a timer per call would cost more than the call itself. mu guards all and the
+// positions of the requests.
 type queue struct {
 	mu  sync.Mutex
-	all []*QueuePlace // in no particular order; the request at index i has position i+1
+	all []*QueuePlace // in no particular order; the request at index i has number i+1
 }
 
-// Push adds the request f, which is being sent now, to the queue and stores its position in p.
+// Push adds the request f, which is about to be sent, and stores its position in p.
 func (q *queue) Push(p *QueuePlace, f inflight) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -161,8 +160,7 @@ func (q *queue) Len() int {
 	return len(q.all)
 }
 
-// Remove removes the request at position p from the queue. If that request is not in the queue,
-// Remove does nothing.
+// Remove removes the request at position p from the queue, if it is there.
 func (q *queue) Remove(p *QueuePlace) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -177,7 +175,7 @@ func (q *queue) Remove(p *QueuePlace) {
 	p.number = 0
 }
 
-// All returns the positions of the requests in the queue, in the order of sending.
+// All returns the positions of the queued requests in the order of sending.
 func (q *queue) All() []*QueuePlace {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -191,14 +189,14 @@ func (q *queue) restartTimeout(p *QueuePlace) {
 	p.SentAt = time.Now()
 }
 
-// An abandonedCalls counts the abandoned calls of each session: the server has not answered them,
-// but the proxy no longer waits. A request from the server may belong to one of them.
+// An abandonedCalls counts each session's abandoned calls, which the server has not answered but
+// the proxy no longer waits for. A request from the server may belong to one of them.
 type abandonedCalls struct {
 	mu sync.Mutex
-	of map[*session.Session]int // contains no zeros
+	of map[*session.Session]int // without zeros
 }
 
-// Add adds n to the session's count.
+// Add adds n to the session's count of abandoned calls.
 func (a *abandonedCalls) Add(s *session.Session, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -222,16 +220,15 @@ func (a *abandonedCalls) ByOthers(s *session.Session) bool {
 	return false
 }
 
-// A ByServer holds a value for each connection to a server, from the first use of the connection
-// until the connection has ended. The zero value is ready to use. A ByServer is safe for concurrent
-// use.
+// A ByServer holds a value per connection, from the connection's first use until its end. The zero
+// value is ready to use. A ByServer is safe for concurrent use.
 type ByServer[T any] struct {
 	mu sync.Mutex
 	of map[*Server]*T
 }
 
-// At returns the value for a connection, and creates it if necessary. If the connection has ended,
-// the value is not stored.
+// At returns the connection's value, creating it if necessary. If the connection has ended, a new
+// value is not stored.
 func (b *ByServer[T]) At(u *Server) *T {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -249,16 +246,16 @@ func (b *ByServer[T]) At(u *Server) *T {
 	return made
 }
 
-// Forget removes the value for a connection that has ended.
+// Forget removes the value of a connection that has ended.
 func (b *ByServer[T]) Forget(u *Server) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.of, u)
 }
 
-// WithServerInfo returns the result of initialize or server/discover with the name, version, icons
-// and other members of the server, if there is only one. The capabilities and the revision remain
-// those of the proxy.
+// WithServerInfo returns the result of initialize or server/discover with the server's name,
+// version, icons and other members, for use with a single server. The capabilities and the revision
+// remain the proxy's.
 func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result
@@ -276,13 +273,12 @@ func WithServerInfo(u upstream.State, result []byte) []byte {
 	return wire.AppendStamped(nil, result, u.Around)
 }
 
-// serverNameKey is the member of _meta that contains the name of the server that has sent a
-// request.
+// serverNameKey is the _meta key for the name of the server that sent a request.
 const serverNameKey = "io.petrigate/upstream"
 
-// WithServerName returns the params of a server's request to a client. If the configuration
-// contains several servers, it adds the name of the server to _meta. A server cannot forge the
-// name, because the proxy removes members of its own namespace from the messages of servers.
+// WithServerName returns the params of a server's request to a client. If several servers are
+// configured, it adds the server's name to _meta. A server cannot forge the name, because the proxy
+// removes members in its own namespace from servers' messages.
 func (u *Server) WithServerName(params []byte) []byte {
 	if !u.several {
 		return params
@@ -295,8 +291,8 @@ func (u *Server) WithServerName(params []byte) []byte {
 	return wire.SetMember(params, "_meta", meta)
 }
 
-// WithServerNames returns an input_required result of u, after adding the server's name to each of
-// its inputRequests.
+// WithServerNames returns an input_required result of u with the server's name added to each of its
+// inputRequests.
 func (u *Server) WithServerNames(result []byte) []byte {
 	requests, ok := rawjson.Member(result, "inputRequests")
 	if !ok || !u.several {
@@ -312,7 +308,7 @@ func (u *Server) WithServerNames(result []byte) []byte {
 	return wire.ReplaceMember(nil, result, "inputRequests", changed)
 }
 
-// Unanswered returns the requests that have not been answered. It reuses the slice all.
+// Unanswered returns the requests that have not been answered. It reuses the storage of all.
 func Unanswered(all []*upstream.ServerRequest) []*upstream.ServerRequest {
 	kept := all[:0]
 	for _, q := range all {

@@ -25,14 +25,14 @@ type Client struct {
 	ID        string
 	Transport string // "stdio" or "http"
 	Principal string
-	Session   *Session // session of the connection; for a client without a connection, the same as State
-	State     *Session // session whose nets decide the client's requests, unless a request names another session; see [Sessions.Of]
+	Session   *Session // session of the connection, or State if the client has no connection
+	State     *Session // session whose nets decide the client's requests, unless a request names another one; see [Sessions.Of]
 	since     time.Time
-	Out       spec.Stream // stream for messages that do not belong to a request; may drop messages
+	Out       spec.Stream // stream for messages outside any request; may drop messages
 
-	logLevelSet *atomic.Bool // whether some client has sent logging/setLevel; shared with [Sessions]
+	logLevelSet *atomic.Bool // whether any client has sent logging/setLevel; shared with [Sessions]
 
-	seen time.Time // time of the last use, guarded by Sessions.mu
+	seen time.Time // time of the latest use, guarded by Sessions.mu
 
 	Streams        events.Logs    // resumable streams of an HTTP session
 	Requests       openRequests   // the client's requests in flight
@@ -40,11 +40,11 @@ type Client struct {
 	Subscriptions  subscriptions
 
 	Ready    atomic.Bool          // whether the client has sent notifications/initialized
-	peer     atomic.Pointer[Peer] // the client's description of itself in initialize; nil before initialize
-	logLevel atomic.Value         // level from logging/setLevel, a string; nil if not set
+	peer     atomic.Pointer[Peer] // how the client described itself in initialize; nil before initialize
+	logLevel atomic.Value         // level set with logging/setLevel, a string; nil if not set
 }
 
-// Handshake stores the clientInfo and the capabilities in the client's initialize request.
+// Handshake stores the clientInfo and capabilities from the client's initialize request.
 func (c *Client) Handshake(params []byte, protocol string) {
 	p := &Peer{Protocol: protocol, Rev: rev.Rev2025}
 	p.Name = shortened(rawjson.StringAt(params, "clientInfo", "name"))
@@ -55,7 +55,7 @@ func (c *Client) Handshake(params []byte, protocol string) {
 	c.peer.Store(p)
 }
 
-// Peer returns the client's description of itself in initialize.
+// Peer returns the client's self-description in initialize.
 func (c *Client) Peer() Peer {
 	if p := c.peer.Load(); p != nil {
 		return *p
@@ -63,22 +63,21 @@ func (c *Client) Peer() Peer {
 	return Peer{Rev: rev.Rev2025}
 }
 
-// SetLogLevel stores the level from logging/setLevel.
+// SetLogLevel stores a level set with logging/setLevel.
 func (c *Client) SetLogLevel(level string) { c.logLevel.Store(level) }
 
-// explicitLogLevel returns the level from logging/setLevel, or "" if the client has not set a
-// level.
+// explicitLogLevel returns the level set with logging/setLevel, or "" if the client has set none.
 func (c *Client) explicitLogLevel() string {
 	level, _ := c.logLevel.Load().(string)
 	return level
 }
 
-// DefaultLogLevel is the level that applies to a client that has not set a level, once another
-// client has set one. Servers choose their own defaults; this level is the most common default.
+// DefaultLogLevel is the level for clients that have not set one, once another client has. Servers
+// choose their own defaults; this is the most common.
 const DefaultLogLevel = "info"
 
-// LogLevel returns the minimum level of log messages for a client with a handshake. An empty string
-// means all levels, or that there was no handshake.
+// LogLevel returns the minimum level of log messages for a client with a handshake. "" means all
+// levels, or that there was no handshake.
 func (c *Client) LogLevel() string {
 	level := c.explicitLogLevel()
 	if level == "" && c.Ready.Load() && c.logLevelSet.Load() {
@@ -87,8 +86,8 @@ func (c *Client) LogLevel() string {
 	return level
 }
 
-// PeerOf returns the client's description of itself. Since revision 2026-07-28, it is in the
-// request's _meta; in earlier revisions, it comes from the handshake.
+// PeerOf returns the client's self-description, which comes from the request's _meta since revision
+// 2026-07-28, and from the handshake before.
 func (c *Client) PeerOf(m wire.Meta) Peer {
 	if !rev.Of(m.ProtocolVersion).PerRequest {
 		return c.Peer()
@@ -100,9 +99,8 @@ func (c *Client) PeerOf(m wire.Meta) Peer {
 	}
 }
 
-// Notification converts a server's notification that belongs to a client's request. The result
-// contains the client's own progress token. If the client has not asked for such notifications,
-// Notification returns nil.
+// Notification converts a server's notification about a client's request, using the client's own
+// progress token. It returns nil if the client has not asked for such notifications.
 func (c *Client) Notification(p Peer, meta wire.Meta, method string, params []byte) []byte {
 	switch method {
 	case "notifications/progress":
@@ -124,8 +122,8 @@ func (c *Client) Notification(p Peer, meta wire.Meta, method string, params []by
 	return wire.AppendNotification(nil, method, params)
 }
 
-// TakesLog reports whether the client gets notifications/message at the given level. The client
-// chooses levels with logging/setLevel or, since 2026-07-28, in the request's _meta.
+// TakesLog reports whether the client gets a notifications/message with the given params. The
+// client chooses a level with logging/setLevel or, since 2026-07-28, in the request's _meta.
 func (c *Client) TakesLog(p Peer, meta wire.Meta, params []byte) bool {
 	level := spec.LogLevels[rawjson.StringAt(params, "level")]
 	if p.Rev.LevelInMeta {
@@ -136,7 +134,7 @@ func (c *Client) TakesLog(p Peer, meta wire.Meta, params []byte) bool {
 }
 
 // WithLogLevel adds the client's log level to the _meta for a server that uses revision 2026-07-28.
-// If the client has not set a level, the server sends no log messages.
+// Without a level, the server sends no log messages.
 func (c *Client) WithLogLevel(p Peer, m wire.Meta, meta []byte) []byte {
 	level := m.LogLevel
 	if !p.Rev.LevelInMeta {
@@ -148,24 +146,24 @@ func (c *Client) WithLogLevel(p Peer, m wire.Meta, meta []byte) []byte {
 	return append(meta[:len(meta):len(meta)], `,"io.modelcontextprotocol/logLevel":"`+level+`"`...)
 }
 
-// A Request is a client's request that is not a call. Its handler returns a result or an error, and
-// [Request.Answer] sends it.
+// A Request is a client's request that is not a call. Its handler returns a result or an error for
+// [Request.Answer] to send.
 type Request struct {
 	Client  *Client
 	Message wire.Message
 	Meta    wire.Meta
-	Stream  spec.Stream // stream for the answer and for messages that belong to the request
+	Stream  spec.Stream // stream for the answer and for messages about the request
 }
 
-// Peer returns the client's description of itself, which comes from the request or the handshake.
+// Peer returns the client's self-description, from the request or the handshake.
 func (q Request) Peer() Peer { return q.Client.PeerOf(q.Meta) }
 
 // Rev returns the request's revision family.
 func (q Request) Rev() *rev.Rev { return rev.Of(q.Meta.ProtocolVersion) }
 
-// Answer sends the answer: a result, an error object from a server, or a fault. It sends any other
-// error as an internal error. If it is given neither a result nor an error, Answer sends nothing,
-// because the client has stopped waiting.
+// Answer sends a result, a server's error object, or a fault. Any other error becomes an internal
+// error. With neither a result nor an error, Answer sends nothing, because the client has stopped
+// waiting.
 func (q Request) Answer(result []byte, err error) {
 	id := q.Message.ID
 	var refused upstream.Refused
@@ -182,18 +180,18 @@ func (q Request) Answer(result []byte, err error) {
 	}
 }
 
-// openRequests contains the unanswered requests of one client. The zero value is ready to use. mu
-// guards the fields.
+// openRequests holds the unanswered requests of one client. The zero value is ready to use. mu
+// guards the other fields.
 type openRequests struct {
 	mu    sync.Mutex
-	first openRequest          // first open request, because most clients have only one at a time; its request field is nil if no request is open
-	more  map[string]canceller // further open requests, keyed by ID exactly as sent
-	open  int                  // number of requests whose answers have not been written
-	past  []uint64             // hashes of the IDs of requests that have ended recently
+	first openRequest          // one open request, since most clients have only one at a time; its request field is nil if not in use
+	more  map[string]canceller // other open requests, keyed by ID exactly as sent
+	open  int                  // number of requests whose answer has not been written
+	past  []uint64             // hashes of the IDs of recently ended requests
 	idle  chan struct{}        // closed when open becomes 0; nil if no caller is waiting
 }
 
-// An openRequest is a request, along with its ID exactly as sent.
+// An openRequest is a request and its ID, exactly as sent.
 type openRequest struct {
 	id      string
 	request canceller
@@ -209,7 +207,7 @@ type CancelFunc context.CancelCauseFunc
 
 func (f CancelFunc) Cancel(reason error) { f(reason) }
 
-// Begin adds a request with the given ID. It returns false if a request with that ID is in flight.
+// Begin adds a request with the given ID. It returns false if that ID is already in use.
 func (r *openRequests) Begin(id string, request canceller) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -256,14 +254,15 @@ func (r *openRequests) End(id string) {
 
 var pastSeed = maphash.MakeSeed()
 
-// Limits for the number and length of the IDs that are remembered after their requests have ended.
+// Limits on the IDs that are remembered after their requests have ended: how many, and how long
+// each may be.
 const (
 	maxPast      = 64
 	maxPastBytes = 40
 )
 
-// Knows reports whether the request named in a notifications/cancelled message is in flight here,
-// or was recently.
+// Knows reports whether the request named in a notifications/cancelled message is, or recently was,
+// in flight here.
 func (r *openRequests) Knows(params []byte) bool {
 	id, ok := rawjson.Member(params, "requestId")
 	if !ok {
@@ -275,7 +274,7 @@ func (r *openRequests) Knows(params []byte) bool {
 	return r.find(key) != nil || len(key) > maxPastBytes || slices.Contains(r.past, maphash.String(pastSeed, key))
 }
 
-// Answered records that the answer to a request has been written, or that there will be no answer.
+// Answered records that the answer to a request has been written, or never will be.
 func (r *openRequests) Answered() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -308,8 +307,8 @@ func (r *openRequests) Any() bool {
 	return r.first.request != nil || len(r.more) > 0
 }
 
-// Cancelled cancels the request named in a notifications/cancelled message. The ID must also have
-// the same JSON type: the string "7" does not cancel the request with the number 7.
+// Cancelled cancels the request named in a notifications/cancelled message. IDs match only if they
+// have the same JSON type: the string "7" does not cancel the request with the number 7.
 func (r *openRequests) Cancelled(params []byte) {
 	id, ok := rawjson.Member(params, "requestId")
 	if !ok {
@@ -335,7 +334,7 @@ func (r *openRequests) CancelAll(reason error) {
 	}
 }
 
-// CancelCalls cancels all calls. It may miss calls that begin while it is running.
+// CancelCalls cancels all calls. It may miss calls that begin while it runs.
 func (r *openRequests) CancelCalls(reason error) {
 	for _, request := range r.all() {
 		if _, other := request.(CancelFunc); !other {
@@ -354,14 +353,14 @@ func (r *openRequests) all() []canceller {
 	return all
 }
 
-// A Peer is a client's description of itself (clientInfo, capabilities and protocol version).
-// Clients send it in initialize or, since revision 2026-07-28, in each request.
+// A Peer is a client's self-description (clientInfo, capabilities and protocol version). Clients
+// send it in initialize or, since revision 2026-07-28, in each request.
 type Peer struct {
-	Name, Version string // name and version of the client; for display only, because a client can claim any name
+	Name, Version string // name and version, for display only, because a client can claim any name
 	Protocol      string
 	Rev           *rev.Rev
 	Elicit        bool   // whether the client can show forms (elicitation in form mode)
-	Capabilities  []byte // capabilities as the client has declared them
+	Capabilities  []byte // capabilities as declared by the client
 }
 
 // shortened returns the name, shortened if it is too long for an audit record.
@@ -372,9 +371,9 @@ func shortened(name string) string {
 	return audit.Bounded(name)
 }
 
-// Forwarded returns the client capabilities that the proxy declares to servers on behalf of the
-// client. It leaves out the capability to run a server's requests as tasks (tasks.requests in
-// revision 2025-11-25), so that servers send requests without tasks.
+// Forwarded returns the client capabilities that the proxy declares to servers on the client's
+// behalf. They do not include running a server's requests as tasks (tasks.requests in revision
+// 2025-11-25), so servers send requests without tasks.
 func (p Peer) Forwarded() []byte {
 	if p.Rev.PerRequest {
 		return forwardedCapabilities(p.Capabilities)
@@ -411,7 +410,7 @@ func canElicit(capabilities []byte) bool {
 	return !url
 }
 
-// Answers reports whether the client has declared the capability that a server's request requires.
+// Answers reports whether the client has declared the capability required by a server's request.
 func (p Peer) Answers(method string, params []byte) bool {
 	switch method {
 	case "roots/list":

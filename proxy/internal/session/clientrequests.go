@@ -13,16 +13,16 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxClientRequests is the maximum number of the proxy's requests to one client that are waiting
-// for an answer.
+// maxClientRequests is the maximum number of the proxy's requests that may wait for one client's
+// answer.
 const maxClientRequests = 256
 
-// A ClientRequest is a request from the proxy to a client (roots/list, sampling/createMessage,
+// A ClientRequest is a request from the proxy to a client (roots/list, sampling/createMessage or
 // elicitation/create). Its ID cannot be guessed, and only the client that received the request can
 // answer it.
 type ClientRequest struct {
-	Answer   func(result, failure []byte) // called once with the answer, which is either a result or an error object; must not block
-	Progress func(params []byte)          // called with notifications/progress; nil if the request has no progressToken
+	Answer   func(result, failure []byte) // called once with the answer, either a result or an error object; must not block
+	Progress func(params []byte)          // called with notifications/progress; if nil, the request has no progressToken
 
 	id []byte // ID exactly as sent
 	of *clientRequests
@@ -37,8 +37,8 @@ func (q *ClientRequest) Send(to spec.Stream, method string, params []byte) {
 	to.Send(wire.AppendRequest(nil, q.id, method, params))
 }
 
-// Withdraw stops waiting for the answer. If no answer has arrived, it returns true, and the caller
-// must then send [ClientRequest.Cancelled] to the client.
+// Withdraw stops waiting for the answer. It returns true if no answer has arrived; the caller must
+// then send [ClientRequest.Cancelled] to the client.
 func (q *ClientRequest) Withdraw() bool {
 	s, key := q.of, wire.IDKey(q.id)
 	s.mu.Lock()
@@ -57,7 +57,7 @@ func (q *ClientRequest) Cancelled(reason string) []byte {
 	return wire.AppendNotification(nil, "notifications/cancelled", params.Bytes())
 }
 
-// Ask sends a request to the client on one of its streams and waits for the answer. The answer is
+// Ask sends a request to the client on one of its streams, and waits for the answer, which is
 // either a result or an error object.
 func (s *clientRequests) Ask(ctx context.Context, to spec.Stream, method string, params []byte) (result, failure []byte, err error) {
 	answered := make(chan struct{})
@@ -82,18 +82,18 @@ func (s *clientRequests) Ask(ctx context.Context, to spec.Stream, method string,
 	return nil, nil, context.Cause(ctx)
 }
 
-// clientRequests contains the proxy's requests to one client that are waiting for an answer. The
-// zero value is ready to use. mu guards the fields below it.
+// clientRequests holds the proxy's unanswered requests to one client. The zero value is ready to
+// use. mu guards the fields below it.
 type clientRequests struct {
 	process string // identifies this process in request IDs; set before the first request
 
 	mu   sync.Mutex
-	byID map[string]*ClientRequest // keyed by the key of the request ID
+	byID map[string]*ClientRequest // keyed by wire.IDKey of the request ID
 	gone bool                      // whether the client has disconnected and will not answer
 }
 
-// Open assigns an ID to a request. From then on, the client can answer it. Open returns false if
-// too many requests are open, or if the client has disconnected.
+// Open assigns an ID to a request, which the client can then answer. It returns false if too many
+// requests are open or the client has disconnected.
 func (s *clientRequests) Open(q *ClientRequest) bool {
 	q.id, q.of = rawjson.AppendString(nil, lifetime.RandomID(s.prefix())), s
 	s.mu.Lock()
@@ -108,7 +108,7 @@ func (s *clientRequests) Open(q *ClientRequest) bool {
 	return true
 }
 
-// Find returns the open request whose ID has the given key, or nil if no such request is open.
+// Find returns the open request whose ID has the given key, or nil.
 func (s *clientRequests) Find(key string) *ClientRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,16 +119,14 @@ const askedPrefix = "pg-"
 
 func (s *clientRequests) prefix() string { return askedPrefix + s.process + "-" }
 
-// AskedElsewhere reports whether a response answers a request from another replica or from an
-// earlier process. The IDs of such requests start with a different prefix than those of this
-// process.
+// AskedElsewhere reports whether a response answers a request from another replica or an earlier
+// process, whose request IDs have a different prefix.
 func (s *clientRequests) AskedElsewhere(id []byte) bool {
 	text, ok := rawjson.String(id)
 	return ok && strings.HasPrefix(text, askedPrefix) && !strings.HasPrefix(text, s.prefix())
 }
 
-// Response passes a JSON-RPC response to the request that is waiting for it. If no request is
-// waiting, Response drops it.
+// Response passes a JSON-RPC response to the request that waits for it, if any.
 func (s *clientRequests) Response(m wire.Message) {
 	key := wire.IDKey(m.ID)
 	s.mu.Lock()
@@ -151,10 +149,9 @@ func (s *clientRequests) End() {
 	}
 }
 
-// CheckCapability reports whether the client has declared the capability that a server's request
-// requires. If it has not, CheckCapability refuses the request. CheckCapability also removes the
-// member "task" from the params, because the proxy does not declare tasks.requests (2025-11-25) on
-// behalf of clients.
+// CheckCapability reports whether the client has declared the capability required by a server's
+// request, and refuses the request if not. It also removes "task" from the params, because the
+// proxy does not declare tasks.requests (2025-11-25) on behalf of clients.
 func CheckCapability(p Peer, q *upstream.ServerRequest) bool {
 	if !p.Answers(q.Method, q.Params) {
 		RefuseRequest(q)
@@ -166,8 +163,8 @@ func CheckCapability(p Peer, q *upstream.ServerRequest) bool {
 	return true
 }
 
-// RefuseRequest answers a server's request with "method not found" if the client has not declared
-// the capability.
+// RefuseRequest answers a server's request with "method not found", because the client has not
+// declared the capability.
 func RefuseRequest(q *upstream.ServerRequest) {
 	q.Refuse(wire.CodeMethodNotFound, "the client does not support "+q.Method)
 }

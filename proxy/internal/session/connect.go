@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Connect adds a client and a session for its connection. header contains the headers of the
-// request that connects the client; it is nil if the transport has no headers.
+// Connect adds a client and a session for its connection. header holds the headers of the
+// connecting request, or is nil if the transport has no headers.
 func (s *Sessions) Connect(transport, principal string, header http.Header, out spec.Stream) (*Client, error) {
 	id := lifetime.RandomID("")
 	own := &Session{ID: idOf(id), Principal: principal, By: "connection", Since: s.now()}
@@ -22,7 +22,7 @@ func (s *Sessions) Connect(transport, principal string, header http.Header, out 
 	}
 	own.Bare = state != own
 	if transport != "http" {
-		_ = s.Begin(own) // if this fails, the session's calls are refused
+		_ = s.Begin(own) // after an error, the session's calls are refused
 	}
 	return s.add(id, transport, principal, own, state, out), nil
 }
@@ -38,14 +38,14 @@ func (s *Sessions) Begin(own *Session) error {
 	return err
 }
 
-// NewClient adds a client to a session, for a request outside of a connection.
+// NewClient adds a client to a session, for a request without a connection.
 func (s *Sessions) NewClient(principal string, of *Session) *Client {
 	return s.add(lifetime.RandomID(""), "http", principal, of, of, nil)
 }
 
 // Introduce begins the session of an HTTP client after the handshake. If the states are in a shared
-// database, it first stores the session there, so that the client can continue the session on
-// another replica. If Introduce fails, the client cannot continue it there.
+// database, it first stores the session there, so that the client can continue it on another
+// replica. If Introduce fails, the client cannot do so.
 func (s *Sessions) Introduce(c *Client) error {
 	if s.kept {
 		peer, label := c.Peer(), ""
@@ -60,8 +60,8 @@ func (s *Sessions) Introduce(c *Client) error {
 	return s.Begin(c.Session)
 }
 
-// Kept returns the session ID for the HTTP session with the given client ID. Other replicas find
-// the HTTP session by that session ID. If replicas do not share sessions, Kept returns "".
+// Kept returns the ID of the session that belongs to a client ID. Other replicas look up the HTTP
+// session by that session ID. If replicas do not share sessions, Kept returns "".
 func (s *Sessions) Kept(client string) string {
 	if !s.kept {
 		return ""
@@ -69,9 +69,9 @@ func (s *Sessions) Kept(client string) string {
 	return idOf(client)
 }
 
-// Restore adds the client of an HTTP session that was opened by another replica, or by this one
-// before a restart. client is the Mcp-Session-Id that the client has sent, and info is the stored
-// session. If the session does not belong to that ID and to the principal, Restore returns nil.
+// Restore adds the client of an HTTP session opened by another replica, or by this one before a
+// restart. client is the Mcp-Session-Id sent by the client, and info is the stored session. Restore
+// returns nil if the session does not belong to that ID and to the principal.
 func (s *Sessions) Restore(client, principal string, info admission.SessionInfo, out spec.Stream) *Client {
 	a := ReadAbout(info.About)
 	if info.Principal != principal || a.By != "connection" || subtle.ConstantTimeCompare([]byte(a.Client), []byte(wire.Digest([]byte(client)))) != 1 {
@@ -103,8 +103,8 @@ func (s *Sessions) stateOf(own *Session, label string) (*Session, error) {
 	return s.Of(o)
 }
 
-// idOf returns the session ID for a client ID. The client ID is a secret of the principal; the
-// session ID is not secret.
+// idOf returns the session ID for a client ID. Unlike the session ID, the client ID is a secret of
+// the principal.
 func idOf(client string) string {
 	return wire.Digest([]byte("session\x00" + client))[:16]
 }

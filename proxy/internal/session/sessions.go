@@ -55,82 +55,81 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Session is the state that several calls share: the nets and, for a connection, tasks and
+// A Session is the state shared by several calls: the nets and, for a connection, tasks and
 // dedicated connections to servers.
 type Session struct {
 	ID        string
 	Principal string
 	By        string // how the session was chosen: connection, principal, name, header, meta or agent; see [Sessions.Of]
-	Label     string // label that distinguishes the session from other sessions of the same principal
+	Label     string // distinguishes the session from others of the same principal
 	Since     time.Time
-	Lasting   bool        // whether the session is kept when the process ends, provided that the states are kept
-	About     []byte      // [About] in encoded form, for other replicas; nil if not stored
-	Left      atomic.Bool // whether this process no longer serves the session, although other replicas may
-	Bare      bool        // whether this is the session of a connection whose calls use the nets of another session
+	Lasting   bool        // whether the session outlives the process, if the states do
+	About     []byte      // encoded [About], for other replicas; nil if not stored
+	Left      atomic.Bool // whether this process has stopped serving the session, although other replicas may still serve it
+	Bare      bool        // whether the session belongs to a connection whose calls use the nets of another session
 	Ended     atomic.Bool // whether no more calls can begin in the session
-	Narrowed  atomic.Bool // whether a client was shown only the tools that the session's nets allow
+	Narrowed  atomic.Bool // whether a client has been shown only the tools that the session's nets allow
 }
 
 // Key returns the admission key for the session's state.
 func (s *Session) Key() admission.Key { return admission.Key{Session: s.ID, Principal: s.Principal} }
 
-// byAgent is the value of Session.By for sessions that are named by an agent's hooks.
+// byAgent is the value of Session.By for sessions named by an agent's hooks.
 const byAgent = "agent"
 
-// OfAgent reports whether the session belongs only to the hooks of an agent; see
-// [Sessions.OfAgent].
+// OfAgent reports whether only an agent's hooks use the session; see [Sessions.OfAgent].
 func (s *Session) OfAgent() bool { return s.By == byAgent }
 
-// A Way configures how the session of a call is chosen. The zero value is "connection".
+// A Way selects how the session of a call is chosen. The zero value means "connection".
 type Way struct {
 	By     string // "connection", "principal", "name", "header" or "meta"; empty means "connection"
-	Name   string // name of the session, if By is "name"
-	Header string // header that names the session, if By is "header"
-	Meta   string // key in _meta that names the session, if By is "meta"
+	Name   string // session name, if By is "name"
+	Header string // header with the session name, if By is "header"
+	Meta   string // _meta key of the session name, if By is "meta"
 }
 
-// An Origin contains the parts of a request that determine its session.
+// An Origin holds the parts of a request that determine its session.
 type Origin struct {
 	Principal  string
-	Connection *Session    // session of the connection, or a session that the proxy has issued; nil if none
+	Connection *Session    // session of the connection, or a session issued by the proxy; nil if none
 	Header     http.Header // nil if the transport has no headers
 	Params     []byte
 }
 
-// Sessions contains the connected clients and the open sessions. It is safe for concurrent use.
+// Sessions holds the connected clients and the open sessions. It is safe for concurrent use.
 type Sessions struct {
 	now               func() time.Time
 	way               Way
-	kept              bool                         // whether other replicas can also serve the HTTP sessions
-	process           string                       // identifies this process in the IDs of requests to clients
-	begin             func(*Session) error         // called before a session is used for the first time
-	LogLevelSet       atomic.Bool                  // whether some client has sent logging/setLevel
+	kept              bool                         // whether other replicas can serve the HTTP sessions too
+	process           string                       // identifies this process in the IDs of its requests to clients
+	begin             func(*Session) error         // called before the first use of a session
+	LogLevelSet       atomic.Bool                  // whether any client has sent logging/setLevel
 	SeveralPrincipals atomic.Bool                  // whether more than one principal can connect over HTTP
 	Stdio             atomic.Pointer[lines.Writer] // writer for the stdio client; nil if clients connect over HTTP
 	streams           events.Budget                // limits the resumable streams of the HTTP clients
 
-	making    sync.Mutex // held while a session that several clients can share is created
-	restoring sync.Mutex // held while a client from another replica is added
+	making    sync.Mutex // held while creating a session that several clients can share
+	restoring sync.Mutex // held while restoring a client from another replica
 
 	mu        sync.Mutex
-	connected map[string]*Client  // clients, keyed by ID
-	open      map[string]*Session // sessions, keyed by ID
+	connected map[string]*Client  // keyed by ID
+	open      map[string]*Session // keyed by ID
 }
 
 // Options configures a [Sessions].
 type Options struct {
 	Way    Way
-	Shared bool // whether the states are in a database that other replicas also use
+	Shared bool // whether the states are in a database shared with other replicas
 }
 
-// New returns a Sessions without clients. It calls begin for each session before the session is
-// first used. HTTP sessions are an exception: they begin with [Sessions.Begin], after the
-// handshake. If begin fails, the calls of the session are refused.
+// New returns a Sessions without clients. It calls begin before the first use of each session,
+// except that an HTTP session begins with [Sessions.Begin], after the handshake. If begin fails,
+// the session's calls are refused.
 func New(o Options, begin func(*Session) error, now func() time.Time) *Sessions {
 	return &Sessions{now: now, way: o.Way, kept: o.Shared, process: lifetime.RandomID("")[:8], begin: begin, connected: map[string]*Client{}, open: map[string]*Session{}}
 }
 
-// Shared reports whether other replicas can also serve the HTTP sessions.
+// Shared reports whether other replicas can serve the HTTP sessions too.
 func (s *Sessions) Shared() bool { return s.kept }
 
 func (s *Sessions) add(id, transport, principal string, of, state *Session, out spec.Stream) *Client {
@@ -146,8 +145,7 @@ func (s *Sessions) add(id, transport, principal string, of, state *Session, out 
 	return c
 }
 
-// Remove removes a client. If the client's session belongs to its connection, Remove removes the
-// session as well.
+// Remove removes a client, along with its session if the session belongs to its connection.
 func (s *Sessions) Remove(c *Client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,18 +155,18 @@ func (s *Sessions) Remove(c *Client) {
 	}
 }
 
-// Limits for the number of sessions whose names clients choose.
+// Limits on the number of sessions named by clients.
 const (
-	maxSplits    = 1000   // maximum number of such sessions for one principal
-	maxSplitsAll = 10_000 // maximum number of such sessions in total
+	maxSplits    = 1000   // per principal
+	maxSplitsAll = 10_000 // in total
 )
 
 var errSplits = errors.New("too many named sessions are open; use one of them again")
 
-// shared returns the session for all requests of a principal that have the given label. It never
-// opens a second such session, because that would double the budgets.
+// shared returns the session for all requests of a principal with the given label. It never opens a
+// second one, because that would double the budgets.
 func (s *Sessions) shared(by, principal, label string) (*Session, error) {
-	id := by[:1] + "-" + wire.Digest([]byte(by + "\x00" + principal + "\x00" + label))[:32] // a client that chooses its label must not be able to produce the ID of another session
+	id := by[:1] + "-" + wire.Digest([]byte(by + "\x00" + principal + "\x00" + label))[:32] // no label that a client chooses can lead to the ID of another session
 	if known := s.known(id); known != nil {
 		return known, nil
 	}
@@ -181,12 +179,12 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 		return nil, errSplits
 	}
 	made := &Session{ID: id, Principal: principal, By: by, Label: label, Since: s.now(), Lasting: true, About: About{By: by, Label: label}.bytes()}
-	_ = s.begin(made) // if this fails, the session's calls are refused
+	_ = s.begin(made) // after an error, the session's calls are refused
 	s.keep(made)
 	return made, nil
 }
 
-// isChosenByCaller reports whether callers choose the names of this kind of session.
+// isChosenByCaller reports whether callers name this kind of session.
 func isChosenByCaller(by string) bool { return by == "header" || by == "meta" || by == byAgent }
 
 func (s *Sessions) known(id string) *Session {
@@ -195,7 +193,7 @@ func (s *Sessions) known(id string) *Session {
 	return s.open[id]
 }
 
-// roomForSplit reports whether the principal can open another session under a name of its choice.
+// roomForSplit reports whether the principal can open another session with a name of its choice.
 func (s *Sessions) roomForSplit(principal string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,8 +222,7 @@ func (s *Sessions) Clients() []*Client {
 	return slices.Collect(maps.Values(s.connected))
 }
 
-// EndAgent ends a session that belongs only to the hooks of an agent. For any other session, it
-// returns false.
+// EndAgent ends a session used only by an agent's hooks. For any other session, it returns false.
 func (s *Sessions) EndAgent(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -238,7 +235,7 @@ func (s *Sessions) EndAgent(id string) bool {
 	return true
 }
 
-// Uses returns the time of last use for each session that has clients.
+// Uses returns the latest use of each session that has clients.
 func (s *Sessions) Uses() map[*Session]time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -273,7 +270,7 @@ func (s *Sessions) Count() (clients, open int) {
 	return len(s.connected), len(s.open)
 }
 
-// CountHTTP returns how many HTTP sessions the principal has, and how many all principals have.
+// CountHTTP returns the number of the principal's HTTP sessions, and of all HTTP sessions.
 func (s *Sessions) CountHTTP(principal string) (own, all int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -290,7 +287,7 @@ func (s *Sessions) CountHTTP(principal string) (own, all int) {
 }
 
 // Use returns the client with the given Mcp-Session-Id and marks it as used. It returns nil if this
-// process has no such client, or if the client belongs to another principal.
+// process has no such client or the client belongs to another principal.
 func (s *Sessions) Use(id, principal string) *Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -302,8 +299,8 @@ func (s *Sessions) Use(id, principal string) *Client {
 	return c
 }
 
-// once returns the client with the given ID. If no such client exists, it returns the result of
-// add. Callers that run at the same time get the same client.
+// once returns the client with the given ID or, if it does not exist, the result of add. Concurrent
+// callers get the same client.
 func (s *Sessions) once(id, principal string, add func() *Client) *Client {
 	s.restoring.Lock()
 	defer s.restoring.Unlock()
@@ -320,14 +317,14 @@ func (s *Sessions) keep(own *Session) {
 	s.open[own.ID] = own
 }
 
-// Seen reports whether a client has been used after the given time.
+// Seen reports whether a client has been used after the time since.
 func (s *Sessions) Seen(c *Client, since time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return c.seen.After(since)
 }
 
-// Idle reports whether a client has not been used for the duration ttl. If busy is true, Idle marks
+// Idle reports whether a client has been unused for longer than ttl. If busy is true, Idle marks
 // the client as used now.
 func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 	s.mu.Lock()
@@ -339,9 +336,9 @@ func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 	return !busy && now.Sub(c.seen) > ttl
 }
 
-// Of returns the session whose nets decide a request. If necessary, it opens the session. Sessions
-// are chosen only in this method. A name chosen by a client only splits the sessions of its
-// principal, and an ID that the proxy did not issue never names a session.
+// Of returns the session whose nets decide a request, opening it if necessary. No other method
+// chooses sessions. A name chosen by a client only splits the sessions of its principal, and an ID
+// not issued by the proxy never names a session.
 func (s *Sessions) Of(o Origin) (*Session, error) {
 	switch s.way.By {
 	case "name":
@@ -370,7 +367,7 @@ func (s *Sessions) Of(o Origin) (*Session, error) {
 	return s.shared("principal", o.Principal, "")
 }
 
-// maxLabel is the maximum length, in bytes, of a session name that a client chooses.
+// maxLabel is the maximum length, in bytes, of a session name chosen by a client.
 const maxLabel = 128
 
 // split returns the principal's session with the given name.
@@ -382,10 +379,9 @@ func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 	return s.shared(by, principal, label)
 }
 
-// OfAgent returns the session whose nets decide the calls that an agent reports through its hooks.
-// The hooks also report the agent's own session ID. If sessions belong to connections, OfAgent uses
-// a separate session for each session of the agent; otherwise, the configured rule for the
-// principal's clients applies.
+// OfAgent returns the session whose nets decide the calls reported by an agent's hooks. If sessions
+// belong to connections, each session of the agent, named by label, gets a separate session;
+// otherwise, the configured [Way] applies.
 func (s *Sessions) OfAgent(principal, label string, header http.Header) (*Session, error) {
 	if s.way.By != "" && s.way.By != "connection" {
 		return s.Of(Origin{Principal: principal, Header: header})
@@ -419,7 +415,7 @@ type About struct {
 	By    string `json:"by"`
 	Label string `json:"name,omitempty"`
 
-	// The fields below are only for HTTP sessions with a handshake.
+	// The fields below are set only for HTTP sessions with a handshake.
 	Client       string          `json:"client,omitempty"` // SHA-256 of the client's Mcp-Session-Id
 	State        string          `json:"state,omitempty"`  // label of the session whose nets decide the calls
 	Protocol     string          `json:"protocol,omitempty"`
@@ -429,7 +425,7 @@ type About struct {
 	Capabilities json.RawMessage `json:"capabilities,omitempty"`
 }
 
-// ReadAbout decodes an About. If data is not an About, it returns the zero value.
+// ReadAbout decodes an About. If data is invalid, it returns the zero value.
 func ReadAbout(data []byte) (a About) {
 	if json.Unmarshal(data, &a) != nil {
 		return About{}
@@ -440,7 +436,7 @@ func ReadAbout(data []byte) (a About) {
 func (a About) bytes() []byte {
 	data, err := json.Marshal(a)
 	if err != nil {
-		return nil // never happens, because the capabilities are known to be valid JSON
+		return nil // cannot happen: the capabilities are valid JSON
 	}
 	return data
 }

@@ -11,33 +11,33 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Limits for the subscriptions of one client.
+// Limits on the subscriptions of one client.
 const (
 	maxSubscriptions = 64        // maximum number of open subscriptions/listen requests
-	MaxWatched       = 1024      // maximum number of resources that a client watches with resources/subscribe
-	maxWatchedBytes  = 256 << 10 // maximum total length, in bytes, of the URIs of these resources
+	MaxWatched       = 1024      // maximum number of resources watched with resources/subscribe
+	maxWatchedBytes  = 256 << 10 // maximum total length of their URIs in bytes
 )
 
 // A Subscription is an open subscriptions/listen request (2026-07-28).
 type Subscription struct {
 	ID        string          // ID of the request, exactly as sent
-	Outbox    *Outbox         // notifications that the goroutine serving the request must send
-	Lists     map[string]bool // lists that the client wants to be notified about, keyed by the member of the request's filter
+	Outbox    *Outbox         // notifications to be sent by the goroutine that serves the request
+	Lists     map[string]bool // lists whose changes interest the client, keyed by member of the request's filter
 	Resources []string
 	Tasks     []string
 }
 
-// subscriptions contains the lists, resources and tasks about which a client is notified. The zero
-// value is ready to use. mu guards the fields.
+// subscriptions holds the lists, resources and tasks that interest a client. The zero value is
+// ready to use. mu guards the other fields.
 type subscriptions struct {
 	mu      sync.Mutex
-	listed  []string                 // list_changed methods for the lists that the client has fetched
+	listed  []string                 // list_changed methods of the lists fetched by the client
 	watched map[string]bool          // URIs from resources/subscribe requests, for revisions up to 2025-11-25
 	open    map[string]*Subscription // subscriptions/listen requests, for revisions since 2026-07-28, keyed by ID exactly as sent
 }
 
-// SawList records that the client has fetched a list. From then on, the client receives the given
-// notification when the list changes.
+// SawList records that the client has fetched a list. From then on, the client receives the
+// notification method when the list changes.
 func (i *subscriptions) SawList(method string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -46,8 +46,8 @@ func (i *subscriptions) SawList(method string) {
 	}
 }
 
-// OfList reports whether the client has fetched the list that a list_changed notification refers
-// to. It also returns the subscriptions to that notification.
+// OfList reports whether the client has fetched the list named by a list_changed notification, and
+// returns the subscriptions to that notification.
 func (i *subscriptions) OfList(method string) (seen bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -98,22 +98,22 @@ func (i *subscriptions) Watch(uri string, on bool) bool {
 	return true
 }
 
-// WatchesAny reports whether the client has subscribed to any resource with resources/subscribe.
+// WatchesAny reports whether the client watches any resource with resources/subscribe.
 func (i *subscriptions) WatchesAny() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return len(i.watched) > 0
 }
 
-// OfResource reports whether the client has sent resources/subscribe for the resource. It also
-// returns the subscriptions that name it.
+// OfResource reports whether the client watches the resource with resources/subscribe, and returns
+// the subscriptions that name the resource.
 func (i *subscriptions) OfResource(uri string) (watched bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.watched[uri], i.matching(func(s *Subscription) bool { return slices.Contains(s.Resources, uri) })
 }
 
-// AddResources adds the URIs of all resources that the client watches to the set uris.
+// AddResources adds the URIs of all resources watched by the client to the set uris.
 func (i *subscriptions) AddResources(uris map[string]bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -132,7 +132,7 @@ func (i *subscriptions) OfTask(id string) []*Subscription {
 	return i.matching(func(s *Subscription) bool { return slices.Contains(s.Tasks, id) })
 }
 
-// matching returns the open subscriptions that satisfy the given function. The caller must hold mu.
+// matching returns the open subscriptions for which does returns true. The caller must hold mu.
 func (i *subscriptions) matching(does func(*Subscription) bool) (list []*Subscription) {
 	for _, s := range i.open {
 		if does(s) {
@@ -142,15 +142,15 @@ func (i *subscriptions) matching(does func(*Subscription) bool) (list []*Subscri
 	return list
 }
 
-// IsChange reports whether a message only notifies the client that a list or resource has changed.
-// Of several equal messages of this kind, one is enough.
+// IsChange reports whether a message only notifies the client of a change to a list or resource.
+// Sending several equal messages of this kind is never necessary.
 func IsChange(message []byte) bool {
 	const head = `{"jsonrpc":"2.0","method":"`
 	return bytes.HasPrefix(message, []byte(head+spec.ListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+spec.PromptsListChanged+`"`)) ||
 		bytes.HasPrefix(message, []byte(head+spec.ResourcesListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+spec.ResourceUpdated+`"`))
 }
 
-// filterOf returns the member of a subscriptions/listen filter that requests the given
+// filterOf returns the member of a subscriptions/listen filter that stands for the given
 // notification.
 func filterOf(method string) string {
 	switch method {
@@ -162,19 +162,19 @@ func filterOf(method string) string {
 	return "resourcesListChanged"
 }
 
-// SubscriptionParams returns the params of a notification for a subscription. Their _meta contains
-// the ID of the request that opened the subscription.
+// SubscriptionParams returns the params of a notification for a subscription, with the ID of the
+// subscription's request in their _meta.
 func SubscriptionParams(id, rest string) []byte {
 	return []byte(`{"_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `}` + rest + `}`)
 }
 
-// maxOutbox is the maximum number of notifications that are queued for a client that does not read.
+// maxOutbox is the maximum number of notifications queued for a client that does not read.
 const maxOutbox = 256
 
 // An Outbox passes messages from the goroutine that reads from a server, which several clients
-// share, to the goroutine that writes to one client. A client that does not read must not block the
-// goroutine that reads, so a full Outbox drops notifications. It never drops requests, because
-// their number is limited elsewhere and their senders wait for an answer.
+// share, to the goroutine that writes to one client. Because a client that does not read must not
+// block the shared goroutine, a full Outbox drops notifications. It never drops requests: their
+// number is limited elsewhere, and their senders wait for an answer.
 type Outbox struct {
 	Wake wait.Signal // sent when messages are queued
 
@@ -185,8 +185,8 @@ type Outbox struct {
 // NewOutbox returns an empty Outbox.
 func NewOutbox() *Outbox { return &Outbox{Wake: wait.NewSignal()} }
 
-// Add queues a message. If the Outbox is full and the message is a notification, Add drops it. Add
-// never blocks.
+// Add queues a message without blocking. If the Outbox is full, Add drops the message if it is a
+// notification.
 func (n *Outbox) Add(note []byte) {
 	n.mu.Lock()
 	if len(n.waiting) < maxOutbox || !wire.IsNotification(note) {
