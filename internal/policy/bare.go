@@ -53,7 +53,7 @@ func (all servers) spellings(n rules.Name) []rules.Name {
 	return names
 }
 
-// identifiesServer reports whether the name or pattern makes it clear which server the tool belongs
+// identifiesServer reports whether the name or pattern identifies the server that the tool belongs
 // to.
 func (all servers) identifiesServer(name string, glob bool) bool {
 	begins := func(prefix string) bool {
@@ -86,8 +86,8 @@ func mayBegin(pattern, prefix string) bool {
 	return true
 }
 
-// checkBare reports bare names that several servers may have. It reports such a name only if a call
-// to the wrong server's tool must not count.
+// checkBare reports bare names that tools of several servers may have, where calls to the wrong
+// server's tool must not count.
 func (b *builder) checkBare() {
 	all := servers(Owners(b.source.Config))
 	if len(all) < 2 {
@@ -111,11 +111,11 @@ func (b *builder) checkBare() {
 	}
 }
 
-// bareNames checks the names in a policy for bare names that several servers may have.
+// bareNames checks a policy for bare names that tools of several servers may have.
 type bareNames struct {
 	*builder
 	servers servers
-	labels  map[string][]string // for each label that the rules' maps give, the tools that these maps read
+	labels  map[string][]string // for each label that the rules' maps give, the tools read by these maps
 }
 
 func (c *bareNames) net(n *config.Net) {
@@ -147,8 +147,8 @@ func (c *bareNames) net(n *config.Net) {
 	}
 }
 
-// progresses reports whether the transition really moves tokens. It does not if it only puts tokens
-// back into the places that it took them from.
+// progresses reports whether the transition moves tokens. It does not if it only puts tokens back
+// into the places it took them from.
 func progresses(t config.Transition) bool {
 	left := slices.Clone(t.Inputs)
 	for _, place := range t.Outputs {
@@ -161,8 +161,8 @@ func progresses(t config.Transition) bool {
 	return false
 }
 
-// problemOf returns the problem with a name that is used as u specifies. If the name identifies its
-// owner, or is a label for calls whose names do so, problemOf returns empty strings.
+// problemOf returns the problem with using the name as u specifies. It returns empty strings if the
+// name identifies its owner, or is a label for calls whose names do.
 func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
 	if u == forbids || c.identifiesOwner(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""
@@ -184,10 +184,10 @@ func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][
 		"name the owner of the tool in the map: " + c.ways(read[0], "_") + ofAgents(read[0])
 }
 
-// identifiesOwner reports whether the name identifies the owner of the tool. The owner is a server,
-// or an agent that reports the tool's calls through hooks. If the configuration listens to hooks,
-// the bare name of an agent's tool identifies the agent. If a server also has a tool with that
-// name, the name does not count as evidence.
+// identifiesOwner reports whether the name identifies the owner of the tool: a server, or an agent
+// that reports the tool's calls through hooks. If the configuration listens to hooks, the bare name
+// of an agent's tool identifies the agent. The name does not count as evidence if a server also has
+// a tool with that name.
 func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 	if c.servers.identifiesServer(name, glob) {
 		return true
@@ -198,8 +198,8 @@ func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 	return !glob && c.source.Config.Listen.Hooks && slices.Contains(agenttool.Names(), name)
 }
 
-// ofAgents returns a hint on how to write the name of an agent's tool, or the empty string if the
-// name does not obviously denote such a tool.
+// ofAgents returns a hint on how to write the name of an agent's tool, or "" if the name does not
+// obviously denote such a tool.
 func ofAgents(name string) string {
 	if full := agenttool.Qualified(name); full != "" {
 		return fmt.Sprintf("; for the tool of an agent, write %q", full)
@@ -220,8 +220,8 @@ func (all servers) joined() string {
 	return enumerate(list.Map(all, func(s toolname.Owner) string { return s.Upstream }))
 }
 
-// ways returns, for use in a sentence, the names that identify the server of the tool. If the tools
-// are known, it considers only servers that have the tool.
+// ways returns, for use in a sentence, the names that identify the tool's server. If the tools are
+// known, ways considers only servers that have the tool.
 func (c *bareNames) ways(name, dot string) string {
 	owners := list.Filter(c.servers, func(s toolname.Owner) bool { return slices.Contains(c.source.Tools, s.Upstream+"."+name) })
 	if len(owners) == 0 {
@@ -235,8 +235,7 @@ func (c *bareNames) ways(name, dot string) string {
 	}))
 }
 
-// enumerate joins the words with "or" if there are only a few. If there are many, it uses only the
-// first.
+// enumerate joins the words with "or". If there are many words, it uses only the first few.
 func enumerate(words []string) string {
 	const few = 4
 	if len(words) > few {

@@ -28,8 +28,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Build builds a source's policy. The error is the [diag.List] that prevents the policy from being
-// loaded. The result is never nil and also contains the warnings.
+// Build builds the policy of a source. The error is a [diag.List] with the problems that prevent
+// the policy from being loaded. The result is never nil and also contains the warnings.
 func Build(s Source) (*Result, error) {
 	b := &builder{source: s, netReader: netReader{report: report{result: &Result{}}}, netMaps: make(map[string][]gate.Map)}
 	compiled := b.rules()
@@ -59,7 +59,7 @@ func Build(s Source) (*Result, error) {
 	return b.result, nil
 }
 
-// rules parses and compiles all rules texts.
+// rules parses and compiles the source's rules.
 func (b *builder) rules() *rules.Compiled {
 	bases := 0 // the first texts belong to the base policies
 	if b.source.Config != nil {
@@ -98,8 +98,8 @@ func (b *builder) deny() bool {
 	return false
 }
 
-// policy lets the gate validate the nets. It does so even after other errors, so that all errors
-// are reported together.
+// policy lets the gate validate the nets, even after other errors, so that all errors are reported
+// together.
 func (b *builder) policy(nets []gate.Net, o gate.PolicyOptions) {
 	p, err := gate.NewPolicy(nets, o)
 	var errs gate.ErrorList
@@ -110,9 +110,9 @@ func (b *builder) policy(nets []gate.Net, o gate.PolicyOptions) {
 	b.result.Policy = p
 }
 
-// active determines which nets are active at the start: "active" selects from the hand-written
-// nets, whereas nets generated from rules are always active. A misspelt name must be an error,
-// because an inactive net gates nothing. Names are checked only if all nets are known.
+// active determines which nets are active at the start. "active" selects from the hand-written
+// nets; nets generated from rules are always active. A misspelt name must be an error, because an
+// inactive net gates nothing. Names are checked only if all nets are known.
 func (b *builder) active() {
 	if b.result.Policy == nil || len(b.errors()) > 0 || b.source.Active == nil {
 		return

@@ -15,12 +15,12 @@ type builder struct {
 	netReader
 	source Source
 	files  []*rules.File
-	labels *gate.Labels // labels that the rules' maps give
+	labels *gate.Labels // labels given by the rules' maps
 
 	netMaps map[string][]gate.Map // the hand-written nets' own maps, by net name
-	invalid bool                  // there are errors outside of claims
+	invalid bool                  // whether there are errors outside of claims
 
-	scripts *shell.Reader // created when a net needs it for the first time
+	scripts *shell.Reader // created when a net first needs it
 }
 
 // A report collects the problems found in a policy.
@@ -28,11 +28,11 @@ type report struct {
 	result *Result
 }
 
-// A netReader compiles the expressions in hand-written nets and checks these nets.
+// A netReader compiles the expressions of hand-written nets and checks the nets.
 type netReader struct {
 	report
 
-	// The following fields are created when a net needs them for the first time.
+	// The following fields are created when a net first needs them.
 	cel   *cel.Compiler
 	calls *cel.Reader
 }
@@ -65,11 +65,12 @@ func (r *report) inNet(n *config.Net, p diag.Problem) {
 	r.add(p)
 }
 
-// at returns the first of the given positions that is known.
+// at returns the first known position in places.
 func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
 
-// places returns a function that returns the position of a name in the list with the given key. The
-// parameter of is the Of method of the net or transition that contains the list.
+// places returns a function that returns the position of a name in the list with the given key, or
+// otherwise if that is unknown. The parameter of is the Of method of the net or transition that
+// contains the list.
 func places(of func(key, text string) config.Position, key string, otherwise config.Position) func(text string) gate.Position {
 	return func(text string) gate.Position { return at(of(key, text), otherwise) }
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// claims resolves the names that the claims contain.
+// claims resolves the names in the claims.
 func (b *builder) claims(claims []*rules.Prove, nets []gate.Net) {
 	for _, p := range claims {
 		b.claim(p, nets)
@@ -25,7 +25,7 @@ func (b *builder) claims(claims []*rules.Prove, nets []gate.Net) {
 	}
 }
 
-// claim resolves the names in a claim in rules.
+// claim resolves the names in a claim of the rules.
 func (b *builder) claim(p *rules.Prove, nets []gate.Net) {
 	parts := p.Each()
 	c := claimOf(parts[0])
@@ -53,7 +53,7 @@ func (b *builder) claim(p *rules.Prove, nets []gate.Net) {
 	}
 }
 
-// claimOf returns a claim about a single name or a single pair of names.
+// claimOf returns the claim about a single name or a single pair of names.
 func claimOf(p *rules.Prove) Claim {
 	c := Claim{
 		Kind: p.Claim, Text: p.String(), Rule: p.Pos, Tools: list.Map(p.Tools, rules.Name.Call), Until: list.Map(p.Until, rules.Name.Call), Once: p.Once,
@@ -69,8 +69,7 @@ func claimOf(p *rules.Prove) Claim {
 	return c
 }
 
-// lacks reports whether the net may be missing because it belongs to a rule that could not be
-// parsed.
+// lacks reports whether the net may be missing only because its rule could not be parsed.
 func (b *builder) lacks(net string) bool {
 	return b.invalid && slices.ContainsFunc([]string{"require-", "approve-", "block-", "limit-", "allow-"}, func(prefix string) bool {
 		return strings.HasPrefix(net, prefix)
@@ -87,8 +86,8 @@ func nearestNet(name string, known []string) string {
 	return hint
 }
 
-// netWith returns the name of the hand-written net that contains the claim's places. The second
-// result is false if no net contains them.
+// netWith returns the name of the hand-written net that has all places of the claim. If there is
+// not exactly one such net, it reports a problem and returns false.
 func (b *builder) netWith(p *rules.Prove) (string, bool) {
 	var with, known []string
 	for _, n := range b.source.Nets {
@@ -131,8 +130,8 @@ func claimOfNet(n *config.Net, p config.Proof) Claim {
 	return c
 }
 
-// checkClaimed warns if a claim is about a call that nothing gates, because this is hardly
-// intended. If the tools are known, checkTools checks every name instead.
+// checkClaimed warns if a claim refers to a call that nothing gates, which is hardly intended. If
+// the tools are known, checkTools checks every name instead.
 func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 	if b.source.Tools != nil || b.invalid {
 		return
@@ -163,7 +162,7 @@ func spokenOf(net gate.Net) []gate.Tool {
 	return append(gated, list.FlatMap(net.Phases, func(p gate.Phase) []gate.Tool { return p.Tools })...)
 }
 
-// meets reports whether the listed tool equals or matches the name.
+// meets reports whether the listed tool has the name n or is a pattern that matches it.
 func meets(tool gate.Tool, n rules.Name) bool {
 	listed := rules.Name{Text: tool.Name, Quoted: tool.Kind != gate.Glob}
 	return tool.Name == n.Text || tool.Kind == gate.Glob && listed.Matches(n.Text)

@@ -6,15 +6,15 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A Net describes a policy's net in the form that "check --json" prints.
+// A Net describes a net of the policy as printed by "check --json".
 type Net struct {
 	Name            string   `json:"name"`
 	Rule            Rule     `json:"rule"`
-	States          *int     `json:"states"`    // nil: there are infinitely many states, or more than were counted
-	Bounded         *bool    `json:"bounded"`   // nil: unknown
-	Deadlocks       *int     `json:"deadlocks"` // number of deadlocked states; nil: unknown
+	States          *int     `json:"states"`    // nil if there are infinitely many states, or more than were counted
+	Bounded         *bool    `json:"bounded"`   // nil if unknown
+	Deadlocks       *int     `json:"deadlocks"` // number of deadlocked states; nil if unknown
 	DeadTransitions []string `json:"deadTransitions"`
-	Invariants      []string `json:"invariants"` // the net's place invariants, set by package check
+	Invariants      []string `json:"invariants"` // place invariants, set by package check
 }
 
 // A Rule is the position of a net in the user's files.
@@ -24,8 +24,8 @@ type Rule struct {
 	Column int    `json:"column"`
 }
 
-// describe returns the state counts of each net. For nets generated from rules, they are known in
-// advance; other nets are explored.
+// describe returns descriptions of the nets. For nets generated from rules, the state counts are
+// known in advance; other nets are explored.
 func describe(p *gate.Policy, known []rules.Verification) []Net {
 	infos := p.Nets()
 	nets := make([]Net, len(infos))
@@ -38,7 +38,7 @@ func describe(p *gate.Policy, known []rules.Verification) []Net {
 		}
 		nets[i].Name, nets[i].Rule, nets[i].Invariants = info.Name, Rule(info.Rule), []string{}
 		if nets[i].DeadTransitions == nil {
-			nets[i].DeadTransitions = []string{} // the list must not be null in JSON
+			nets[i].DeadTransitions = []string{} // encoded as [] instead of null
 		}
 	}
 	return nets

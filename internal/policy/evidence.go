@@ -33,8 +33,8 @@ func (b *builder) checkEvidence() {
 	}
 }
 
-// evidence warns if every map that gives the name looks for a command that contains an option that
-// makes it ineffective.
+// evidence warns if every map that gives the name looks for a command with an option that makes the
+// command ineffective.
 func (b *builder) evidence(n rules.Name, so string) {
 	option := ""
 	for i := range b.labels.Maps {
@@ -52,7 +52,7 @@ func (b *builder) evidence(n rules.Name, so string) {
 }
 
 // idleOption returns an option in the map's command that makes the command ineffective. It returns
-// the empty string if the command counts as evidence or if the map does not look for a command.
+// "" if the command counts as evidence or the map does not look for a command.
 func idleOption(m *gate.Map) string {
 	command, ok := strings.CutPrefix(m.Source, "runs ")
 	if !ok || m.Reader == nil || m.Field == "" {
@@ -75,7 +75,7 @@ func idleOption(m *gate.Map) string {
 func (b *builder) checkDefault() {
 	deny := b.source.Default == "deny"
 	if !deny && b.source.Default == "" && b.source.Config == nil {
-		return // the default is unknown if the rules do not belong to a configuration
+		return // without a configuration, the default is unknown
 	}
 	for s := range b.statements {
 		b.checkUnderDefault(s, deny)

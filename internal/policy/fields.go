@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Lacks returns the argument that field f reads although none of the schemas lists it. It returns
-// the empty string if some schema lists it.
+// Lacks returns an argument that field f reads but none of the schemas lists, or "" if every
+// argument is listed.
 func Lacks(schemas []Schema, f gate.Field) (argument string) {
 	ways := [][]string{wayOf(f.Path)}
 	if f.Path == "" {
@@ -36,7 +36,8 @@ func Lacks(schemas []Schema, f gate.Field) (argument string) {
 	return ""
 }
 
-// fieldLacking returns the first key on the path that no schema of the matching tools lists.
+// fieldLacking returns the first key on the path that no schema of the matching tools lists, and
+// the keys listed in its place. key is empty if some schema lists the whole path.
 func (b *builder) fieldLacking(matches func(tool string) bool, way []string) (key string, known []string) {
 	for _, tool := range slices.Sorted(maps.Keys(b.source.Schemas)) {
 		if !matches(tool) {
@@ -51,7 +52,7 @@ func (b *builder) fieldLacking(matches func(tool string) bool, way []string) (ke
 	return key, known
 }
 
-// wayOf returns the keys on the path to the field of a map.
+// wayOf returns the keys on the path to a field.
 func wayOf(field string) []string {
 	if !strings.HasPrefix(field, "$.") && !strings.HasPrefix(field, "$[") {
 		return []string{field}
@@ -68,8 +69,8 @@ func fieldsRead(m gate.Map) [][]string {
 	return mentioned(m.Reader, m.Pattern)
 }
 
-// mentioned returns the paths below args that an expression mentions. If reader does not read
-// expressions, mentioned returns nil.
+// mentioned returns the paths below args that an expression mentions, or nil if reader does not
+// read expressions.
 func mentioned(reader any, number int) [][]string {
 	expressions, ok := reader.(*cel.Reader)
 	if !ok {
@@ -78,7 +79,7 @@ func mentioned(reader any, number int) [][]string {
 	return list.Map(expressions.Arguments(number), func(key string) []string { return []string{key} })
 }
 
-// checkMaps warns about maps in rules that read arguments that no call has. It returns the labels
+// checkMaps warns about maps in rules that read arguments that no call has, and returns the labels
 // of all other maps.
 func (b *builder) checkMaps() (given []string) {
 	byPlace := b.labelsByPlace()
@@ -90,7 +91,7 @@ func (b *builder) checkMaps() (given []string) {
 	return given
 }
 
-// labelsByPlace returns the maps in rules by their positions.
+// labelsByPlace returns the rules' maps by their positions.
 func (b *builder) labelsByPlace() map[gate.Position]gate.Map {
 	byPlace := make(map[gate.Position]gate.Map)
 	for _, m := range b.labels.Maps {
@@ -111,8 +112,8 @@ func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 	return applies
 }
 
-// mapApplies reports whether the map can apply to calls of the given tool. If it cannot, mapApplies
-// warns. The string so is the consequence that the warning states.
+// mapApplies reports whether the map can apply to calls of the given tool, and warns if it cannot.
+// so is the consequence stated in the warning.
 func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
 	if !isKnown(tool, b.source.Tools) {
 		msg, hint := fmt.Sprintf("unknown tool %q", tool.Text), b.nearestTool(tool.Text, b.source.Tools)
@@ -134,7 +135,7 @@ func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
 	return applies
 }
 
-// checkNetField does the same for a map of a net as checkMaps does for maps in rules.
+// checkNetField checks a map of a net in the same way that checkMaps checks maps in rules.
 func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	for _, of := range b.netMaps[n.Name] {
 		if of.Rule != position(m.Position) {
@@ -148,7 +149,7 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	}
 }
 
-// mapReads returns the consequence for map m if an argument that it reads is unknown.
+// mapReads returns the consequence of map m reading an unknown argument.
 func mapReads(m gate.Map, so string) string {
 	if m.Field == "" {
 		return "which the expression of this map reads"
@@ -164,7 +165,7 @@ func noField(tool, key string, known []string, where gate.Position, so string) d
 	return problem(diag.Warning, UnknownField, where, fmt.Sprintf("%s has no argument %q, %s", tool, key, so), hint)
 }
 
-// unknownAction splits a name of the form tool.action if the schema of the tool does not list the
+// unknownAction splits a name of the form tool.action if the tool's schema does not list the
 // action. Otherwise, it returns empty strings.
 func (b *builder) unknownAction(n rules.Name) (action, tool string) {
 	if n.Quoted || n.Glob() {
@@ -192,6 +193,5 @@ func (b *builder) nearestAction(tool, action string) string {
 	return "its actions are " + strings.Join(known, ", ")
 }
 
-// A fieldChecker checks whether the tools' schemas list the arguments that keys and sums in rules
-// read.
+// A fieldChecker checks whether the tools' schemas list the arguments that keys and sums read.
 type fieldChecker struct{ *builder }

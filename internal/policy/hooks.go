@@ -23,7 +23,7 @@ type hooks struct {
 type validator struct {
 	tools   []string
 	require *cel.Condition
-	reason  *cel.Template // nil: use a generic reason
+	reason  *cel.Template // nil means a generic reason
 	source  string
 }
 
@@ -34,8 +34,8 @@ type memory struct {
 	to         *cel.Value
 }
 
-// forgotten is the key that a net sets if it failed to remember something. From then on, validators
-// that depend on what the net remembers refuse calls.
+// forgotten is the key that a net sets after failing to remember something. From then on,
+// validators that use the net's memory refuse calls.
 const forgotten = config.Reserved + "forgotten"
 
 // hooks compiles the net's validators and memories.
@@ -78,8 +78,7 @@ func (r *netReader) memory(n *config.Net, m config.Memory, names *cel.Names) mem
 	return out
 }
 
-// compiler returns the CEL compiler. It creates the compiler when a net needs it for the first
-// time.
+// compiler returns the CEL compiler, creating it on first use.
 func (r *netReader) compiler() *cel.Compiler {
 	if r.cel == nil {
 		r.cel = cel.NewCompiler()
@@ -128,8 +127,8 @@ func (h *hooks) validate(f gate.Firing) error {
 	return h.checkRememberable(f.Transition, in)
 }
 
-// judge checks a call against a single requirement of a validator. If the requirement cannot be
-// evaluated, the call does not meet it.
+// judge checks a call against a single requirement of a validator. A requirement that cannot be
+// evaluated is not met.
 func (v *validator) judge(in *cel.Input, meta gate.Meta) error {
 	if _, ok := meta[forgotten]; ok && v.require.Uses("meta") {
 		return objectionf("The call depends on memory that the net could not keep: %v.", meta[forgotten])
@@ -150,7 +149,7 @@ func (v *validator) judge(in *cel.Input, meta gate.Meta) error {
 	}
 }
 
-// An objection is an error whose text the caller of the tool sees.
+// An objection is an error with a text for the caller of the tool.
 type objection string
 
 // Error returns the objection's text.
@@ -158,8 +157,8 @@ func (o objection) Error() string { return string(o) }
 
 func objectionf(format string, args ...any) error { return objection(fmt.Sprintf(format, args...)) }
 
-// checkRememberable refuses a call if the net could not remember the call's success. It ignores
-// observers, because observers must not refuse calls.
+// checkRememberable refuses a call whose success the net could not remember. It ignores observers,
+// which must not refuse calls.
 func (h *hooks) checkRememberable(transition string, in *cel.Input) error {
 	for _, m := range h.memories {
 		if m.transition != transition || m.observes || m.to.Uses("result") {
@@ -173,7 +172,7 @@ func (h *hooks) checkRememberable(transition string, in *cel.Input) error {
 }
 
 // remember is the net's [gate.Net.OnSuccess] function. It computes all values from the previous
-// state before it sets the first of them.
+// state before setting any of them.
 func (h *hooks) remember(f gate.Firing) {
 	in := cel.NewInput(f)
 	set := make(map[string]any)

@@ -32,9 +32,9 @@ func (s *Source) ignored() (all []gate.Ignored) {
 	return all
 }
 
-// readIgnored finds arguments in approval.ignore that rules or nets read. If someone approves a
-// call, the approval also applies to calls that have a different value of such an argument,
-// although a rule may treat these calls differently.
+// readIgnored finds arguments in approval.ignore that rules or nets read. The approval of a call
+// also covers calls with other values of such an argument, although a rule may treat those calls
+// differently.
 type readIgnored struct{ fieldChecker }
 
 // check warns about each map, key and sum that reads an argument in approval.ignore.
@@ -94,7 +94,7 @@ func (b readIgnored) net(n *config.Net) {
 	}
 }
 
-// field checks a field in a key or sum of a rule about calls with the given names.
+// field checks a field that a key or sum of a rule reads from calls with the given names.
 func (b readIgnored) field(f rules.Field, names []rules.Name) {
 	called := func(tool string) bool {
 		return slices.ContainsFunc(names, func(n rules.Name) bool { return b.toolsOf(n)(tool) })

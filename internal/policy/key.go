@@ -18,7 +18,7 @@ func (r *netReader) key(n *config.Net, key []config.KeyField) []gate.Field {
 }
 
 // field converts a field to the gate's form. It reports an invalid field itself, because it knows
-// the field's position. The gate then gets a valid field instead.
+// the field's position, and returns a valid field for the gate.
 func (r *netReader) field(n *config.Net, f config.KeyField) gate.Field {
 	if f.Expression.Text != "" {
 		number, err := r.expressions().ValueExpr(f.Expression.Text)
@@ -37,7 +37,7 @@ func (r *netReader) field(n *config.Net, f config.KeyField) gate.Field {
 	return gate.Field{Path: f.Path, Result: f.Result, Source: f.String()}
 }
 
-// expressions returns the reader of all expressions over calls in nets.
+// expressions returns the reader of all expressions about calls in nets, creating it on first use.
 func (r *netReader) expressions() *cel.Reader {
 	if r.calls == nil {
 		r.calls = r.compiler().NewReader()

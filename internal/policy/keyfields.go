@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// check warns about keys and sums that read an argument that none of the rule's tools accepts. Such
-// a rule either refuses every call or waits for evidence that never comes.
+// check warns about keys and sums that read an argument that no tool of the rule accepts. Such a
+// rule either refuses every call or waits for evidence that never comes.
 func (b fieldChecker) check(s rules.Statement) {
 	switch s := s.(type) {
 	case *rules.Require:
@@ -36,8 +36,7 @@ func (b fieldChecker) check(s rules.Statement) {
 	}
 }
 
-// checkField warns about each name if the tools with this name do not accept the argument that f
-// reads.
+// checkField warns about each name whose tools do not accept the argument that f reads.
 func (b fieldChecker) checkField(f rules.Field, names []rules.Name, so string) {
 	for _, n := range names {
 		for _, p := range b.lacking(n.Text, b.toolsOf(n), b.waysTo(f), f.Pos, so) {
@@ -47,7 +46,7 @@ func (b fieldChecker) checkField(f rules.Field, names []rules.Name, so string) {
 	}
 }
 
-// lacking returns one problem per path that does not lead to an argument of the tools with the
+// lacking returns a problem for each path that does not lead to an argument of the tools with the
 // given name.
 func (b fieldChecker) lacking(name string, tools func(string) bool, ways [][]string, where gate.Position, so string) (ps diag.List) {
 	for _, way := range ways {
@@ -86,7 +85,7 @@ func (b fieldChecker) canHaveName(n *config.Net, name, tool string) bool {
 	return name == tool || slices.ContainsFunc(n.Map, func(m config.Map) bool { return m.As == name && m.Tool == tool })
 }
 
-// waysTo returns the paths of the arguments that a field in a key or sum of a rule reads.
+// waysTo returns the paths to the arguments that a field in a key or sum of a rule reads.
 func (b fieldChecker) waysTo(f rules.Field) [][]string {
 	switch {
 	case f.Result:
@@ -97,7 +96,7 @@ func (b fieldChecker) waysTo(f rules.Field) [][]string {
 	return [][]string{wayOf(f.Text)}
 }
 
-// waysIn returns the paths of the arguments that a field in a hand-written net's key reads.
+// waysIn returns the paths to the arguments that a field in the key of a hand-written net reads.
 func (b fieldChecker) waysIn(f config.KeyField) [][]string {
 	switch {
 	case f.Result:
@@ -111,7 +110,7 @@ func (b fieldChecker) waysIn(f config.KeyField) [][]string {
 // waysOf returns the paths below args that an expression in a key or sum mentions.
 func (b fieldChecker) waysOf(source string) [][]string {
 	if b.result.Policy == nil {
-		return nil // no function that reads expressions is known
+		return nil // no reader of expressions is known
 	}
 	for _, n := range b.result.Policy.Nets() {
 		fields := slices.Concat(n.Key, list.FlatMap(n.Transitions, func(t gate.Transition) []gate.Field { return t.Key }))

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// A likeness describes how likely it is that one of two names is a misspelling of the other. The
-// values are in ascending order of likelihood.
+// A likeness describes how likely it is that one of two names is a misspelling of the other. Higher
+// values are more likely.
 type likeness int
 
 const (
@@ -17,16 +17,17 @@ const (
 	joined           // the same words are joined differently: drop_table, drop-table, dropTable
 )
 
-// Shorter words are not compared, because short words often resemble one another.
+// Minimum lengths of words. Shorter words are not compared, because they often resemble one
+// another.
 const (
 	longEnough  = 6
 	longWord    = 8
 	shortEnding = 4
 )
 
-// likenessOf compares the words of two names. The second result is the word in the first name that
-// differs. Words that contain digits or begin with different letters ("lock" and "unlock") always
-// count as different words.
+// likenessOf compares the words of two names. word is the word of the first name that differs.
+// Words that contain digits or begin with different letters ("lock" and "unlock") always count as
+// different.
 func likenessOf(a, b []string) (l likeness, word string) {
 	if len(a) != len(b) || len(a) == 0 {
 		return unlike, ""
@@ -48,7 +49,7 @@ func likenessOf(a, b []string) (l likeness, word string) {
 	return l, word
 }
 
-// slipOf compares two words that are not equal.
+// slipOf returns the likeness of two different words.
 func slipOf(a, b []rune) likeness {
 	if len(a) < len(b) {
 		a, b = b, a

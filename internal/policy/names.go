@@ -10,8 +10,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A mention is a name in a rule, how the rule uses the name, and the consequence if no call has
-// this name.
+// A mention is a name in a rule, with its use and the consequence if no call has the name.
 type mention struct {
 	rules.Name
 	use use
@@ -65,7 +64,7 @@ func mentions(s rules.Statement) (all []mention) {
 	return all
 }
 
-// withoutSuccess returns the consequence if a required call never succeeds.
+// withoutSuccess returns the consequence for the rule if a required call never succeeds.
 func withoutSuccess(s *rules.Require) string {
 	before := listed(s.Before)
 	switch {
@@ -85,8 +84,8 @@ func listed(names []rules.Name) string { return text.And(list.Map(names, rules.N
 
 func textOf(n rules.Name) string { return n.Text }
 
-// A use is the effect that a name has in a policy, apart from restricting calls. Its value is the
-// text of a warning about a name that cannot have this effect.
+// A use is the effect that a name is meant to have in a policy, apart from restricting calls. Its
+// value is the text of a warning about a name that cannot have this effect.
 type use string
 
 const (
@@ -97,8 +96,8 @@ const (
 	admits  use = `"default: deny" lets none of them pass`
 )
 
-// beyondTools reports whether the name denotes a prompt or a resource. No list of tools contains
-// these.
+// beyondTools reports whether the name denotes a prompt or a resource, which no list of tools
+// contains.
 func beyondTools(name string) bool {
 	return strings.HasPrefix(name, "prompt:") || strings.HasPrefix(name, "resource:")
 }
@@ -125,8 +124,7 @@ func (b *builder) nearestTool(name string, known []string) string {
 	return text.Suggest(name, known)
 }
 
-// givenBy returns the position of the first map that gives the label, or the empty string if no map
-// does.
+// givenBy returns the position of the first map that gives the label, or "" if no map does.
 func (b *builder) givenBy(label string) string {
 	for _, m := range b.labels.Maps {
 		if m.As == label {

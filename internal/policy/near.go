@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkNear warns about names that resemble another name in the policy and about patterns that
+// checkNear warns about names that resemble other names in the policy, and about patterns that
 // barely miss a name. If the tools are known, unknown names are reported instead.
 func (b *builder) checkNear() {
 	if b.source.Tools != nil || b.invalid {
@@ -64,9 +64,9 @@ func areAgents(a, b string) bool {
 	return slices.Contains(own, a) && slices.Contains(own, b)
 }
 
-// misspells reports whether s is probably a misspelling of other. Two names that maps give count as
-// different. The names also count as different if a rule uses s next to the name of a tool in a
-// different style.
+// misspells reports whether s is probably a misspelling of other, judging by their likeness, by the
+// maps that give them, and by how often each is used. A name that a map gives is never considered a
+// misspelling.
 func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool {
 	given := func(s *spelling) bool { return s.given != gate.Position{} }
 	fewer := len(s.uses) < len(other.uses) || len(s.uses) == len(other.uses) && later
@@ -85,8 +85,8 @@ func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool 
 	return false
 }
 
-// intended reports whether the policy obviously means two different names. This is so if both occur
-// in the same list, or in two statements that are otherwise equal.
+// intended reports whether the policy obviously means two different names, because both occur in
+// the same list or in two statements that are otherwise equal.
 func (s *spelling) intended(other *spelling) bool {
 	return slices.ContainsFunc(s.uses, func(u occurrence) bool {
 		return slices.ContainsFunc(other.uses, func(o occurrence) bool {
@@ -95,8 +95,8 @@ func (s *spelling) intended(other *spelling) bool {
 	})
 }
 
-// place returns the position of the map that gives the name. If no map does, it returns the
-// position where the name is first used.
+// place returns the position of the map that gives the name or, if no map does, of the name's first
+// use.
 func (s *spelling) place() gate.Position {
 	if s.given != (gate.Position{}) {
 		return s.given

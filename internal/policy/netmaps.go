@@ -20,7 +20,7 @@ type netMaps struct {
 	n *config.Net
 }
 
-// entries returns the gate's maps for an entry. There is one map, or one for each file glob of the
+// entries returns the gate's maps for an entry: a single map, or one for each file glob of the
 // entry.
 func (x netMaps) entries(m config.Map) []gate.Map {
 	if len(m.Reads)+len(m.Writes) == 0 {
@@ -30,21 +30,21 @@ func (x netMaps) entries(m config.Map) []gate.Map {
 	return append(reads, list.Map(m.Writes, func(glob string) gate.Map { return x.touching(m, shell.Writes, glob) })...)
 }
 
-// touching returns a map that reads the field as a script and looks for matching files that the
-// script reads or writes.
+// touching returns a map that reads the field as a script and looks for files that match glob and
+// that the script accesses.
 func (x netMaps) touching(m config.Map, access shell.Access, glob string) gate.Map {
 	out := gate.Map{Tool: m.Tool, Field: cmp.Or(m.Field, "field"), As: m.As, Rule: position(m.Position)}
 	number, err := x.reader().Files(access, glob)
 	if err != nil {
 		x.b.inNet(x.n, problem(diag.Error, BadCommand, at(m.Of(access.String(), glob), m.Position), err.Error(), ""))
-		out.Match = func(string) bool { return false } // one error is enough, so the map must not cause another
+		out.Match = func(string) bool { return false } // one error is enough, so make the map valid
 		return out
 	}
 	out.Reader, out.Pattern, out.Source = x.b.scripts, number, access.String()+" "+written([]string{glob})
 	return out
 }
 
-// reader returns the reader that is used for all scripts.
+// reader returns the reader used for all scripts.
 func (x netMaps) reader() *shell.Reader {
 	if x.b.scripts == nil {
 		x.b.scripts = x.b.source.scripts().NewReader()
@@ -66,7 +66,7 @@ func (x netMaps) entry(m config.Map) gate.Map {
 		out.Match, out.Source = rules.MatchWord(m.Word), m.Word
 	}
 	if out.Match == nil && out.Reader == nil {
-		out.Field, out.Match = cmp.Or(out.Field, "field"), func(string) bool { return false } // one error is enough, so the map must not cause another
+		out.Field, out.Match = cmp.Or(out.Field, "field"), func(string) bool { return false } // one error is enough, so make the map valid
 	}
 	return out
 }

@@ -53,7 +53,7 @@ func (b *builder) net(n *config.Net) gate.Net {
 	return out
 }
 
-// scopes maps the scope keywords to scopes. The default is session scope. The map is read-only.
+// scopes maps keywords to scopes. The default is session scope. The map must not be modified.
 var scopes = map[string]gate.Scope{"principal": gate.ScopePrincipal, "global": gate.ScopeGlobal}
 
 // phases returns the allowlists of a net, in the order of the net's places.
@@ -144,7 +144,7 @@ func (r *netReader) checkNet(n *config.Net) {
 	r.warnPlaces(n)
 }
 
-// warnPlaces warns about places that cannot be used by any transition or expression.
+// warnPlaces warns about places that no transition or expression can use.
 func (r *netReader) warnPlaces(n *config.Net) {
 	if len(n.Validate)+len(n.Remember) > 0 || len(n.Transitions) == 0 {
 		return // expressions might read the tokens in the place
@@ -165,7 +165,7 @@ func (r *netReader) warnPlaces(n *config.Net) {
 	}
 }
 
-// checkUnless reports exemptions for names that no call is certain to have.
+// checkUnless reports exemptions for names that no call certainly has.
 func (r *netReader) checkUnless(n *config.Net, t config.Transition) {
 	check := func(key, name string) {
 		gives := func(certain bool) bool {
@@ -189,7 +189,7 @@ func moves(t config.Transition) bool {
 	return !slices.Equal(slices.Sorted(slices.Values(t.Inputs)), slices.Sorted(slices.Values(t.Outputs)))
 }
 
-// warnWindows warns if a net has session scope but should obviously count over all sessions. For
+// warnWindows warns if a net with session scope should obviously count over all sessions. For
 // example, two windows of a client are two sessions.
 func (r *netReader) warnWindows(n *config.Net) {
 	if n.Scope != "" {
@@ -219,7 +219,7 @@ func (r *netReader) warnGlobs(n *config.Net, tools []string, where func(tool str
 	}
 }
 
-// netError converts an error from the gate to a problem with the position of the transition.
+// netError converts an error from the gate to a problem at the position of the transition.
 func (b *builder) netError(e *gate.NetError) diag.Problem {
 	p := problem(diag.Error, InvalidNet, e.Rule, e.Msg, e.Hint)
 	if e.Transition != "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkPeople warns about approvals that cannot be given. Either the approval's channel is not
-// open, or several people are required although only the person at the client is asked.
+// checkPeople warns about approvals that cannot be given, either because the channel is not open,
+// or because several people are required although only the person at the client is asked.
 func (b *builder) checkPeople() {
 	for s := range b.statements {
 		s, ok := s.(*rules.Approve)
@@ -56,8 +56,8 @@ func atClient(via string) bool { return via == "elicit" || via == "url" }
 // byHook reports whether the name belongs only to calls that agents' hooks report.
 func (b *builder) byHook(name string) bool { return b.onlyOf(b.source.Hooked, name) }
 
-// onlyOf reports whether the name belongs only to calls of the given tools. Either it is the name
-// of one of these tools, or every map that gives it reads one of them.
+// onlyOf reports whether the name belongs only to calls of the given tools: it is the name of one
+// of these tools, or every map that gives it reads one of them.
 func (b *builder) onlyOf(tools []string, name string) bool {
 	if slices.Contains(tools, name) {
 		return true
@@ -66,7 +66,7 @@ func (b *builder) onlyOf(tools []string, name string) bool {
 	return len(mapped) > 0 && !slices.Contains(b.source.Tools, name) && !slices.ContainsFunc(mapped, func(tool string) bool { return !slices.Contains(tools, tool) })
 }
 
-// mappedTo returns the tools whose calls may get the name from a map.
+// mappedTo returns the tools whose calls can get the name from a map.
 func (b *builder) mappedTo(name string) (tools []string) {
 	for s := range b.statements {
 		if m, ok := s.(*rules.Map); ok && m.As.Text == name {
@@ -80,8 +80,8 @@ func (b *builder) mappedTo(name string) (tools []string) {
 	return tools
 }
 
-// unasked returns the reason why this number of people cannot be asked through the channel, and a
-// hint. If they can be asked, it returns empty strings.
+// unasked returns the reason why this many people cannot be asked through the channel, and a hint.
+// It returns empty strings if they can be asked.
 func (b *builder) unasked(via string, persons int) (msg, hint string) {
 	const elicit = "elicit"
 	open := []string{elicit, "web", "cli"}

@@ -10,31 +10,30 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// These are the codes of problems with policies. Package rules defines the codes of problems with
-// rules.
+// Codes of problems with policies. Package rules defines the codes of problems with rules.
 const (
 	InvalidNet    = "E101" // the gate rejects a hand-written net
 	BadPattern    = "E102" // a map of a net has an invalid pattern
 	UnknownActive = "E103" // "active" contains an unknown net
 	BadDefault    = "E104" // the default has an unknown value
 	MalformedNet  = "E105" // a net cannot be parsed
-	UnknownNet    = "E106" // a claim is about an unknown net
-	UnknownPlace  = "E107" // a claim is about places that no net has
+	UnknownNet    = "E106" // a claim refers to an unknown net
+	UnknownPlace  = "E107" // a claim refers to places that no net has
 	BadExpression = "E108" // a net contains an invalid CEL expression
 	BadCommand    = "E109" // a map of a net contains an invalid command
 	WeakUnless    = "E110" // an exemption uses a name that is never certain
 
-	BareName = "E111" // a bare name that tools of several servers may have is used where this matters
+	BareName = "E111" // a bare name is used where it matters which server's tool is meant
 
 	UnknownTool   = "W101" // a name does not belong to any known tool
-	FirstMatch    = "W102" // with "match: first", combined commands are admitted
+	FirstMatch    = "W102" // with "match: first", a call that matches several entries gets only the first name
 	ReleasedToken = "W103" // with "unknown: release", a call counts as not made if its outcome is unknown
 	GlobInNet     = "W104" // the name of a tool in a net looks like a pattern
 
-	UnknownClaimed = "W105" // a claim is about a call that nothing gates
+	UnknownClaimed = "W105" // a claim refers to a call that nothing gates
 	TwoWindows     = "W106" // a net with session scope should probably count over all sessions
 	UnknownField   = "W107" // a map, key or sum reads an argument that the tool does not accept
-	WeakProgress   = "W108" // with "weak: progress", a name is enough even if it is uncertain
+	WeakProgress   = "W108" // with "weak: progress", an uncertain name suffices
 	UnusedPlace    = "W109" // no transition uses a place
 	NoEvidence     = "W110" // a rule waits for a command that never counts as evidence
 	IdleAllow      = "W111" // an allow rule has no effect because the default allows every call

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// A Schema is the JSON Schema of a tool's arguments. Only the listed members are used. If the
+// A Schema is the JSON Schema of a tool's arguments. Only its list of members is used. If the
 // schema allows additional members, any member is possible.
 type Schema map[string]any
 
-// ParseSchema parses a schema. If the schema is invalid, it allows everything.
+// ParseSchema parses a schema. An invalid schema allows everything.
 func ParseSchema(src []byte) Schema {
 	var s Schema
 	if json.Unmarshal(src, &s) != nil {
@@ -37,8 +37,8 @@ func (s Schema) members() (members map[string]any, ok bool) {
 	return members, ok
 }
 
-// lacks returns the first key on the path that the schema does not list. It also returns the keys
-// that the schema lists instead of this key. An empty key stands for the elements of an array.
+// lacks returns the first key on the path that the schema does not list, and the keys that it lists
+// instead. An empty key stands for the elements of an array.
 func (s Schema) lacks(way []string) (key string, known []string) {
 	for _, step := range way {
 		var next any

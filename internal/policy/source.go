@@ -15,18 +15,18 @@ type Source struct {
 	Default string // "allow" or "deny"; may be empty
 	Mode    string // "enforce" or "shadow"; may be empty
 
-	Active         []string // the hand-written nets that are active at the start; nil: all; nets generated from rules are always active
+	Active         []string // hand-written nets that are active at the start; nil means all; nets generated from rules are always active
 	ActivePosition config.Position
 
-	Config *config.Config // the configuration that the source comes from, used for the positions of its keys; may be nil
+	Config *config.Config // the configuration that the source comes from; may be nil
 
-	Tools   []string            // all known physical tool names; nil: the tools are unknown
-	Schemas map[string][]Schema // argument schemas of the known tools; each tool is listed under all its names
-	Hooked  []string            // names that only agents' built-in tools have; hooks report the calls of these tools
-	Unended []string            // names in Hooked whose tools run scripts although no hook reports how a script ended
+	Tools   []string            // all known physical tool names; nil if the tools are unknown
+	Schemas map[string][]Schema // argument schemas of the known tools, by each name of the tool
+	Hooked  []string            // names that only agents' built-in tools have; hooks report calls of these tools
+	Unended []string            // names in Hooked of tools that run scripts, although no hook reports how a script ended
 }
 
-// FromConfig returns the source that a configuration contains. The source's tools are unknown.
+// FromConfig returns the source for a configuration. The source's tools are unknown.
 func FromConfig(c *config.Config) Source {
 	return Source{Rules: c.Rules, Nets: c.Nets, Default: c.Default, Mode: c.Mode, Active: c.Active, ActivePosition: c.ActivePosition, Config: c}
 }
@@ -61,22 +61,22 @@ func (s *Source) scripts() shell.Options {
 // A Result is a policy, or the problems that prevent it from being built.
 type Result struct {
 	Policy   *gate.Policy // nil if Problems contains an error
-	Problems diag.List    // the problems in rules, in the order of the rules, followed by the problems in nets
-	Nets     []Net        // the policy's nets; those generated from rules come first
-	Claims   []Claim      // claims to prove; claims in rules come first
-	Active   []string     // nets that are active at the start, for gate.SessionOptions; nil: all
+	Problems diag.List    // problems in rules, in the order of the rules, followed by problems in nets
+	Nets     []Net        // nets of the policy, starting with those generated from rules
+	Claims   []Claim      // claims to prove, starting with those in rules
+	Active   []string     // nets that are active at the start, for gate.SessionOptions; nil means all
 }
 
-// A Claim is a property that a policy must have. It comes from a line in rules that begins with
-// "prove" or from an entry under "prove" in a net. Its net and places exist. For the meaning of its
-// fields, see rules.Prove. A claim about several names has Parts; its own fields are those of the
-// first element of Parts.
+// A Claim is a property that a policy must have, written as a line in rules that begins with
+// "prove" or as an entry under "prove" in a net. Its net and places exist. For the meaning of its
+// fields, see rules.Prove. A claim about several names has Parts, and its own fields are those of
+// the first part.
 type Claim struct {
 	Kind  rules.Claim
 	Text  string // the claim's text in the rules
 	Rule  gate.Position
 	Tool  gate.Tool
-	Tools []gate.Tool // for rules.AtMost and rules.Only: all tools that are counted together
+	Tools []gate.Tool // for rules.AtMost and rules.Only, all tools of the claim
 	First gate.Tool   // the call that follows "before", "after", "while" or "per" in the claim
 	Until []gate.Tool
 	Once  bool
@@ -93,5 +93,5 @@ type Claim struct {
 	Net    string // the net that the claim is about; also set for rules.Exclusive
 	Places []string
 
-	Parts []Claim // if the claim is about several names, one claim for each of them; all must hold; nil: a single claim
+	Parts []Claim // if the claim is about several names, a claim for each name; all of them must hold
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A vocabulary collects the names in a policy in order. It omits quoted names, which are meant
+// A vocabulary collects the names in a policy, in order. It omits quoted names, which are meant
 // literally.
 type vocabulary struct {
 	*builder
@@ -41,7 +41,7 @@ func (v *vocabulary) named(text string) *spelling {
 	return s
 }
 
-// use records a use of a name, but only one use of the name per list.
+// use records a use of a name, at most once per list.
 func (v *vocabulary) use(o occurrence) {
 	if o.Quoted || beyondTools(o.Text) {
 		return
@@ -95,25 +95,25 @@ func (v *vocabulary) ofNet(n *config.Net, list string) {
 	}
 }
 
-// A spelling is a name of calls, and all places where the policy uses it.
+// A spelling is a name of calls, with all its uses in the policy.
 type spelling struct {
 	text    string
 	words   []string
 	pattern bool
-	given   gate.Position // position of the first map that gives the name; zero: none
-	idle    bool          // a map gives the name although no rule uses it
+	given   gate.Position // position of the first map that gives the name; zero if no map does
+	idle    bool          // a map gives the name, but no rule uses it
 	uses    []occurrence
 }
 
-// An occurrence is a place where a name is used.
+// An occurrence is a use of a name.
 type occurrence struct {
 	rules.Name
-	net  *config.Net // the net that uses the name; nil: a rule uses it
-	list string      // identifies the statement or the net's list that contains the name; equal for all names in it
+	net  *config.Net // the net that uses the name; nil if a rule does
+	list string      // identifies the statement or the net's list that contains the name
 	form string      // the text of the statement, with a placeholder instead of the name
 }
 
-// reported returns the problem that has the given code and is at this position, or nil.
+// reported returns the problem with the given code at this position, or nil if none was reported.
 func (v *vocabulary) reported(code string, at gate.Position) *diag.Problem {
 	i := slices.IndexFunc(v.result.Problems, func(p diag.Problem) bool {
 		return p.Code == code && p.File == at.File && p.Line == at.Line && p.Column == at.Column
@@ -124,7 +124,7 @@ func (v *vocabulary) reported(code string, at gate.Position) *diag.Problem {
 	return &v.result.Problems[i]
 }
 
-// retract removes a warning about rules because another warning explains it.
+// retract removes a warning about rules that another warning explains.
 func (v *vocabulary) retract(code rules.Code, at gate.Position) {
 	said := v.reported(string(code), at)
 	v.result.Problems = slices.DeleteFunc(v.result.Problems, func(p diag.Problem) bool { return said != nil && p == *said })

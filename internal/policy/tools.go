@@ -109,8 +109,8 @@ func (b *builder) checkAllow(n *config.Net, place string, known []string) {
 	}
 }
 
-// noteNames reports names that probably do not denote a tool. It helps if the tools are
-// unknown but the names of the servers are known.
+// noteNames reports names that probably do not denote a tool. It is used if the servers' names are
+// known but their tools are not.
 func (b *builder) noteNames() {
 	var servers []string
 	if b.source.Config != nil {
@@ -127,7 +127,7 @@ func (b *builder) noteNames() {
 	}
 }
 
-// oddName describes what makes a name suspicious. before holds the names that are used earlier.
+// oddName describes what makes a name suspicious. before holds the names used earlier.
 func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (msg, hint string) {
 	if n.Quoted || b.givenBy(n.Text) != "" {
 		return "", ""

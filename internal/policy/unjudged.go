@@ -13,10 +13,10 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// An unjudged finds calls that are used as evidence although their success is not defined.
+// An unjudged finds calls that serve as evidence although their success is not defined.
 type unjudged struct {
 	*builder
-	warned map[string]bool // tools that were already warned about
+	warned map[string]bool // tools already warned about
 }
 
 // warn warns if the success of a script is used as evidence although the server might not report
@@ -40,8 +40,8 @@ func (b unjudged) warn(n rules.Name, effect string) {
 	}
 }
 
-// scriptTools returns the tools whose scripts get the name n from a map. It also returns the tool
-// of a well-known server with that name.
+// scriptTools returns the tools whose scripts get the name n from a map, and n itself if it names
+// the script tool of a well-known server.
 func (b unjudged) scriptTools(n rules.Name) (tools []string) {
 	if known, _ := b.shellOf(n.Text); known != nil {
 		tools = append(tools, n.Text)

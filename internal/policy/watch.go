@@ -5,15 +5,15 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A Watch is notified when transitions of a policy fire. Its functions run while a decision is
-// made, so they must not block and must not call the session.
+// A Watch is notified when transitions of a policy fire. Its functions are called while a decision
+// is made, so they must not block or call the session.
 type Watch struct {
-	Chosen func(net, transition string) // called for a transition that will fire if the current call is admitted
-	Fired  func(net, transition string) // called for a transition that fired because a result arrived
+	Chosen func(net, transition string) // called for a transition that fires if the current call is admitted
+	Fired  func(net, transition string) // called for a transition that fires because a result has arrived
 }
 
 // Watched returns a copy of the policy that notifies w. The copy makes the same decisions as the
-// policy.
+// original.
 func (r *Result) Watched(w Watch) (*gate.Policy, error) {
 	nets := list.Map(r.Policy.Nets(), func(n gate.NetInfo) gate.Net { return w.net(n.Net) })
 	return gate.NewPolicy(nets, r.Policy.Options())
