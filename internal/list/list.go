@@ -1,5 +1,6 @@
-// Package list has operations on slices that package slices lacks: [Map], [FlatMap], [Filter], [Find],
-// [Indexes], [Sorted] and [Add]. None of them modifies its argument, and a result without elements is nil.
+// Package list has operations on slices that package slices lacks: [Map], [FlatMap], [Filter],
+// [Find], [Indexes], [Sorted] and [Add]. None of them modifies its argument, and a result without
+// elements is nil.
 package list
 
 import (

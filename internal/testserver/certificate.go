@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Certify creates a certificate for this machine. It writes the certificate to NAME.pem and the key
-// to NAME.key.
+// Certify creates a certificate for the local machine. It writes the certificate to NAME.pem and
+// the key to NAME.key.
 func Certify(name string, serial int64, valid time.Duration) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

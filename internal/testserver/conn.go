@@ -12,13 +12,13 @@ import (
 // A conn is a connection to one client: either a pair of streams or a session over HTTP.
 type conn struct {
 	mu           sync.Mutex
-	inflight     map[string]context.CancelCauseFunc // requests in flight, keyed by the bytes of the request ID
-	pending      map[string]chan json.RawMessage    // requests to the client, keyed by the bytes of the request ID
-	capabilities map[string]json.RawMessage         // capabilities that the client has declared in initialize
+	inflight     map[string]context.CancelCauseFunc // requests in flight, keyed by request ID
+	pending      map[string]chan json.RawMessage    // requests to the client, keyed by request ID
+	capabilities map[string]json.RawMessage         // capabilities declared by the client in initialize
 }
 
-// An exchange is the context for handling a message: the connection that it arrived on, and a
-// function that sends messages related to it.
+// An exchange is the context of a message: the connection it arrived on, and a function for sending
+// messages related to it.
 type exchange struct {
 	conn   *conn
 	send   func(message []byte)
@@ -29,15 +29,15 @@ func newConn() *conn {
 	return &conn{inflight: map[string]context.CancelCauseFunc{}, pending: map[string]chan json.RawMessage{}}
 }
 
-// declare stores the capabilities that the client declares in its initialize request.
+// declare stores the capabilities declared in an initialize request.
 func (c *conn) declare(m message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.capabilities = object(m.params["capabilities"])
 }
 
-// declared returns the capabilities that the client declares in the request. If the request
-// declares none, it returns those declared in initialize.
+// declared returns the client capabilities declared in the request or, if the request declares
+// none, in initialize.
 func (c *conn) declared(m message) map[string]json.RawMessage {
 	if own := object(m.params["_meta"])[metaCapabilities]; own != nil {
 		return object(own)
@@ -47,7 +47,8 @@ func (c *conn) declared(m message) map[string]json.RawMessage {
 	return c.capabilities
 }
 
-// begin registers a request in flight, so that it can be canceled.
+// begin registers a request in flight so that the client can cancel it. The caller must call the
+// returned function when the request ends.
 func (c *conn) begin(ctx context.Context, id json.RawMessage) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c.mu.Lock()
@@ -79,8 +80,8 @@ func (c *conn) newRequest() (id string, answer chan json.RawMessage) {
 	return id, answer
 }
 
-// deliver passes a client's response to the goroutine that waits for it. It drops responses to
-// unknown requests.
+// deliver passes a client's response to the goroutine waiting for it. Responses to unknown requests
+// are dropped.
 func (c *conn) deliver(id json.RawMessage, raw []byte) {
 	c.mu.Lock()
 	answer := c.pending[string(id)]
@@ -97,10 +98,10 @@ func (c *conn) deliver(id json.RawMessage, raw []byte) {
 var (
 	errCancelled = errors.New("cancelled by the client")
 
-	// ErrSilent makes a call end without any response.
+	// ErrSilent makes a call end without a response.
 	ErrSilent = errors.New("no answer")
 
-	// ErrDie makes a call end the connection instead of answering it: ServeStdio returns this
-	// error, and over HTTP the connection is closed.
+	// ErrDie makes a call end the connection instead of answering. ServeStdio then returns this
+	// error; over HTTP, the connection is closed.
 	ErrDie = errors.New("the server dies")
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// handle handles one message and returns the response, or nil if none must be sent. The error is
+// handle handles a message and returns the response, or nil if there must not be one. The error is
 // nil, errCancelled, [ErrSilent] or [ErrDie].
 func (s *Server) handle(ctx context.Context, m message, x exchange) ([]byte, error) {
 	if s.opts.Mute {
@@ -58,7 +58,7 @@ func (s *Server) dispatch(ctx context.Context, m message, x exchange) (json.RawM
 		x.conn.cancel(id)
 		return nil, nil
 	case m.id == nil:
-		return nil, nil // all other notifications are ignored
+		return nil, nil // ignore all other notifications
 	}
 	if result, known, err := s.method(ctx, m, x); known {
 		return result, err
@@ -110,8 +110,7 @@ func (s *Server) newCall(m message, x exchange) *Call {
 	}
 }
 
-// method handles a request whose method is in the options. It returns false if the options do not
-// contain the method.
+// method handles a request whose method is in the options. It returns false for any other method.
 func (s *Server) method(ctx context.Context, m message, x exchange) (json.RawMessage, bool, error) {
 	run := s.opts.Methods[m.method]
 	if run == nil || m.id == nil {
@@ -124,7 +123,7 @@ func (s *Server) method(ctx context.Context, m message, x exchange) (json.RawMes
 	return result, true, err
 }
 
-// list handles tools/list. It returns one page at a time. A cursor is the index of a tool.
+// list handles tools/list, returning one page at a time. A cursor is the index of a tool.
 func (s *Server) list(m message, x exchange) (json.RawMessage, error) {
 	tools := s.visibleTools(x.conn.declared(m))
 	from := 0

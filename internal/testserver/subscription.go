@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// subscribe adds sub, which receives all changes from now on, until the returned function is
-// called. The begin function acknowledges the subscription to the client. Changes that occurred
-// before the acknowledgment are not sent.
+// subscribe adds sub, which then receives all changes until the returned function is called. begin
+// acknowledges the subscription to the client; changes before that are not sent.
 func (s *Server) subscribe(sub *subscription, begin func()) (end func()) {
 	s.mu.Lock()
 	begin()
@@ -58,7 +57,7 @@ func (s *Server) listen(ctx context.Context, m message, x exchange) (json.RawMes
 }
 
 // subscriptionMeta returns the params of a notification that belongs to a subscription. In earlier
-// revisions, the ID is nil and the notification has no params.
+// revisions, where id is nil, there are no params.
 func subscriptionMeta(id json.RawMessage) string {
 	if id == nil {
 		return ""

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// AddTool adds the tool. If a tool with the same name already exists, AddTool replaces that tool.
-// It notifies all clients that the list has changed.
+// AddTool adds a tool, replacing any tool of the same name, and notifies clients that the list has
+// changed.
 func (s *Server) AddTool(t Tool) {
 	s.mu.Lock()
 	if i := slices.IndexFunc(s.tools, func(old Tool) bool { return old.Name == t.Name }); i >= 0 {
@@ -21,8 +21,7 @@ func (s *Server) AddTool(t Tool) {
 	s.listChanged()
 }
 
-// RemoveTool removes the tool with the given name. It notifies all clients that the list has
-// changed.
+// RemoveTool removes the named tool and notifies clients that the list has changed.
 func (s *Server) RemoveTool(name string) {
 	s.mu.Lock()
 	s.tools = slices.DeleteFunc(s.tools, func(t Tool) bool { return t.Name == name })
@@ -30,7 +29,7 @@ func (s *Server) RemoveTool(name string) {
 	s.listChanged()
 }
 
-// visibleTools returns the tools that are visible to a client with the given capabilities.
+// visibleTools returns the tools visible to a client with the given capabilities.
 func (s *Server) visibleTools(can map[string]json.RawMessage) []Tool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
