@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// A limit bounds the requests of one session, of one principal, or of all callers. A call beyond a
-// limit is refused without asking a person. Other callers are not affected.
+// A limit bounds the requests of one session, one principal, or all callers together. A call that
+// exceeds a limit is refused without asking a person; other callers are not affected.
 type limit struct {
-	waiting int // number of requests that are pending, or approved but not used
-	recent  int // number of requests opened in the last minute and not approved
-	bytes   int // total size of the waiting calls in bytes
-	denied  int // number of denials that are kept
+	waiting int // number of requests that are pending, or approved and unused
+	recent  int // number of unapproved requests opened within the last minute
+	bytes   int // total size of the waiting calls
+	denied  int // number of remembered denials
 }
 
-// limits holds the limits for each kind of account. It is read-only.
+// limits contains the limits for each kind of account. It must not be modified.
 var limits = struct{ session, principal, all limit }{
 	session:   limit{waiting: 100, recent: 60, bytes: 32 << 20, denied: 100},
 	principal: limit{waiting: 400, recent: 240, bytes: 64 << 20, denied: 1000},
 	all:       limit{waiting: 10_000, recent: 6000, bytes: 512 << 20, denied: 10_000},
 }
 
-// Maximum numbers of ended requests, other than denials, that are kept for operators: per principal
-// and in total.
+// Maximum number of ended requests, not counting denials, that are kept for operators: per
+// principal and in total.
 const (
 	maxEnded    = 100
 	maxEndedAll = 5000
@@ -36,22 +36,21 @@ var (
 	errDenied  = errors.New("people have denied too many calls lately")
 )
 
-// An account counts the requests that one session, one principal, or all callers have in the
-// broker.
+// An account counts the requests of one session, one principal, or all callers together.
 type account struct {
 	name  string
 	limit limit
 
 	waiting, recent, bytes, denied int
 
-	ended []*Request // requests that ended without a denial, oldest first; principals only
+	ended []*Request // requests that ended other than by denial, oldest first; set only for principals
 }
 
-// accounts holds the accounts in use, by name.
+// accounts maps names to the accounts in use.
 type accounts map[string]*account
 
-// of returns the accounts to charge for a request about c, most specific first. A new account is
-// stored when it is first charged.
+// of returns the accounts to charge for a request about c, most specific first. New accounts are
+// not stored until they are first charged.
 func (m accounts) of(c Call) [3]*account {
 	return [3]*account{
 		m.account("session "+c.Session, limits.session), m.account("principal "+c.Principal, limits.principal), m.account("", limits.all),
@@ -62,7 +61,7 @@ func (m accounts) account(name string, l limit) *account {
 	return cmp.Or(m[name], &account{name: name, limit: l})
 }
 
-// full returns the reason why the account cannot take another request, or nil if it can.
+// full returns nil if the account can take another request, or else the reason it cannot.
 func (a *account) full() error {
 	switch {
 	case a.waiting >= a.limit.waiting:
@@ -75,7 +74,7 @@ func (a *account) full() error {
 	return nil
 }
 
-// update updates the counts in q's accounts, and removes accounts that become empty.
+// update applies change to each of q's accounts, and removes accounts that are then empty.
 func (m accounts) update(q *Request, change func(*account)) {
 	for _, a := range q.accounts {
 		change(a)
@@ -87,14 +86,13 @@ func (m accounts) update(q *Request, change func(*account)) {
 	}
 }
 
-// room reports whether q's memory use may grow by n bytes.
+// room reports whether q's accounts can take n more bytes.
 func (q *Request) room(n int) bool {
 	return !slices.ContainsFunc(q.accounts[:], func(a *account) bool { return a.bytes+n > a.limit.bytes })
 }
 
-// weight returns q's memory use for the given number of waiting calls. The weight consists of each
-// call's message and the copies that q keeps. If q has no copy of the call, q itself keeps one
-// message.
+// weight returns the memory that q uses with the given number of waiting calls: the message of each
+// call and the copies that q keeps. A q without copies keeps one message alive itself.
 func (q *Request) weight(waiters int) int {
 	switch {
 	case !q.live():
@@ -105,7 +103,7 @@ func (q *Request) weight(waiters int) int {
 	return q.Size*waiters + q.question.Call.copied + len(q.question.Call.exact) + q.question.Since.size()
 }
 
-// recharge charges q's current weight to its accounts.
+// recharge updates q's accounts to its current weight.
 func (m accounts) recharge(q *Request) {
 	n := q.weight(q.waiters)
 	if more := n - q.charged; more != 0 {

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Answer calls [Broker.AnswerAs] and uses the actor as the person.
+// Answer is like [Broker.AnswerAs], with the actor as the person.
 func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) error {
 	return b.AnswerAs(actor, id, approve, channel, actor, reason)
 }
 
-// AnswerAs records an answer. person identifies the person who answers, as far as the channel
-// proves it, and is used to distinguish approvers; actor is the person's name in the record. A
-// denial takes effect immediately. An approval takes effect once as many different people as the
-// rules require have approved. All answers from the client count as one person.
+// AnswerAs records an answer. person identifies who is answering, to the extent that the channel
+// can prove it, and is used to tell approvers apart; actor is the name to record. A denial takes
+// effect immediately, an approval once as many different people as the rules require have approved.
+// All answers from the client count as the same person.
 //
-// Every channel must use AnswerAs. An answer counts only if its channel is configured, the
-// request's rules allow the channel, and the channel has shown the request ([Broker.Put]). The
-// error is a [RejectedError] for an answer that came too late or from the caller itself.
+// Every channel must answer through AnswerAs. An answer counts only if its channel is configured,
+// the request's rules allow the channel, and the channel has shown the request (see [Broker.Put]).
+// The error is a [RejectedError] if the answer came too late or from the caller itself.
 func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reason string) error {
 	who := approver{Person: person}
 	if channel == Elicit {
@@ -66,8 +66,8 @@ func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reaso
 	return rejected
 }
 
-// rejection returns an error if the answer does not count and must be recorded; otherwise it
-// returns nil. The caller must hold Broker.mu.
+// rejection returns an error if the answer is to be rejected and recorded, and otherwise nil. It
+// must be called with Broker.mu held.
 func (o *Options) rejection(q *Request, person string, said Rejection) *RejectedError {
 	switch {
 	case q == nil || !slices.Contains(q.open, said.Channel):
@@ -82,8 +82,7 @@ func (o *Options) rejection(q *Request, person string, said Rejection) *Rejected
 	return &RejectedError{said, q.record()}
 }
 
-// isOwn reports whether the person has the calling principal's name, or is configured to be that
-// principal.
+// isOwn reports whether the person is the calling principal, either by name or by configuration.
 func (o *Options) isOwn(q *Request, person, actor string) bool {
 	principal := q.question.Call.Principal
 	own := principalName(principal)
@@ -96,8 +95,8 @@ func (o *Options) isOwn(q *Request, person, actor string) bool {
 	return false
 }
 
-// principalName returns a principal's proven name: the token's name, or the JWT's subject. It
-// returns "" for all other principals, such as a client over stdio.
+// principalName returns the name that a principal has proven: a token's name or a JWT's subject.
+// For any other principal, such as a client over stdio, it returns "".
 func principalName(principal string) string {
 	if name, ok := strings.CutPrefix(principal, "token:"); ok {
 		return name

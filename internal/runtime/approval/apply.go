@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Callers of the functions in this file must hold Broker.mu.
+// The functions in this file must be called with Broker.mu held.
 
-// apply updates q to the progress d if the given version is newer than q's version.
+// apply sets q's progress to d if version is newer than q's version.
 func (t *requests) apply(q *Request, d Progress, version int64) {
 	if version <= q.version {
 		return
@@ -23,7 +23,7 @@ func (t *requests) apply(q *Request, d Progress, version int64) {
 	switch {
 	case !q.live():
 		return
-	case q.claimed: // the call that has claimed the approval decides the result
+	case q.claimed: // the result depends on the call that has claimed the approval
 		q.stale = true
 		return
 	}
@@ -46,8 +46,8 @@ func (t *requests) apply(q *Request, d Progress, version int64) {
 	}
 }
 
-// learn applies a row from the store. If ended is true, it also adds another broker's ended
-// request.
+// learn applies a row from the store. If ended is true, it even adds an unknown request that has
+// ended.
 func (t *requests) learn(row backend.Approval, ended bool, now time.Time) error {
 	q := t.byID[row.ID]
 	if q != nil && row.Version <= q.version && now.Before(row.Expires) {
@@ -74,7 +74,7 @@ func (t *requests) learn(row backend.Approval, ended bool, now time.Time) error 
 	return nil
 }
 
-// foreignRequest returns a request that another broker has opened.
+// foreignRequest returns a request opened by another broker.
 func (t *requests) foreignRequest(row backend.Approval, doc document) *Request {
 	if doc.Call.Masked == 0 && len(doc.Call.Arguments) <= maxCompared {
 		doc.Call.exact = doc.Call.Arguments

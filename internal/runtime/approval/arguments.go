@@ -16,26 +16,27 @@ import (
 )
 
 const (
-	maxComparable = 64 << 10 // maximum size in bytes of a call's arguments that a grant can cover
-	maxPins       = 20       // maximum number of pinned arguments per grant
-	maxValue      = 200      // maximum size in bytes of a displayed pinned value
+	maxComparable = 64 << 10 // maximum size in bytes of arguments that a grant can cover
+	maxPins       = 20       // maximum number of pins per grant
+	maxValue      = 200      // maximum size in bytes of a pin's displayed value
 )
 
-// A Pin is an argument whose value must stay the same.
+// A Pin requires an argument to keep its value.
 type Pin struct {
-	Field  string // member name, or path that begins with "$"; empty: all arguments
-	Digest string // digest of the value's canonical form
-	Value  string // the value's beginning, for display
+	Field  string // member name, or path starting with "$"; empty: all arguments
+	Digest string // hash of the value's canonical form
+	Value  string // beginning of the value, for display
 }
 
-// An arguments holds a call's arguments in the form that grants compare.
+// An arguments holds the arguments of a call for comparison with a grant.
 type arguments struct {
 	doc   []byte
-	shape string // digest of the names and kinds of all members at any depth; empty: not comparable
+	shape string // hash of the paths and kinds of all members; empty if the arguments cannot be compared
 }
 
-// readArguments prepares c's arguments for grants. The shape is empty if the arguments are too
-// long, have masked values, or mean different things to different JSON parsers.
+// readArguments returns c's arguments for comparison with grants. The shape is empty if the
+// arguments are too long, have masked values, or could be understood differently by different JSON
+// parsers.
 func readArguments(c Call) arguments {
 	doc := rawjson.Without(c.Shown(), c.Ignored)
 	if c.Dropped || c.Masked > 0 || len(doc) > maxComparable || rawjson.Kind(doc) != '{' {
@@ -49,8 +50,8 @@ func readArguments(c Call) arguments {
 	return arguments{doc, audit.HashOf(strings.Join(slices.Sorted(maps.Keys(members)), "\n"))}
 }
 
-// addShape adds the path and kind of a value, and of all values that it contains. All elements of
-// an array share one path.
+// addShape adds the path and kind of value, which is at the path at, and of all values in it. The
+// elements of an array all have the same path.
 func addShape(into map[string]bool, at string, value []byte) {
 	kind := rawjson.Kind(value)
 	if kind == 'f' {
@@ -71,7 +72,7 @@ func addShape(into map[string]bool, at string, value []byte) {
 	}
 }
 
-// pin returns a pin for each field, or one pin for all arguments if fields is empty.
+// pin returns one pin per field, or a single pin for all arguments if fields is empty.
 func (a arguments) pin(fields []string) ([]Pin, error) {
 	if len(fields) > maxPins {
 		return nil, fmt.Errorf("a grant can name at most %d arguments", maxPins)
@@ -114,7 +115,7 @@ func (a arguments) pinOne(field string) (Pin, error) {
 	return Pin{field, audit.HashOf(one), text.Excerpt(string(one), maxValue)}, nil
 }
 
-// match reports whether the arguments have the values in the pins.
+// match reports whether the arguments have the pinned values.
 func (a arguments) match(pins []Pin) bool {
 	return !slices.ContainsFunc(pins, func(p Pin) bool {
 		now, err := a.pinOne(p.Field)
@@ -122,9 +123,9 @@ func (a arguments) match(pins []Pin) bool {
 	})
 }
 
-// canonical appends a value's canonical form: no white space, sorted members, minimally escaped
-// strings, numbers as written. ok is false if values that some JSON parsers distinguish would have
-// the same form.
+// canonical appends the canonical form of value: without white space, with sorted members and
+// minimally escaped strings, and with numbers left unchanged. ok is false if another value, which
+// some JSON parsers would tell apart, could have the same form.
 func canonical(to, value []byte) (_ []byte, ok bool) {
 	switch rawjson.Kind(value) {
 	case '{':
@@ -141,7 +142,7 @@ func canonical(to, value []byte) (_ []byte, ok bool) {
 		return append(to, ']'), ok && whole
 	case '"':
 		s, ok := rawjson.String(value)
-		return rawjson.AppendString(to, s), ok && !strings.ContainsRune(s, '\ufffd') // the replacement character may stand for an invalid character
+		return rawjson.AppendString(to, s), ok && !strings.ContainsRune(s, '\ufffd') // U+FFFD might stand for an invalid character
 	}
 	return append(to, bytes.TrimSpace(value)...), len(value) > 0
 }

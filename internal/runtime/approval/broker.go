@@ -11,21 +11,21 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A Broker holds all approval requests. Each approval is used only once, under the broker's lock.
-// The number and memory of requests are limited per session, per principal and in total. All
-// methods are safe for concurrent use.
+// A Broker manages approval requests. It ensures, under its lock, that each approval is used only
+// once. It limits the number and memory of requests per session, per principal and in total. It is
+// safe for concurrent use.
 type Broker struct {
 	options Options
 	grants  Grants
-	storage *storage // nil: no store
+	storage *storage // nil if there is no store
 
-	reading sync.Mutex // held while a large call is parsed
+	reading sync.Mutex // held while parsing a large call
 
 	mu       sync.Mutex
 	requests requests
 }
 
-// New returns an empty broker.
+// New returns a broker without requests.
 func New(o Options) *Broker {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	b := &Broker{options: o}
@@ -37,8 +37,8 @@ func New(o Options) *Broker {
 	return b
 }
 
-// Open returns the pending or answered request for key, or opens a new one. The caller then waits
-// for the answer, and must call Release afterwards.
+// Open returns the pending or answered request for key, or opens a new one. The caller must call
+// Release when it has stopped waiting for the answer.
 func (b *Broker) Open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	q, err := b.open(key, call, ask)
 	if err == nil {
@@ -47,7 +47,7 @@ func (b *Broker) Open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	return q, err
 }
 
-// notifyGranted calls Options.Granted once if a grant has approved q.
+// notifyGranted calls Options.Granted if q was approved by a grant and has not been announced.
 func (b *Broker) notifyGranted(q *Request) {
 	b.mu.Lock()
 	r, first := q.record(), q.progress.Answer.Grant != "" && !q.announced
@@ -69,15 +69,15 @@ func (b *Broker) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	defer b.mu.Unlock()
 	q, err := b.requests.open(key, call, ask)
 	if err == nil && b.requests.byID[q.ID] == nil {
-		d, _ := b.grants.draft(q) // opening cannot fail without a store
+		d, _ := b.grants.draft(q) // cannot fail without a store
 		b.requests.insert(q)
 		b.requests.apply(q, d, q.version+1)
 	}
 	return q, err
 }
 
-// present sets a call's displayed form. Parsing a large call takes additional memory, so large
-// calls are parsed one at a time.
+// present returns the call in its displayed form. Parsing a large call takes additional memory, so
+// only one is parsed at a time.
 func (b *Broker) present(c Call) Call {
 	if len(c.Arguments)+len(c.Beside)+len(c.Meta) > large {
 		b.reading.Lock()
@@ -86,7 +86,7 @@ func (b *Broker) present(c Call) Call {
 	return b.options.Mask.present(c)
 }
 
-// large is the size, in bytes, of a call that takes milliseconds to parse.
+// large is the size in bytes above which parsing a call takes milliseconds.
 const large = 256 << 10
 
 // hasRequest reports whether a call with the given key would join an existing request.
@@ -96,8 +96,8 @@ func (b *Broker) hasRequest(key Key) bool {
 	return b.requests.known(key) != nil
 }
 
-// join adds the call to the request in force for key, or creates a request that the store does not
-// have yet.
+// join adds the call to the request in force for key. If there is none yet, it returns a new
+// request that is not stored.
 func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -107,11 +107,11 @@ func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool
 	return q, b.requests.byID[q.ID] != nil, nil
 }
 
-// addStored adds a new request in the form that the store has accepted.
+// addStored adds a new request that the store has accepted with the given progress and version.
 func (b *Broker) addStored(q *Request, d Progress, version int64) *Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if known := b.requests.byID[q.ID]; known != nil { // the request has been read from the store in the meantime
+	if known := b.requests.byID[q.ID]; known != nil { // meanwhile read from the store
 		b.requests.reclaim(known)
 		known.waiters++
 		b.requests.accounts.recharge(known)
@@ -122,16 +122,16 @@ func (b *Broker) addStored(q *Request, d Progress, version int64) *Request {
 	return q
 }
 
-// Refresh reads other brokers' requests and answers from the store. It must be called periodically,
-// and whenever the store may have changed.
+// Refresh reads the requests and answers of other brokers from the store. Call it periodically, and
+// whenever the store might have changed.
 func (b *Broker) Refresh(ctx context.Context) {
 	if b.storage != nil {
 		b.storage.refresh(ctx, b.options.Now().Add(-max(b.options.Expire, b.options.Cooldown)))
 	}
 }
 
-// learn applies rows from the store, and returns those of requests that have expired. If ended is
-// true, it also adds other brokers' ended requests.
+// learn applies rows from the store and returns those that have expired. If ended is true, it even
+// adds unknown requests that have ended.
 func (b *Broker) learn(rows []backend.Approval, ended bool) (over []backend.Approval) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -153,12 +153,12 @@ func (b *Broker) learn(rows []backend.Approval, ended bool) (over []backend.Appr
 	return over
 }
 
-// An amendment computes a change to a request. The request is nil if it is unknown. The function
-// sees the current state under the broker's lock, and returns false if nothing changes.
+// An amendment computes a change to a request, which is nil if unknown. It is called with Broker.mu
+// held. It returns the request's new progress, or false if nothing changes.
 type amendment func(*Request) (d Progress, ok bool, err error)
 
-// amend changes the request with the given ID. If there is a store, the change takes effect once
-// the store has accepted it.
+// amend changes the request with the given ID. If there is a store, the store must first accept the
+// change.
 func (b *Broker) amend(id string, f amendment) error {
 	if b.storage != nil {
 		return b.storage.amend(id, f)
@@ -174,7 +174,7 @@ func (b *Broker) amend(id string, f amendment) error {
 	return err
 }
 
-// draft computes an amendment of the request with the given ID, and the request's new row.
+// draft computes a change to the request with the given ID, and the row to store.
 func (b *Broker) draft(id string, f amendment) (q *Request, d Progress, row backend.Approval, ok bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -186,7 +186,7 @@ func (b *Broker) draft(id string, f amendment) (q *Request, d Progress, row back
 	return q, d, row, ok, err
 }
 
-// accept applies a change that the store has accepted.
+// accept applies a change to q that the store has accepted.
 func (b *Broker) accept(q *Request, d Progress, version int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -200,8 +200,9 @@ func (b *Broker) has(id string) bool {
 	return b.requests.byID[id] != nil
 }
 
-// Release ends a call's wait for q. parked means that the call was told to come back for the
-// answer. A request is withdrawn if no call is waiting for it or parked.
+// Release tells the broker that a call has stopped waiting for q. parked means that the call was
+// told to come back for the answer. The request is withdrawn if no call is waiting for it or
+// parked.
 func (b *Broker) Release(q *Request, parked bool) {
 	b.mu.Lock()
 	q.waiters--
@@ -211,8 +212,8 @@ func (b *Broker) Release(q *Request, parked bool) {
 	b.withdraw(q, func() bool { return q.waiters == 0 && !q.parked && !q.progress.Shared })
 }
 
-// withdraw ends a pending request if due returns true. If the store does not accept the change, the
-// request remains pending until it expires.
+// withdraw withdraws a pending request if due returns true. If the store does not accept the
+// change, the request stays pending until it expires.
 func (b *Broker) withdraw(q *Request, due func() bool) {
 	err := b.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
 		if q == nil || q.progress.Answer.State != Pending || !due() {
@@ -227,7 +228,7 @@ func (b *Broker) withdraw(q *Request, due func() bool) {
 	}
 }
 
-// Announce reports whether q has not been announced before, and marks it as announced.
+// Announce marks q as announced and reports whether it was not announced before.
 func (b *Broker) Announce(q *Request) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -236,8 +237,8 @@ func (b *Broker) Announce(q *Request) bool {
 	return first
 }
 
-// Put records that q is shown to a person through the channel. It returns false if the request does
-// not allow the channel. Answers through a channel count only after Put.
+// Put records that the channel is showing q to a person. It returns false if the request does not
+// allow the channel. An answer through a channel counts only after Put.
 func (b *Broker) Put(q *Request, channel string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -247,8 +248,8 @@ func (b *Broker) Put(q *Request, channel string) bool {
 	return q.Allows(channel)
 }
 
-// Grant returns a grant with the terms chosen by a person who approves the request with the given
-// ID. The grant becomes valid with [Grants.Add], which must be called after the answer.
+// Grant returns a grant on the terms chosen by a person who approves the request with the given ID.
+// The grant is not valid until it is passed to [Grants.Add], which must be called after the answer.
 func (b *Broker) Grant(id string, t Terms, channel, actor string) (*Grant, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -263,12 +264,12 @@ func (b *Broker) Grant(id string, t Terms, channel, actor string) (*Grant, error
 // Grants returns the broker's grants.
 func (b *Broker) Grants() *Grants { return &b.grants }
 
-// ErrUsed is the error of [Broker.Claim] for a request that was never approved or whose approval
-// has become invalid.
+// ErrUsed is returned by [Broker.Claim] if the request is not approved, or if its approval is no
+// longer valid.
 var ErrUsed = backend.ErrUsed
 
-// Claim reserves an approved request for the call that is about to use it. Until [Broker.Consume]
-// or [Broker.Unclaim] is called, the request cannot expire or be claimed again.
+// Claim reserves an approved request for a call that is about to use it. The request cannot expire
+// or be claimed again until [Broker.Consume] or [Broker.Unclaim] is called.
 func (b *Broker) Claim(id string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -281,7 +282,7 @@ func (b *Broker) Claim(id string) error {
 	return nil
 }
 
-// Consume ends a claimed request after its call was admitted.
+// Consume ends a claimed request whose call was admitted.
 func (b *Broker) Consume(id string) {
 	b.unclaim(id, func(q *Request) { b.requests.finish(q, Consumed) })
 }
@@ -291,9 +292,9 @@ func (b *Broker) Unclaim(id string) {
 	b.unclaim(id, func(q *Request) { q.stale = b.storage != nil })
 }
 
-// Used tells the broker whether the store has marked q as used. If ok is false, the store had
-// already considered q used or expired. The broker then reads the store again, and q expires if the
-// store refuses it once more.
+// Used tells the broker whether the store could mark q as used. If not, the store considers q
+// already used or expired. The broker then reads q from the store again, and lets it expire if the
+// store refuses it a second time.
 func (b *Broker) Used(q *Request, ok bool) {
 	if b.storage == nil {
 		return
@@ -302,7 +303,7 @@ func (b *Broker) Used(q *Request, ok bool) {
 	defer b.mu.Unlock()
 	switch {
 	case !q.live():
-	case !ok && q.refused: // refused again, after the store was read again
+	case !ok && q.refused: // refused even after it was read again
 		b.requests.finish(q, Expired)
 	case !ok:
 		q.stale, q.refused = true, true
@@ -321,7 +322,7 @@ func (b *Broker) unclaim(id string, end func(*Request)) {
 	}
 }
 
-// Approves reports whether the person at the client has approved q while q still needs other
+// Approves reports whether the person at the client has approved q although q needs further
 // approvers.
 func (b *Broker) Approves(q *Request) bool {
 	b.mu.Lock()
@@ -329,7 +330,7 @@ func (b *Broker) Approves(q *Request) bool {
 	return slices.Contains(q.progress.Approvers, approver{Client: true})
 }
 
-// Status returns q's current state.
+// Status returns q's current state and answer.
 func (b *Broker) Status(q *Request) Answer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -337,16 +338,16 @@ func (b *Broker) Status(q *Request) Answer {
 	return q.progress.Answer
 }
 
-// removeChannel records that the channel no longer shows q. It returns false if the channel did not
-// show q.
+// removeChannel records that the channel no longer shows q. It returns false if the channel was not
+// showing q.
 func (b *Broker) removeChannel(q *Request, channel string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Contains(q.open, channel) && q.leaveUnasked(channel)
 }
 
-// Show reports whether the caller should show q to the client. Calls that share a request cause
-// only one prompt. Once the channel gone is closed, another caller may show the request.
+// Show reports whether the caller should show q to the client. If several calls share a request,
+// only the first caller shows it. Once gone is closed, another caller can take over.
 func (b *Broker) Show(q *Request) (first bool, gone <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -356,7 +357,7 @@ func (b *Broker) Show(q *Request) (first bool, gone <-chan struct{}) {
 	return first, q.shown
 }
 
-// Unshow records that the prompt has gone together with the call that showed it.
+// Unshow records that the prompt disappeared when the call that showed it ended.
 func (b *Broker) Unshow(q *Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -364,8 +365,8 @@ func (b *Broker) Unshow(q *Request) {
 	q.shown = nil
 }
 
-// Changed returns a channel that is closed when a request next changes: when it is opened, answered
-// or ended. Expiry is noticed only when a method looks at the request.
+// Changed returns a channel that is closed when a request is next opened, answered or ended. The
+// expiry of a request is not noticed until another method examines the request.
 func (b *Broker) Changed() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -389,7 +390,7 @@ func (b *Broker) Waiting() int {
 	return n
 }
 
-// Sessions returns the sessions with pending or approved requests.
+// Sessions returns the set of sessions with pending or approved requests.
 func (b *Broker) Sessions() map[string]bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -409,7 +410,7 @@ func (b *Broker) Look(q *Request) Record {
 	return q.record()
 }
 
-// Find returns the request with the given ID if the broker or the store has it.
+// Find returns the request with the given ID, reading it from the store if necessary.
 func (b *Broker) Find(id string) (s Record, ok bool) {
 	if s, ok = b.find(id); ok || b.storage == nil || id == "" {
 		return s, ok
@@ -431,7 +432,7 @@ func (b *Broker) find(id string) (s Record, ok bool) {
 	return q.record(), true
 }
 
-// List returns all requests, oldest first. It includes other brokers' requests after a call to
+// List returns all requests, oldest first. Other brokers' requests are as of the last
 // [Broker.Refresh].
 func (b *Broker) List() []Record {
 	b.mu.Lock()

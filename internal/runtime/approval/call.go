@@ -9,32 +9,32 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Call is the call that a person is asked about, with exactly the values that are forwarded.
+// A Call is the call that a person is asked about, with exactly the values to be forwarded.
 type Call struct {
-	Upstream, Tool  string // name of the upstream, and the tool's name at the upstream
-	Arguments       []byte // arguments as received, or their displayed form in a [Record]; empty: no arguments
+	Upstream, Tool  string // the upstream's name, and its name for the tool
+	Arguments       []byte // arguments as received, or as displayed if in a [Record]; may be empty
 	Size            int    // size of the forwarded arguments
-	SHA256          string // digest of the forwarded arguments
-	Beside, Meta    []byte // other forwarded objects; may be nil
+	SHA256          string // hash of the forwarded arguments
+	Beside, Meta    []byte // other objects to forward; may be nil
 	Session, Client string
 	Principal       string
-	Ignored         []string `json:",omitempty"` // arguments that are not compared, so that an approval also covers other values of these arguments
+	Ignored         []string `json:",omitempty"` // arguments that can have other values when the approval is used
 
-	Own     bool `json:",omitempty"` // Upstream is an agent that asks through a hook about its own tool
-	Dropped bool // the call can no longer run, and its contents were removed
+	Own     bool `json:",omitempty"` // the tool is an agent's own; Upstream is the agent, which asks through its hook
+	Dropped bool // the contents were removed because the call can no longer run
 
 	// Set by the broker.
-	SeenMeta []byte   `json:",omitempty"` // Meta in displayed form, if parts of it are masked
+	SeenMeta []byte   `json:",omitempty"` // Meta as displayed; set only if parts of it are masked
 	Masked   int      `json:",omitempty"` // number of masked values
 	Warnings []string `json:",omitempty"` // warnings about misleading content
 
-	exact     []byte // arguments as forwarded; nil: unknown, or too long to compare
-	given     int    // size of the arguments and other objects before masking
-	copied    int    // number of bytes copied from the message
-	presented bool   // present has been called, so the call has its displayed form
+	exact     []byte // arguments as forwarded; nil if unknown or too long to compare
+	given     int    // size of the arguments and other objects, unmasked
+	copied    int    // number of bytes copied out of the message
+	presented bool   // the call is in displayed form
 }
 
-// Subject returns the tool and its owner for display. The owner is an upstream or the agent itself.
+// Subject returns the tool and the upstream or agent it belongs to, for display.
 func (c Call) Subject() string {
 	whose := " on upstream "
 	if c.Own {
@@ -43,7 +43,7 @@ func (c Call) Subject() string {
 	return text.Escape(c.Tool) + whose + text.Escape(c.Upstream)
 }
 
-// Shown returns the displayed form of the arguments, or nil if they were removed.
+// Shown returns the arguments as displayed, or nil if they were removed.
 func (c Call) Shown() []byte {
 	switch {
 	case c.Dropped:
@@ -54,7 +54,7 @@ func (c Call) Shown() []byte {
 	return c.Arguments
 }
 
-// ignoredPresent returns the ignored arguments that are present in the call.
+// ignoredPresent returns the ignored arguments that the call has.
 func (c Call) ignoredPresent() []string {
 	return slices.DeleteFunc(slices.Clone(c.Ignored), func(field string) bool {
 		_, has := rawjson.Member(c.Arguments, field)
@@ -62,7 +62,7 @@ func (c Call) ignoredPresent() []string {
 	})
 }
 
-// ShownMeta returns the displayed form of the _meta object.
+// ShownMeta returns the _meta object as displayed.
 func (c Call) ShownMeta() []byte {
 	if c.SeenMeta != nil {
 		return c.SeenMeta
@@ -70,7 +70,7 @@ func (c Call) ShownMeta() []byte {
 	return c.Meta
 }
 
-// bytes returns the size of those parts of c and of the steps that the client supplied.
+// bytes returns the size of the client-supplied parts of c and of the steps.
 func (c Call) bytes(steps []gate.Step) int {
 	n := max(c.given, len(c.Arguments)+len(c.Beside)+len(c.Meta)+len(c.SeenMeta)) + len(c.Client)
 	for _, s := range steps {
@@ -79,8 +79,8 @@ func (c Call) bytes(steps []gate.Step) int {
 	return n
 }
 
-// detach copies the parts of c that point into its message. The displayed parts are needed for
-// longer than the message, which is needed only while a call waits.
+// detach copies the parts of c that point into its message. The message is needed only while a call
+// is waiting, but the displayed parts are needed longer.
 func (c *Call) detach(message [][]byte) {
 	for i, part := range []*[]byte{&c.Arguments, &c.Beside, &c.Meta} {
 		if len(*part) > 0 && len(message[i]) > 0 && &(*part)[0] == &message[i][0] {

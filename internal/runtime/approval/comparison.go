@@ -7,25 +7,25 @@ import (
 )
 
 const (
-	maxCompared = 8 << 10 // maximum size in bytes of compared arguments
-	maxChanges  = 20      // maximum number of changes that are listed
+	maxCompared = 8 << 10 // maximum size in bytes of arguments to compare
+	maxChanges  = 20      // maximum number of changes to list
 )
 
-// A Comparison describes how a call's arguments differ from those of the last approved call of the
-// same tool by the same principal.
+// A Comparison describes how the arguments of a call differ from those of the last approved call of
+// the same tool by the same principal.
 type Comparison struct {
-	Approval  string    // ID of the last approval
-	At        time.Time // time of the last approval
-	Redefined bool      // the tool had another definition at that time
-	TooLong   bool      // the arguments of one of the calls are longer than maxCompared, so they are not compared
+	Approval  string    // ID of that call's approval
+	At        time.Time // time of that call's approval
+	Redefined bool      // the tool's definition has changed since then
+	TooLong   bool      // not compared, because the arguments of one of the calls are longer than maxCompared
 	Changes   []Change
-	More      int // number of changes that are not listed
+	More      int // number of changes not listed
 }
 
-// A Change is a changed argument value in its displayed form.
+// A Change is a change to the value of an argument, as displayed.
 type Change = jsondiff.Change
 
-// size returns c's memory use.
+// size returns the memory used by c.
 func (c *Comparison) size() int {
 	if c == nil {
 		return 0

@@ -13,23 +13,23 @@ import (
 
 const (
 	MaxGrant   = time.Hour      // maximum lifetime of a grant
-	MaxSession = 24 * time.Hour // maximum lifetime of a session grant, because a session may never end
+	MaxSession = 24 * time.Hour // maximum lifetime of a session grant; needed because a session might never end
 )
 
-// A Grant approves further calls for a limited time without asking. It covers calls that have the
-// approved call's session, principal, tool, definition, policy and steps. Their arguments must have
-// the same members, with values of the same kinds, and the same pinned values. The only thing about
-// a grant that changes is its number of uses.
+// A Grant approves similar calls for a limited time without asking. It covers calls with the same
+// session, principal, tool, definition, policy and steps as the approved call. Their arguments must
+// have the same members, with values of the same kinds, and the same pinned values. A grant is
+// immutable except for its number of uses.
 type Grant struct {
 	ID        string
-	Approval  string // ID of the request that was approved with the grant
-	Key       Key    // the approved call's key; covered calls may have different arguments
+	Approval  string // ID of the request that was approved together with the grant
+	Key       Key    // key of the approved call; calls covered by the grant can have other arguments
 	Principal string
 	Client    string
 	Upstream  string
-	Tool      string // tool name at the upstream
+	Tool      string // the upstream's name for the tool
 	Pins      []Pin
-	Shape     string // shape of the arguments; see [arguments]
+	Shape     string // shape that the arguments must have; see [arguments]
 	Channel   string // channel through which the grant was given
 	Actor     string
 	Created   time.Time
@@ -40,15 +40,15 @@ type Grant struct {
 	version int64
 }
 
-// Terms are the terms that a person chooses for a [Grant].
+// Terms are the terms of a [Grant], as chosen by a person.
 type Terms struct {
 	For  time.Duration
-	Like []string // names of the pinned arguments; empty: all arguments are pinned
+	Like []string // names of the arguments to pin; empty: all arguments
 
-	Session bool // the grant lasts as long as the session; For must be zero
+	Session bool // the grant lasts until the session ends; For must be zero
 }
 
-// covers reports whether the grant g approves q. The arguments of q's call are in a.
+// covers reports whether g approves q, whose call has the arguments a.
 func (g *Grant) covers(q *Request, a arguments) bool {
 	key := q.Key
 	key.Arguments = g.Key.Arguments
@@ -66,7 +66,7 @@ func (g *Grant) String() string {
 		strings.Join(g.Like(), ", "), end, g.Until.UTC().Format(time.RFC3339))
 }
 
-// Like returns the names of the arguments that must stay the same.
+// Like returns the names of the pinned arguments.
 func (g *Grant) Like() []string {
 	if len(g.Pins) == 1 && g.Pins[0].Field == "" {
 		return []string{"arguments"}
@@ -74,7 +74,7 @@ func (g *Grant) Like() []string {
 	return list.Map(g.Pins, func(p Pin) string { return text.Escape(p.Field) })
 }
 
-// newGrant returns a grant for calls that are similar to q's call.
+// newGrant returns a grant for calls similar to that of q.
 func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, now time.Time) (*Grant, error) {
 	switch {
 	case most <= 0:
@@ -108,7 +108,7 @@ func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, no
 	}, nil
 }
 
-// most returns the grant's maximum lifetime in the store.
+// most returns the maximum lifetime that the grant can have.
 func (g *Grant) most() time.Duration {
 	if g.ToEnd {
 		return MaxSession

@@ -15,17 +15,17 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Grants holds the grants of a [Broker]. With a store, a use counts only after the store has
+// Grants holds the grants of a [Broker]. If there is a store, a use counts only after the store has
 // accepted it, so that a grant revoked at one broker cannot be used at another.
 type Grants struct {
-	store Store // nil: no store
+	store Store // nil if there is no store
 	now   func() time.Time
 
 	mu   sync.Mutex
 	byID map[string]*Grant
 }
 
-// List returns the valid grants, oldest first. It includes other brokers' grants after a call to
+// List returns the valid grants, oldest first. Other brokers' grants are as of the last
 // [Broker.Refresh].
 func (s *Grants) List() []Grant {
 	s.mu.Lock()
@@ -42,12 +42,12 @@ func (s *Grants) List() []Grant {
 	return all
 }
 
-// ofSession returns the valid grants for a session's calls, oldest first.
+// ofSession returns the valid grants of a session, oldest first.
 func (s *Grants) ofSession(session string) []Grant {
 	return slices.DeleteFunc(s.List(), func(g Grant) bool { return g.Key.Session != session })
 }
 
-// Add makes a grant valid.
+// Add makes g valid, unless there are too many grants already.
 func (s *Grants) Add(g *Grant) error {
 	if len(s.ofSession(g.Key.Session)) >= maxGrants || len(s.List()) >= maxGrantsAll {
 		return errors.New("there are too many grants already; revoke some (petrigate approvals grants)")
@@ -63,9 +63,9 @@ func (s *Grants) Add(g *Grant) error {
 	return nil
 }
 
-// Revoke ends a grant and returns it.
+// Revoke revokes a grant and returns it.
 func (s *Grants) Revoke(id string) (Grant, error) {
-	for range 50 * maxStale { // retry many times, so that concurrent uses of the grant cannot prevent the revocation
+	for range 50 * maxStale { // keep retrying, so that concurrent uses cannot prevent the revocation
 		s.mu.Lock()
 		known, ok := s.byID[id]
 		var g Grant
@@ -91,7 +91,7 @@ func (s *Grants) Revoke(id string) (Grant, error) {
 	return Grant{}, fmt.Errorf("grant %s is in use too often to be revoked now; stop its session", id)
 }
 
-// draft returns the progress of a new request. A grant may already have approved the request.
+// draft returns the initial progress of a new request, which a grant may already have approved.
 func (s *Grants) draft(q *Request) (Progress, error) {
 	g, ok, err := s.use(q)
 	if err != nil || !ok {
@@ -100,8 +100,8 @@ func (s *Grants) draft(q *Request) (Progress, error) {
 	return q.approve(g, s.now()), nil
 }
 
-// EndSession ends the known grants of a session that has ended. The error lists grants that could
-// not be removed from the store; no call can use these grants any more.
+// EndSession revokes the known grants of a session that has ended. The error lists the grants that
+// could not be removed from the store; no call can use them any more.
 func (s *Grants) EndSession(session string) error {
 	var failed error
 	for _, g := range s.ofSession(session) {
@@ -112,7 +112,7 @@ func (s *Grants) EndSession(session string) error {
 	return failed
 }
 
-// use finds a grant that approves q, and counts the use.
+// use looks for a grant that approves q and counts its use.
 func (s *Grants) use(q *Request) (g Grant, ok bool, err error) {
 	candidates := s.candidates(q)
 	if len(candidates) == 0 {
@@ -130,12 +130,12 @@ func (s *Grants) use(q *Request) (g Grant, ok bool, err error) {
 	return g, false, nil
 }
 
-// candidates returns the grants for q's session and tool.
+// candidates returns the valid grants for q's session and tool.
 func (s *Grants) candidates(q *Request) []Grant {
 	return slices.DeleteFunc(s.ofSession(q.Key.Session), func(g Grant) bool { return g.Key.Tool != q.Key.Tool })
 }
 
-// count counts a use of a grant. It returns false if the grant has become invalid.
+// count counts a use of a grant. It returns false if the grant is no longer valid.
 func (s *Grants) count(g Grant) (bool, error) {
 	for range maxStale {
 		s.mu.Lock()
@@ -163,10 +163,10 @@ func (s *Grants) count(g Grant) (bool, error) {
 			return false, err
 		}
 	}
-	return false, nil // too much contention, so ask a person
+	return false, nil // too much contention: ask a person instead
 }
 
-// apply adopts a newer version of a grant from the store.
+// apply replaces a grant by a newer version.
 func (s *Grants) apply(g Grant, version int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +182,7 @@ func (s *Grants) drop(id string) {
 	delete(s.byID, id)
 }
 
-// learn applies a grant row from the store.
+// learn applies a row from the store that contains a grant.
 func (s *Grants) learn(row backend.Approval) error {
 	var g Grant
 	if err := json.Unmarshal(row.Data, &g); err != nil || g.ID != row.ID || grantKey(g.ID) != row.Key || g.Key.Session != row.Session {
@@ -196,7 +196,7 @@ func (s *Grants) learn(row backend.Approval) error {
 	return nil
 }
 
-// reload reads a grant from the store after a conflict.
+// reload reads a grant from the store again after a conflict.
 func (s *Grants) reload(id string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -211,7 +211,7 @@ func (s *Grants) reload(id string) error {
 	return s.learn(rows[0])
 }
 
-// put writes a grant to the store, if there is a store.
+// put writes a grant to the store. It does nothing if there is no store.
 func (s *Grants) put(g Grant, state State) (version int64, err error) {
 	if s.store == nil {
 		return 0, nil
@@ -226,11 +226,12 @@ func (s *Grants) put(g Grant, state State) (version int64, err error) {
 	})
 }
 
-// isGrant reports whether a row in the store is a grant. Grants and requests share a table.
+// isGrant reports whether a row contains a grant. The store keeps grants and requests in the same
+// table.
 func isGrant(row backend.Approval) bool { return strings.HasPrefix(row.ID, "gr_") }
 
-// approve returns q's progress after g has approved it. The call's _meta is removed instead of
-// forwarded, because no person has seen it.
+// approve returns q's progress when approved by g. It removes the call's _meta, which must not be
+// forwarded because no person has seen it.
 func (q *Request) approve(g Grant, now time.Time) Progress {
 	q.question.Call.Meta = nil
 	d := q.progress
@@ -244,5 +245,5 @@ const (
 	maxGrantsAll = 1000 // maximum number of grants in total
 )
 
-// grantKey returns a grant's key in the store. No request has the same key.
+// grantKey returns the key of a grant in the store, which is distinct from the keys of requests.
 func grantKey(id string) string { return audit.HashOf("grant " + id) }

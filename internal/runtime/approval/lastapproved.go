@@ -8,25 +8,26 @@ import (
 	"github.com/petrigate/petrigate/internal/jsondiff"
 )
 
-// maxRemembered limits the calls kept for comparison. The oldest approvals are dropped first.
+// maxRemembered is the maximum number of calls kept for comparison.
 const maxRemembered = 1000
 
-// An approvedCall is a principal's last approved call of a tool.
+// An approvedCall is the last call of a tool that was approved for a principal.
 type approvedCall struct {
 	of                     principalTool
 	id, definition, sha256 string
-	arguments              []byte // arguments as forwarded; nil: unknown or too long
+	arguments              []byte // arguments as forwarded; nil if unknown or too long
 	at                     time.Time
 }
 
-// A principalTool identifies a tool together with the principal who uses it.
+// A principalTool identifies a tool as used by a principal.
 type principalTool struct{ principal, tool string }
 
-// A lastApproved holds the last approved call for each tool and principal, oldest first. Its zero
-// value is empty. Callers must hold Broker.mu.
+// A lastApproved holds the last approved call of each tool by each principal, oldest first. The
+// zero value is empty and ready to use. It is guarded by Broker.mu.
 type lastApproved struct{ calls []*approvedCall }
 
-// add records q, which a person has just approved.
+// add records the call of q, which has just been approved, dropping the oldest call if there are
+// too many.
 func (l *lastApproved) add(q *Request) {
 	of := principalTool{q.question.Call.Principal, q.Key.Tool}
 	l.calls = slices.DeleteFunc(l.calls, func(c *approvedCall) bool { return c.of == of })
@@ -36,8 +37,8 @@ func (l *lastApproved) add(q *Request) {
 	l.calls = append(l.calls, &approvedCall{of: of, id: q.ID, definition: q.Key.Definition, sha256: q.question.Call.SHA256, at: q.progress.Answer.At, arguments: bytes.Clone(q.question.Call.exact)})
 }
 
-// comparison compares a call with the last approved call of its tool. It returns nil if no such
-// call is known.
+// comparison compares a call with the last approved call of its tool by its principal. It returns
+// nil if that call is not known.
 func (l *lastApproved) comparison(key Key, call Call, mask Mask) *Comparison {
 	of := principalTool{call.Principal, key.Tool}
 	at := slices.IndexFunc(l.calls, func(c *approvedCall) bool { return c.of == of })

@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Callers of the functions in this file must hold Broker.mu.
+// The functions in this file must be called with Broker.mu held.
 
-// open returns the request in force for key, which the call joins, or a new request that is not
-// inserted yet.
+// open adds the call to the request in force for key and returns that request. If there is no such
+// request, it returns a new one that has not been inserted yet.
 func (t *requests) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	t.sweep()
 	q := t.known(key)
@@ -25,11 +25,11 @@ func (t *requests) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	return q, nil
 }
 
-// insert adds q to the broker's requests.
+// insert adds q to the table.
 func (t *requests) insert(q *Request) {
 	t.notifyChanged()
 	t.byID[q.ID], t.byKey[q.Key] = q, q
-	if q.element = t.live.PushBack(q); q.foreign { // keep the list in chronological order
+	if q.element = t.live.PushBack(q); q.foreign { // keep the list sorted by time
 		for at := q.element.Prev(); at != nil && at.Value.(*Request).Expires.After(q.Expires); at = q.element.Prev() {
 			t.live.MoveBefore(q.element, at)
 		}
@@ -41,9 +41,8 @@ func (t *requests) insert(q *Request) {
 	t.accounts.recharge(q)
 }
 
-// reclaim marks a request as opened by this broker. The broker had read the request from the store
-// before it knew that the store had accepted the request, and therefore mistook it for another
-// broker's.
+// reclaim marks q as opened by this broker. The broker read q from the store before it learned that
+// the store had accepted it, and therefore took it for another broker's.
 func (t *requests) reclaim(q *Request) {
 	if !q.foreign {
 		return
@@ -70,7 +69,8 @@ func (t *requests) known(key Key) *Request {
 	return q
 }
 
-// request creates a request if the limits of the session, the principal and the broker allow it.
+// request returns a new request, unless that would exceed the limits of the session, the principal
+// or the broker.
 func (t *requests) request(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	via, err := viaOf(ask)
 	if err != nil {
@@ -98,8 +98,8 @@ func (t *requests) request(key Key, call Call, ask *gate.Ask) (*Request, error) 
 	return q, nil
 }
 
-// setChannels sets the channels that may answer q. Channels that list all requests show q from the
-// beginning.
+// setChannels determines the channels that may answer q. A channel that lists all requests shows q
+// immediately.
 func (t *requests) setChannels(q *Request) {
 	for _, channel := range t.options.Channels {
 		if q.Via == "" || q.Via == channel {
@@ -111,7 +111,7 @@ func (t *requests) setChannels(q *Request) {
 	}
 }
 
-// newID returns an ID that is short enough to type and too random to guess while the request is
+// newID returns an unused ID, short enough to type but too random to guess while the request is
 // pending.
 func newID(known map[string]*Request) string {
 	for {

@@ -7,24 +7,24 @@ import (
 
 // Options configures a [Broker].
 type Options struct {
-	Expire   time.Duration // how long a request or an approval is valid
+	Expire   time.Duration // how long a request or approval is valid
 	Cooldown time.Duration // how long a denial remains in force
-	Channels []string      // configured channels; answers through other channels do not count
-	Grants   time.Duration // maximum lifetime of a grant; 0: no grants
+	Channels []string      // configured channels; answers through any other channel do not count
+	Grants   time.Duration // maximum lifetime of a grant; 0 disables grants
 	Now      func() time.Time
-	Mask     Mask // hides values from people; nil: nothing is hidden
+	Mask     Mask // hides values from people; may be nil
 
-	Self   bool              // callers may approve their own calls
-	People map[string]string // the principal that each person is
+	Self   bool              // callers can approve their own calls
+	People map[string]string // maps people to the principals they are
 
-	// Answered is called under the broker's lock for each request that stops waiting. It may be
-	// nil.
+	// Answered is called, with the broker's lock held, when a request stops being pending. It may
+	// be nil.
 	Answered func(state, channel string, waited time.Duration)
 
-	// Granted is called for each request that a grant approves when the request is opened. It may
-	// be nil.
+	// Granted is called for each request that is approved by a grant when it is opened. It may be
+	// nil.
 	Granted func(Record)
 
-	Store Store        // keeps requests and shares them with other brokers; nil: requests are lost when the process ends
-	Log   *slog.Logger // nil: discard
+	Store Store        // keeps requests and shares them with other brokers; if nil, requests are lost when the process exits
+	Log   *slog.Logger // nil: log output is discarded
 }

@@ -2,8 +2,8 @@ package approval
 
 import "bytes"
 
-// present returns c in its displayed form: masked, and with warnings about misleading content. Meta
-// keeps its forwarded form.
+// present returns c as displayed: with values masked, and with warnings about misleading content.
+// Meta stays as forwarded.
 func (m Mask) present(c Call) Call {
 	if c.presented {
 		return c
@@ -27,7 +27,7 @@ func (m Mask) present(c Call) Call {
 	switch {
 	case len(c.exact) > maxCompared:
 		c.exact = nil
-	case c.Masked > 0: // clone, because the enclosing message may be long
+	case c.Masked > 0: // clone to release the message, which may be long
 		c.exact = bytes.Clone(c.exact)
 	}
 	return c
@@ -40,6 +40,6 @@ func (m Mask) hide(value []byte) (shown []byte, masked int) {
 	return m(value)
 }
 
-// A Mask returns a JSON value with hidden values replaced, and the number of replaced values. It
-// must be safe for concurrent use.
+// A Mask returns a JSON value with secret parts replaced, and the number of replacements. It must
+// be safe for concurrent use.
 type Mask func(value []byte) (shown []byte, masked int)

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// punycodeHost converts a host name to its ASCII form (RFC 3492). It folds letter case but does no
-// other normalization, which is sufficient to distinguish a name from a similar-looking one.
+// punycodeHost converts a host name to its ASCII form (RFC 3492). Apart from folding case it does
+// not normalize the name, which is good enough to tell it from a look-alike.
 func punycodeHost(host string) string {
 	labels := strings.Split(strings.ToLower(host), ".")
 	for i, label := range labels {

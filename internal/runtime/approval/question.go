@@ -8,39 +8,39 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A Question is what a person is asked.
+// A Question is the content of a request: what a person is asked.
 type Question struct {
-	Call  Call // the call; its long parts are removed once the request has ended
+	Call  Call // long parts are removed once the request has ended
 	Steps []gate.Step
-	Since *Comparison `json:",omitempty"` // comparison with the last approved call; nil: none
+	Since *Comparison `json:",omitempty"` // comparison with the last approved call; nil if none is known
 }
 
-// Conditions restrict how a request may be answered. They never change.
+// Conditions restrict how a request can be answered. They never change.
 type Conditions struct {
-	Via   string // the only channel through which the request may be answered; empty: any
-	Needs int    // number of different people who must approve, at least 1
-	Size  int    // size in bytes of the contents that the client supplied
+	Via   string // the only channel that can answer the request; empty: any channel
+	Needs int    // number of different people who must approve; at least 1
+	Size  int    // size in bytes of the client-supplied content
 }
 
-// Progress is the part of a request that changes: its answers and its end.
+// Progress is the variable part of a request: its answers and its end.
 type Progress struct {
 	Answer     Answer
 	Approvers  []approver  `json:",omitempty"` // people who have approved so far
-	Shared     bool        `json:",omitempty"` // calls at several brokers are waiting for this request
-	Unasked    bool        `json:",omitempty"` // the client reported that it asked no person
-	Stands     time.Time   // time until which a denial remains in force; zero: not denied
-	Rejections []Rejection `json:",omitempty"` // answers that do not count, oldest first
+	Shared     bool        `json:",omitempty"` // calls at several brokers are waiting for the request
+	Unasked    bool        `json:",omitempty"` // the client reported that it did not ask anyone
+	Stands     time.Time   // end of the time that a denial remains in force; zero if not denied
+	Rejections []Rejection `json:",omitempty"` // rejected answers, oldest first
 }
 
-// A Key identifies the one call that an approval is valid for.
+// A Key identifies the only call that can use an approval.
 type Key struct {
 	Session, Tool, Definition, Arguments, Beside, Policy, Steps string
 }
 
-// Bytes returns an unambiguous encoding of k.
+// Bytes returns a unique encoding of k.
 func (k Key) Bytes() []byte {
 	return []byte(strings.Join([]string{k.Session, k.Tool, k.Definition, k.Arguments, k.Beside, k.Policy, k.Steps}, "\x00"))
 }
 
-// digest returns the key's stored form, which has a fixed length.
+// digest returns a hash of k, which identifies the request in the store.
 func (k Key) digest() string { return audit.HashOf(k.Bytes()) }

@@ -16,13 +16,13 @@ type Record struct {
 	Progress
 }
 
-// A RejectedError is the error for an answer that does not count and must be recorded.
+// A RejectedError reports an answer that was rejected and must be recorded.
 type RejectedError struct {
 	Rejection Rejection
-	Record    Record // the request when the answer was rejected
+	Record    Record // the request at the time
 }
 
-// Error returns the reason why the answer does not count.
+// Error returns the reason for the rejection.
 func (e *RejectedError) Error() string {
 	r := e.Record.Request
 	if e.Rejection.Kind == OwnCall {
@@ -35,17 +35,18 @@ func (q *Request) record() Record {
 	return Record{q, q.question, slices.Clone(q.open), q.progress}
 }
 
-// Reasons why an answer to a displayed request does not count.
+// Reasons for rejecting an answer to a displayed request.
 const (
-	TooLate = "late" // another answer came first, or the request has ended
-	OwnCall = "own"  // the caller approves its own call
+	TooLate = "late" // the request has already been answered or has ended
+	OwnCall = "own"  // the caller tried to approve its own call
 
-	WrongPIN = "pin" // the person did not enter the correct PIN of the proxy
+	WrongPIN = "pin" // the person did not enter the proxy's PIN correctly
 )
 
-const maxRejections = 20 // maximum number of rejections kept per request
+const maxRejections = 20 // maximum number of rejections remembered per request
 
-// A Rejection is an answer that does not count. It appears only in its request's history.
+// A Rejection is an answer that was rejected. It remains visible only in the history of its
+// request.
 type Rejection struct {
 	Kind    string
 	Approve bool

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Request asks a person to approve one call. The request's [Broker] holds its state.
+// A Request asks people to approve one call. Its state belongs to its [Broker].
 type Request struct {
 	ID  string
 	Key Key
@@ -18,11 +18,11 @@ type Request struct {
 	Created time.Time
 	Expires time.Time
 
-	channels []string      // configured channels that the rules allow to answer
-	answered chan struct{} // closed when the request stops being pending
-	unasked  chan struct{} // closed when the client reports that it asked no person
+	channels []string      // configured channels that the rules allow
+	answered chan struct{} // closed when the request is no longer pending
+	unasked  chan struct{} // closed when the client reports that it did not ask anyone
 
-	accounts [3]*account // accounts of the request's session, of its principal, and of all callers
+	accounts [3]*account // accounts of the session, the principal, and all callers
 	opened   atomic.Bool // the client reported that a person opened the page
 
 	// Guarded by Broker.mu.
@@ -30,33 +30,33 @@ type Request struct {
 	progress  Progress
 	open      []string      // channels that have shown the request
 	waiters   int           // number of calls waiting for the answer
-	shown     chan struct{} // non-nil while the session's client shows the request; closed afterwards
+	shown     chan struct{} // not nil while the session's client is showing the request; closed when it no longer does
 	charged   int           // bytes charged to the accounts
-	version   int64         // version in the store; without a store, the number of changes
+	version   int64         // version in the store, or the number of changes if there is no store
 	parked    bool          // a call was told to come back for the answer
 	announced bool          // the request has been announced
-	claimed   bool          // a call has claimed the approval and is about to use it
-	foreign   bool          // another broker opened the request
-	stale     bool          // the store has a newer state
-	refused   bool          // the store refused the use of the approval
+	claimed   bool          // a call is about to use the approval
+	foreign   bool          // the request was opened by another broker
+	stale     bool          // the store might have a newer state
+	refused   bool          // the store once refused to mark the approval as used
 	endedAt   time.Time
 
-	element       *list.Element // element in one of the request lists
-	recentElement *list.Element // element in requests.recent, or nil
+	element       *list.Element // element in requests.live, ended or denied
+	recentElement *list.Element // element in requests.recent; nil if none
 }
 
-// live reports whether q's call can still run.
+// live reports whether the call of q can still run.
 func (q *Request) live() bool { return isLive(q.progress.Answer.State) }
 
-// Answered returns a Go channel that is closed when the request stops being pending.
+// Answered returns a Go channel that is closed when the request is no longer pending.
 func (q *Request) Answered() <-chan struct{} { return q.answered }
 
-// Unasked returns a Go channel that is closed when an approval channel reports that it showed the
-// request to no person.
+// Unasked returns a Go channel that is closed when an approval channel reports that it did not show
+// the request to anyone.
 func (q *Request) Unasked() <-chan struct{} { return q.unasked }
 
-// WasUnasked reports whether an approval channel has reported that it showed the request to no
-// person.
+// WasUnasked reports whether an approval channel has reported that it did not show the request to
+// anyone.
 func (q *Request) WasUnasked() bool {
 	select {
 	case <-q.unasked:
@@ -66,8 +66,9 @@ func (q *Request) WasUnasked() bool {
 	}
 }
 
-// leaveUnasked records that a channel showed the request to no person, and removes the channel. It
-// returns false if the channel did not show the request. The caller must hold Broker.mu.
+// leaveUnasked records that an approval channel did not show the request to anyone, and removes the
+// channel. It returns false if the channel was not showing the request. It must be called with
+// Broker.mu held.
 func (q *Request) leaveUnasked(channel string) bool {
 	if !q.WasUnasked() {
 		q.progress.Unasked = true
@@ -81,11 +82,10 @@ func (q *Request) leaveUnasked(channel string) bool {
 	return true
 }
 
-// Allows reports whether the request may be shown through the given approval channel.
+// Allows reports whether the approval channel may show the request.
 func (q *Request) Allows(channel string) bool { return slices.Contains(q.channels, channel) }
 
-// AllowsBeside reports whether the request may be shown through a channel that is not among the
-// given ones.
+// AllowsBeside reports whether any channel other than the given ones may show the request.
 func (q *Request) AllowsBeside(channels ...string) bool {
 	return slices.ContainsFunc(q.channels, func(c string) bool { return !slices.Contains(channels, c) })
 }
@@ -96,7 +96,7 @@ func (q *Request) MarkOpened() { q.opened.Store(true) }
 // WasOpened reports whether a person has opened the page that the client was told to show.
 func (q *Request) WasOpened() bool { return q.opened.Load() }
 
-// needs returns how many different people must approve a request's steps.
+// needs returns the number of different people who must approve.
 func needs(ask *gate.Ask) int {
 	n := 1
 	for _, s := range ask.Steps {
@@ -105,8 +105,8 @@ func needs(ask *gate.Ask) int {
 	return n
 }
 
-// viaOf returns the channel that a request's steps require, or "" if any channel will do.
-// Conflicting requirements are an error.
+// viaOf returns the channel that the steps require, or "" if they allow any. It returns an error if
+// their requirements conflict.
 func viaOf(ask *gate.Ask) (string, error) {
 	via := ""
 	for _, s := range ask.Steps {
@@ -121,11 +121,11 @@ func viaOf(ask *gate.Ask) (string, error) {
 	return via, nil
 }
 
-// trimmed returns q's question without the long parts of a call that can no longer run. It copies
-// the remaining parts, because they may point into a longer message.
+// trimmed returns q's question without the long parts, for a call that can no longer run. The
+// remaining parts are copied, because they might point into a longer message.
 func (q *Request) trimmed() Question {
 	c, since := q.question.Call, q.question.Since
-	c.Meta, c.SeenMeta, c.exact, c.given = c.ShownMeta(), nil, nil, 0 // the call will not be forwarded
+	c.Meta, c.SeenMeta, c.exact, c.given = c.ShownMeta(), nil, nil, 0 // not needed, since the call will not be forwarded
 	if since.size() > maxKept {
 		since = nil
 	}

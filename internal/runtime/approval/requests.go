@@ -6,28 +6,28 @@ import (
 	"slices"
 )
 
-// requests is a broker's table of requests and their accounts. Callers of its methods must hold
-// Broker.mu.
+// requests is a broker's table of requests, with the accounts that they are charged to. It is
+// guarded by Broker.mu.
 type requests struct {
 	options *Options
 
 	byID     map[string]*Request
-	byKey    map[Key]*Request // for each key, the live request or a denial in force
+	byKey    map[Key]*Request // the live request, or the denial in force, for each key
 	accounts accounts
 
 	// In chronological order.
 	live   list.List // requests that are pending or approved
-	ended  list.List // requests that ended without a denial
+	ended  list.List // requests that ended other than by denial
 	denied list.List
-	recent list.List // opened within the last minute and not approved
+	recent list.List // unapproved requests opened within the last minute
 
 	last lastApproved
 
-	changed chan struct{} // closed when a request next changes; nil: no waiter
+	changed chan struct{} // closed at the next change to a request; nil if nobody is waiting
 }
 
-// answerable returns the reason why an answer to q through the channel cannot count, or nil if it
-// can. The caller must hold Broker.mu.
+// answerable returns nil if q can be answered through the channel, or else the reason it cannot. It
+// must be called with Broker.mu held.
 func (t *requests) answerable(q *Request, id, channel string) error {
 	switch {
 	case q == nil:

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Callers of the functions in this file must hold Broker.mu.
+// The functions in this file must be called with Broker.mu held.
 
-// sweep ends expired requests, and removes requests that ended long ago. It visits only the
-// requests that it changes.
+// sweep ends requests that have expired, and removes requests that ended long ago. It does not
+// visit any other requests.
 func (t *requests) sweep() {
 	now := t.options.Now()
 	for q := front(&t.recent); q != nil && !now.Before(q.Created.Add(recently)); q = front(&t.recent) {
@@ -33,8 +33,8 @@ func front(l *list.List) *Request {
 	return l.Front().Value.(*Request)
 }
 
-// check returns q's state, and ends q if it has expired. Unlike sweep, it is correct even if the
-// clock was set back after a later request was opened.
+// check returns q's state, ending q if it has expired. Unlike sweep, it does not miss q if the
+// clock was set back and a later request expires first.
 func (t *requests) check(q *Request) State {
 	if q.live() && !q.claimed && !t.options.Now().Before(q.Expires) {
 		t.finish(q, Expired)
@@ -42,7 +42,7 @@ func (t *requests) check(q *Request) State {
 	return q.progress.Answer.State
 }
 
-// uncountRecent removes q from the recent requests that count as unapproved.
+// uncountRecent stops counting q as a recent unapproved request.
 func (t *requests) uncountRecent(q *Request) {
 	if q.recentElement != nil {
 		t.recent.Remove(q.recentElement)
@@ -59,22 +59,22 @@ func (t *requests) notifyChanged() {
 	}
 }
 
-// wake ends all waits for an answer to q.
+// wake wakes all callers waiting for an answer to q.
 func (t *requests) wake(q *Request, s State) {
 	close(q.answered)
-	if t.options.Answered != nil && !q.foreign { // counted only once, by the broker that opened the request
+	if t.options.Answered != nil && !q.foreign { // only the broker that opened the request counts it
 		t.options.Answered(string(s), q.progress.Answer.Channel, t.options.Now().Sub(q.Created))
 	}
 }
 
-// finish moves q to a final state. Since its call can no longer run, only the displayed parts are
-// kept. A denial remains in force for repeated calls.
+// finish ends q in state s. Only the displayed parts of the call are kept, since it can no longer
+// run. A denial stays in force, so that it answers repeated calls too.
 func (t *requests) finish(q *Request, s State) {
 	t.notifyChanged()
 	if q.progress.Answer.State == Pending {
 		t.wake(q, s)
 	}
-	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.WasUnasked() { // not a denial: the approver said yes, or no person was asked
+	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.WasUnasked() { // not a denial: a person approved, or nobody was asked
 		t.uncountRecent(q)
 	}
 	now := t.options.Now()
@@ -106,7 +106,7 @@ func (t *requests) finish(q *Request, s State) {
 	}
 }
 
-// forget removes an ended request.
+// forget removes an ended request from the table.
 func (t *requests) forget(q *Request) {
 	delete(t.byID, q.ID)
 	if t.byKey[q.Key] == q {
@@ -125,12 +125,11 @@ func (t *requests) forget(q *Request) {
 	})
 }
 
-// standsUntil returns the time until which a denial of q would remain in force if it were given
-// now.
+// standsUntil returns the time until which a denial of q, if given now, would stay in force.
 func (t *requests) standsUntil(q *Request) time.Time {
 	until := t.options.Now().Add(t.options.Cooldown)
 	if q.waiters == 0 && q.Expires.After(until) {
-		return q.Expires // a call was told to come back before this time
+		return q.Expires // the call was told to come back within this time
 	}
 	return until
 }

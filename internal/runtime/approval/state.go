@@ -20,7 +20,7 @@ const (
 	Consumed  State = "consumed"
 )
 
-// Word returns the state for display: a consumed approval is shown as "used".
+// Word returns the state as a word for display: "used" for Consumed.
 func (s State) Word() string {
 	if s == Consumed {
 		return "used"
@@ -28,10 +28,10 @@ func (s State) Word() string {
 	return string(s)
 }
 
-// isLive reports whether a request in state s has a call that can still run.
+// isLive reports whether the call of a request in state s can still run.
 func isLive(s State) bool { return s == Pending || s == Approved }
 
-// The channels through which people answer. The package channel describes them.
+// The channels through which people answer; see package channel.
 const (
 	Elicit  = channel.Elicit
 	URL     = channel.URL
@@ -40,15 +40,14 @@ const (
 	Webhook = channel.Webhook
 )
 
-// listed reports whether the channel lists every request that it may answer, including requests
-// about which it has received no notice.
+// listed reports whether the channel lists all requests that it may answer, even those it was not
+// notified of.
 func listed(name string) bool {
 	c, _ := channel.Find(name)
 	return c.Lists
 }
 
-// An Answer is a request's state. Once the request is answered, it also contains the person who
-// answered.
+// An Answer is the state of a request and, once the request is answered, who answered it.
 type Answer struct {
 	State   State
 	Channel string
@@ -56,18 +55,18 @@ type Answer struct {
 	Reason  string
 	At      time.Time
 
-	Approvals int    // number of different people who have approved; Actor names all of them
-	Grant     string `json:",omitempty"` // grant that approved the request; empty: a person approved it
+	Approvals int    // number of different people who have approved; Actor names them all
+	Grant     string `json:",omitempty"` // ID of the grant that approved the request; empty if a person did
 }
 
-// An approver is one person, as far as the channels can distinguish people.
+// An approver is one person, to the extent that the channels can tell people apart.
 type approver struct {
 	Client bool   `json:",omitempty"` // the person at the client
-	Person string `json:",omitempty"` // another person, as proven by the channel
+	Person string `json:",omitempty"` // another person, identified by the channel
 }
 
-// PersonAt returns the identity of a person who answers through the webhook. The identity is the
-// actor that the external system vouches for, or is anonymous if actor is empty.
+// PersonAt returns the identity of a person who answers through the webhook, as vouched for by the
+// external system. If actor is empty, the person is anonymous.
 func PersonAt(actor string) string {
 	name := strings.ToLower(strings.Join(strings.Fields(actor), " "))
 	if name == "" {
@@ -76,8 +75,8 @@ func PersonAt(actor string) string {
 	return Webhook + ":" + name
 }
 
-// mayBe reports whether a and b may be the same person. An anonymous webhook answer may come from
-// any webhook user.
+// mayBe reports whether a and b could be the same person. An anonymous answer through the webhook
+// could come from any of the webhook's users.
 func (a approver) mayBe(b approver) bool {
 	return a == b || a.atHook() && b.atHook() && (a.Person == Webhook || b.Person == Webhook)
 }

@@ -11,15 +11,16 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A storage writes a broker's request changes to the store, and applies other brokers' changes. It
-// holds no lock while it waits for the store. On a conflict it reads the current row and retries.
+// A storage writes changes to a broker's requests to the store, and applies changes by other
+// brokers. It holds no lock while it waits for the store. If there is a conflict, it reads the row
+// again and retries.
 type storage struct {
 	broker *Broker
 	store  Store
 	log    *slog.Logger
 }
 
-// open opens a request after the store has accepted it.
+// open is like requests.open, but a new request must be accepted by the store.
 func (s *storage) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	for n := 0; ; n++ {
 		q, err := s.openOnce(key, call, ask, n > 0)
@@ -29,8 +30,8 @@ func (s *storage) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	}
 }
 
-// openOnce makes one attempt to open a request. The error is [backend.ErrStale] if another broker
-// has just opened it.
+// openOnce tries once to open a request. The error is [backend.ErrStale] if another broker opened
+// it first.
 func (s *storage) openOnce(key Key, call Call, ask *gate.Ask, again bool) (*Request, error) {
 	if again || !s.broker.hasRequest(key) {
 		if err := s.look("", key); err != nil {
@@ -60,7 +61,8 @@ func (s *storage) openOnce(key Key, call Call, ask *gate.Ask, again bool) (*Requ
 	return s.broker.addStored(q, d, version), nil
 }
 
-// share records that calls at several brokers wait for q, so that no broker withdraws it alone.
+// share records that calls at several brokers are waiting for q, so that none of the brokers
+// withdraws it.
 func (s *storage) share(q *Request) {
 	err := s.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
 		if q == nil || !q.foreign || q.progress.Shared || q.progress.Answer.State != Pending {
@@ -75,7 +77,7 @@ func (s *storage) share(q *Request) {
 	}
 }
 
-// amend changes the request with the given ID after the store has accepted the change.
+// amend changes the request with the given ID once the store has accepted the change.
 func (s *storage) amend(id string, f amendment) error {
 	for n := 0; ; n++ {
 		if n > 0 || !s.broker.has(id) {
@@ -97,8 +99,8 @@ func (s *storage) amend(id string, f amendment) error {
 	}
 }
 
-// look reads from the store either the request with the given ID, even if it has ended, or the
-// requests with the given key. It ends expired requests, so that they do not block new ones.
+// look reads from the store the request with the given ID, even if it has ended, or if id is empty,
+// the requests with the given key. It ends expired requests, which would block new ones.
 func (s *storage) look(id string, key Key) error {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -123,7 +125,7 @@ func (s *storage) read(ctx context.Context, id, digest string, since time.Time) 
 	return nil
 }
 
-// refresh reads the requests that are live or ended after since, and deletes all others from the
+// refresh reads the requests that are live or ended after since. It deletes all others from the
 // store.
 func (s *storage) refresh(ctx context.Context, since time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)

@@ -10,23 +10,23 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A Store persists requests for several brokers and across restarts. A [backend.Backend] implements
-// it.
+// A Store keeps requests across restarts and shares them between brokers. It is implemented by
+// [backend.Backend].
 type Store interface {
-	// PutApproval writes a request. a.Version is the request's version in the store, or 0 for a new
-	// request. The error is [backend.ErrStale] if another writer was faster, or if another live
-	// request has the same key.
+	// PutApproval writes a request and returns its new version. a.Version is the request's previous
+	// version, or 0 for a new request. The error is [backend.ErrStale] if the stored version is
+	// different, or if another live request has the same key.
 	PutApproval(ctx context.Context, a backend.Approval) (version int64, err error)
 
-	// Approvals reads the request with the given ID, or the requests with the given key. If id and
-	// key are empty, it reads all requests that are live or ended after since.
+	// Approvals returns the request with the given ID, or the requests with the given key. If both
+	// are empty, it returns all requests that are live or ended after since.
 	Approvals(ctx context.Context, id, key string, since time.Time) ([]backend.Approval, error)
 
-	// DropApprovals deletes requests that ended before the given time.
+	// DropApprovals deletes the requests that ended before the given time.
 	DropApprovals(ctx context.Context, before time.Time) error
 }
 
-// write writes one row.
+// write writes a row and returns its new version.
 func write(to Store, row backend.Approval) (version int64, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -38,15 +38,15 @@ func write(to Store, row backend.Approval) (version int64, err error) {
 }
 
 const (
-	storeTimeout = 10 * time.Second // time limit for one operation
-	maxStale     = 20               // number of consecutive conflicts that makes an operation fail
+	storeTimeout = 10 * time.Second // timeout for one operation
+	maxStale     = 20               // number of consecutive conflicts after which an operation fails
 )
 
-// ErrStore is the error for a request or an answer that the store did not accept. As far as is
-// known, the request is unchanged.
+// ErrStore is wrapped by errors that report that the store did not accept a request or an answer.
+// The request is probably unchanged.
 var ErrStore = errors.New("could not store the approval")
 
-// A document is the stored form of the parts of a request that have no columns of their own.
+// A document is the part of a request that the store keeps as JSON, without columns of its own.
 type document struct {
 	Key Key
 	Question
@@ -54,7 +54,7 @@ type document struct {
 	Progress
 }
 
-// row returns the store's row for q with the progress p.
+// row returns the row to store for q with progress p.
 func (q *Request) row(p Progress) (backend.Approval, error) {
 	doc := document{q.Key, q.question, q.Conditions, p}
 	if !isLive(p.Answer.State) {

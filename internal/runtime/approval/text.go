@@ -15,8 +15,8 @@ import (
 )
 
 // Text returns the text that a person reads: what would run, who requests it, and which rules
-// require the question. The text is the same plain text for all channels. The function where
-// formats a rule's position.
+// require the question. It is plain text, identical for all channels. where formats the position of
+// a rule.
 func (s Record) Text(where func(gate.Position) string, now time.Time) string {
 	b := s.question(where)
 	s.writeSince(b, now)
@@ -32,16 +32,16 @@ func (s Record) Text(where func(gate.Position) string, now time.Time) string {
 	return b.String()
 }
 
-// Shown returns a digest of the displayed text without the parts that change with time. An answer
-// with this digest refers to exactly this text.
+// Shown returns a hash of the displayed text, without the parts that change with time. It
+// identifies the text that an answer refers to.
 func (s Record) Shown(where func(gate.Position) string) string {
 	return audit.HashOf(s.Request.ID + "\n" + s.question(where).String())
 }
 
-// maxCaller limits the length of the displayed principal and client names.
+// maxCaller is the maximum length of displayed principal and client names.
 const maxCaller = 200
 
-// question writes the part of the text that remains the same while the request is pending.
+// question returns the part of the text that does not change while the request is pending.
 func (s Record) question(where func(gate.Position) string) *strings.Builder {
 	var b strings.Builder
 	c := s.Call
@@ -73,7 +73,7 @@ func (s Record) question(where func(gate.Position) string) *strings.Builder {
 	return &b
 }
 
-// writeBeside writes the objects that are forwarded in addition to the arguments.
+// writeBeside writes an object that is forwarded in addition to the arguments.
 func writeBeside(b *strings.Builder, what string, object []byte) {
 	if object == nil {
 		return
@@ -81,7 +81,7 @@ func writeBeside(b *strings.Builder, what string, object []byte) {
 	fmt.Fprintf(b, "\n%s:\n%s", what, indented(object))
 }
 
-// writeSince writes the changes to the arguments since the last approved call.
+// writeSince writes how the arguments differ from those of the last approved call.
 func (s Record) writeSince(b *strings.Builder, now time.Time) {
 	c := s.Since
 	if c == nil {
@@ -108,7 +108,7 @@ func (s Record) writeSince(b *strings.Builder, now time.Time) {
 	}
 }
 
-// indented formats an object with one member per line.
+// indented formats an object with each member on a line of its own.
 func indented(object []byte) string {
 	b := bytes.NewBufferString("  ")
 	if object = text.PlainJSON(object); json.Indent(b, object, "  ", "  ") != nil {
@@ -117,7 +117,7 @@ func indented(object []byte) string {
 	return text.EscapeLines(b.Bytes())
 }
 
-// clip shortens s to n bytes and appends the original length of s.
+// clip shortens s to n bytes. If s is longer, it appends the original length.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return strings.Clone(s)
@@ -126,8 +126,8 @@ func clip(s string, n int) string {
 }
 
 const (
-	maxKept   = 1 << 10 // number of bytes that are kept of a call after its request has ended
-	maxReason = 1 << 10 // maximum size in bytes of an answer's reason
+	maxKept   = 1 << 10 // maximum size in bytes of a call, or of a name in it, that is kept after its request has ended
+	maxReason = 1 << 10 // maximum size in bytes of the reason for an answer
 
-	recently = time.Minute // limit.recent counts requests within this period
+	recently = time.Minute // period covered by limit.recent
 )

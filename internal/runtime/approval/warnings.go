@@ -15,13 +15,13 @@ import (
 
 const (
 	maxWarnings   = 8
-	maxCharacters = 5   // maximum number of characters named by a warning
-	maxQuoted     = 100 // maximum number of bytes quoted by a warning
-	manySpaces    = 100 // number of consecutive spaces that may push text out of sight
+	maxCharacters = 5   // maximum number of characters that a warning names
+	maxQuoted     = 100 // maximum number of bytes that a warning quotes
+	manySpaces    = 100 // number of consecutive spaces that can push text out of view
 )
 
-// warnings returns warnings about content that may mislead a person. It searches the forwarded form
-// for hidden characters but quotes the displayed form.
+// warnings returns warnings about content that could mislead a person. Hidden characters are
+// counted in the forwarded form, but all quotations come from the displayed form.
 func warnings(forwarded, seen [][]byte) []string {
 	w := &warner{}
 	for _, part := range forwarded {
@@ -53,10 +53,10 @@ func plural(n int, one, many string) string {
 // A warner collects warnings.
 type warner struct {
 	list   []string
-	more   bool   // some warnings were omitted
+	more   bool   // warnings were left out
 	hidden int    // number of hidden characters
-	which  []rune // examples of the hidden characters
-	spaces int    // longest run of spaces
+	which  []rune // some of the hidden characters
+	spaces int    // length of the longest run of spaces and newlines
 }
 
 func (w *warner) add(warning string) {
@@ -71,8 +71,8 @@ func (w *warner) add(warning string) {
 
 var crlf = []byte("\r\n")
 
-// characters counts the hidden characters in a string. Line ends and tabs are normal in scripts and
-// are displayed as escapes.
+// characters counts the hidden characters in s. Newlines and tabs do not count: they are normal in
+// scripts and are displayed as escapes.
 func (w *warner) characters(s []byte) bool {
 	row := 0
 	for i, size := 0, 0; i < len(s); i += size {
@@ -94,7 +94,7 @@ func (w *warner) characters(s []byte) bool {
 	return true
 }
 
-// characterNames lists the hidden characters.
+// characterNames returns the code points of the hidden characters.
 func (w *warner) characterNames() string {
 	names := make([]string, 0, len(w.which))
 	for _, r := range w.which {
@@ -108,12 +108,12 @@ func (w *warner) characterNames() string {
 
 var (
 	address = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://([^\s/?#"'<>\\]+)`)
-	coded   = regexp.MustCompile(`(?i)\b(?:[a-z0-9-]+\.)*xn--[a-z0-9.-]+`) // matches a host name in Punycode
+	coded   = regexp.MustCompile(`(?i)\b(?:[a-z0-9-]+\.)*xn--[a-z0-9.-]+`) // Punycode host name
 	word    = regexp.MustCompile(`[\pL\pM]+`)
 )
 
-// addresses warns about look-alike names: host names, and words that mix letters of several
-// alphabets.
+// addresses warns about look-alike names: suspicious host names, and words that mix letters from
+// several alphabets.
 func (w *warner) addresses(b []byte) bool {
 	if hasCode(b) {
 		for _, host := range coded.FindAll(b, maxWarnings+1) {
@@ -135,7 +135,7 @@ func (w *warner) addresses(b []byte) bool {
 	return true
 }
 
-// hasCode reports whether s may contain a Punycode host name. The check avoids a slow regular
+// hasCode reports whether s could contain a Punycode host name. It saves running a slow regular
 // expression.
 func hasCode(s []byte) bool {
 	for from := 0; ; {
@@ -164,7 +164,7 @@ func (w *warner) host(authority string) {
 	}
 }
 
-// nonASCII returns the names of the letters that are not ASCII.
+// nonASCII returns the code points of the non-ASCII characters in s.
 func nonASCII(s string) string {
 	w := &warner{}
 	for _, r := range s {
@@ -175,7 +175,7 @@ func nonASCII(s string) string {
 	return w.characterNames()
 }
 
-// mixed reports whether a word mixes alphabets with similar letters.
+// mixed reports whether a word mixes letters from similar-looking alphabets.
 func mixed(word string) bool {
 	n := 0
 	for _, alphabet := range []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee} {

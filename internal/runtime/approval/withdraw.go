@@ -1,6 +1,6 @@
 package approval
 
-// EndSession withdraws the pending requests of a session that has ended. The session's calls cannot
+// EndSession withdraws the pending requests of a session that has ended, because its calls cannot
 // be repeated.
 func (b *Broker) EndSession(session string) {
 	if !b.Sessions()[session] {
@@ -13,9 +13,9 @@ func (b *Broker) EndSession(session string) {
 	}
 }
 
-// MarkUnasked records that the channel did not show q to a person, although q was passed to the
-// channel. If no other channel is available, the request ends. Later answers from the client do not
-// count at any broker.
+// MarkUnasked records that the channel, which was given q, did not show it to anyone. The request
+// is withdrawn if no other channel is showing it. Later answers from the client do not count at any
+// broker.
 func (b *Broker) MarkUnasked(q *Request, channel string) {
 	if !b.removeChannel(q, channel) {
 		return
