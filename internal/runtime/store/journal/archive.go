@@ -21,8 +21,8 @@ type archive struct {
 	checkpoint *sqlite.Checkpoint
 }
 
-// seal replaces the renamed segments up to the step folded by segments that contain only their
-// records. The caller must hold the folding lock.
+// seal replaces each renamed segment that ends at or before the step folded by one that contains
+// only its records. The caller must hold the folding lock.
 func (a *archive) seal(folded uint64) error {
 	numbers, full, _, err := a.listSegments()
 	if err != nil {
@@ -43,8 +43,8 @@ func (a *archive) seal(folded uint64) error {
 	return nil
 }
 
-// segmentEnd returns a segment's last step, which is the number of the next segment. The parameter
-// later contains the numbers of the renamed segments that follow.
+// segmentEnd returns a segment's last step, which is the number of the next segment. later contains
+// the numbers of the renamed segments after it.
 func (a *archive) segmentEnd(later []uint64) (uint64, error) {
 	if len(later) > 0 {
 		return later[0], nil
@@ -84,8 +84,7 @@ func (a *archive) sealOne(after uint64) error {
 	return err
 }
 
-// copyRecords copies the given record lines to a sealed segment. The segment is on the disk when
-// copyRecords returns.
+// copyRecords writes a sealed segment that contains the given record lines, and flushes it to disk.
 func (a *directory) copyRecords(name string, after uint64, lines func(yield func(line []byte) error) error) (*sqlite.Segment, error) {
 	d := a.disk
 	torn := fmt.Sprintf("%s.%s%s", name, a.owner, unsealedSuffix)
@@ -161,7 +160,7 @@ func (a *archive) purgeOne(s *sqlite.Segment, removed map[string]uint64) error {
 			return err
 		}
 		if err := a.disk.syncDir(filepath.Dir(name)); err != nil {
-			return err // without a flush, the file might reappear after a crash although the database no longer has it
+			return err // without a flush, the file might reappear after a crash although the database no longer lists it
 		}
 		return a.checkpoint.Seal(nil, []uint64{s.After})
 	case leave < stay:

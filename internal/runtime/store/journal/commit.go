@@ -18,21 +18,21 @@ type batch struct {
 	*Backend
 	versions  map[backend.PartID]int64    // part versions after the batch's steps
 	refused   map[backend.PartID]bool     // parts that the refused steps would have changed
-	approvals map[string]backend.Approval // approvals that the ops use, as the checkpoint has them
-	usedInLog []string                    // the approvals that the log had used before the checkpoint was read
+	approvals map[string]backend.Approval // approvals that the ops use, from the checkpoint
+	usedInLog []string                    // approvals that the log had used before the checkpoint was read
 	chain     chainEnd
 	at        position // position after the steps so far, excluding the offset
 
 	lines   []byte
 	steps   []step
 	ops     []*backend.Op
-	ends    []int // offset in lines where each step ends
+	ends    []int // end of each step, as an offset in lines
 	flush   bool
-	foldErr error  // error that prevents folding the log; nil if the log can be folded, or if another program only locks the database temporarily
+	foldErr error  // error that prevents folding the log; nil if another program has merely locked the database
 	scratch []byte // buffer for hashing records
 }
 
-// newBatch returns an empty batch. It reuses the last batch's memory. The caller must hold the
+// newBatch returns an empty batch that reuses the memory of the last one. The caller must hold the
 // appending lock.
 func (b *Backend) newBatch() *batch {
 	w := &b.batch
@@ -45,7 +45,7 @@ func (b *Backend) newBatch() *batch {
 	return w
 }
 
-// nextStep adds an empty step to the batch. It reuses an earlier step's memory.
+// nextStep adds an empty step to the batch, reusing the memory of an earlier one.
 func (w *batch) nextStep() *step {
 	if len(w.steps) < cap(w.steps) {
 		w.steps = w.steps[:len(w.steps)+1]
@@ -59,7 +59,7 @@ func (w *batch) nextStep() *step {
 	return s
 }
 
-// Commit implements [backend.Backend]. It appends each op as a step, all in one write.
+// Commit implements [backend.Backend]. It appends all ops to the log in one write, each as a step.
 func (b *Backend) Commit(ctx context.Context, ops []*backend.Op) error {
 	for _, op := range ops {
 		op.Err, op.Flush = nil, nil
@@ -72,7 +72,7 @@ func (b *Backend) Commit(ctx context.Context, ops []*backend.Op) error {
 	return nil
 }
 
-// commit is like Commit. The caller must hold the appending lock.
+// commit is like Commit, but the caller must hold the appending lock.
 func (b *Backend) commit(ctx context.Context, ops []*backend.Op) error {
 	if err := b.beginAppend(ctx); err != nil {
 		return err
@@ -93,8 +93,8 @@ func (b *Backend) commit(ctx context.Context, ops []*backend.Op) error {
 	return nil
 }
 
-// beginAppend acquires the process lock, and begins a new segment if that is necessary. The caller
-// must hold the appending lock.
+// beginAppend acquires the process lock, and begins a new segment if necessary. The caller must
+// hold the appending lock.
 func (b *Backend) beginAppend(ctx context.Context) error {
 	if err := b.lockProcess(ctx); err != nil {
 		return err
@@ -128,7 +128,7 @@ func (b *Backend) lockProcess(ctx context.Context) error {
 	return err
 }
 
-// fetch reads the versions and approvals that the ops need and that only the checkpoint has.
+// fetch reads from the checkpoint the versions and approvals that the ops need and the image lacks.
 func (w *batch) fetch(ops []*backend.Op) error {
 	var parts []backend.PartID
 	var uses []string
@@ -248,7 +248,7 @@ func (w *batch) checkBacklog() error {
 
 var errBacklog = errors.New("too much of the state log is not in its checkpoint yet")
 
-// check returns nil if the op is permitted, or the reason to refuse it.
+// check returns an error if the op must be refused.
 func (w *batch) check(op *backend.Op) error {
 	if op.Reserve {
 		if w.foldErr != nil {
@@ -286,7 +286,7 @@ func (w *batch) check(op *backend.Op) error {
 }
 
 // noteRefused notes the parts that a refused op would have changed. A later op of the batch may
-// depend on them, and another process may have written the same version.
+// depend on these changes, even if another process has written the same version.
 func (w *batch) noteRefused(op *backend.Op) {
 	for i := range op.Writes {
 		if m := &op.Writes[i]; !m.Read {
@@ -355,7 +355,7 @@ func (w *batch) addRecords(s *step, events []backend.Event) chainEnd {
 	return c
 }
 
-// needsFlush reports whether the op must be on the disk before its call is sent.
+// needsFlush reports whether the op must be on disk before its call is sent.
 func (w *batch) needsFlush(op *backend.Op) bool {
 	switch w.sync {
 	case Always:
@@ -366,8 +366,8 @@ func (w *batch) needsFlush(op *backend.Op) bool {
 	return op.Reserve && (op.Lasts || op.Uses != "")
 }
 
-// setFlush sets the field Flush of those ops that must be on the disk. The caller of Commit calls
-// Flush, so that other steps can be appended in the meantime.
+// setFlush sets the field Flush of the batch's reservations. The caller of Commit calls Flush, so
+// that other steps can be appended concurrently.
 func (w *batch) setFlush() {
 	w.lockImage()
 	d, step := w.log.flusher, w.image.at.step
@@ -389,7 +389,7 @@ func (w *batch) setFlush() {
 }
 
 // replaceFailedSegment begins a new segment if a flush has failed, because it is then unknown how
-// much of the old segment is on the disk. The caller must hold the process lock.
+// much of the old segment is on disk. The caller must hold the process lock.
 func (b *Backend) replaceFailedSegment() error {
 	b.lockImage()
 	failed := b.log.flusher.failed()

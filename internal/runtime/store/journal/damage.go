@@ -16,15 +16,15 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// Damage looks for lines in the log and parts in the checkpoint that someone has tampered with. It
-// can check only the steps that are still in the log, which are those since the last sealed
-// segment. It returns the file and a description of the damage; both are empty if it found none.
+// Damage checks the log and the checkpoint for tampering. It can check only the steps that are
+// still in the log, which are those since the last sealed segment. It returns the damaged file and
+// a description of the damage; both are empty if it found none.
 func (b *Backend) Damage(context.Context) (file, what string, err error) {
 	if err := b.isOpen(); err != nil {
 		return "", "", err
 	}
 	err = b.checkpoint.Read(func(r sqlite.Reading) error {
-		for range 3 { // another process may seal segments in the meantime
+		for range 3 { // another process may seal segments during the check
 			i := inspection{directory: b.archive.directory, reading: r}
 			err = i.run()
 			if file, what = i.file, i.what; !errors.Is(err, fs.ErrNotExist) && !i.moved {
@@ -122,7 +122,7 @@ func (i *inspection) checkSegment(name string) error {
 			i.report(name, "a line after step %d was changed", s.at.step)
 		}
 		if !ok {
-			break // another process is currently writing the step
+			break // another process may be writing the step
 		}
 		data = data[s.at.offset-from:]
 		i.image.apply(&st)

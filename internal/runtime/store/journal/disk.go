@@ -10,14 +10,14 @@ import (
 	"github.com/petrigate/petrigate/internal/quickfile"
 )
 
-// disk provides access to the log's files. Tests use a disk that may lose power.
+// disk provides access to the log's files. Tests use a disk that can lose power.
 type disk interface {
 	open(name string, flags int) (file, error) // creates files with mode 0600; never follows symbolic links
 	stat(name string) (fs.FileInfo, error)     // like os.Lstat
 	rename(from, to string) error
 	remove(name string) error
 	list(dir string) (names []string, err error)
-	syncDir(dir string) error // flushes the directory's entries to the disk
+	syncDir(dir string) error // flushes a directory's entries to disk
 }
 
 // file is an open file. The log is written with WriteAt. Other files are opened for appending and

@@ -1,24 +1,23 @@
 // Package journal stores session states in a write-ahead log with a checkpoint. Several processes on
-// the same machine can share them. It implements [backend.Backend].
+// the same machine can share a log. The package implements [backend.Backend].
 //
 // # Storage
 //
 // Each step of the gate is appended to the log: one line for each record, and a line with the state
-// changes. A step is committed when its last line is in the file. A call therefore costs two writes
-// of about a kilobyte, and a flush only if the call changes a part that outlives the process. A
-// flush runs concurrently with writes and serves all waiting steps (group commit). The database of
-// package sqlite is the checkpoint: the state after some step of the log, and the position of that
-// step. A background goroutine writes it once a second, or after every 8 MiB of log; this is called
-// folding.
+// changes. A step is committed when its last line is in the file. A call costs two writes of about
+// a kilobyte each, and a flush only if the call changes a part that outlives the process. A flush
+// runs concurrently with writes and serves all waiting steps (group commit). The database of package
+// sqlite is the checkpoint: the state after some step of the log, and the position of that step. A
+// background goroutine writes it once a second, or after every 8 MiB of log; this is called folding.
 //
-// A full segment of the log is renamed. When the checkpoint contains all of it, the segment is
-// sealed: only its records are kept, because arguments and state values are not part of the record.
+// A full segment of the log is renamed. When the checkpoint contains all of its steps, the segment
+// is sealed: only its records are kept, without the arguments and state values in the step lines.
 // Old records are removed segment by segment.
 //
 // # Concurrency
 //
-// Only the process that holds the process lock may append, after it has read the steps that others
-// have appended. It keeps the lock while no other process waits for it, and otherwise for at most
+// Only the process that holds the process lock may append, after it has read the steps appended by
+// other processes. It keeps the lock while no other process waits for it, and otherwise for at most
 // 10 ms. Reading does not require the process lock.
 //
 // Lock order of [Backend]: appending, the process lock between processes, folding, mu (the image and
@@ -27,15 +26,15 @@
 //
 // # Recovery
 //
-// After a crash the log is ahead of the checkpoint. The next process replays the log from there and
+// After a crash the log is ahead of the checkpoint. The next process replays the rest of the log and
 // removes everything after the last whole step. Each step contains the hash of all steps before it,
 // so a torn write is never mistaken for a step.
 //
 // # Main types
 //
 //   - [Backend]: the open log with its checkpoint, for several goroutines
-//   - replica: the log as this process has read it
-//   - image: the state at the end of the log, as far as it differs from the checkpoint
+//   - replica: this process's view of the log
+//   - image: the difference between the checkpoint and the state at the end of the log
 //   - log and directory: the current segment, and the files beside the database
 //   - batch and step: the steps of a single write
 //   - processLock, flusher, archive: the lock between processes, flushes, renamed and sealed segments

@@ -12,15 +12,15 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// durableEnd is the content of the file that stores the last step known to be on the disk. If the
-// log ends before this step, an older copy has replaced the log.
+// durableEnd is the content of the file that stores the last step known to be on disk. If the log
+// ends before this step, an older copy has replaced the log.
 type durableEnd struct {
 	Step uint64 `json:"step"`
 	Hash string `json:"hash"`
 }
 
-// readDurableEnd reads the last step known to be on the disk. It returns the zero position if the
-// file does not exist.
+// readDurableEnd reads the last step known to be on disk. It returns the zero position if the file
+// does not exist.
 func (f *directory) readDurableEnd() (at position, err error) {
 	name := f.path + endSuffix
 	in, err := f.disk.open(name, os.O_RDONLY)

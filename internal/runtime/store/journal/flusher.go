@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// flusher flushes the steps of an open segment to the disk. One flush serves all waiting goroutines
-// (group commit). During the flush, this process and others can append steps to the segment.
+// flusher flushes the steps of an open segment to disk. One flush serves all waiting goroutines
+// (group commit). During a flush, this process and others can append steps to the segment.
 //
 // A flusher is safe for concurrent use. Its lock is acquired after all other locks, and is not held
 // during a flush.
@@ -14,14 +14,14 @@ type flusher struct {
 	file file
 
 	mu       sync.Mutex
-	step     uint64        // last step on the disk
-	err      error         // error of a failed flush; final, because later flushes would succeed although data was lost
+	step     uint64        // last step known to be on disk
+	err      error         // error of a failed flush; permanent, because later flushes would succeed although data was lost
 	inFlight chan struct{} // closed when the current flush ends; nil: no flush is in progress
 	refs     int           // number of references, which are held by the log and by the steps to be flushed
 }
 
-// newFlusher returns a flusher for a segment whose steps up to the given step are on the disk. The
-// log holds the first reference.
+// newFlusher returns a flusher for a segment whose steps up to the given step are on disk. The log
+// holds the first reference.
 func newFlusher(f file, step uint64) *flusher { return &flusher{file: f, step: step, refs: 1} }
 
 // retain adds a reference.
@@ -47,7 +47,8 @@ func (d *flusher) failed() bool {
 	return d.err != nil
 }
 
-// flushTo returns when the step is on the disk. The function last returns the log's last step.
+// flushTo waits until the step is on disk, flushing the file if necessary. last must return the
+// log's last step.
 func (d *flusher) flushTo(step uint64, last func() uint64) error {
 	for {
 		runtime.Gosched()        // let other goroutines append their steps first
@@ -64,8 +65,8 @@ func (d *flusher) flushTo(step uint64, last func() uint64) error {
 	}
 }
 
-// beginFlush begins a flush. It returns done as true if the step is already on the disk or an
-// earlier flush has failed. If another flush is in progress, beginFlush returns a channel that is
+// beginFlush begins a flush, unless the step is already on disk or an earlier flush has failed;
+// then done is true. If another flush is in progress, beginFlush instead returns a channel that is
 // closed when that flush ends.
 func (d *flusher) beginFlush(step uint64) (others <-chan struct{}, done bool, err error) {
 	d.mu.Lock()

@@ -97,7 +97,7 @@ func (b *Backend) foldNow(flush bool) error {
 		return err
 	}
 	b.lockImage()
-	if b.image.folded >= f.From { // otherwise the image has been reloaded in the meantime
+	if b.image.folded >= f.From { // otherwise the image was reloaded during the fold
 		if at.Step > f.To.Step {
 			n = b.image.bytes // may include some bytes that are not folded yet
 		}
@@ -110,8 +110,8 @@ func (b *Backend) foldNow(flush bool) error {
 	return b.archive.seal(at.Step)
 }
 
-// rotateIfFull begins the next segment if the current one is full. It only logs errors. The caller
-// must hold the process lock.
+// rotateIfFull begins the next segment if the current one is full. It logs errors instead of
+// returning them. The caller must hold the process lock.
 func (b *Backend) rotateIfFull() {
 	b.lockImage()
 	defer b.unlockImage()
@@ -125,8 +125,8 @@ func (b *Backend) rotateIfFull() {
 	}
 }
 
-// ensureFlushed returns when the step is on the disk. If it returns an error, a power loss may lose
-// the step and the later steps of its segment.
+// ensureFlushed waits until the step is on disk. If it returns an error, a power loss may lose the
+// step and the later steps of its segment.
 func (b *Backend) ensureFlushed(d *flusher, step uint64) error {
 	err := d.flushTo(step, func() uint64 {
 		b.lockImage()

@@ -9,10 +9,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// maxVersions bounds the number of cached part versions that the checkpoint also has.
+// maxVersions bounds the number of cached versions of parts without unfolded changes.
 const maxVersions = 1 << 16
 
-// image is the state at a position in the log, insofar as it differs from the checkpoint.
+// image holds the difference between the checkpoint and the state at a position in the log.
 type image struct {
 	at     position
 	folded uint64 // last step in the checkpoint
@@ -20,9 +20,9 @@ type image struct {
 	parts    map[backend.PartID]*part
 	versions map[backend.PartID]int64 // cached versions of other parts
 	stops    map[string]backend.Stop  // all stops in force
-	switched map[string]uint64        // the last step that changed each session's stop
-	used     map[string]use           // approvals that were used
-	heads    map[string]head          // heads of the chains, by writer
+	switched map[string]uint64        // last unfolded step that changed each session's stop
+	used     map[string]use           // approvals used by unfolded steps
+	heads    map[string]head          // heads of the chains with unfolded records, by writer
 	clock    sqlite.Clock
 
 	since time.Time // time when the first unfolded step arrived; zero: all steps are folded
@@ -36,7 +36,7 @@ type part struct {
 	changed time.Time
 	data    []byte   // nil: the data is the same as in the checkpoint
 	changes [][]byte // changes to the data; see [statecode.Merge]
-	cleared bool     // the values in the checkpoint do not belong to the part any longer
+	cleared bool     // the part's values in the checkpoint are obsolete
 	values  map[string][]byte
 }
 
@@ -59,7 +59,8 @@ func newImage(at *sqlite.Place, stops map[string]backend.Stop, clock sqlite.Cloc
 	}
 }
 
-// version returns a part's version. It returns false if only the checkpoint contains the version.
+// version returns a part's version. It returns false if the version must be read from the
+// checkpoint.
 func (i *image) version(id backend.PartID) (int64, bool) {
 	if p := i.parts[id]; p != nil {
 		return p.version, true
@@ -68,7 +69,7 @@ func (i *image) version(id backend.PartID) (int64, bool) {
 	return v, ok
 }
 
-// setVersion caches a part's version, which was read from the checkpoint.
+// setVersion caches the version of a part without unfolded changes.
 func (i *image) setVersion(id backend.PartID, version int64) {
 	if len(i.versions) >= maxVersions {
 		clear(i.versions)
@@ -159,8 +160,8 @@ func (p *part) snapshot(id backend.PartID) sqlite.Change {
 		Part: backend.Part{ID: id, Version: p.version, Data: p.data, Values: maps.Clone(p.values), Changed: p.changed}}
 }
 
-// dropFolded removes the changes up to the given step, because the checkpoint now has them. The
-// parameter n is the size of their lines in bytes.
+// dropFolded removes the changes up to the given step, which the checkpoint now has. n is the size
+// of their lines in bytes.
 func (i *image) dropFolded(step uint64, n int64) {
 	if step <= i.folded {
 		return

@@ -24,7 +24,7 @@ import (
 const (
 	Full   = "full"   // flush a reservation before its call is sent if it changes state that outlives the process
 	Always = "always" // flush every reservation before its call is sent
-	Normal = "normal" // flush no reservation: a power loss may lose the last steps, but the end of the process loses none
+	Normal = "normal" // flush no reservation: a power loss may lose the last steps, but a crash of the process loses none
 )
 
 // Options configures a [Backend].
@@ -35,12 +35,12 @@ type Options struct {
 	Logger *slog.Logger     // nil: discard
 	Now    func() time.Time // nil: time.Now
 
-	disk    disk // nil: the disk of the operating system
+	disk    disk // nil: the operating system's disk
 	segment int64
-	dial    func(*sqlite.Options) // changes the options of the database; nil: no change
+	dial    func(*sqlite.Options) // if not nil, changes the options of the database
 }
 
-// Backend is an open log and its checkpoint. It implements [backend.Backend].
+// Backend is an open log with its checkpoint. It implements [backend.Backend].
 //
 // Lock order: appending, the process lock, folding, mu.
 type Backend struct {
@@ -49,7 +49,7 @@ type Backend struct {
 	segment int64
 
 	appending sync.Mutex  // held while appending to the log
-	timer     *time.Timer // the timer that gives up the process lock
+	timer     *time.Timer // calls expire, which gives up the process lock
 	batch     batch
 
 	folding sync.Mutex // held while writing the checkpoint from the image
@@ -69,7 +69,7 @@ type Backend struct {
 var _ backend.Backend = (*Backend)(nil)
 
 // Open opens the log and its checkpoint. It creates missing files with mode 0600, and a missing
-// directory with mode 0700. It refuses files and directories that other users may write.
+// directory with mode 0700. It refuses files and directories that other users can write to.
 func Open(ctx context.Context, o Options) (*Backend, error) {
 	path, err := filepath.Abs(o.Path)
 	switch {
@@ -100,13 +100,13 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	if err := b.open(ctx, o.dial); err != nil {
 		return nil, fmt.Errorf("opening the state database: %w", err)
 	}
-	b.timer = time.AfterFunc(time.Hour, b.expire) // started only after the field is set, because expire uses the field
+	b.timer = time.AfterFunc(time.Hour, b.expire) // started only when the field is set, because expire uses it
 	b.timer.Reset(lease)
 	go b.foldLoop()
 	return b, nil
 }
 
-// open recovers the state while holding the process lock.
+// open opens the checkpoint and recovers the log while holding the process lock.
 func (b *Backend) open(ctx context.Context, dial func(*sqlite.Options)) (err error) {
 	dir := filepath.Dir(b.log.path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -219,7 +219,7 @@ func (b *Backend) Close() error {
 	b.timer.Stop()
 	close(b.stop)
 	<-b.ended
-	b.process.unlock() // folding and sealing may take seconds, and other processes need not wait
+	b.process.unlock() // other processes need not wait for folding and sealing, which may take seconds
 	err := b.fold()
 	b.mu.Lock()
 	if b.log.size > b.image.at.offset && b.process.tryLock() && !b.process.files.replaced() && b.readToEnd() == nil {

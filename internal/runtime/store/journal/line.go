@@ -15,14 +15,14 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// First bytes of each kind of line in a segment.
+// Prefixes of the kinds of lines in a segment.
 const (
 	headerStart = `{"log":1,"database":`
 	recordStart = `{"writer":`
 	stepStart   = `{"step":`
 )
 
-// The end of a line that is part of a chain. It contains the line's hash in hexadecimal digits.
+// A line in a hash chain ends with its hash in hexadecimal digits, between hashStart and hashEnd.
 const (
 	hashStart = `,"hash":"`
 	hashEnd   = `"}`
@@ -38,7 +38,7 @@ type step struct {
 	used    string // ID of the approval that the step uses up
 	usedAt  time.Time
 	stop    *backend.Stop
-	on      bool // true: the stop begins; false: the stop ends
+	on      bool // true if the stop begins, false if it ends
 	hash    [sha256.Size]byte
 }
 
@@ -47,7 +47,7 @@ type move struct {
 	id      backend.PartID
 	version int64 // 0: the part is removed
 	changed time.Time
-	data    []byte            // nil although version is not 0: the field change is used instead
+	data    []byte            // if nil and version is not 0, the field change is used instead
 	change  []byte            // see [statecode.Merge]
 	values  map[string][]byte // rows to replace; nil: the row is removed
 }
@@ -60,7 +60,7 @@ type position struct {
 	offset  int64
 }
 
-// appendHeader appends the first line of a segment. The segment begins after the given position.
+// appendHeader appends the first line of a segment that begins after the given position.
 func appendHeader(b []byte, database string, p *position) []byte {
 	b = rawjson.AppendString(append(b, headerStart...), database)
 	b = strconv.AppendUint(append(b, `,"after":`...), p.step, 10)
@@ -72,8 +72,8 @@ func appendHash(b []byte, hash [sha256.Size]byte) []byte {
 	return append(b, hashEnd+"\n"...)
 }
 
-// appendStep appends the step's lines and sets the step's hash. The hash covers the previous hash
-// and the lines up to the hash. The caller must set the step's number first.
+// appendStep appends the step's lines and sets the step's hash, which covers the previous step's
+// hash and these lines. The caller must set the step's number first.
 func appendStep(b []byte, s *step, before [sha256.Size]byte) ([]byte, error) {
 	start := len(b)
 	b = append(b, before[:]...)
@@ -165,8 +165,8 @@ func appendMove(b []byte, m *move) ([]byte, error) {
 // maxDepth bounds the nesting depth of a state in a line.
 const maxDepth = rawjson.MaxDepth - 8
 
-// appendData appends a JSON value. If the value cannot be part of a line, it appends a JSON string
-// that contains the value. If ours is true, the value is a net state, which is flat and has no line
+// appendData appends a JSON value, or, if the value cannot be part of a line, a JSON string that
+// contains it. If ours is true, the value is known to be a net state, which is flat and has no line
 // breaks.
 func appendData(b, data []byte, ours bool) ([]byte, error) {
 	if ours || bytes.IndexByte(data, '\n') < 0 && data[0] != '"' && rawjson.Check(data, maxDepth) == nil {
@@ -217,10 +217,10 @@ func plainName(name string) (string, error) {
 	return name, nil
 }
 
-// errBroken means that this package did not write the line.
+// errBroken means that the line was not written by this package.
 var errBroken = errors.New("it is not a log line")
 
-// cutHash splits a line without a line break into the hash and the text before the hash.
+// cutHash splits a line without its line break into the text before the hash and the hash.
 func cutHash(line []byte) (rest []byte, hash [sha256.Size]byte, ok bool) {
 	n := len(line) - tailSize
 	if n <= 0 || !bytes.HasPrefix(line[n:], []byte(hashStart)) || !bytes.HasSuffix(line, []byte(hashEnd)) {
@@ -251,7 +251,7 @@ func readHeader(line []byte) (database string, at position, err error) {
 	return database, at, err
 }
 
-// members calls the function each for every member of an object that was written by this package.
+// members calls each for every member of a JSON object written by this package.
 func members(object []byte, each func(key string, value []byte) error) (err error) {
 	whole := rawjson.Members(object, func(key, value []byte, _ int) bool {
 		err = each(string(key), value)
@@ -304,8 +304,8 @@ func readRecordHead(line []byte, r backend.Record) (_ backend.Record, rest []byt
 	return r, rest, err
 }
 
-// cutMember cuts the first member off a string and returns the member's value. It returns nil if
-// the member has another key.
+// cutMember cuts the member that begins with start off the front of text, and returns its value.
+// The value is nil if text does not begin with start.
 func cutMember(text []byte, start string) (value, rest []byte) {
 	if !bytes.HasPrefix(text, []byte(start)) {
 		return nil, text
@@ -317,7 +317,8 @@ func cutMember(text []byte, start string) (value, rest []byte) {
 	return text[len(start):end], text[end:]
 }
 
-// readStep decodes a step's line without the records. The caller must verify the hash.
+// readStep decodes a step's line, and returns the number of records before it. The caller must
+// verify the hash.
 func readStep(line []byte) (s step, records int, err error) {
 	rest, hash, ok := cutHash(line)
 	if !ok {
@@ -432,7 +433,7 @@ type scan struct {
 	records []backend.Record
 }
 
-// next decodes the next step of data, which begins at s.at.offset, and advances s.at. If data ends
+// next decodes the first step in data, which begins at s.at.offset, and advances s.at. If data ends
 // too early or does not contain the next step, next returns false and does not change s.at.
 func (s *scan) next(data []byte) (st step, ok bool, err error) {
 	s.records = s.records[:0]

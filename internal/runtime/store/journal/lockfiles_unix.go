@@ -29,7 +29,7 @@ func (l *lockFiles) tryLock(path string) bool {
 	return ok
 }
 
-// replaced reports whether the lock files were removed, so that other processes use different
+// replaced reports whether the lock files were removed, in which case other processes use different
 // files.
 func (l *lockFiles) replaced() bool {
 	if l.turn == nil {

@@ -19,16 +19,16 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// Names of the files beside the database. When a segment is full, it is renamed to its number,
-// which is the number of the step before its first step. It first has all its lines. Once it is
-// sealed, it has only its records.
+// Suffixes of the names of the files beside the database. When a segment is full, it is renamed
+// after the number of the step before its first step. It keeps all its lines until it is sealed,
+// and from then on only its records.
 const (
 	logSuffix      = "-log"
 	endSuffix      = "-head"     // the last step known to be on the disk; see durableEnd
-	nextSuffix     = "-log.new"  // the next segment before it is named
-	segmentSuffix  = "-log-"     // twenty digits follow this suffix
+	nextSuffix     = "-log.new"  // the next segment until it is renamed to the log
+	segmentSuffix  = "-log-"     // followed by the segment's number in twenty digits
 	fullSuffix     = ".full"     // suffix of a segment that has all its lines
-	unsealedSuffix = ".unsealed" // a segment that has only its records, before it is named
+	unsealedSuffix = ".unsealed" // a sealed segment that is still being written
 )
 
 // directory provides access to the files beside a database.
@@ -36,14 +36,14 @@ type directory struct {
 	disk     disk
 	path     string // path of the database
 	database string // ID of the database; empty: not known yet
-	owner    string // the writer's name, as used in the names of temporary files
+	owner    string // writer's name, used in the names of temporary files
 }
 
-// log is the segment to which steps are appended.
+// log is the current segment, where steps are appended.
 //
-// If the steps of a log are flushed, the log has padding after the last step. Padding consists of
-// spaces that are already on the disk. Steps overwrite it. Flushing overwritten blocks takes about
-// half as long as flushing a file that has grown.
+// If the steps of a log are flushed, padding follows the last step: spaces that are already on
+// disk, for later steps to overwrite. Flushing overwritten blocks takes about half as long as
+// flushing a file that has grown.
 type log struct {
 	directory
 	file     file
@@ -51,7 +51,7 @@ type log struct {
 	header   position
 	end      int64 // end of the last step
 	size     int64 // file size; valid while this process holds the process lock
-	diskFull bool  // the disk was full when padding was to be added
+	diskFull bool  // padding could not be added because the disk was full
 	scanned  bool  // this process has read the whole file, so nothing but padding can follow the last step
 	buf      []byte
 }
@@ -68,8 +68,7 @@ func (l *directory) segmentName(after uint64) string {
 	return fmt.Sprintf("%s%s%020d", l.path, segmentSuffix, after)
 }
 
-// writeSegment creates a segment that begins after the given position. The segment is on the disk
-// when writeSegment returns.
+// writeSegment creates a segment that begins after the given position, and flushes it to disk.
 func (l *directory) writeSegment(name string, at *position) error {
 	if err := l.disk.remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -100,7 +99,7 @@ func (l *log) open() error {
 	return nil
 }
 
-// use makes the log use another file.
+// use replaces the log's file with f.
 func (l *log) use(f file, header position) {
 	l.close()
 	l.file, l.flusher, l.header = f, newFlusher(f, header.step), header
@@ -163,8 +162,8 @@ func (l *log) hasName() (bool, error) {
 }
 
 // readFrom reads lines from the given offset up to the padding, but at most the given number of
-// bytes. It reads into buf if its capacity suffices. It reports whether more lines follow. If all
-// is true, it also reads beyond padding, because a power loss may have left data there.
+// bytes, into buf if it is large enough. It reports whether more lines follow. If all is true, it
+// also reads beyond padding, because a power loss may have left data there.
 func (l *log) readFrom(buf []byte, offset int64, most int, all bool) (data []byte, more bool, err error) {
 	size, _, err := l.file.state()
 	switch {
@@ -175,7 +174,7 @@ func (l *log) readFrom(buf []byte, offset int64, most int, all bool) (data []byt
 	}
 	l.size, data = size, buf[:0]
 	most = int(min(int64(most), size-offset))
-	for next := 64; len(data) < most; next = max(16<<10, 4*next) { // usually there are no new lines
+	for next := 64; len(data) < most; next = max(16<<10, 4*next) { // start small, because usually there are no new lines
 		from := len(data)
 		if next = min(next, most-from); all {
 			next = most - from
@@ -183,7 +182,7 @@ func (l *log) readFrom(buf []byte, offset int64, most int, all bool) (data []byt
 		data = slices.Grow(data, next)[:from+next]
 		n, err := l.file.ReadAt(data[from:], offset+int64(from))
 		if data = data[:from+n]; errors.Is(err, io.EOF) {
-			return trimPadding(data), false, nil // another process has truncated the file in the meantime
+			return trimPadding(data), false, nil // another process has just truncated the file
 		}
 		if err != nil {
 			return nil, false, err
@@ -208,8 +207,8 @@ func endsInPadding(data []byte) bool {
 	return len(lines) < len(data) && (len(lines) == 0 || lines[len(lines)-1] == '\n')
 }
 
-// endsAt reports whether the step at the given position ends at the position's offset. The segment
-// must have the given header.
+// endsAt reports whether the given step ends at the given offset of f, a segment with the given
+// header.
 func endsAt(f file, header *position, at *position) (bool, error) {
 	if at.offset == 0 || at.offset == header.offset {
 		return header.step == at.step && header.hash == at.hash, nil
@@ -224,9 +223,9 @@ func endsAt(f file, header *position, at *position) (bool, error) {
 	return bytes.Equal(end[:], appendHash(nil, at.hash)), nil
 }
 
-// linesEnd returns the end of a file's lines. The lines before this end do not change any more. If
-// a reader simply read to the end of the file, it could meet a step that another process is writing
-// into the padding, and miss the step's beginning.
+// linesEnd returns the end of a file's lines. The lines before it do not change any more. A reader
+// that read to the end of the file instead could see a step that another process is writing into
+// the padding, and miss the step's beginning.
 func linesEnd(f file) (int64, error) {
 	end, _, err := f.state()
 	if err != nil {
@@ -258,8 +257,8 @@ func (l *log) isEnd(at *position) bool {
 	return err == nil && len(trimPadding(lines)) == 0
 }
 
-// append appends lines after the last step. If it returns an error, n is the number of bytes that
-// remain in the file. They form whole steps, which end at the offsets in ends.
+// append appends lines after the last step; their steps end at the offsets in ends. If append
+// returns an error, n is the number of bytes that remain in the file, which form whole steps.
 func (l *log) append(lines []byte, ends []int) (n int, err error) {
 	n, err = l.file.WriteAt(lines, l.end)
 	if err == nil {
@@ -345,8 +344,8 @@ func (l *directory) remedy() string {
 	return fmt.Sprintf("restore the newer copy or, to continue from the checkpoint, end all petrigate processes that use it and remove %q and %q", l.name(), l.path+endSuffix)
 }
 
-// finishRotation renames the next segment if a process ended before it could do so. The image might
-// not yet have reached the end of the earlier segments.
+// finishRotation renames the next segment if a process ended before it could do so, unless the
+// image has not reached the end of the earlier segments yet.
 func (l *directory) finishRotation(at *position) error {
 	f, header, err := l.openSegment(l.path+nextSuffix, os.O_RDONLY)
 	if err != nil {
@@ -362,8 +361,8 @@ func (l *directory) finishRotation(at *position) error {
 	return l.installNext()
 }
 
-// maxTempAge is the longest time that a running process needs a temporary file. If a file is older,
-// its process must have been killed.
+// maxTempAge is the longest time that a running process needs a temporary file. An older file must
+// be from a killed process.
 const maxTempAge = time.Minute
 
 // removeLeftovers removes the temporary files of killed processes. If a slow process loses a file
@@ -373,7 +372,7 @@ func (l *log) removeLeftovers(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	_ = l.disk.remove(l.path + "-witness") // older schemas wrote this file before the log existed
+	_ = l.disk.remove(l.path + "-witness") // written by older schemas, before the log existed
 	for _, name := range names {
 		unsealed := strings.HasPrefix(name, l.path+segmentSuffix) && strings.HasSuffix(name, unsealedSuffix)
 		if !unsealed && !strings.HasPrefix(name, l.path+endSuffix+".") {

@@ -18,7 +18,7 @@ const lease = 10 * time.Millisecond
 // files: a process first locks -next, then -turn, and then releases -next. Only one process can
 // hold -next, so a process that has just released the lock cannot acquire it again while another
 // process waits. A process keeps the lock while no other process waits, so most steps need no
-// system call for it.
+// system call for locking.
 //
 // A processLock is not safe for concurrent use, except for the field current.
 type processLock struct {
@@ -27,11 +27,11 @@ type processLock struct {
 
 	unlockFiles func()      // releases the lock; nil: this process does not hold it
 	checked     time.Time   // time of the last check for other waiting processes
-	idle        bool        // this process has appended nothing since the time in the previous field
+	idle        bool        // nothing was appended since the time in the previous field
 	verified    time.Time   // last time when the image was known to be at the end of the log; zero: it might not be there
 	current     atomic.Bool // this process holds the lock, and its image is known to be at the end of the log
 	files       lockFiles
-	abandoned   chan struct{} // closed when the last goroutine that wait has abandoned ends; nil: there was no such goroutine
+	abandoned   chan struct{} // closed when the goroutine last abandoned by wait ends; nil: wait has abandoned none
 }
 
 // errLockTimeout means that the other process did not release the lock in time.
@@ -72,7 +72,7 @@ func (t *processLock) unlock() {
 }
 
 // yield releases the lock if another process waits for it, or if nothing was appended since the
-// last check. It checks at most once in the period lease.
+// last check. It checks at most once per lease.
 func (t *processLock) yield(now time.Time) {
 	if t.unlockFiles == nil || now.Sub(t.checked) < lease {
 		return
@@ -133,8 +133,8 @@ func (t *processLock) fileLock(suffix string) *flock.Flock {
 	return flock.New(t.path+suffix, flock.SetPermissions(0o600))
 }
 
-// wait locks in its own goroutine, because only a blocking call is served in the order of arrival,
-// and such a call cannot be cancelled.
+// wait acquires the lock in a separate goroutine, because only blocking calls are served in the
+// order of arrival, and they cannot be canceled.
 func (t *processLock) wait(ctx context.Context, next, turn *flock.Flock) (done func(), err error) {
 	got, gone, left := make(chan error), make(chan struct{}), make(chan struct{})
 	go func() {

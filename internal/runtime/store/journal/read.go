@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// view runs f on a consistent state. It first calls see, which copies the needed parts of the image
-// while mu is held. f then reads the checkpoint, which is not ahead of the image. view does not
-// need the process lock.
+// view reads a consistent state. It first calls see with mu held, to copy the needed parts of the
+// image, and then f, to read the checkpoint, which is not ahead of the image. view does not need
+// the process lock.
 func (b *Backend) view(see func(*image), f func(sqlite.Reading) error) error {
 	for {
 		b.lockImage()
@@ -84,8 +84,8 @@ func (b *Backend) Load(_ context.Context, ids ...backend.PartID) (parts []backen
 	return parts, err
 }
 
-// mergedPart reads a part from the checkpoint and applies the part's changes to it. If c has no
-// scope, there are no changes.
+// mergedPart reads a part from the checkpoint and applies c to it. If c has no ID, there are no
+// changes.
 func mergedPart(r sqlite.Reading, id backend.PartID, c *sqlite.Change) (p backend.Part, err error) {
 	if c.ID == (backend.PartID{}) || !c.Cleared && c.Version > 0 {
 		if p, err = r.Part(id); err != nil || c.ID == (backend.PartID{}) {
@@ -169,7 +169,7 @@ func (b *Backend) List(_ context.Context, scope backend.Scope, text string) iter
 	}
 }
 
-// listed reads the parts in the scope whose data contains the text, and applies their changes.
+// listed returns the parts in the scope whose data contains the text, with their changes applied.
 func listed(r sqlite.Reading, scope backend.Scope, text string, moved []sqlite.Change) ([]backend.Part, error) {
 	all, err := r.Parts(scope, text)
 	if err != nil || len(moved) == 0 {

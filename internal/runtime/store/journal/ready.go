@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// spareSpace is the number of bytes that must be free in addition to the bytes that could not be
-// written, because the outcome of a call must also fit.
+// spareSpace is the number of bytes that must be free in addition to those that could not be
+// written, so that the outcome of a call also fits.
 const spareSpace = 64 << 10
 
-// Ready implements [backend.Backend]. After a failure it tries to write. The disk might have less
-// space than a decision needs, so Ready requires as much space as was missing.
+// Ready implements [backend.Backend]. After a failure it tries to write. If the disk was full,
+// Ready requires as much space as was missing, because less might not suffice for a decision.
 func (b *Backend) Ready(ctx context.Context) error {
 	b.lockImage()
 	fault, lacking, closed := b.lastErr, b.spaceNeeded, b.closed
@@ -53,8 +53,8 @@ func (b *Backend) tryCommit(ctx context.Context, lacking int) error {
 	return err
 }
 
-// trySpace writes n bytes after the last step and removes them again. It returns an error only if
-// the disk is full. The caller must hold the process lock and mu.
+// trySpace checks that n bytes can be written after the last step. It ignores write errors other
+// than a full disk. The caller must hold the process lock and mu.
 func (b *Backend) trySpace(n int) error {
 	b.log.end = b.image.at.offset
 	_, err := b.log.file.WriteAt(bytes.Repeat([]byte{' '}, n), b.log.end)

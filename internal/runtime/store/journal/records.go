@@ -54,7 +54,7 @@ func (s *selection) skips(g *segment) bool {
 	return !s.Since.IsZero() && g.index.Latest.Before(s.Since)
 }
 
-// Records implements [backend.Backend]. It returns the records in the order of their commits.
+// Records implements [backend.Backend]. It returns the records in commit order.
 func (b *Backend) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
 	return func(yield func(backend.Record, error) bool) {
 		err := b.isOpen()
@@ -105,9 +105,8 @@ func (a *archive) records(ctx context.Context, q backend.Query, yield func(*back
 	return nil
 }
 
-// collect finds the segments and the removed records. It keeps the segments open that are not
-// sealed, so that the query sees a consistent log even if another process renames or seals segments
-// in the meantime.
+// collect finds the segments and the removed records. It opens the unsealed segments, so that the
+// query sees a consistent log even if another process renames or seals them.
 func (s *selection) collect(a *archive) error {
 	index := map[uint64]*sqlite.Segment{}
 	err := a.checkpoint.Read(func(r sqlite.Reading) (err error) {
@@ -138,7 +137,7 @@ func (s *selection) collect(a *archive) error {
 		g := segment{name: a.segmentName(after), index: index[after]}
 		if !sealed[after] {
 			if g.file, err = a.disk.open(g.name+fullSuffix, os.O_RDONLY); errors.Is(err, fs.ErrNotExist) {
-				g.file, err = nil, nil // the segment was sealed in the meantime
+				g.file, err = nil, nil // the segment has just been sealed
 			}
 			g.index = nil
 		}
@@ -190,9 +189,8 @@ func (g *segment) read(d disk, offset int64, each func(*backend.Record) (bool, e
 	return eachRecord(io.NewSectionReader(f, offset, end-offset), g.file != nil, each)
 }
 
-// findStart returns the position where the query must begin. That is after the record that has the
-// query's writer and number. findStart searches backwards, because that record is usually among the
-// newest.
+// findStart returns the position where the query begins, which is after the record with the query's
+// writer and number. It searches backwards, because that record is usually among the newest.
 func (s *selection) findStart(d disk) (from int, offset int64, err error) {
 	if s.Writer == "" || s.After == 0 {
 		return 0, 0, nil
@@ -226,7 +224,7 @@ func (s *selection) findStart(d disk) (from int, offset int64, err error) {
 	return 0, 0, nil
 }
 
-// last reads the last of the selected records.
+// last yields the last s.Limit of the selected records.
 func (s *selection) last(ctx context.Context, d disk, yield func(*backend.Record) bool) error {
 	var all []backend.Record
 	for i := len(s.segments) - 1; i >= 0 && len(all) < s.Limit; i-- {
@@ -262,8 +260,8 @@ func (s *selection) last(ctx context.Context, d disk, yield func(*backend.Record
 	return nil
 }
 
-// eachLineBackwards calls the function each for the segment's lines in reverse order, with the
-// offset after each line.
+// eachLineBackwards calls each for the segment's lines in reverse order, with the offset after each
+// line.
 func (g *segment) eachLineBackwards(d disk, each func(line []byte, end int64) (bool, error)) error {
 	f, done, err := g.open(d)
 	if err != nil || f == nil {

@@ -15,9 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// replica is the log as this process has read it. It consists of the current segment, and of the
-// image at the end of the segment's steps. Other processes append to the same log, and the replica
-// follows them.
+// replica is this process's view of the log: the current segment, and the image after its last
+// step. Other processes append to the same log, and the replica follows them.
 //
 // Backend.mu guards the fields from log on, so the callers of methods that use these fields must
 // hold it. The appending lock guards process.
@@ -37,8 +36,8 @@ type replica struct {
 // Limits for steps that have not been folded.
 const (
 	foldAfter  = time.Second
-	foldBytes  = 8 << 20     // size in bytes of unfolded lines that triggers a fold without delay
-	foldRetry  = time.Second // delay after a failure
+	foldBytes  = 8 << 20     // size in bytes of unfolded lines that triggers an immediate fold
+	foldRetry  = time.Second // delay after a failed fold
 	maxBacklog = 64 << 20    // size in bytes of unfolded lines above which reservations are refused
 	maxSegment = 16 << 20    // size in bytes of a segment that triggers a rotation
 )
@@ -49,7 +48,8 @@ type chainEnd struct {
 	hash [32]byte
 }
 
-// load sets the image to the checkpoint. The log is then read from the checkpoint's position.
+// load sets the image to the state of the checkpoint. The log is then read from the checkpoint's
+// position.
 func (r *replica) load() error {
 	var at sqlite.Place
 	err := r.checkpoint.Read(func(read sqlite.Reading) (err error) {
@@ -107,8 +107,9 @@ func (r *replica) recover() error {
 	return r.readToEnd()
 }
 
-// ensureLog makes sure that there is a log. A database without a log is new or was restored without
-// its log. In the latter case the operator has also removed the file that stores the durable end.
+// ensureLog creates the log if it does not exist. A database without a log is new or was restored
+// without it. In the latter case the operator has also removed the file that stores the durable
+// end.
 func (r *replica) ensureLog() error {
 	if _, err := r.log.disk.stat(r.log.name()); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -132,9 +133,9 @@ func (r *replica) ensureLog() error {
 		backend.ErrRolledBack, r.log.name(), r.log.path+endSuffix)
 }
 
-// verifyEnd advances the image to the end of the log. Other processes do not append while this
-// process holds the process lock. Therefore verifyEnd checks only occasionally whether the file was
-// removed, replaced or truncated. The caller must hold the process lock and mu.
+// verifyEnd advances the image to the end of the log. Other processes do not append while this one
+// holds the process lock, so verifyEnd checks only occasionally whether the file was removed,
+// replaced or truncated. The caller must hold the process lock and mu.
 func (r *replica) verifyEnd() error {
 	now := time.Now()
 	if since := now.Sub(r.process.verified); since >= 0 && since < lease {
@@ -166,8 +167,8 @@ func (r *replica) readToEnd() error {
 	return err
 }
 
-// follow reads the log to its end. If lead is true, this process holds the process lock, so the end
-// is certain, and follow removes the bytes after the last step. The caller must hold mu.
+// follow reads the log to its end. lead means that this process holds the process lock; the end is
+// then certain, and follow removes the bytes after the last step. The caller must hold mu.
 func (r *replica) follow(lead bool) error {
 	for range 1000 {
 		if r.log.file == nil {
@@ -214,8 +215,8 @@ func (r *replica) follow(lead bool) error {
 // readSize is the number of bytes to read at a time, unless a step is longer.
 const readSize = 1 << 20
 
-// readSteps applies the steps after the image's position. It returns the number of bytes after
-// these steps that are not a step.
+// readSteps applies the steps after the image's position, and returns the number of bytes after
+// them that do not form a step.
 func (r *replica) readSteps() (junk int64, err error) {
 	var data []byte
 	for most, more := readSize, true; more; {
@@ -241,7 +242,7 @@ func (r *replica) readSteps() (junk int64, err error) {
 	return junk, nil
 }
 
-// advance applies a step to the image. The step ends at the given position.
+// advance applies a step that ends at the given position to the image.
 func (r *replica) advance(s *step, at position) {
 	before := r.image.bytes
 	r.image.bytes += at.offset - r.image.at.offset
@@ -257,8 +258,8 @@ func (r *replica) advance(s *step, at position) {
 	}
 }
 
-// cut removes the bytes after the last step. Such bytes remain if a process has ended in the middle
-// of a write, or if the power has failed before the step was on the disk.
+// cut removes the bytes after the last step. Such bytes remain if a process ended in the middle of
+// a write or if the power failed before the step was on disk.
 func (r *replica) cut(junk int64) error {
 	r.log.end = r.image.at.offset
 	if err := r.log.cut(); err != nil {
@@ -269,8 +270,8 @@ func (r *replica) cut(junk int64) error {
 }
 
 // openPosition opens the segment that contains the image's position. If the image is at the end of
-// a segment, which may already be sealed, it opens the next segment. If another process has sealed
-// the segment in the meantime, openPosition opens no file and reloads the checkpoint.
+// a segment, which may already be sealed, it opens the next segment. If another process has just
+// sealed the segment, openPosition opens no file and reloads the checkpoint.
 func (r *replica) openPosition() error {
 	at := &r.image.at
 	unnamed := r.log.open() // a process ended during a rotation
@@ -311,9 +312,8 @@ func (r *replica) openPosition() error {
 	return nil
 }
 
-// reopen checks whether another file, for example a copy, has taken over the segment's name. If
-// this file has all steps that the image has read, reopen switches to it. reopen reports whether it
-// has switched.
+// reopen switches to another file, such as a copy, that has taken over the log's name, if this file
+// has all steps that the image has read. It reports whether it has switched.
 func (r *replica) reopen() bool {
 	f, header, err := r.log.openSegment(r.log.name(), os.O_RDWR)
 	if err != nil {
@@ -330,8 +330,8 @@ func (r *replica) reopen() bool {
 	return false
 }
 
-// openNext switches to the segment after the current one, which has been renamed. The next segment
-// is either a renamed segment or the log itself. The log has no name if a process ended during a
+// openNext switches from the current segment, which has been renamed, to the next one. That is
+// another renamed segment or the log itself. The log is missing if a process ended during a
 // rotation.
 func (r *replica) openNext() error {
 	at := &r.image.at
@@ -345,7 +345,7 @@ func (r *replica) openNext() error {
 			_ = f.Close()
 		}
 		f, header, err = r.log.openSegment(r.log.segmentName(at.step)+fullSuffix, os.O_RDWR)
-		if errors.Is(err, fs.ErrNotExist) { // the segment was folded and sealed in the meantime
+		if errors.Is(err, fs.ErrNotExist) { // the segment has already been folded and sealed
 			return r.reload()
 		}
 		if err != nil {
@@ -377,9 +377,9 @@ func (r *replica) reload() error {
 	return err
 }
 
-// rotate renames the segment and begins the next one. The unfolded steps must first be on the disk,
-// because the steps in the next segment depend on them. The caller must hold the process lock and
-// mu.
+// rotate renames the current segment and begins the next one. It first flushes the unfolded steps
+// to disk, because the steps in the next segment depend on them. The caller must hold the process
+// lock and mu.
 func (r *replica) rotate(folded bool) error {
 	l, at := &r.log, &r.image.at
 	l.cutPadding(at.offset)
@@ -408,8 +408,8 @@ func (r *replica) rotate(folded bool) error {
 	return r.openNext()
 }
 
-// writeDurableEnd writes the file that stores the durable end. If writing fails, the next start
-// cannot detect an older copy of the log, but nothing is refused.
+// writeDurableEnd writes the file that stores the durable end. It only logs an error: the next
+// start then cannot detect an older copy of the log.
 func (r *replica) writeDurableEnd(at position) {
 	name := r.log.path + endSuffix
 	data, err := json.Marshal(durableEnd{at.step, hex.EncodeToString(at.hash[:])})
@@ -421,7 +421,7 @@ func (r *replica) writeDurableEnd(at position) {
 	}
 }
 
-// checkedPlace returns the checkpoint's position. It returns an error if another database or an older copy
+// checkedPlace returns the checkpoint's position, or an error if another database or an older copy
 // has replaced the database.
 func (r *replica) checkedPlace(from sqlite.Reading, folded uint64) (at sqlite.Place, err error) {
 	at, err = from.Place()

@@ -1,3 +1,3 @@
-// Package model contains only tests: an abstract model of package journal's protocol, which they
-// explore exhaustively. See PROTOCOL.md in that package.
+// Package model contains only tests, which exhaustively explore an abstract model of package
+// journal's protocol. See PROTOCOL.md in that package.
 package model
