@@ -7,11 +7,10 @@ import (
 	"unicode"
 )
 
-// abbreviating holds the programs that accept abbreviations of their subcommands.
+// abbreviating holds the programs that accept abbreviated subcommands.
 var abbreviating = setOf("npm hg ip bridge tc")
 
-// aliases maps subcommands to their built-in aliases. npm also accepts abbreviations of the
-// aliases.
+// aliases maps each subcommand to its built-in aliases. npm also accepts abbreviated aliases.
 var aliases = map[string]string{
 	"git push":    "send-pack",
 	"npm install": "i in ins inst insta instal add isnt isnta isntal", "npm uninstall": "unlink remove rm r un", "npm update": "up upgrade udpate",
@@ -25,17 +24,16 @@ var aliases = map[string]string{
 	"brew uninstall": "rm remove", "brew install": "instal", "pulumi up": "update", "pulumi destroy": "down dn",
 }
 
-// isAlias reports whether text is a built-in alias of the pattern p's operand with index n.
+// isAlias reports whether text is a built-in alias of p.operands[n].
 func isAlias(p *Pattern, text string, n int) bool {
 	return n == 0 && slices.Contains(strings.Fields(aliases[p.name.text+" "+p.operands[0].text]), text)
 }
 
-// equivalents maps a subcommand to another subcommand and an option. The two together have the same
-// effect as the subcommand.
+// equivalents maps a subcommand to an equivalent subcommand and option.
 var equivalents = map[string][2]string{"terraform destroy": {"apply", "-destroy"}, "tofu destroy": {"apply", "-destroy"}, "terragrunt destroy": {"apply", "-destroy"}}
 
-// isEquivalent reports whether the subcommand sub, followed by the arguments rest, has the same
-// effect as p's first operand.
+// isEquivalent reports whether the subcommand sub with the arguments rest is equivalent to p's
+// first operand; see equivalents.
 func isEquivalent(p *Pattern, sub arg, rest []arg) bool {
 	other, ok := equivalents[p.name.text+" "+p.operands[0].text]
 	return ok && sub.kind == literal && sub.text == other[0] && slices.ContainsFunc(rest, func(a arg) bool {
@@ -43,8 +41,7 @@ func isEquivalent(p *Pattern, sub arg, rest []arg) bool {
 	})
 }
 
-// isAbbreviation reports whether a program may accept text as a short form of p's operand with
-// index next.
+// isAbbreviation reports whether a program may accept text as short for p.operands[next].
 func isAbbreviation(p *Pattern, text string, next int) bool {
 	name, want := p.name.text, p.operands[next].text
 	switch {
@@ -75,11 +72,11 @@ func isSubsequence(text, other string) bool {
 	return true
 }
 
-// otherNames maps alternative names of programs to the words that they stand for.
+// otherNames maps alternative program names to the words they stand for.
 var otherNames = map[string]string{"docker-compose": "docker compose", "podman-compose": "podman compose", "gmake": "make", "bmake": "make"}
 
-// families holds the names of programs that have a variant for each kind of object. For example,
-// mkfs has the variant mkfs.ext4.
+// families holds the programs that come in variants named after a file system type, such as
+// mkfs.ext4.
 var families = setOf("mkfs fsck mount umount")
 
 // sameProgram reports whether two names denote the same program on all systems.
@@ -93,8 +90,8 @@ func sameProgram(name, want string) bool {
 // versioned holds the programs whose names may contain a version number.
 var versioned = setOf("python pip node ruby php perl clang gcc")
 
-// family returns a key that is the same for all names that may denote the same program on some
-// system; see [command.argsUnder].
+// family returns a key shared by all names that may denote the same program on some system; see
+// [command.argsUnder].
 func family(name string) string {
 	if first, kind, ok := strings.Cut(name, "."); ok && kind != "" && families[first] {
 		name = first
@@ -109,13 +106,12 @@ func family(name string) string {
 	return cmp.Or(versionless(name), name)
 }
 
-// versionless returns name without the version number at its end. For example, it returns pip for
-// pip3.12.
+// versionless returns name without a trailing version number, for example pip for pip3.12.
 func versionless(name string) string { return strings.TrimRight(name, "0123456789.-") }
 
-// argsUnder returns the arguments that the command takes if its program has the given name. It
-// returns nil if the program does not have this name on any system. On some file systems, RM and
-// rm.exe are names of rm, and pip3.12 is a version of pip.
+// argsUnder returns the arguments that the command has if its program is called name:
+// docker-compose up is docker with the arguments compose up. It returns nil if no system knows the
+// program by that name. RM and rm.exe may be rm, and pip3.12 is a version of pip.
 func (c *command) argsUnder(name string) []arg {
 	args := slices.Concat([]arg{}, c.args)
 	if sameFile(c.name, name) || versionless(c.name) != "" && versionless(c.name) == versionless(name) {
@@ -138,8 +134,8 @@ func (c *command) argsUnder(name string) []arg {
 	return args[i+1:]
 }
 
-// folded returns the case-folded form of a file name. On a case-insensitive file system, names that
-// have the same folded form denote the same file.
+// folded returns the case-folded form of a file name. On a case-insensitive file system, names with
+// the same folded form denote the same file.
 func folded(name string) string {
 	return strings.Map(func(c rune) rune {
 		least := c
@@ -150,8 +146,8 @@ func folded(name string) string {
 	}, name)
 }
 
-// sameFile reports whether two names may denote the same file. They may do so on a file system that
-// ignores case, and on a system that adds .exe to names.
+// sameFile reports whether two names may denote the same file, on a file system that ignores case
+// or a system that adds .exe to names.
 func sameFile(name, want string) bool {
 	if len(name) == len(want)+4 && strings.EqualFold(name[len(want):], ".exe") {
 		name = name[:len(want)]

@@ -8,17 +8,17 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An arg holds the known facts about a word in a script after expansion.
+// An arg holds what is known about a word of a script after expansion.
 type arg struct {
 	kind        argKind
-	text        string // the known text at the beginning; for a literal, the whole text
-	mid         string // the known text between two unknown parts, as in ~/.ssh/*
-	tail        string // the known text at the end; empty for a literal
-	name        bool   // the unknown part is a name or a number, but never an option
-	glob        bool   // the unknown part comes from a glob, and does not begin with a dot
+	text        string // known text at the start; for a literal, the whole text
+	mid         string // known text between two unknown parts, as in ~/.ssh/*
+	tail        string // known text at the end; empty for a literal
+	name        bool   // the unknown part is a name or a number, never an option
+	glob        bool   // the unknown part comes from a glob and does not begin with a dot
 	pipe        bool   // the argument is a process substitution
-	setUp       bool   // the argument is nothing but the output of a program that sets up a shell
-	isArguments bool   // the argument consists only of arguments of the enclosing function
+	setUp       bool   // the argument is entirely the output of a program that sets up a shell
+	isArguments bool   // the argument consists only of the enclosing function's arguments
 	split       bool   // the argument is an unquoted expansion, which usually yields one word; never set under [Options.Strict]
 }
 
@@ -27,8 +27,8 @@ type argKind uint8
 
 const (
 	literal  argKind = iota // the argument is exactly text
-	single                  // the argument is one word, which consists of text, something unknown, and tail
-	spread                  // the argument is one or more words of the form one, for example from a glob
+	single                  // the argument is one word: text, something unknown, then tail
+	spread                  // the argument is one or more such words, for example from a glob
 	anything                // the argument is any number of unknown words
 )
 
@@ -47,12 +47,12 @@ func (a arg) cut() (name string, value arg, ok bool) {
 	return name, value, ok
 }
 
-// base returns the name of the program in a command word. It also returns whether the name is
-// certain, and whether the program is found in the system's program directories.
+// base returns the name of the program in a command word. sure reports whether the name is certain,
+// and system whether the program is taken to be in one of the systemDirs.
 func (a arg) base() (name string, sure, system bool) {
 	switch {
 	case a.kind == literal && strings.Contains(a.text, `:\`) && !strings.Contains(a.text, "/"):
-		return a.text[strings.LastIndexByte(a.text, '\\')+1:], true, false // for example, in C:\x\y.exe
+		return a.text[strings.LastIndexByte(a.text, '\\')+1:], true, false // for example, C:\x\y.exe
 	case a.kind == literal && !strings.Contains(a.text, "/"):
 		return a.text, true, true
 	case a.kind == literal:
@@ -63,7 +63,7 @@ func (a arg) base() (name string, sure, system bool) {
 	return "", false, false
 }
 
-// isLocalBin reports whether a is a path in the bin directory of a project, for example
+// isLocalBin reports whether a is a file in a project's bin directory, such as
 // node_modules/.bin/jest or .venv/bin/pytest.
 func isLocalBin(a arg) bool {
 	at := a.text
@@ -87,7 +87,7 @@ func isSystem(p string) bool {
 // size returns the number of known bytes in the argument.
 func (a arg) size() int { return len(a.text) + len(a.mid) + len(a.tail) }
 
-// sizes returns the total number of known bytes in the arguments in list.
+// sizes returns the total number of known bytes in list.
 func sizes(list []arg) (n int) {
 	for _, a := range list {
 		n += a.size()
@@ -95,15 +95,14 @@ func sizes(list []arg) (n int) {
 	return n
 }
 
-// file returns the base name of the file that the argument names. The argument may be a setting
-// such as of=x.
+// file returns the base name of the file named by the argument, which may have the form of=x.
 func (a arg) file() string {
 	text := a.text
 	if a.kind != literal {
 		text = a.tail
 	}
 	text = text[strings.IndexByte(text, '=')+1:]
-	return path.Base(text[strings.LastIndexByte(text, ':')+1:]) // for example, in host:x
+	return path.Base(text[strings.LastIndexByte(text, ':')+1:]) // for example, host:x
 }
 
 // literals converts words to literal arguments.
@@ -111,10 +110,10 @@ func literals(words []string) []arg {
 	return list.Map(words, func(word string) arg { return arg{text: word} })
 }
 
-// matchWord returns the first of the words that matches the argument, or "". A word --name also
-// matches abbreviations of the option and values attached to it. A word -x also matches if x is one
-// of several letters. A word =name matches the argument up to its equals sign. Any other word, with
-// or without a leading *, matches if the argument contains it.
+// matchWord returns the first of the space-separated words that matches the argument, or "". A word
+// --name also matches abbreviations of the option, with or without an attached value. A word -x
+// also matches x in a group of letters. A word =name matches the part of the argument before its
+// equals sign. Any other word matches if the argument contains it; a leading * is ignored.
 func (a arg) matchWord(words string) string {
 	name, _, with := strings.Cut(a.text, "=")
 	for word := range strings.FieldsSeq(words) {
@@ -137,25 +136,24 @@ func (a arg) matchWord(words string) string {
 	return ""
 }
 
-// isInteger reports whether the expression in the argument is a plain number.
+// isInteger reports whether the argument is a plain number.
 func isInteger(a arg) bool {
 	return a.kind == literal && strings.Trim(a.text, "+-0123456789") == ""
 }
 
-// startsWith reports whether the first of the arguments match the given words. In a word, a *
-// matches any text.
+// startsWith reports whether the leading args match words. A * in a word matches any text.
 func startsWith(args []arg, words []string) bool {
 	return len(args) >= len(words) && slices.EqualFunc(args[:len(words)], words, func(a arg, w string) bool {
 		return a.kind == literal && (a.text == w || matchStar(w, a.text))
 	})
 }
 
-// contain reports whether one of the arguments matches one of the words; see [arg.matchWord].
+// contain reports whether any of the arguments matches one of the words; see [arg.matchWord].
 func contain(args []arg, words string) bool {
 	return words != "" && slices.ContainsFunc(args, func(a arg) bool { return a.matchWord(words) != "" })
 }
 
-// allLiteral reports whether the whole text of each argument is known.
+// allLiteral reports whether all arguments are fully known.
 func allLiteral(args []arg) bool {
 	return !slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal })
 }

@@ -6,8 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// arithm reads an arithmetic expression. It finds the commands in the expression and the variables
-// that the expression evaluates.
+// arithm reads an arithmetic expression: the commands in it and the variables it evaluates.
 func (r *expander) arithm(x syntax.ArithmExpr) {
 	if x == nil || !r.enter() {
 		return
@@ -25,8 +24,8 @@ func (r *expander) arithm(x syntax.ArithmExpr) {
 	})
 }
 
-// term reads a number, a variable or an expansion in an arithmetic expression. If the parser could
-// overlook an array index in the term, the whole reading becomes opaque.
+// term reads a number, a variable or an expansion in an arithmetic expression. If the parser may
+// have missed an array index in it, the reading becomes opaque.
 func (r *expander) term(w *syntax.Word) {
 	for _, part := range w.Parts {
 		switch p := part.(type) {
@@ -60,7 +59,7 @@ func (r *expander) term(w *syntax.Word) {
 	}
 }
 
-// test reads the expression in [[ ]].
+// test reads the expression inside [[ ]].
 func (r *expander) test(x syntax.TestExpr) {
 	if x == nil || !r.enter() {
 		return

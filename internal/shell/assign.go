@@ -6,8 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// assign reads name=value, name[index]=value and name=(...), and returns the value. If straight is
-// true, the assignment certainly runs, and runs exactly once.
+// assign reads name=value, name[index]=value or name=(...) and returns the value. straight means
+// that the assignment is certain to run exactly once.
 func (r *expander) assign(a *syntax.Assign, straight bool) (value arg) {
 	if a.Index != nil {
 		r.arithm(a.Index)
@@ -43,8 +43,8 @@ func (r *expander) assign(a *syntax.Assign, straight bool) (value arg) {
 	return value
 }
 
-// value reads the value of an assignment. No shell splits such a value into words. For any value
-// that is certainly a number, value returns 0.
+// value reads the value of an assignment, which no shell splits into words. It returns 0 for any
+// value that is certainly a number.
 func (r *expander) value(w *syntax.Word) arg {
 	if p, _ := onlyExpansion(w); p != nil { // the shell does not split the value
 		if a, ok := r.vars.valueOf(p, true); ok {
@@ -65,8 +65,7 @@ func (r *expander) value(w *syntax.Word) arg {
 	return a
 }
 
-// array reads (...). The elements of the array are expanded in the same way as the words of a
-// command.
+// array reads (...). Its elements are expanded like the words of a command.
 func (r *expander) array(x *syntax.ArrayExpr) (value arg, elements []arg) {
 	for _, e := range x.Elems {
 		if e.Index != nil {

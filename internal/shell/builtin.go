@@ -31,7 +31,7 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 		r.doubtAll("the builtin " + name)
 	case "export", "declare", "typeset", "local", "readonly":
 		r.declareArgs(name, nil, args)
-		for _, a := range args { // this point is reached for `command readonly x=y`
+		for _, a := range args { // reached for `command readonly x=y`
 			name, _, _ := strings.Cut(a.text, "=")
 			r.vars.neverBind(name)
 		}
@@ -66,8 +66,8 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 // inShellBuiltins holds the builtins that run another builtin in the current shell.
 var inShellBuiltins = setOf("command builtin eval")
 
-// isOutside reports whether the commands run by the command with index i are in another process. A
-// builtin in another process cannot affect the script's shell.
+// isOutside reports whether commands run by the command with index i are in another process.
+// Builtins there cannot affect the script's shell.
 func (r *reader) isOutside(i int) bool {
 	for ; i >= 0; i = r.commands[i].by {
 		switch c := &r.commands[i]; {
@@ -80,7 +80,7 @@ func (r *reader) isOutside(i int) bool {
 	return false
 }
 
-// readSet reads the shell options and arguments that set changes.
+// readSet reads the set builtin, which changes shell options and the positional parameters.
 func (r *reader) readSet(args []arg) {
 	if operands := slices.IndexFunc(args, func(a arg) bool {
 		return a.kind != literal || !strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "+") || a.text == "--"
@@ -100,14 +100,13 @@ func (r *reader) readSet(args []arg) {
 	}
 }
 
-// readTrap reads the action of a trap, which is a script. If trap is given no signal, it does not
-// set an action.
+// readTrap reads the action of a trap, which is a script. Without a signal, trap sets no action.
 func (r *reader) readTrap(args []arg) {
 	for len(args) > 0 && args[0].matchWord("=-- =-p =-l") != "" {
 		args = args[1:]
 	}
 	if len(args) > 0 && args[0].matchWord("=-") == "" {
-		r.vars.forgetAll() // the trap runs later; by then, variables may have other values, and the trap itself may set variables
+		r.vars.forgetAll() // the trap runs later, when variables may have other values, and may itself set variables
 		r.vars.unbound = true
 		defer func(before masking, b *body) { r.flow.masking, r.body = before, b }(r.flow.mask(conditional), r.body)
 		r.body = &body{trap: true, texts: -1}
@@ -115,7 +114,7 @@ func (r *reader) readTrap(args []arg) {
 	}
 }
 
-// readVariableSetter reads a builtin that assigns values to the variables that its arguments name.
+// readVariableSetter reads a builtin that sets the variables named by its arguments.
 func (r *scope) readVariableSetter(name string, args []arg) {
 	if name == "wait" && len(args) == 1 && args[0].kind <= single {
 		return // for example, wait $!
@@ -144,7 +143,7 @@ func (r *scope) readVariableSetter(name string, args []arg) {
 	}
 }
 
-// readPrintf reads printf. With the option -v, printf assigns its output to a variable.
+// readPrintf reads printf. With the option -v, it assigns its output to a variable.
 func (r *scope) readPrintf(args []arg) {
 	switch {
 	case len(args) == 0:
@@ -154,12 +153,11 @@ func (r *scope) readPrintf(args []arg) {
 		r.setUnknown([]arg{{kind: args[0].kind, text: args[0].text[2:]}})
 	case args[0].kind == anything, args[0].kind == single && args[0].text == "" && strings.Trim(args[0].mid+args[0].tail, nameLetters+"0123456789[]-") == "" && len(args) > 1:
 		r.vars.forgetAll()
-		r.vars.wild = true // the argument may be -v, and the next argument may be the name of a variable
+		r.vars.wild = true // the argument may be -v, followed by the name of a variable
 	}
 }
 
-// readTest reads test and [. In contrast to [[, these builtins evaluate an operand only if the
-// operand follows -v.
+// readTest reads test and [. Unlike [[, they evaluate an operand only if it follows -v.
 func (r *scope) readTest(args []arg) {
 	for i, a := range args {
 		r.vars.tests = r.vars.tests || a.kind != literal
@@ -174,8 +172,8 @@ func (r *scope) readTest(args []arg) {
 	}
 }
 
-// readShellOptions reads the options of set and shopt. The parameter letters holds those options
-// that change how the shell reads the rest of the script.
+// readShellOptions reads the options of set and shopt. letters holds the options that change how
+// the shell reads the rest of the script.
 func (r *scope) readShellOptions(letters string, args []arg) {
 	for _, a := range args {
 		if a.matchWord("=-- =-") != "" {
@@ -196,9 +194,9 @@ func (r *scope) readShellOptions(letters string, args []arg) {
 	}
 }
 
-// readSourced reads source. The content of the sourced file is unknown, as for any program in a
-// file. Files that set up the shell, such as .bashrc, are assumed not to change the commands of the
-// script.
+// readSourced reads source. The contents of the sourced file are unknown, like any program in a
+// file. Files that set up the shell, such as .bashrc, are assumed not to change the script's
+// commands.
 func (r *scope) readSourced(args []arg) {
 	r.vars.forgetAll()
 	r.vars.unbound = true
@@ -214,14 +212,13 @@ func (r *scope) readSourced(args []arg) {
 	r.doubtStrict("a script that is read from a file into the shell")
 }
 
-// isHarmlessSetting reports whether an option of the set builtin only restores a default or only
-// exports variables.
+// isHarmlessSetting reports whether an option of set only restores a default or exports variables.
 func isHarmlessSetting(option string) bool {
 	return option == "allexport" || begins(option, "- +") && strings.Contains(option, "a") && strings.Trim(option[1:], "aeoux") == "" ||
 		strings.HasPrefix(option, "+") && strings.Trim(option[1:], "akH") == ""
 }
 
-// settingFiles matches the files that people source to set variables, such as profiles and the
+// settingFiles matches files that are commonly sourced to set variables, such as profiles and the
 // files of virtual environments.
 var settingFiles = setOf("activate activate.fish activate.csh nvm.sh .bashrc .zshrc .profile .bash_profile .zshenv .env .envrc env env.sh sdkman-init.sh conda.sh")
 

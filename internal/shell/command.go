@@ -4,21 +4,20 @@ package shell
 type command struct {
 	name    string // the program's base name; never empty
 	path    string // the program's path, if the command word is a path
-	outside bool   // the program is not in any known directory
+	outside bool   // the program is in neither a system directory nor a project's bin directory
 	args    []arg
-	inputs  []arg // the files that input redirections name
-	// possible means that it is uncertain whether this command runs at all. An example is the words
-	// after `docker exec`.
+	inputs  []arg // the files named by input redirections
+	// possible means that the command might not run at all, like the words after `docker exec`.
 	possible bool
-	// unknown means that the tables do not describe the program fully, so that it may run the
-	// commands that its arguments name.
+	// unknown means that the tables do not fully describe the program, so it may run commands named
+	// by its arguments.
 	unknown bool
 	// unlisted means that the program is not in any table.
 	unlisted bool
-	by       int // the index of the command that runs this one; -1: the script itself runs it
+	by       int // index of the command that runs this one; -1: the script itself
 	maker    maker
-	filter   bool    // the standard input of the command is a pipe
-	masking  masking // the reason why the script's success does not prove the command's success
+	filter   bool    // standard input is a pipe
+	masking  masking // why the script's success does not prove the command's success
 	from, to int     // the command's byte range in the outermost script
 }
 

@@ -17,35 +17,36 @@
 //	r.Surely(test) // does exit status 0 prove that it ran and succeeded? No: the pipe hides it
 //	r.Only(test)   // does the script do nothing else?
 //
-// A negative answer comes with a [Doubt]: the construct that caused it, its command, and what to
-// write instead. [Reading.Touches] reports which files a script openly reads and writes.
+// A negative answer comes with a [Doubt]: the construct that caused it, the command that contains
+// it, and what to write instead. [Reading.Touches] reports which files a script openly reads and
+// writes.
 //
 // # Design
 //
 // [Options.Read] walks the syntax tree once and returns a [Reading]: the commands, and a doubt for
-// each part that was not understood. A doubt that concerns every command makes the reading opaque:
+// each part that was not understood. A doubt that affects every command makes the reading opaque:
 // any command can still match, but none can be ruled out. The walk follows control flow, variable
-// values, functions and aliases only as far as they are certain. Whatever the walk does not
-// understand becomes a doubt, never a silent NoMatch; the work is bounded, and a script that exceeds
-// a bound is opaque.
+// values, functions and aliases only where they are certain. Whatever it does not understand
+// becomes a doubt, never a silent NoMatch. The work is bounded, and a script that exceeds a bound
+// is opaque.
 //
-// The walk has four layers, and each embeds the one before: findings collects commands, doubts and
-// files (findings.go, written.go), scope adds the variables (scope.go, variable.go, values.go),
-// expander the expansion of words (word.go, arithm.go, assign.go), and reader statements, functions
-// and commands (walk.go, function.go, builtin.go, shells.go, run.go). Only the reader's files
-// depend on one another in a cycle, because the shell language is recursive. Programs such as git,
-// find and sudo have functions that read their arguments and return a plan (plan.go), and the
-// reader acts on it (git.go, find.go, languages.go, readtool.go, wrapper.go). Control flow is in
-// flow.go. How a command matches a pattern is in match.go; the answers are in runs.go, success.go,
-// only.go and touched.go.
+// The walk has four layers, each embedding the one before: findings collects commands, doubts and
+// files (findings.go, written.go), scope adds variables (scope.go, variable.go, values.go),
+// expander adds the expansion of words (word.go, arithm.go, assign.go), and reader adds statements,
+// functions and commands (walk.go, function.go, builtin.go, shells.go, run.go). Only the reader's
+// files depend on one another in a cycle, because the shell language is recursive. For programs
+// such as git, find and sudo, functions read the arguments and return a plan (plan.go), which the
+// reader carries out (git.go, find.go, languages.go, readtool.go, wrapper.go). Control flow is in
+// flow.go. Matching commands against patterns is in match.go; the answers are in runs.go,
+// success.go, only.go and touched.go.
 //
 // # Tables
 //
-// Knowledge about programs is in tables, one per file, and a new program is one new entry: options
-// and operands in programs.go, subcommands in subcommands.go, aliases in alias.go, wrappers such as
-// sudo in wrapper.go, launchers such as npx in launchers.go, programs that take commands from their
-// arguments or from a project file in tools.go, files read and written in filetable.go, operands
-// that leave a test run complete in tests.go, and advice for each kind of doubt in doubt.go.
+// Knowledge about programs is in tables, one per file, and adding a program means adding an entry:
+// options and operands in programs.go, subcommands in subcommands.go, aliases in alias.go, wrappers
+// such as sudo in wrapper.go, launchers such as npx in launchers.go, programs that take commands
+// from their arguments or a project file in tools.go, files read and written in filetable.go,
+// operands that do not limit a test run in tests.go, and advice for each kind of doubt in doubt.go.
 //
 // # Concurrency
 //

@@ -9,27 +9,27 @@ import (
 // A Doubt is an alias for [gate.Doubt].
 type Doubt = gate.Doubt
 
-// A reach determines which commands a doubt concerns.
+// A reach says which commands a doubt affects.
 type reach uint8
 
 const (
-	all    reach = iota // the doubt concerns all commands
-	inText              // the doubt concerns the commands whose words occur in unparsed text
-	strict              // the doubt concerns all commands under [Options.Strict]; otherwise it concerns none, but nothing is certain any more
-	mild                // the doubt concerns all commands under [Options.Strict]; otherwise it concerns none
+	all    reach = iota // the doubt affects all commands
+	inText              // the doubt affects commands whose words occur in unparsed text
+	strict              // the doubt affects all commands under [Options.Strict]; otherwise it affects none, but nothing is certain any more
+	mild                // the doubt affects all commands under [Options.Strict]; otherwise none
 )
 
 // A doubt is a part of a script that was not fully understood.
 type doubt struct {
 	what     string
-	from, to int // byte range in the outermost script; to is 0 if the doubt concerns the whole script
+	from, to int // byte range in the outermost script; to is 0 if the doubt affects the whole script
 	reach    reach
-	owner    int  // index of the command whose arguments caused the doubt; -1: no command
-	before   int  // number of commands that were read before the doubt; 0: the doubt concerns the whole script
+	owner    int  // index of the command whose arguments caused the doubt; -1: none
+	before   int  // number of commands read before the doubt; 0: it affects the whole script
 	spoils   bool // the programs of later commands may have been replaced
 }
 
-// advices maps prefixes of doubts to advice. The longest matching prefix is used. The first entry
+// advices maps prefixes of doubts to advice. The longest matching prefix wins, and the first entry
 // matches every doubt.
 var advices = []struct{ what, write string }{
 	{"", "write the command plainly, in a separate call"},
@@ -57,7 +57,7 @@ var advices = []struct{ what, write string }{
 	{"words that may begin a command", "name the command in a separate call"},
 }
 
-// advice returns the text to write instead of the construct that caused a doubt.
+// advice suggests what to write instead of the construct that caused the doubt.
 func advice(what string) string {
 	best := 0
 	for i, a := range advices {
@@ -68,10 +68,10 @@ func advice(what string) string {
 	return advices[best].write
 }
 
-// An Outcome is the answer to whether a script runs a command or touches a file.
+// An Outcome says whether a script runs a command or touches a file.
 type Outcome uint8
 
-// The outcomes. A doubt leads to Opaque.
+// The possible outcomes. A doubt leads to Opaque.
 const (
 	NoMatch Outcome = iota // nothing indicates that the script runs the command or touches the file
 	Match                  // the script certainly runs the command or touches the file
@@ -81,7 +81,7 @@ const (
 // String returns "no match", "match" or "opaque".
 func (o Outcome) String() string { return [...]string{"no match", "match", "opaque"}[o] }
 
-// or combines two outcomes when one match is enough.
+// or combines two outcomes if one match is enough.
 func (o Outcome) or(other Outcome) Outcome {
 	if o == Match || other == Match {
 		return Match
@@ -89,7 +89,7 @@ func (o Outcome) or(other Outcome) Outcome {
 	return max(o, other)
 }
 
-// and combines two outcomes when both must match.
+// and combines two outcomes if both must match.
 func (o Outcome) and(other Outcome) Outcome {
 	if o == NoMatch || other == NoMatch {
 		return NoMatch

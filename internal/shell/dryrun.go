@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A dryRun describes the arguments that turn a command into a dry run. A dry run only prints what
-// the command would do.
+// A dryRun describes the arguments that turn a command into a dry run, which only prints what the
+// command would do.
 type dryRun struct {
-	says  string // the options that request a dry run, not abbreviated
-	flags string // the options without a value that may precede the dry-run option
+	says  string // options that request a dry run, not abbreviated
+	flags string // options without a value that may precede the dry-run option
 }
 
-// dryRuns maps programs and subcommands to their dry-run options. If a command has any other option
-// or spelling, it counts as the real command.
+// dryRuns maps programs and subcommands to their dry-run options. A command with any other option
+// or spelling counts as the real command.
 var dryRuns = eachName(map[string]dryRun{
 	"git push":                  {says: "--dry-run -n", flags: "-q --quiet -v --verbose --tags --all --force -f -u --set-upstream --follow-tags --atomic --porcelain --force-with-lease --no-verify --progress --prune"},
 	"git clean":                 {says: "--dry-run -n", flags: "-q --quiet -d -x -X -f --force -fd -fdx -fx -df"},
@@ -31,9 +31,9 @@ var dryRuns = eachName(map[string]dryRun{
 	"pulumi destroy,pulumi down,pulumi dn": {says: "--preview-only", flags: "-r --refresh -d --debug --diff -y --yes --remove"},
 })
 
-// changesNothing reports whether it is certain that the command changes nothing. This is not
-// certain if an argument could cancel the dry run, could be the value of an option, or has an
-// unexpected spelling.
+// changesNothing reports whether the command certainly changes nothing. It returns false if an
+// argument could cancel the dry run, could be the value of an option, or has an unexpected
+// spelling.
 func (c *command) changesNothing() bool {
 	table := subcommandsOf(c.name)
 	if table == nil {
@@ -68,15 +68,15 @@ func (c *command) changesNothing() bool {
 	return dry
 }
 
-// helping holds the programs that print the help for a subcommand if --help is the last argument.
-// After one of the subcommands in running, --help may be an option of another program.
+// helping holds the programs that print a subcommand's help if --help is the last argument. After
+// one of the subcommands in running, --help may belong to another program.
 var (
 	helping = setOf("git docker podman kubectl oc terraform tofu pulumi gh glab helm")
 	running = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")
 )
 
-// asksHelp reports whether the command prints its help. This is so if --help is its only option and
-// its last argument.
+// asksHelp reports whether the command only prints its help: --help is its only option and its last
+// argument.
 func (c *command) asksHelp(sub string, args []arg) bool {
 	n := len(args) - 1
 	return n >= 0 && helping[c.name] && !running[sub] && (args[n].text == "--help" || args[n].text == "-help" && (c.name == "terraform" || c.name == "tofu")) &&

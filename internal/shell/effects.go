@@ -6,20 +6,18 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// effects holds the changes to variables that a part of a script can make, no matter when the part
-// runs.
+// effects holds the changes to variables that a part of a script can make, whenever it runs.
 type effects struct {
 	names     set
 	arguments bool // the arguments of the enclosing function may change
 	all       bool
 }
 
-// maxEffects is the maximum number of nodes visited to find effects. Nodes of nested loops count
-// more than once.
+// maxEffects limits the nodes visited to find effects. Nodes in nested loops count more than once.
 const maxEffects = 200_000
 
-// effectsOf returns the effects of node. If a function runs commands through "$@", these commands
-// are considered when the function is called.
+// effectsOf returns the effects of node. Commands that a function runs through "$@" are considered
+// when the function is called.
 func (v *variables) effectsOf(node syntax.Node) (c effects) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		if v.visited++; v.visited > maxEffects {
@@ -58,10 +56,10 @@ func (v *variables) effectsOf(node syntax.Node) (c effects) {
 	return c
 }
 
-// setters are the builtins that set the variables that their arguments name.
+// setters are the builtins that set the variables named by their arguments.
 var setters = setOf("read mapfile readarray getopts unset")
 
-// otherSetters are the builtins that can set any variable, or run something that can.
+// otherSetters are the builtins that can set any variable or run something that can.
 var otherSetters = setOf(`eval source . trap alias unalias let declare typeset local export readonly enable exec command builtin fc bind emulate print vared integer
 	float zparseopts setopt unsetopt functions autoload zmodload noglob nocorrect`)
 
@@ -70,7 +68,7 @@ func (v *variables) calls(c *effects, args []*syntax.Word) {
 	if len(args) == 0 {
 		return
 	}
-	word := strings.ReplaceAll(args[0].Lit(), `\`, "") // a backslash, as in \read, only prevents the expansion of aliases
+	word := strings.ReplaceAll(args[0].Lit(), `\`, "") // a backslash, as in \read, only prevents alias expansion
 	if list, ok := v.elements(args[0]); ok && word == "" && len(list) > 0 && list[0].kind == literal {
 		word = list[0].text
 		c.all = c.all || isSetter(word)
@@ -130,8 +128,8 @@ func mayBeOption(w *syntax.Word) bool {
 	return strings.Trim(known, nameLetters+"0123456789[]-") == "" && (strings.HasPrefix(known, "-v") || !isText(w.Parts)) || strings.HasPrefix(known, `\`)
 }
 
-// assignedIn returns the known values that the statements in list assign to variables. The result
-// contains only variables that nothing else in list changes.
+// assignedIn returns the known values that the statements in list assign to variables. It leaves
+// out variables that anything else in list changes.
 func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	texts, changed := make(map[string]string), make(set)
 	for _, s := range list {
@@ -159,8 +157,8 @@ func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	return texts
 }
 
-// forgetEffects forgets all values that the effects in c can change. It is meant for a part of the
-// script that runs more than once or later.
+// forgetEffects forgets all values that c can change. It is for a part of the script that runs
+// later or more than once.
 func (v *variables) forgetEffects(c effects) {
 	if c.all {
 		v.forgetAll()
@@ -173,8 +171,8 @@ func (v *variables) forgetEffects(c effects) {
 	}
 }
 
-// bindBranches records variables that each branch of an if statement, including the else branch,
-// sets to known text.
+// bindBranches records the variables that every branch of an if statement, including else, sets to
+// known text.
 func (v *variables) bindBranches(cmd syntax.Command) {
 	c, ok := cmd.(*syntax.IfClause)
 	held, branches := make(map[string][]string), 0
@@ -184,7 +182,7 @@ func (v *variables) bindBranches(cmd syntax.Command) {
 			held[name] = append(held[name], text)
 		}
 		if c.Else == nil && c.ThenPos.IsValid() {
-			return // an if without else does not always change the variables
+			return // without else, an if statement does not always change the variables
 		}
 	}
 	for name, texts := range held {

@@ -23,11 +23,10 @@ var (
 	TAR_OPTIONS TAPE VIMINIT EXINIT GVIMINIT LUA_INIT MANOPT PERLLIB NODE_REPL_EXTERNAL_MODULE ZDOTDIR FPATH NULLCMD READNULLCMD
 	RIPGREP_CONFIG_PATH GCONV_PATH AWKPATH AWKLIBPATH MANPATH TERMINFO DOCKER_HOST DOCKER_CONFIG HOME XDG_CONFIG_HOME NODE_OPTIONS GOFLAGS
 	PYTEST_ADDOPTS PYTEST_PLUGINS PYTHONOPTIMIZE MAVEN_ARGS SPEC_OPTS TESTOPTS GOENV RUSTFLAGS PYTHONBREAKPOINT CFLAGS CXXFLAGS LDFLAGS`)
-	// resolutionVariables are the variables that change how the shell finds the programs for
-	// command words.
+	// resolutionVariables are the variables that change how the shell looks up programs.
 	resolutionVariables = setOf("BASH_ALIASES BASH_CMDS NULLCMD READNULLCMD PS0 PS1 PS2 PS4 PROMPT_COMMAND BASH_ENV ENV SHELLOPTS BASHOPTS")
-	// zshArrays are the arrays that zsh uses to find the programs of command words. As scalars,
-	// they are ordinary variables in zsh and in bash.
+	// zshArrays are the arrays that zsh uses to look up programs. As scalars, they are ordinary
+	// variables in both zsh and bash.
 	zshArrays = setOf("functions dis_functions commands aliases dis_aliases galiases dis_galiases saliases dis_saliases path fpath module_path")
 )
 
@@ -42,19 +41,18 @@ func steers(name string) bool {
 	return strings.HasSuffix(name, "_functions") || begins(name, "LD_ DYLD_ GIT_ npm_config_ NPM_CONFIG_ BASH_FUNC_ LUA_INIT CARGO_TARGET_ CARGO_BUILD_")
 }
 
-// inertSettings matches those values of steeringFlags that do not make a program run another
-// program.
+// inertSettings matches the values of steeringFlags that do not make a program run another program.
 var inertSettings = regexp.MustCompile(`^(--max[-_]old[-_]space[-_]size=[0-9]+|--no-warnings|-mod=(mod|readonly|vendor)|-count=1|-v|-race|-C debuginfo=[0-2]|-D ?warnings|--color=(yes|no|auto)|-q+|-v+|--tb=[a-z]+|-O[0-3s]|-g|-Wall|[ ])+$`)
 
-// isInertSetting reports whether name is one of the steeringFlags and the value is inert.
+// isInertSetting reports whether name is one of steeringFlags and value is inert.
 func isInertSetting(name string, value arg) bool {
 	return steeringFlags[name] && value.kind == literal && inertSettings.MatchString(value.text)
 }
 
-// steeringFlags are the environment variables that contain command-line options for a program.
+// steeringFlags are the environment variables that hold command-line options for a program.
 var steeringFlags = setOf("NODE_OPTIONS GOFLAGS PYTEST_ADDOPTS RUSTFLAGS CFLAGS CXXFLAGS LDFLAGS")
 
-// Values, variable names, and endings of variable names that do not make a program run anything.
+// Values, names and name endings of variables that do not make any program run anything.
 var (
 	inertValues    = setOf("true false yes no on off none always never auto")
 	inertVariables = setOf(`
@@ -68,9 +66,9 @@ var (
 	inertEnds = setOf("_URL _URI _DSN _TOKEN _KEY _SECRET _PASSWORD _USER _USERNAME _PORT _HOST _LEVEL _ENV _REGION _TIMEOUT _DEBUG _VERSION _ID")
 )
 
-// isInertVariable reports whether a variable with this name and this value does not make any
-// program run anything. It also returns true for variables that affect which programs run, because
-// the method assigned adds the doubts about those variables.
+// isInertVariable reports whether a variable with this name and value does not make any program run
+// anything. It also returns true for variables that affect which programs run; the method assigned
+// adds the doubts about those.
 func isInertVariable(name string, value arg) bool {
 	if value.kind == literal && (inertValues[strings.ToLower(value.text)] || strings.Trim(value.text, "0123456789.") == "") {
 		return true
@@ -79,5 +77,5 @@ func isInertVariable(name string, value arg) bool {
 	return inertVariables[name] || inertEnds[end] || steers(name) || begins(name, "LC_ TF_VAR_ GIT_")
 }
 
-// ownVariables are the variables that bash or zsh sets itself.
+// ownVariables are the variables set by bash or zsh itself.
 var ownVariables = setOf("PWD OLDPWD REPLY OPTARG PPID UID EUID GROUPS DIRSTACK HOSTNAME PIPESTATUS COLUMNS LINES SHLVL COPROC HISTCMD argv status pipestatus")

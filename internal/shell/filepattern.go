@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// An Access is a way of using a file: reading it or writing it.
+// An Access is a kind of file access: reading or writing.
 type Access uint8
 
 // The two kinds of access.
@@ -19,7 +19,7 @@ const (
 // String returns "reads" or "writes".
 func (a Access) String() string { return [...]string{"reads", "writes"}[a] }
 
-// A file is a file that a script openly reads or writes. If the kind of its path is anything, the
+// A file is a file that a script openly reads or writes. If its path has the kind anything, the
 // script does not name the file.
 type file struct {
 	access   Access
@@ -27,7 +27,7 @@ type file struct {
 	from, to int
 }
 
-// A FilePattern is a glob that matches file paths, for use in [Reading.Touches]. It is created by
+// A FilePattern is a glob that matches file paths, for use with [Reading.Touches]. Create one with
 // [CompileFiles].
 type FilePattern struct {
 	access Access
@@ -35,8 +35,8 @@ type FilePattern struct {
 }
 
 // CompileFiles returns a pattern for files that a script reads or writes. A glob without a slash is
-// matched against the base name of a file. Any other glob is matched against the path or a suffix
-// of the path. A * matches any text, including slashes.
+// matched against the base name of a file, any other glob against the path or a suffix of it. A *
+// matches any text, including slashes.
 func CompileFiles(access Access, glob string) (FilePattern, error) {
 	switch {
 	case glob == "":
@@ -77,7 +77,7 @@ func (p *FilePattern) is(at arg) Outcome {
 	return couldBe(p.glob, text, tail)
 }
 
-// ends compares a glob that contains a slash with the known beginning and end of a path. An unknown
+// ends compares a glob that contains a slash with the known start and end of a path. An unknown
 // part after the last slash counts as a file name.
 func (p *FilePattern) ends(at arg) Outcome {
 	glob := strings.TrimPrefix(p.glob, "~/")
@@ -95,8 +95,8 @@ func (p *FilePattern) ends(at arg) Outcome {
 	return couldBe(file, name, at.tail)
 }
 
-// endsLike reports whether glob matches the path in the argument at, or a suffix of this path that
-// begins after a slash.
+// endsLike reports whether glob matches the path in at, or a suffix of it that begins after a
+// slash.
 func endsLike(glob, at string) bool {
 	for ok := true; ok; _, at, ok = strings.Cut(at, "/") {
 		if matchStar(glob, at) {
@@ -106,8 +106,8 @@ func endsLike(glob, at string) bool {
 	return false
 }
 
-// couldBe reports whether glob can match a string that has the given beginning and end. The result
-// is Opaque or NoMatch.
+// couldBe reports whether glob can match a string with the given start and end. It returns Opaque
+// or NoMatch.
 func couldBe(glob, text, tail string) Outcome {
 	before, _, _ := strings.Cut(glob, "*")
 	after := glob[strings.LastIndexByte(glob, '*')+1:]
@@ -117,21 +117,20 @@ func couldBe(glob, text, tail string) Outcome {
 	return NoMatch
 }
 
-// compatible reports whether one of the strings is a prefix of the other. If the parameter has is
-// [strings.HasSuffix], it reports whether one of them is a suffix of the other.
+// compatible reports whether one of the strings is a prefix of the other, or a suffix if has is
+// [strings.HasSuffix].
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 
-// outputs are the extensions of files that hold the output of commands.
+// outputs are the extensions of files that hold command output.
 var outputs = setOf(".log .out .err .tmp .pid")
 
-// homes matches the home directories of users.
+// homes matches users' home directories.
 var homes = regexp.MustCompile(`^(/root|/home/[^/]+|/Users/[^/]+)/`)
 
-// isTemporary reports whether the path in the argument at is a directory for temporary files, or is
-// inside such a directory.
+// isTemporary reports whether the path in at is a directory for temporary files or inside one.
 func isTemporary(at string) bool { return begins(at+"/", "/tmp/ /var/tmp/ /private/tmp/ /dev/") }
 
-// isOutput reports whether a file's name suggests that the file contains the output of a command.
+// isOutput reports whether a file's name suggests that it contains command output.
 func isOutput(name string) bool {
 	return outputs[path.Ext(name)] || strings.HasSuffix(name, ".txt") && (strings.Contains(name, "output") || strings.Contains(name, "result") || strings.Contains(name, "log"))
 }

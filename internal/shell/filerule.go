@@ -6,32 +6,32 @@ import (
 	"strings"
 )
 
-// A fileRule describes which arguments of a program are files. Options in a list are separated by
+// A fileRule describes which arguments of a program are files. Lists of options are separated by
 // spaces.
 type fileRule struct {
-	skip    int    // the number of operands before the files, which are for example a pattern or a script
+	skip    int    // number of operands before the files, for example a pattern or a script
 	reads   bool   // the program reads the operands
 	writes  bool   // the program writes the operands
-	last    bool   // the program writes the last operand and reads the others
-	moves   bool   // the program writes the last operand, and moves the other operands to it
+	last    bool   // the program writes the last operand and reads the rest
+	moves   bool   // the program writes the last operand and moves the rest there
 	remote  bool   // an operand with a colon is on another machine
-	takes   string // the options with a value that does not name a file
-	where   string // the options that name the working directory
-	script  string // with one of these options, the operands counted in skip are missing
-	writing string // the options that make the program write its operands; without such an option, it reads them
+	takes   string // options whose value is not a file
+	where   string // options that name the working directory
+	script  string // options that replace the skipped operands
+	writing string // options that make the program write its operands, which it otherwise reads
 	instead bool   // with a writing option, the program writes its operands without reading them, as sed -i does
-	valued  string // the options whose value is a file that the program writes
-	sources string // the options whose value is a file that the program reads
-	behind  string // the options whose value contains @ or < and then the name of a file that the program reads
-	words   bool   // a single dash is followed by a word, not by a group of letters
-	unnamed string // the arguments that make the program write files that no argument names; see [withRows]
-	dry     string // the options that request a dry run
-	rewrite string // after these first operands, the program also writes the other operands if it changes any files
-	shows   string // after these first operands, the program reads the other operands, including paths after a colon
+	valued  string // options whose value is a file to write
+	sources string // options whose value is a file to read
+	behind  string // options whose value names a file to read after @ or <
+	words   bool   // a single dash introduces a word, not a group of letters
+	unnamed string // arguments that make the program write files not named by any argument; see [withRows]
+	dry     string // options that request a dry run
+	rewrite string // first operands after which the program also writes the other operands if it changes any files
+	shows   string // first operands after which the program reads the other operands, including paths after a colon
 	rows    []unnamedWrites
 }
 
-// read records the files that are named in args.
+// read records the files named in args.
 func (f *fileRule) read(r *findings, args []arg) {
 	operands, options, elsewhere := f.split(r, args)
 	if !elsewhere && f.changesSome(operands, options) {
@@ -48,13 +48,13 @@ func (f *fileRule) read(r *findings, args []arg) {
 			r.touch(Reads, a)
 		}
 	}
-	if !contain(options, f.script) { // one of these options contains the pattern or script instead
+	if !contain(options, f.script) { // one of these options holds the pattern or script instead
 		operands = operands[min(f.skip, len(operands)):]
 	}
 	f.use(r, operands, options)
 }
 
-// isRemote reports whether the argument names a file on another machine, for example host:x.
+// isRemote reports whether the argument names a file on another machine, such as host:x.
 func isRemote(a arg) bool {
 	before, _, ok := strings.Cut(a.text, ":")
 	return ok && !strings.Contains(before, "/")
@@ -87,8 +87,8 @@ func (f *fileRule) use(r *findings, operands, options []arg) {
 	}
 }
 
-// into returns the path that file has after it has been moved into folder, provided that folder
-// ends with a slash.
+// into returns the path of file after a move into folder. The result is empty if a name is not
+// literal or folder does not end with a slash.
 func into(folder, file arg) arg {
 	if folder.kind != literal || file.kind != literal || !strings.HasSuffix(folder.text, "/") {
 		return arg{}
@@ -96,21 +96,21 @@ func into(folder, file arg) arg {
 	return arg{text: folder.text + path.Base(file.text)}
 }
 
-// changesSome reports whether the command writes files that are not named by any argument.
+// changesSome reports whether the command writes files not named by any argument.
 func (f *fileRule) changesSome(operands, options []arg) bool {
 	if len(operands) > 0 && strings.HasPrefix(operands[0].text, "+") {
-		operands = operands[1:] // for example, in cargo +nightly fmt
+		operands = operands[1:] // for example, cargo +nightly fmt
 	}
 	return slices.ContainsFunc(f.rows, func(row unnamedWrites) bool { return row.describes(operands, options) })
 }
 
-// An unnamedWrites describes arguments that make a command write files that no argument names.
+// An unnamedWrites describes arguments that make a command write files not named by any argument.
 type unnamedWrites struct {
 	subs    []string // the first operands of the command
 	needs   int      // the minimum number of further operands
 	alone   bool     // the command must not have further operands
-	options string   // the command must have one of these options, if there are any
-	without string   // the command must not have any of these options or operands
+	options string   // if not empty, the command must have one of these options
+	without string   // the command must have none of these options or operands
 }
 
 func (row *unnamedWrites) describes(operands, options []arg) bool {
@@ -124,10 +124,10 @@ func (row *unnamedWrites) describes(operands, options []arg) bool {
 	return row.options == "" || contain(options, row.options)
 }
 
-// withRows parses the rows in each entry's field unnamed and returns the table. Rows are separated
-// by commas. A row contains the first operands, a + for one further operand, and a = if there must
-// not be further operands. It may also contain options; at least one of them is required. Options
-// after a ! must not be present.
+// withRows parses the field unnamed of each entry into rows and returns the table. Rows are
+// separated by commas. A row contains the first operands, a + for each further operand, and a = if
+// no more operands are allowed. It may also contain options; at least one of them is required.
+// Options after a ! must be absent.
 func withRows(table map[string]fileRule) map[string]fileRule {
 	for name, f := range table {
 		for text := range strings.SplitSeq(f.unnamed, ",") {
@@ -157,8 +157,8 @@ func withRows(table map[string]fileRule) map[string]fileRule {
 	return table
 }
 
-// split separates operands from options, and records the files in the values of options. elsewhere
-// reports whether the command's working directory is a directory for temporary files.
+// split separates operands from options and records the files in option values. elsewhere reports
+// whether the working directory is a directory for temporary files.
 func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, elsewhere bool) {
 	ended := false
 	for i := 0; i < len(args); i++ {
@@ -171,7 +171,7 @@ func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, else
 			options = append(options, a)
 			if !with && !f.known(name) && !f.words && isCluster(name) {
 				name, value, with = f.letters(a)
-				options[len(options)-1].text = strings.TrimSuffix(a.text, value.text) // leave out the value, for example POST in -XPOST
+				options[len(options)-1].text = strings.TrimSuffix(a.text, value.text) // drop the value, for example POST in -XPOST
 			}
 			if !f.known(name) {
 				continue
@@ -199,7 +199,7 @@ func (f *fileRule) known(name string) bool {
 }
 
 // letters finds the first letter in a that is an option with a value. It also returns the value if
-// the value is attached to the letter.
+// it is attached to the letter.
 func (f *fileRule) letters(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.known(name) {
@@ -211,8 +211,8 @@ func (f *fileRule) letters(a arg) (name string, value arg, with bool) {
 	return a.text, arg{}, false
 }
 
-// value records the value of the option with the given name if the value is a file. elsewhere
-// reports whether the option changes the working directory to a directory for temporary files.
+// value records the value of the option if it is a file. elsewhere reports whether the option
+// changes the working directory to a directory for temporary files.
 func (f *fileRule) value(r *findings, name string, value arg) (elsewhere bool) {
 	switch {
 	case hasWord(f.valued, name):

@@ -7,25 +7,25 @@ import (
 )
 
 // files records the files that a script writes and runs. A program in a file is treated like any
-// other program, unless the script itself writes the file.
+// other program unless the script itself writes the file.
 type files struct {
-	written  set  // base names of the files that redirections write
-	programs set  // base names of the files that shells and interpreters run
-	system   set  // base names of the files that are written to the program directories of the system
-	unknown  bool // a redirection writes a file whose name is not literal
+	written  set  // base names of files written by redirections
+	programs set  // base names of files run by shells and interpreters
+	system   set  // base names of files written to the system's program directories
+	unknown  bool // a redirection writes to a file whose name is not literal
 
-	// A later command may obey what the script writes, even if no argument names the written file.
-	// For example, the file may be a test, a hook, a module or a configuration.
+	// A later command may obey a written file even if no argument names it. For example, the file
+	// may be a test, a hook, a module or a configuration.
 	writing bool  // the current list of commands writes a file
 	obeying bool  // a program may obey the written file without naming it
 	git     bool  // git may obey the written file
 	after   int   // one more than the number of commands up to the first one that wrote a file
 	dashed  bool  // the script creates a file whose name a program may take for an option
-	loops   bool  // the script has a loop or a function, so that the same command can run both before and after another
+	loops   bool  // the script has a loop or a function, so a command can run both before and after another
 	texts   []arg // here documents and here strings in the current list
-	data    []arg // the text that is written to files
+	data    []arg // text written to files
 	pkg     []int // indexes of the commands that change package.json: npm pkg set
-	writer  set   // the programs whose output is written
+	writer  set   // programs whose output is written to files
 }
 
 var inertFiles = setOf(".log .txt .md .csv .tsv .out .err .html .diff .patch")
@@ -35,7 +35,7 @@ func isInertFile(name string) bool {
 	return inertFiles[strings.ToLower(path.Ext(name))] && path.Base(name) != "CMakeLists.txt" || strings.HasPrefix(name, "/dev/")
 }
 
-// forGit matches the files that git obeys because of their names: git's own files, hooks and
+// forGit matches files that git obeys because of their names: its own files, hooks and
 // configuration.
 var forGit = regexp.MustCompile(`(^|/)(\.git|\.gitattributes|\.gitmodules|\.gitconfig|git/config)(/|$)|(^|/)(\.husky|\.?git-?hooks|hooks)(/|$)|(^|/)(lefthook[^/]*|\.pre-commit-config\.ya?ml|(pre|post|prepare|commit|update|applypatch|fsmonitor)-[a-z-]+)$`)
 
@@ -43,17 +43,17 @@ var forGit = regexp.MustCompile(`(^|/)(\.git|\.gitattributes|\.gitmodules|\.gitc
 func isForGit(name string) bool { return forGit.MatchString(path.Clean(name)) }
 
 // sourceEnds holds extensions of project files that no program runs as code, unless the file
-// configures a tool (namesTool). It does not contain the extensions of programming languages,
-// because an interpreter or go test may run a file that no argument names. ofProject matches files
-// that only services and editors read.
+// configures a tool (namesTool). Programming languages are left out, because an interpreter or go
+// test may run a file that no argument names. ofProject matches files that only services and
+// editors read.
 var (
 	sourceEnds = setOf(`.sql .css .scss .less .html .json .jsonc .yml .yaml .xml .proto .graphql .svg .tf .tfvars .dockerfile .snap`)
 	namesTool  = regexp.MustCompile(`(^|/)(\.[^/]*|package\.json|composer\.json|[a-z]+file\.ya?ml|[^/]*[.-](config|conf|setup|rc)\.[a-z]+|config\.(ya?ml|json))$`)
 	ofProject  = regexp.MustCompile(`(^|/)\.(github|gitlab|circleci|vscode|devcontainer)/|(^|/)(\.gitlab-ci\.yml|\.dockerignore|\.editorconfig|\.gitignore)$`)
 )
 
-// isSource reports whether a file in a project contains nothing that a program in the tables runs.
-// Examples are a CI workflow and a Dockerfile.
+// isSource reports whether a project file, such as a CI workflow or a Dockerfile, contains nothing
+// that the programs in the tables run.
 func isSource(name string) bool {
 	base := path.Base(name)
 	if ofProject.MatchString(name) || base == "Dockerfile" || strings.HasPrefix(base, "Dockerfile.") {
@@ -62,12 +62,12 @@ func isSource(name string) bool {
 	return sourceEnds[strings.ToLower(path.Ext(base))] && !namesTool.MatchString(name) && !isForGit(name)
 }
 
-// relativeDevices matches paths of devices that are relative to a directory. The directory may be
-// the root, as in cd /; bash dev/stdin.
+// relativeDevices matches device paths relative to a directory. The directory may be the root, as
+// in cd /; bash dev/stdin.
 var relativeDevices = regexp.MustCompile(`^(\.\./)*(dev/(std(in|out|err)|fd|tty|pts|null|zero|full|u?random|tcp|udp|shm)|proc/(self|thread-self|[0-9]+))(/|$)`)
 
-// isDevice reports whether arg names a device, for example /dev/null or of=/dev/sda. A project's
-// own directory with the name dev or proc does not count.
+// isDevice reports whether arg names a device, such as /dev/null or of=/dev/sda. A project
+// directory called dev or proc does not count.
 func isDevice(arg string) bool {
 	if _, value, ok := strings.Cut(arg, "="); ok && isDevice(value) {
 		return true

@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// fileTable describes which arguments of a program are files that the program reads or writes. It
-// also describes which arguments make the program write other files of the project; see [withRows].
+// fileTable describes, for each program, which arguments name files that it reads or writes. It
+// also describes which arguments make it write other files of the project; see [withRows].
 var fileTable = withRows(eachName(map[string]fileRule{
 	// Programs that read their operands.
 	"cat,tac,rev,wc,comm,source,.,zcat,zless,jsonlint,md5sum,sha1sum,sha256sum,sha512sum,b2sum": {reads: true},
@@ -96,8 +96,8 @@ var fileTable = withRows(eachName(map[string]fileRule{
 	"codemod,jscodeshift,ast-grep,comby": {unnamed: "+"},
 }))
 
-// readFiles records the files that the arguments of a command name, according to the tables. If a
-// program is in no table, its arguments count as files that it reads.
+// readFiles records the files named by a command's arguments, according to the tables. The
+// arguments of a program that is in no table count as files that it reads.
 func (f *findings) readFiles(name string, args []arg) {
 	if f.tentative {
 		return

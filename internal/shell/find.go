@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// readFind reads the commands in -exec and similar actions of find.
+// readFind reads the commands in find's -exec and similar actions.
 func readFind(args []arg, strictly bool) (p plan) {
 	unknown, ends, named := 0, 0, !strictly && findsNames(args)
 	for i := 0; i < len(args); i++ {
@@ -30,7 +30,7 @@ func readFind(args []arg, strictly bool) (p plan) {
 	return p
 }
 
-// execEnd returns the number of arguments that belong to the command of -exec.
+// execEnd returns the number of arguments that belong to the -exec command.
 func execEnd(args []arg) int {
 	for i, a := range args {
 		if a.kind == literal && (a.text == ";" || a.text == "+" && i > 0 && args[i-1].text == "{}") {
@@ -40,7 +40,7 @@ func execEnd(args []arg) int {
 	return len(args)
 }
 
-// replaced returns args with an unknown part in place of mark. If named is true, the unknown part
+// replaced returns args with mark replaced by an unknown part. named means that the unknown part
 // never turns an argument into an option.
 func replaced(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
@@ -56,11 +56,10 @@ func replaced(args []arg, mark string, named bool) []arg {
 	return out
 }
 
-// xargsOptions are the options of xargs except -i, -e and -l, which take only attached values.
+// xargsOptions are the options of xargs except -i, -e and -l, whose values are always attached.
 var xargsOptions = leading("0 o p r t x a= d= E= I= L= n= P= s= R= J= S= null open-tty interactive no-run-if-empty verbose exit arg-file= delimiter= max-args= max-procs= max-lines= max-chars= replace= process-slot-var= show-limits")
 
-// readXargs reads the command that xargs runs. The arguments that xargs adds to the command are
-// unknown.
+// readXargs reads the command run by xargs. The arguments that xargs adds are unknown.
 func readXargs(args []arg, names bool) (p plan) {
 	found, rest, ok := xargsOptions().splitLeading(args)
 	if !ok {
@@ -95,7 +94,7 @@ func readXargs(args []arg, names bool) (p plan) {
 }
 
 // findsNames reports whether every file name that find passes to a command begins with a starting
-// point of find. Such a name is not an option. Starting points precede the expression.
+// point, and therefore is not an option. Starting points precede the expression.
 func findsNames(args []arg) bool {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == anything || a.text == "-files0-from" }) {
 		return false
@@ -113,14 +112,13 @@ func findsNames(args []arg) bool {
 }
 
 // producers maps programs to the words that make them print file names; "" means that they always
-// print file names. Such a name can be an option only if there is a file whose name looks like an
-// option.
+// do. Such a name looks like an option only if a file has such a name.
 var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "", "ls": "", "git": "=ls-files", "rg": "=-l =--files =--files-with-matches =-il", "grep": "=-l =-rl =-lr =-Rl =-lR =-ril =-rli =-lrZ =-rlZ =-lZ --files-with-matches"}
 
-// lineFilters are the filters that pass on lines unchanged.
+// lineFilters are the filters that pass lines on unchanged.
 var lineFilters = setOf("grep egrep fgrep sort uniq head tail tac")
 
-// pipesNames reports whether file names are piped to the command that is being read.
+// pipesNames reports whether the current command gets file names from a pipe.
 func (r *reader) pipesNames() bool {
 	if r.pipe.elements <= 0 || !r.commands[r.owner].filter {
 		return false
@@ -139,8 +137,8 @@ func (r *reader) pipesNames() bool {
 	return n == r.pipe.elements
 }
 
-// isRunBy reports whether the command with index by runs the command with index i, either directly
-// or through other commands.
+// isRunBy reports whether the command with index by runs the command with index i, directly or
+// through other commands.
 func isRunBy(commands []command, i, by int) bool {
 	for i >= 0 && i != by {
 		i = commands[i].by
@@ -148,7 +146,7 @@ func isRunBy(commands []command, i, by int) bool {
 	return i == by
 }
 
-// producesNames reports whether a command prints nothing but file names.
+// producesNames reports whether a command prints only file names.
 func (c *command) producesNames() bool {
 	words, ok := producers[c.name]
 	if !ok || words != "" && !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind == literal && a.matchWord(words) != "" }) {

@@ -12,33 +12,33 @@ import (
 type results struct {
 	commands    []command
 	doubts      []doubt
-	opaque      bool // some doubt concerns all commands
+	opaque      bool // some doubt affects all commands
 	strict      bool
-	sideEffects bool // the script does something other than run commands; for example, it writes a file or sets a variable
-	defined     set  // the functions that the script defines
+	sideEffects bool // the script does more than run commands; for example, it writes a file or sets a variable
+	defined     set  // functions defined by the script
 	mentions    mentions
 	touched     []file
 }
 
-// A findings holds the results so far, and the place that is being read. This place gives each
-// doubt and each touched file its position.
+// A findings holds the results so far and the current position, which is recorded with each doubt
+// and each touched file.
 type findings struct {
 	results
 	files files
 
 	outermost string       // the script that was passed to [Options.Read]
-	at        *syntax.Stmt // the statement of the outermost script that is being read
+	at        *syntax.Stmt // current statement of the outermost script
 	texts     int          // nesting depth of the current script
-	body      *body        // the body of the function or trap that is being read; nil: none
-	owner     int          // the index of the command whose arguments are being read; -1: none
-	settling  bool         // the whole script has been read, and the remaining doubts are being added
-	tentative bool         // it is uncertain whether the commands that are now being found run
-	input     bool         // the standard input comes from the script itself: a pipe, a redirection or a here document
-	textInput bool         // the standard input is a here document or a here string
+	body      *body        // function or trap body being read; nil: none
+	owner     int          // index of the command whose arguments are being read; -1: none
+	settling  bool         // the whole script has been read; the remaining doubts are being added
+	tentative bool         // the commands now being found might not run
+	input     bool         // standard input comes from the script itself: a pipe, a redirection or a here document
+	textInput bool         // standard input is a here document or a here string
 }
 
-// addDoubt adds a doubt at the place that is being read. Under strict reading, every doubt concerns
-// all commands.
+// addDoubt adds a doubt at the current position. Under strict reading, every doubt affects all
+// commands.
 func (f *findings) addDoubt(what string, reach reach) {
 	switch {
 	case f.strict:
@@ -58,20 +58,19 @@ func (f *findings) addDoubt(what string, reach reach) {
 	f.doubts = append(f.doubts, d)
 }
 
-// doubtAll adds a doubt because the script may run anything.
+// doubtAll adds a doubt about something that may run anything.
 func (f *findings) doubtAll(what string) { f.addDoubt(what, all) }
 
 // doubtStrict adds a doubt about something that could replace the programs of later commands
 // without naming a program in the script.
 func (f *findings) doubtStrict(what string) { f.addDoubt(what, strict) }
 
-// doubtMild adds a doubt about something that could run a program that the script does not name,
-// for example a program in a file, but that changes no other command.
+// doubtMild adds a doubt about something that could run a program not named in the script, such as
+// a program in a file, but changes no other command.
 func (f *findings) doubtMild(what string) { f.addDoubt(what, mild) }
 
-// doubtText adds a doubt about arguments that contain unparsed text. Such text may run a command
-// that it names. If standard input comes from the script, the whole script counts as such text,
-// too.
+// doubtText adds a doubt about arguments that contain unparsed text, which may run a command it
+// names. If standard input comes from the script, the whole script counts as unparsed text.
 func (f *findings) doubtText(what string, args ...arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.pipe }) {
 		f.doubtAll(what)
@@ -89,7 +88,7 @@ func (f *findings) doubtText(what string, args ...arg) {
 	}
 }
 
-// span returns the byte range of the statement that is being read.
+// span returns the byte range of the current statement.
 func (f *findings) span() (from, to int) {
 	if f.at == nil {
 		return 0, 0
@@ -111,9 +110,8 @@ func (f *findings) touch(access Access, at arg) {
 	f.touched = append(f.touched, one)
 }
 
-// arithmeticOn adds a doubt because bash evaluates text as arithmetic, and an array index in the
-// text may run a command. The doubt concerns all commands only if the script contains such an
-// index.
+// arithmeticOn adds a doubt about text that bash evaluates as arithmetic, where an array index may
+// run a command. The doubt affects all commands only if the script contains such an index.
 func (f *findings) arithmeticOn(what string) {
 	if hasCommandIndex(f.outermost) {
 		f.doubtAll(what)
@@ -122,7 +120,7 @@ func (f *findings) arithmeticOn(what string) {
 	f.doubtStrict(what)
 }
 
-// arrayOf adds a doubt because bash expands a string again, this time as the elements of an array.
+// arrayOf adds a doubt about a string that bash expands again, as the elements of an array.
 func (f *findings) arrayOf(what string) {
 	if strings.Contains(f.outermost, "$(") || strings.Contains(f.outermost, "`") || strings.Contains(f.outermost, "<(") {
 		f.doubtAll(what)
@@ -131,8 +129,8 @@ func (f *findings) arrayOf(what string) {
 	f.doubtStrict(what)
 }
 
-// doubtOptions adds a doubt about unknown options in front of a command. An argument that is not
-// literal could be the command word.
+// doubtOptions adds a doubt about unknown options before a command. If an argument is not literal,
+// it could be the command word, so the doubt affects all commands.
 func (f *findings) doubtOptions(what string, args []arg) {
 	args = f.withoutPending(args)
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal && !a.name }) {
@@ -142,16 +140,15 @@ func (f *findings) doubtOptions(what string, args []arg) {
 	f.doubtText(what, args...)
 }
 
-// setStatement records s as the statement that is being read, if it belongs to the outermost
-// script.
+// setStatement makes s the current statement if it belongs to the outermost script.
 func (f *findings) setStatement(s *syntax.Stmt) {
 	if f.texts == 1 {
 		f.at = s
 	}
 }
 
-// readProgramInput adds a doubt about the program that an interpreter reads from standard input.
-// This program is text in the script or the output of another command.
+// readProgramInput adds a doubt about a program that an interpreter reads from standard input. The
+// program is text in the script or the output of another command.
 func (f *findings) readProgramInput(args []arg) {
 	if f.textInput && !f.input || !f.input && len(args) == 0 {
 		f.doubtText("a program that is read from the input", args...)
@@ -160,7 +157,7 @@ func (f *findings) readProgramInput(args []arg) {
 	f.doubtAll("a program that is read from the input")
 }
 
-// readScriptFile records the program file that is named by an operand of a shell or an interpreter.
+// readScriptFile records the program file named by an operand of a shell or an interpreter.
 func (f *findings) readScriptFile(a arg) {
 	switch {
 	case a.pipe:
@@ -173,8 +170,8 @@ func (f *findings) readScriptFile(a arg) {
 	f.files.programs.add(a.file())
 }
 
-// readForeign adds a doubt about a script in the language of another shell. The script is on the
-// command line or on standard input.
+// readForeign adds a doubt about a script in another shell's language, given on the command line or
+// on standard input.
 func (f *findings) readForeign(args []arg) {
 	if len(args) == 0 && !f.textInput {
 		f.doubtAll("a script in another shell's language")
@@ -183,19 +180,19 @@ func (f *findings) readForeign(args []arg) {
 	f.doubtText("a script in another shell's language", args...)
 }
 
-// A body is the body of a function that is being read. It is read once when the function is
-// defined. If the function uses its arguments, the body is read again at each call.
+// A body is a function body that is being read. It is read once when the function is defined and,
+// if it uses the function's arguments, again at each call.
 type body struct {
 	definition    bool
-	trap          bool // the body is the action of a trap, not the body of a function
+	trap          bool // the body is a trap's action, not a function's body
 	usesArguments bool // the body uses the function's arguments
 	texts         int  // nesting depth of the script that contains the body
 	begin         flow
-	owner         int // the index of the command that calls the function
+	owner         int // index of the command that calls the function
 }
 
 // isPending reports whether a word consists of function arguments that are not known yet, because
-// the definition of the function is being read.
+// the function's definition is being read.
 func (f *findings) isPending(a arg) bool {
 	b := f.body
 	if b == nil || !a.isArguments || !b.definition || b.texts != f.texts {
@@ -205,8 +202,7 @@ func (f *findings) isPending(a arg) bool {
 	return true
 }
 
-// withoutPending returns args without the words that consist of function arguments, if the
-// definition of the function is being read.
+// withoutPending returns args without pending words; see [findings.isPending].
 func (f *findings) withoutPending(args []arg) []arg {
 	if f.strict || !slices.ContainsFunc(args, f.isPending) {
 		return args
@@ -214,21 +210,21 @@ func (f *findings) withoutPending(args []arg) []arg {
 	return slices.DeleteFunc(slices.Clone(args), f.isPending)
 }
 
-// codes holds the doubts about code in other languages. Such code may use the files that it names.
+// codes holds the doubts about code in other languages, which may use the files it names.
 var codes = map[string]bool{"a program on the command line": true, "a program that is read from the input": true}
 
-// maxPaths is the maximum number of words in such code that are examined as paths.
+// maxPaths limits how many words of such code are examined as paths.
 const maxPaths = 25_000
 
-// A codePath is a word in code in another language that may be a file path. It includes the index
-// of the doubt about the code.
+// A codePath is a word in code in another language that may be a file path. of is the index of the
+// doubt about the code.
 type codePath struct {
 	path string
 	of   int
 }
 
 // codePaths returns the words in code in other languages that may be paths, without duplicates.
-// more is true if there are too many words.
+// more means that some were left out.
 func (f *findings) codePaths() (all []codePath, more bool) {
 	seen := set{}
 	for _, m := range f.mentions.texts {
@@ -249,5 +245,5 @@ func (f *findings) codePaths() (all []codePath, more bool) {
 	return all, false
 }
 
-// isBetweenPaths reports whether a character cannot be in a path.
+// isBetweenPaths reports whether c cannot be part of a path.
 func isBetweenPaths(c rune) bool { return c != '/' && c != '~' && c < utf8.RuneSelf && isBetween(c) }

@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A masking is the reason why a script's exit status 0 does not prove that one of its commands ran
-// and succeeded.
+// A masking is the reason why a script's exit status 0 does not prove that a given command ran and
+// succeeded.
 type masking uint8
 
 const (
@@ -21,23 +21,23 @@ const (
 	negated                    // the command is negated with !
 	conditional                // the command is in a condition, a loop or a function
 	substituted                // the command is in a command substitution, $(...)
-	started                    // the program that runs the command may succeed although the command fails
-	unrun                      // the command is only parsed by the shell, as with -n
+	started                    // the program that runs the command may succeed even if the command fails
+	unrun                      // the shell only parses the command, as with -n
 	ended                      // the script or a loop may end before the command
 )
 
-// A flow describes the control flow around the command that is being read.
+// A flow describes the control flow around the current command.
 type flow struct {
 	masking      masking
-	errexit      bool // whether set -e is in effect
-	pipefail     bool // whether set -o pipefail is in effect
-	conditions   int  // number of conditions around the command; inside a condition, set has no certain effect
-	chained      int  // the number of && operators before the command
-	subprocesses int  // the number of subprocesses around the command
+	errexit      bool // set -e is in effect
+	pipefail     bool // set -o pipefail is in effect
+	conditions   int  // number of enclosing conditions, where set has no certain effect
+	chained      int  // number of && operators before the command
+	subprocesses int  // number of enclosing subprocesses
 	mayHaveEnded bool // an earlier command may have ended the script successfully
 	orRight      bool // the command is the right operand of ||
 
-	redirected int // the number of redirections around the command that may fail
+	redirected int // number of enclosing redirections that may fail
 
 	uncertain *bool // whether a function or a trap may set errexit or pipefail
 }
@@ -48,8 +48,8 @@ func (f *flow) exits() bool { return f.errexit && !*f.uncertain }
 // failsPipes reports whether a whole pipe fails when one of its commands fails (set -o pipefail).
 func (f *flow) failsPipes() bool { return f.pipefail && !*f.uncertain }
 
-// mask records w as the reason why the success of the following commands is masked, unless a reason
-// is already recorded. It returns the previous masking, which the caller must restore.
+// mask records w as the reason why the success of the following commands is masked, unless one is
+// already recorded. It returns the previous masking, which the caller must restore.
 func (f *flow) mask(w masking) (before masking) {
 	if before = f.masking; before == certain {
 		f.masking = w
@@ -57,24 +57,23 @@ func (f *flow) mask(w masking) (before masking) {
 	return before
 }
 
-// enterCondition works like mask, but for commands that run only under a condition. The caller must
-// call the returned function after these commands.
+// enterCondition is like mask, but for commands that run only under a condition. The caller must
+// call the returned function after them.
 func (f *flow) enterCondition(w masking) func() {
 	before := f.mask(w)
 	f.conditions++
 	return func() { f.conditions--; f.masking = before }
 }
 
-// enterSubprocess enters a subprocess. The caller must call the returned function at the end of the
-// subprocess.
+// enterSubprocess enters a subprocess. The caller must call the returned function at its end.
 func (f *flow) enterSubprocess() func() {
 	errexit, pipefail := f.errexit, f.pipefail
 	f.subprocesses++
 	return func() { f.subprocesses--; f.errexit, f.pipefail = errexit, pipefail }
 }
 
-// enterMasked enters a subprocess whose success is masked because of w. The caller must call the
-// returned function at the end of the subprocess.
+// enterMasked enters a subprocess whose success is masked by w. The caller must call the returned
+// function at its end.
 func (f *flow) enterMasked(w masking) func() {
 	before, leave := f.mask(w), f.enterSubprocess()
 	return func() { leave(); f.masking = before }
@@ -92,9 +91,8 @@ func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	return func() {}
 }
 
-// enterElement enters the element with index n of a list or a pipe. An element other than the first
-// is the right operand of list[n-1]. The caller must pass the results to leaveElement at the end of
-// the element.
+// enterElement enters element n of a list or a pipe. An element other than the first is the right
+// operand of list[n-1]. The results must be passed to leaveElement at the end of the element.
 func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before flow, apart bool) {
 	before = *f
 	if len(list) == 0 {
@@ -123,8 +121,8 @@ func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (be
 	return before, apart
 }
 
-// leaveElement ends an element. The options that the element set remain in effect, unless the
-// element ran in a subprocess.
+// leaveElement ends an element. Options set by the element remain in effect unless it ran in a
+// subprocess.
 func (f *flow) leaveElement(before flow, apart bool) {
 	before.mayHaveEnded = f.mayHaveEnded
 	if !apart {
@@ -133,9 +131,9 @@ func (f *flow) leaveElement(before flow, apart bool) {
 	*f = before
 }
 
-// leaveList ends a list. If an element other than the first sets an option, the option counts only
-// within the list, because it is uncertain whether that element ran. The parameters errexit and
-// pipefail are the options after the first element.
+// leaveList ends a list. An option set by an element other than the first counts only within the
+// list, because that element might not have run. errexit and pipefail are the options after the
+// first element.
 func (f *flow) leaveList(errexit, pipefail bool) {
 	if f.chained == 0 {
 		f.errexit, f.pipefail = f.errexit && errexit, f.pipefail && pipefail
@@ -164,7 +162,7 @@ func fails(s *syntax.Stmt) bool {
 	return false
 }
 
-// failure reports whether the text status is an exit status other than 0.
+// failure reports whether status is an exit status other than 0.
 func failure(status string) bool {
 	return status != "" && len(status) < 4 && isDigits(status) && status != "0" && status != "00" && status != "000" && status != "256"
 }
@@ -183,10 +181,10 @@ func endsScript(s *syntax.Stmt) bool {
 	return false
 }
 
-// setOptions applies set -e and set -o pipefail.
+// setOptions applies the options -e and -o pipefail of set.
 func (f *flow) setOptions(args []arg) {
 	if f.conditions > 0 || f.redirected > 0 {
-		f.errexit, f.pipefail = false, false // it is uncertain whether the options are set, so they count as not set
+		f.errexit, f.pipefail = false, false // the options might not be set, so they count as not set
 		return
 	}
 	value := false // the argument is the value of the option -o
@@ -212,7 +210,7 @@ func (f *flow) setOptions(args []arg) {
 	}
 }
 
-// changesEnd matches actions of a trap that could change the exit status of the script.
+// changesEnd matches trap actions that could change the script's exit status.
 var changesEnd = regexp.MustCompile(`exit|exec|return|kill|eval|set|[.]|source|\$`)
 
 func (f *flow) setOption(name string, on bool) {
@@ -224,7 +222,7 @@ func (f *flow) setOption(name string, on bool) {
 	}
 }
 
-// noteExit records a builtin that may end the script, or a part of it, successfully.
+// noteExit records a builtin that may successfully end the script or a part of it.
 func (f *flow) noteExit(name string, args []arg) {
 	switch name {
 	case "exit", "return":
@@ -246,8 +244,7 @@ func (f *flow) noteExit(name string, args []arg) {
 	f.mayHaveEnded = true
 }
 
-// runsOnce reports whether the command that is being read runs exactly once, and in the script's
-// own shell.
+// runsOnce reports whether the current command runs exactly once, in the script's own shell.
 func (f *flow) runsOnce() bool {
 	return f.conditions == 0 && f.chained == 0 && f.subprocesses == 0 && !f.orRight && f.redirected == 0
 }

@@ -8,15 +8,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Limits for the function bodies that are read at calls: their number, and their total size in
-// bytes.
+// Limits on the function bodies that are read at calls: their number and their total size in bytes.
 const (
 	maxCalls  = 128
 	maxCalled = 1 << 16
 )
 
-// readFunction reads the definition of a function. The commands in the function's body count even
-// if the script never calls the function.
+// readFunction reads a function definition. The commands in the body count even if the script never
+// calls the function.
 func (r *reader) readFunction(d *syntax.FuncDecl) {
 	if d.Name == nil { // the function is anonymous, which only zsh permits: function { ls; }
 		r.doubtAll("a statement that bash does not know")
@@ -50,15 +49,14 @@ func (r *reader) readFunction(d *syntax.FuncDecl) {
 	switch {
 	case !f.usesArguments:
 	case handlers[name], hooks[name], strings.HasPrefix(name, "TRAP"), slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name || c.path == name }):
-		r.doubtAll("a command word that is not literal") // the shell itself may call the function, or a command before the definition may have called it
+		r.doubtAll("a command word that is not literal") // the shell itself may call the function, or an earlier command may have done so
 	default:
 		put(&r.functions, name, append(r.functions[name], d.Body))
 		r.vars.forwardingFunctions.add(name)
 	}
 }
 
-// hooks are the functions that zsh calls on events. Functions whose names begin with TRAP are
-// further hooks.
+// hooks are the functions that zsh calls on events, besides those whose names begin with TRAP.
 var hooks = setOf("chpwd precmd preexec periodic zshexit zshaddhistory")
 
 // readBody reads s, the body of a function.
@@ -71,7 +69,7 @@ func (r *reader) readBody(f *body, s *syntax.Stmt) {
 	r.withInput(f.definition, func() { r.stmt(s) })
 }
 
-// readCall reads a function's bodies again, with the arguments of a call.
+// readCall reads a function's bodies again with the arguments of a call.
 func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 	bodies := r.functions[name]
 	if len(bodies) == 0 {
@@ -104,7 +102,7 @@ func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 	delete(r.calling, name)
 }
 
-// shift removes the first arguments of the function, as the builtin shift does.
+// shift removes the function's first arguments, like the shift builtin.
 func (r *reader) shift(args []arg) {
 	b := r.body
 	n, err := 1, error(nil)
@@ -112,7 +110,7 @@ func (r *reader) shift(args []arg) {
 		n, err = strconv.Atoi(args[0].text)
 	}
 	if err != nil || len(args) > 1 {
-		r.vars.forgetAll() // in zsh, shift may also take names of arrays
+		r.vars.forgetAll() // in zsh, shift may also take array names
 	}
 	if b == nil || b.definition {
 		return
@@ -128,7 +126,7 @@ func (r *reader) shift(args []arg) {
 // handlers are the functions that a shell calls if it cannot find a command.
 var handlers = setOf("command_not_found_handle command_not_found_handler")
 
-// expandAlias reads the expansion of an alias, followed by args, as a command that may run.
+// expandAlias reads an alias's expansion, followed by args, as a command that may run.
 func (r *reader) expandAlias(name string, args []arg, redirs []*syntax.Redirect) {
 	words, ok := r.aliases[name]
 	if !ok {
@@ -143,7 +141,7 @@ func (r *reader) expandAlias(name string, args []arg, redirs []*syntax.Redirect)
 }
 
 // defineGitAlias reads the command in a git setting that defines an alias. The command may run at
-// any time after the definition.
+// any later time.
 func (r *reader) defineGitAlias(key string, value arg) {
 	name, ok := strings.CutPrefix(strings.ToLower(key), "alias.")
 	if !ok || value.kind != literal || value.text == "" {
@@ -157,14 +155,14 @@ func (r *reader) defineGitAlias(key string, value arg) {
 	r.tentativeScript(script)
 }
 
-// runGitAlias reads the command of a git alias that the script has defined.
+// runGitAlias reads the command of a git alias defined by the script.
 func (r *reader) runGitAlias(name string, args []arg) {
 	script, ok := r.gitAliases[name]
 	if !ok {
 		return
 	}
 	defer r.otherShell()()
-	delete(r.gitAliases, name) // an alias may have the same name as the command that it runs
+	delete(r.gitAliases, name) // an alias may have the same name as the command it runs
 	defer func() { r.gitAliases[name] = script }()
 	if strings.ContainsAny(script, "'\"\\$`;&|<>()*?[~#") {
 		r.script(script)

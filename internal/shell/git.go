@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// readGit reads a git command's subcommand, and those options before the subcommand that run a
-// command.
+// readGit reads a git command: its subcommand, and the preceding options that run a command.
 func readGit(args []arg) (p plan) {
 	found, rest, ok := gitOptions().splitLeading(args)
 	for _, o := range found {
@@ -30,11 +29,11 @@ func readGit(args []arg) (p plan) {
 	return p
 }
 
-// gitRunning are the subcommands that run a program that their arguments or settings name.
+// gitRunning are the subcommands that run a program named by their arguments or settings.
 var gitRunning = setOf(`filter-branch submodule--helper difftool mergetool send-email instaweb daemon shell credential upload-pack receive-pack for-each-repo hook
 	maintenance remote-ext remote-fd remote-http remote-https send-pack http-push p4 svn cvsserver web--browse help`)
 
-// readGitCommand reads the arguments of a subcommand.
+// readGitCommand reads a subcommand's arguments.
 func readGitCommand(name string, args []arg) (p plan) {
 	switch name {
 	case "config":
@@ -60,8 +59,8 @@ func readGitCommand(name string, args []arg) (p plan) {
 	}
 	switch name {
 	case "grep", "clone", "fetch", "pull", "push", "rebase", "ls-remote", "archive", "init":
-		// If an option is missing from the table, it may be an abbreviation, or a group of letters
-		// that contains an option that runs a command.
+		// An option missing from the table may be an abbreviation, or a group of letters with an
+		// option that runs a command.
 		found, _, ok := knownPrograms()["git "+name].splitOptions(args, false)
 		if !ok || slices.ContainsFunc(found, givenOption.mayRun) {
 			p.doubt(inText, "an option that may run a command", args...)
@@ -88,14 +87,14 @@ func readGitForeach(args []arg) plan {
 	return plan{{do: runsScript, args: rest}}
 }
 
-// Words in arguments of git config: options that have no effect of their own, and words that make
-// git config only print or remove a setting.
+// Words in the arguments of git config: options without an effect of their own, and words that make
+// it only print or remove a setting.
 var (
 	gitConfigFlags = setOf("--global --system --local --worktree --add --replace-all --get --get-all --get-regexp --unset --unset-all --list -l --bool --show-origin")
 	gitConfigReads = setOf("get list unset --get --get-all --get-regexp --list -l --unset")
 )
 
-// readGitConfig reads git config, which can define an alias or a hook. Both can run a command.
+// readGitConfig reads git config, which can define an alias or a hook that runs a command.
 func readGitConfig(args []arg) (p plan) {
 	plain := allLiteral(args)
 	for i, a := range args {
@@ -116,7 +115,7 @@ func readGitConfig(args []arg) (p plan) {
 	return p
 }
 
-// Settings of git that do not run anything, listed by name and by prefix.
+// Git settings that do not run anything, by name and by prefix.
 var (
 	gitSettings = setOf(`
 	user.name user.email user.signingkey init.defaultbranch commit.gpgsign tag.gpgsign core.autocrlf core.eol core.quotepath
@@ -125,8 +124,8 @@ var (
 	gitSettingFamilies = "color. advice. branch. lfs."
 )
 
-// readGitSetting reads key=value, or a key alone. It adds a doubt for any setting that is not known
-// to be harmless.
+// readGitSetting reads key=value or a bare key. It adds a doubt unless the setting is known to be
+// harmless.
 func readGitSetting(a arg) (p plan) {
 	key, value, with := strings.Cut(a.text, "=")
 	key = strings.ToLower(key)

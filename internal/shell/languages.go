@@ -9,21 +9,20 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// sqlClients are the clients whose harmless input can be recognized by harmlessSQL.
+// sqlClients are the clients whose harmless input harmlessSQL can recognize.
 var sqlClients = setOf("sqlite3 duckdb psql mysql mariadb sftp")
 
-// sqlTells matches words in SQL, and in the commands of SQL clients, that run a program or write a
-// file.
+// sqlTells matches words in SQL, and in SQL clients' commands, that run a program or write a file.
 var sqlTells = regexp.MustCompile(`(?i)\\|\b(program|system|pager|shell|source)\b|\b(edit|writefile|load_extension|fts3_tokenizer)\s*\(|(?m:^\s*!)`)
 
-// dotCommand matches commands of the sqlite3 shell. dotHarmless matches those of these commands
-// that only print something.
+// dotCommand matches commands of the sqlite3 shell, and dotHarmless those that only print
+// something.
 var (
 	dotCommand  = regexp.MustCompile(`(?m)^\s*\.`)
 	dotHarmless = regexp.MustCompile(`(?m)^[ \t]*\.(schema|tables?|dump|index(es)?|databases|help|modes?|headers?|width|nullvalue|timer|stats|show|fullschema|explain|eqp|quit|exit|bail|changes|separator|timeout|version)( [\w %*,.'"-]*)?$`)
 )
 
-// harmlessSQL reports whether it is certain that the statements run nothing.
+// harmlessSQL reports whether the statements certainly run nothing.
 func harmlessSQL(text string) bool {
 	return !sqlTells.MatchString(text) && !dotCommand.MatchString(dotHarmless.ReplaceAllString(text, ""))
 }
@@ -43,7 +42,7 @@ func readClientArgs(args []arg) (p plan) {
 	return p
 }
 
-// Options of the programs with scripts that are parsed.
+// Options of the programs whose scripts are parsed.
 var (
 	awkOptions = leading("F= v= f=")
 	sedOptions = leading("n|quiet|silent E|r|regexp-extended s|separate u|unbuffered z|null-data e|expression= f|file= i|in-place~ posix debug sandbox follow-symlinks l|line-length=")
@@ -51,8 +50,8 @@ var (
 
 var awks = setOf("awk gawk mawk nawk original-awk")
 
-// readAwk reads an awk program. Such a program can run commands with system(), with pipes, and with
-// gawk's extensions and indirect function calls.
+// readAwk reads an awk program, which can run commands with system(), with pipes, and with gawk's
+// extensions and indirect function calls.
 func readAwk(args []arg) plan {
 	if asksHelp(args) {
 		return nil
@@ -74,7 +73,7 @@ func readAwk(args []arg) plan {
 	return nil
 }
 
-// readSed reads sed scripts. Such scripts can run commands with the command e.
+// readSed reads sed scripts, which can run commands with the e command.
 func readSed(args []arg) (p plan) {
 	if asksHelp(args) {
 		return p
@@ -107,11 +106,11 @@ func readSed(args []arg) (p plan) {
 	return p
 }
 
-// sedHarmless matches sed scripts that contain only commands for printing, deleting and
-// substituting. The expression is large, so it is compiled on first use.
+// sedHarmless matches sed scripts that only print, delete and substitute. The expression is large,
+// so it is compiled on first use.
 var sedHarmless = sync.OnceValue(func() *regexp.Regexp {
-	// part returns an expression that matches text up to a delimiter. The text must not contain a
-	// delimiter in brackets, because versions of sed treat this differently.
+	// part returns an expression for text up to a delimiter. The text must not contain a delimiter
+	// in brackets, because sed versions treat it differently.
 	part := func(d string) string { return `(?:[^\n\\\[` + d + `]|\\.|\[[^\n\]` + d + `]*\])*` + d }
 	substitutions := list.Map([]string{`/`, `\|`, `#`, `,`, `@`, `:`}, func(d string) string { return d + part(d) + part(d) })
 	address := `(?:[0-9$,~+ ]|/` + part(`/`) + `[IM]*)*[ \t!]*`
@@ -124,8 +123,8 @@ var interpreters = setOf(`python pypy ipython perl ruby node nodejs php lua luaj
 	scala elixir iex clojure clj mongo mongosh erl osascript guile racket sbcl ghc runghc jshell coffee tsx ts-node octave gnuplot m4 dc gdb
 	lldb`)
 
-// readInterpreter reads a call of an interpreter whose program is in a Python module or in the file
-// named by the first argument. For any other call, it adds a doubt.
+// readInterpreter reads an interpreter call whose program is a Python module or the file named by
+// the first argument. It adds a doubt about any other call.
 func readInterpreter(family string, args []arg) (p plan) {
 	if asksHelp(args) || len(args) == 1 && args[0].matchWord("=-V =-v") != "" {
 		return p
@@ -150,7 +149,7 @@ func readInterpreter(family string, args []arg) (p plan) {
 	return p
 }
 
-// isData reports whether text is a data URL, for example in node --import data:...
+// isData reports whether text is a data URL, as in node --import data:...
 func isData(text string) bool { return strings.HasPrefix(strings.ToLower(text), "data:") }
 
 // runningModules are the Python modules that run their arguments.

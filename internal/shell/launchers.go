@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// A launch describes a launcher such as "uv run". A launcher runs either one of the project's
-// programs or a program that it downloads.
+// A launch describes a launcher such as "uv run", which runs a program of the project or one that
+// it downloads.
 type launch struct {
 	options func() *knownOptions
-	loose   bool // instead of the program, a subcommand of the launcher or a script of the project may follow
+	loose   bool // a subcommand of the launcher or a script of the project may take the place of the program
 }
 
-// launches is the table of launchers. A program that is launched is read as if it were run without
-// the launcher.
+// launches is the table of launchers. A launched program is read as if it were run directly.
 var launches = eachName(map[string]launch{
 	"npx,npm exec,npm x":                    {options: leading("y|yes no|no-install q|quiet p|package= prefix= w|workspace= ws|workspaces include-workspace-root !c|call= ignore-existing s|silent prefer-offline offline")},
 	"bunx,bun x":                            {options: leading("bun silent verbose p|package=")},
@@ -38,17 +37,17 @@ var launches = eachName(map[string]launch{
 	"conda run,mamba run,micromamba run":    {options: leading("n|name= p|prefix= no-capture-output live-stream cwd= v")},
 })
 
-// ownWords are the subcommands of loose launchers. A loose launcher runs any other word as a
-// program or script of the project.
+// ownWords are the subcommands of loose launchers. Any other word is a program or a script of the
+// project.
 var ownWords = setOf(`
 	add audit autoclean bin cache check config constraints create dedupe deploy dlx env exec explain fetch generate-lock-entry global
 	help i import info init install install-test it licenses link list ll la ln login logout ls node npm outdated owner pack patch patch-commit
 	plugin policies prune publish rb rebuild remove rm root run run-script runtime search self-update server set setup start stage store t tag team test
 	tst un uninstall unlink unplug unlink up update upgrade upgrade-interactive version versions view why workspace workspaces`)
 
-// launched returns the launcher's entry, and the words of the program that the launcher runs. sure
-// is false if an option is unknown, because its value may precede the program. ok is false if the
-// words do not belong to a launcher.
+// launched returns the launcher's entry and the words of the program it runs. sure is false if an
+// option is unknown, because its value may precede the program. ok is false if the words do not
+// belong to a launcher.
 func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) {
 	name = tableName(name)
 	l, lead, ok := entryOf(launches, name, args)
@@ -78,7 +77,7 @@ func tableName(name string) string {
 	return name
 }
 
-// unlaunched returns the words of a pattern without the launcher at the beginning, if there is one.
+// unlaunched returns the words of a pattern without a leading launcher.
 func unlaunched(words []string) []string {
 	for len(words) > 1 {
 		l, program, sure, ok := launched(words[0], literals(words[1:]))
@@ -90,8 +89,8 @@ func unlaunched(words []string) []string {
 	return words
 }
 
-// launchedProgram returns the words of the program that a launcher such as npx runs. It returns nil
-// if the words do not launch a program.
+// launchedProgram returns the words of the program run by a launcher such as npx, or nil if the
+// words do not launch a program.
 func launchedProgram(name string, args []arg) []arg {
 	l, program, sure, ok := launched(name, args)
 	if !ok || !sure || len(program) == 0 || program[0].kind != literal {

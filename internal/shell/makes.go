@@ -9,16 +9,15 @@ import (
 var (
 	// makers are the programs that create or change files.
 	makers = setOf("touch cp mv ln link install tee sponge dd truncate tar unzip rename")
-	// idlePrograms are programs that do not create files. modePrograms are programs that change
-	// only the metadata of files.
+	// idlePrograms do not create files. modePrograms change only the metadata of files.
 	idlePrograms = setOf(`
 	mkdir rmdir rm mktemp kill killall pkill exit return break continue shift umask ulimit sync reset clear stty date pushd popd printf dig ping host
 	tput help times bg fg`)
 	modePrograms = setOf("chmod chown chgrp chattr mkdir")
 )
 
-// makes reports whether a program may create or change files. Build tools do not count, because
-// they are known to write only their output.
+// makes reports whether a program may create or change files. Build tools do not count; they are
+// known to write only their output.
 func (c *command) makes() bool {
 	if makers[c.name] {
 		return true
@@ -28,18 +27,17 @@ func (c *command) makes() bool {
 	}
 	t, ok := tools[c.name]
 	plain := plainPrograms[c.name] && !configurable[c.name]
-	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // if a client writes a file, there is already a doubt about the client
+	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // a client that writes a file has already caused a doubt
 }
 
-// makesSources reports whether all files that a command names are sources; see [isSource].
+// makesSources reports whether all files named by a command are sources; see [isSource].
 func (c *command) makesSources() bool {
 	return makers[c.name] && !slices.ContainsFunc(c.args, func(a arg) bool {
 		return a.kind != literal || !strings.HasPrefix(a.text, "-") && !isSource(a.text) || strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "=")
 	})
 }
 
-// namesOption reports whether an operand names a file whose name looks like an option, as in touch
-// -- -x.
+// namesOption reports whether an operand names a file that looks like an option, as in touch -- -x.
 func (c *command) namesOption() bool {
 	behind := false
 	for _, a := range c.args {
@@ -56,8 +54,8 @@ func (c *command) takesOptions() bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return a.kind >= spread && a.text == "" })
 }
 
-// namesPartOf reports whether an argument contains one of the file names. For example, s.sh.gz and
-// -os.sh contain the file name s.sh.
+// namesPartOf reports whether an argument contains one of the file names: s.sh.gz and -os.sh
+// contain s.sh.
 func (c *command) namesPartOf(files set) bool {
 	for _, a := range c.args {
 		file := a.file()
@@ -70,8 +68,7 @@ func (c *command) namesPartOf(files set) bool {
 	return false
 }
 
-// writesUnknown reports whether a program may write a file that is not named by any of its
-// arguments.
+// writesUnknown reports whether a program may write a file not named by any of its arguments.
 func (c *command) writesUnknown() bool {
 	switch c.name {
 	case "awk", "gawk", "mawk", "nawk":
@@ -96,7 +93,7 @@ func (c *command) holds(text string) bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return strings.Contains(a.text, text) })
 }
 
-// Programs that write the files named by their arguments, either always or only with an option.
+// Programs that write the files named by their arguments, always or only with an option.
 var (
 	writers        = setOf("tee sponge dd cp mv ln install curl wget scp rsync tar unzip base64 touch xxd")
 	writingOptions = map[string]string{"sed": "-i --in-place", "gsed": "-i --in-place", "git": "-o --o", "sort": "-o --o", "find": "-fprint -fls", "gfind": "-fprint -fls"}

@@ -38,8 +38,8 @@ func (c *command) matches(p *Pattern) Outcome {
 	return best
 }
 
-// mayBeSplit reports whether an argument before the subcommand may expand to several words, so that
-// one of these words may be the subcommand.
+// mayBeSplit reports whether an argument before the subcommand may expand to several words,
+// including the actual subcommand.
 func (c *command) mayBeSplit() bool {
 	table := subcommandsOf(c.name)
 	if table == nil {
@@ -49,8 +49,8 @@ func (c *command) mayBeSplit() bool {
 	return slices.ContainsFunc(c.args[:len(c.args)-len(rest)], func(a arg) bool { return a.split })
 }
 
-// is reports whether the command runs p's program. It returns the arguments that the command takes
-// if its program has the name in p.
+// is reports whether the command runs p's program. It also returns the arguments that the command
+// has under p's name; see [command.argsUnder].
 func (c *command) is(p *Pattern) (Outcome, []arg) {
 	switch {
 	case p.name.text == "":
@@ -109,7 +109,7 @@ func (p *Pattern) found(c *command, args []arg) Outcome {
 	return p.inOrder(c, args, at)
 }
 
-// operand reports whether the argument a matches p's operand with index n.
+// operand reports whether a matches p.operands[n].
 func (p *Pattern) operand(n int, a arg) Outcome {
 	w := &p.operands[n]
 	switch {
@@ -121,10 +121,9 @@ func (p *Pattern) operand(n int, a arg) Outcome {
 	return NoMatch
 }
 
-// inOrder reports whether args contain p's operands, starting with the operand with index from, in
-// the given order.
+// inOrder reports whether args contain p.operands[from:] in order.
 func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
-	sure, may := from, from // number of operands that were certainly found, and number of operands that were possibly found
+	sure, may := from, from // number of operands certainly found, and possibly found
 	files := subcommandsOf(p.name.text) == nil
 	for _, list := range [...][]arg{args, c.inputs} {
 		for _, a := range list {
@@ -143,8 +142,8 @@ func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
 	return Match
 }
 
-// advance returns the number of p's operands that may have been found after the argument a, if n of
-// them were found before a.
+// advance returns how many of p's operands may have been found after a, given that n were found
+// before it.
 func (p *Pattern) advance(a arg, n int, files bool) int {
 	switch {
 	case n == len(p.operands):
@@ -161,7 +160,7 @@ func (p *Pattern) advance(a arg, n int, files bool) int {
 	return n
 }
 
-// isFile reports whether the argument at is the path of a file that the word names.
+// isFile reports whether at is the path of a file named by the word.
 func (w *word) isFile(at string) bool {
 	if !strings.ContainsAny(w.text, "./") || len(at) <= len(w.text) || strings.HasPrefix(at, "-") {
 		return false
@@ -173,8 +172,8 @@ func (w *word) isFile(at string) bool {
 	return w.is(path.Base(clean))
 }
 
-// inert reports whether a command that matches p does exactly what its name says. This requires
-// that the tables contain all options and operands of the command.
+// inert reports whether a command that matches p does exactly what its name says. If the program
+// has a table, it must contain all the command's options and operands.
 func (c *command) inert(p *Pattern) bool {
 	args, _ := c.plainArgs()
 	known, options, lead, ok := programOf(c.name, args)
@@ -192,9 +191,9 @@ func (c *command) inert(p *Pattern) bool {
 	return p.leads(operands) && known.operands.allow(operands[max(lead, len(p.operands)):])
 }
 
-// plainArgs returns the arguments without the options that git has before the subcommand, as in git
-// -C DIR status. If one of these options is not in locationOptions, it returns all arguments and
-// false, because other options can make git run a command that they name.
+// plainArgs returns the arguments without git's options before the subcommand, as in git -C DIR
+// status. If one of these is not in locationOptions, it returns all arguments and false, because
+// other options can make git run a command.
 func (c *command) plainArgs() (args []arg, ok bool) {
 	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
 		return c.args, true
@@ -216,7 +215,7 @@ func (p *Pattern) names(o givenOption) bool {
 	})
 }
 
-// leads reports whether the first of the arguments are p's operands.
+// leads reports whether args begin with p's operands.
 func (p *Pattern) leads(args []arg) bool {
 	if len(args) < len(p.operands) {
 		return false

@@ -8,22 +8,21 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// mentions holds the words in unparsed text, which consists of the arguments of programs that may
-// run the commands named in these arguments. The words are collected once for all patterns. Each
-// word has the index of the first doubt about it.
+// mentions holds the words of unparsed text: the arguments of programs that may run commands named
+// there. The words are collected once for all patterns, each with the index of the first doubt
+// about it.
 type mentions struct {
 	words map[string]int
-	texts []mention // the whole arguments, which are needed to find names that contain separator characters
+	texts []mention // whole texts, for finding names that contain separators
 }
 
-// A mention is an unparsed text and the index of the doubt about it.
+// A mention is a piece of unparsed text and the index of the doubt about it.
 type mention struct {
 	text string
 	of   int
 }
 
-// add collects the words of arguments, both in their written form and in the form that a shell
-// would give them if it read them again.
+// add collects the words of args, both as written and as a shell would read them a second time.
 func (m *mentions) add(args []arg, of int) {
 	for _, a := range args {
 		for _, text := range [...]string{a.text, a.tail} {
@@ -52,7 +51,7 @@ var escaped = strings.NewReplacer("%20", " ", "%22", " ", "%27", " ", "%28", " "
 // unquote removes quotes and backslashes.
 var unquote = strings.NewReplacer("\\", "", "'", "", "\"", "")
 
-// text adds unparsed text and the words in it.
+// text adds unparsed text and its words.
 func (m *mentions) text(text string, of int) {
 	if text == "" {
 		return
@@ -65,8 +64,8 @@ func (m *mentions) text(text string, of int) {
 	}
 }
 
-// has reports whether unparsed text contains name as a separate word. It returns the index of the
-// doubt about this text.
+// has reports whether unparsed text contains name as a separate word, and returns the index of the
+// doubt about that text.
 func (m *mentions) has(name string) (of int, ok bool) {
 	if strings.ContainsFunc(name, isBetween) { // the name contains separators, like g++ and [
 		if t := list.Find(m.texts, func(t mention) bool { return strings.Contains(t.text, name) }); t != nil {
@@ -78,8 +77,8 @@ func (m *mentions) has(name string) (of int, ok bool) {
 	return of, ok
 }
 
-// hasAll reports whether the unparsed text contains all words of the pattern. It returns the index
-// of the doubt about the text that contains the pattern's name.
+// hasAll reports whether the unparsed text contains all of the pattern's words. It returns the
+// index of the doubt about the text with the pattern's name.
 func (m *mentions) hasAll(p *Pattern) (of int, ok bool) {
 	if len(m.words) == 0 {
 		return 0, false
@@ -102,8 +101,8 @@ func (m *mentions) hasAll(p *Pattern) (of int, ok bool) {
 	return of, true
 }
 
-// hasName reports whether a word matches the pattern's name. It returns the index of the doubt
-// about this word.
+// hasName reports whether a word matches the pattern's name, and returns the index of the doubt
+// about that word.
 func (m *mentions) hasName(p *Pattern) (of int, ok bool) {
 	if !p.name.glob {
 		return m.has(p.name.text)
@@ -116,13 +115,13 @@ func (m *mentions) hasName(p *Pattern) (of int, ok bool) {
 	return of, ok
 }
 
-// mayHave reports whether a word may be the option, either alone or as one of several letters.
+// mayHave reports whether a word may be the option, alone or in a group of letters.
 func (m *mentions) mayHave(w *wanted) bool {
 	for word := range m.words {
 		if strings.HasPrefix(word, "-") && w.given(nil, []arg{{text: word}}) != NoMatch {
 			return true
 		}
-		for _, n := range w.names { // the option may be put together from several strings: '-' + 'rf'
+		for _, n := range w.names { // the option may be assembled from strings: '-' + 'rf'
 			if len(n) > 1 && strings.TrimLeft(word, "-") == strings.TrimLeft(n, "-") {
 				return true
 			}
@@ -133,7 +132,7 @@ func (m *mentions) mayHave(w *wanted) bool {
 	})
 }
 
-// isBetween reports whether a character cannot be in a name.
+// isBetween reports whether c cannot be part of a name.
 func isBetween(c rune) bool {
 	isName := c == '_' || c == '-' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 	return c < utf8.RuneSelf && !isName

@@ -5,18 +5,17 @@ import (
 	"strings"
 )
 
-// Only answers the third question: does the script do nothing other than what the patterns
-// describe? If it does something else, the Doubt has the reason. Every command must match a
-// pattern, be inert, or only run another command, as timeout does. The script must not write a file
-// other than /dev/null, set a variable that programs obey or define a function, and it must not
-// contain anything doubtful.
+// Only answers the third question: does the script do nothing but what the patterns describe? If it
+// does more, the Doubt gives the reason. Every command must match a pattern, be inert, or only run
+// another command, as timeout does. The script must not write a file other than /dev/null, set a
+// variable that programs obey, define a function, or contain anything doubtful.
 //
-// It is certain that a command matches a pattern if the tables contain all options and operands
-// that the pattern does not name, and if the command does exactly what its name says with them. For
-// example, `git log --output=f` writes a file, and `make -n test` builds nothing. If a program is
-// in no table, only the words of the pattern are certain. The words of the pattern up to its first
-// option must be the first operands: it is not certain that `git push status` is `git status`. A
-// pattern that ends with * allows any literal arguments.
+// A command certainly matches a pattern if the tables contain all options and operands that the
+// pattern does not name, and the command does exactly what its name says with them. For example,
+// `git log --output=f` writes a file, and `make -n test` builds nothing. If a program is in no
+// table, only the words of the pattern are certain. The words up to the pattern's first option must
+// be the first operands: `git push status` is not certain to be `git status`. A pattern that ends
+// with * allows any literal arguments.
 func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 	o := only{r, ps, make([]bool, len(r.commands))}
 	if len(o.commands) == 0 {
@@ -50,15 +49,15 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 	return true, Doubt{}
 }
 
-// An only evaluates the third question for one script.
+// An only answers the third question for one script.
 type only struct {
 	*Reading
 	patterns []Pattern
-	covered  []bool // for each command, whether it matches a pattern that ends with *, which also covers the commands that it runs
+	covered  []bool // for each command, whether it matches a pattern that ends with *; such a pattern also covers the commands that it runs
 }
 
-// within reports whether a doubt concerns no command, or only a command that is covered by a
-// pattern that ends with *.
+// within reports whether a doubt affects no command, or only one covered by a pattern that ends
+// with *.
 func (o *only) within(d *doubt) bool {
 	if d.reach == mild && (d.owner < 0 || !o.commands[d.owner].unlisted) {
 		return true
@@ -66,8 +65,8 @@ func (o *only) within(d *doubt) bool {
 	return d.owner >= 0 && (o.covered[d.owner] || d.reach == mild) && d.reach != all
 }
 
-// matched reports whether it is certain that a command matches one of the patterns, and whether
-// that pattern ends with *.
+// matched reports whether a command certainly matches one of the patterns, and whether that pattern
+// ends with *.
 func (o *only) matched(c *command) (carried, any bool) {
 	if c.outside || c.possible || c.mayBeSplit() {
 		return false, false
@@ -90,8 +89,8 @@ func (c *command) allLiteral() bool {
 	return !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal && !a.name })
 }
 
-// begins reports whether the command's first operands are the pattern's words up to the pattern's
-// first option. For programs that have a table of subcommands, other code ensures this.
+// begins reports whether the command's first operands are p's operands. It always returns true if
+// the program has a table of subcommands, because matching has compared the subcommand.
 func (c *command) begins(p *Pattern) bool {
 	if subcommandsOf(p.name.text) != nil || len(p.operands) == 0 {
 		return true
@@ -117,12 +116,10 @@ func (o *only) passes(i int) bool {
 	return ok && sure && len(program) > 0 || transparent[c.name]
 }
 
-// privileged holds the wrappers that give a command additional privileges or another root
-// directory.
+// privileged holds the wrappers that give a command more privileges or another root directory.
 var privileged = setOf("sudo doas chroot busybox")
 
-// Commands that have no effect of their own: some with any arguments, and some as filters in a
-// pipe.
+// Commands without an effect of their own, with any arguments or as filters in a pipe.
 var (
 	inertCommands = setOf("cd pwd echo true false : test [ sleep printf export set pushd popd exit wait")
 	inertFilters  = setOf("head tail grep egrep fgrep wc sort uniq cut tr jq cat tac column nl rev fold fmt")
@@ -143,8 +140,8 @@ func (c *command) isInert() bool {
 	return c.filter && inertFilters[c.name] && c.inert(&Pattern{name: word{text: c.name}}) && !c.namesFiles()
 }
 
-// namesFiles reports whether a filter has operands that may be files. Such a filter would read the
-// files instead of its input.
+// namesFiles reports whether a filter has operands that may be files. It would read those instead
+// of its input.
 func (c *command) namesFiles() bool {
 	if c.name == "tr" {
 		return false
@@ -166,7 +163,7 @@ func (c *command) namesFiles() bool {
 	return !ok || len(operands) > skip
 }
 
-// exportsInert reports whether the exported variables do not make any program run anything.
+// exportsInert reports whether none of the exported variables make a program run anything.
 func (c *command) exportsInert() bool {
 	return !slices.ContainsFunc(c.args, func(a arg) bool {
 		name, value, with := a.cut()
@@ -174,8 +171,7 @@ func (c *command) exportsInert() bool {
 	})
 }
 
-// certainly reports whether it is certain that the command is one that p describes and does nothing
-// else.
+// certainly reports whether the command certainly matches p and does nothing else.
 func (c *command) certainly(p *Pattern) bool {
 	if c.matches(p) != Match {
 		return false

@@ -8,22 +8,22 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Limits on the work. A script that exceeds one of these limits is opaque.
+// Limits on the work. A script that exceeds one of them is opaque.
 const (
-	maxScript = 1 << 20 // maximum number of bytes in a script
-	maxWeight = 20_000  // maximum estimated nesting; see weight
+	maxScript = 1 << 20 // maximum length of a script in bytes
+	maxWeight = 20_000  // maximum nesting, as estimated by weight
 	maxPieces = 25_000  // maximum number of words and separators in a script; see pieces
 	maxWork   = 40_000  // maximum number of pieces in a script and its nested scripts
-	maxArgs   = 100_000 // maximum number of arguments of all commands; the arguments of a wrapper count again for the command that it runs
-	maxLooks  = 100_000 // maximum number of arguments that are compared with patterns, for all patterns together
-	maxName   = 1024    // maximum number of bytes in a command name; file systems allow 255
+	maxArgs   = 100_000 // maximum number of arguments of all commands; a wrapper's arguments count again for the command it runs
+	maxLooks  = 100_000 // maximum number of arguments compared with patterns, for all patterns together
+	maxName   = 1024    // maximum length of a command name in bytes; file systems allow 255
 	maxDepth  = 10_000  // maximum nesting depth of nodes
 	maxTexts  = 16      // maximum nesting depth of scripts, as in sh -c "sh -c ..."
 
-	piecesOfParser = 8 // number of pieces charged for each call of the parser, even if the script is empty
+	piecesOfParser = 8 // pieces charged for each call of the parser, even if the script is empty
 )
 
-// parse parses a script. If the parser panics, parse returns an error.
+// parse parses a script. It returns an error if the parser panics.
 func parse(text string) (file *syntax.File, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -47,8 +47,8 @@ func parse(text string) (file *syntax.File, err error) {
 // maxCommentRounds is the maximum number of rounds in endComments.
 const maxCommentRounds = 8
 
-// endComments replaces each backslash at the end of a comment line with a space. For a shell, the
-// comment ends at the newline. The parser, however, appends the next line to the command before the
+// endComments replaces the backslash at the end of each comment line with a space. For a shell, the
+// comment ends at the newline, but the parser appends the next line to the command before the
 // comment.
 func endComments(file *syntax.File, text string) string {
 	if !strings.Contains(text, "#") || !strings.Contains(text, "\\\n") {
@@ -67,8 +67,8 @@ func endComments(file *syntax.File, text string) string {
 	return string(ended)
 }
 
-// unreadable returns the reason why text must not be parsed, or "" if it may be parsed. Shells and
-// people disagree about the meaning of control characters and unusual spaces.
+// unreadable returns the reason why text must not be parsed, or "" if it may be. Shells and people
+// disagree about the meaning of control characters and unusual spaces.
 func unreadable(text string) string {
 	if len(text) > maxScript {
 		return "a script that is too long"
@@ -79,7 +79,7 @@ func unreadable(text string) string {
 	for _, c := range text {
 		switch {
 		case c == '\n' || c == '\t' || ' ' <= c && c < 0x7f:
-		case c >= utf8.RuneSelf && unicode.IsPrint(c): // this is the most common case, so it is checked first
+		case c >= utf8.RuneSelf && unicode.IsPrint(c): // the most common case, so checked first
 		case c < utf8.RuneSelf, unicode.Is(unicode.C, c), unicode.IsSpace(c), unicode.Is(unicode.Z, c):
 			return "a control character or an unusual space"
 		}
@@ -90,8 +90,8 @@ func unreadable(text string) string {
 	return ""
 }
 
-// weight returns an upper bound for the depth of the parser's recursion on text. The unit is
-// roughly three kilobytes of stack. The parser itself has no limit.
+// weight returns an upper bound on the depth of the parser's recursion on text, in units of roughly
+// three kilobytes of stack. The parser itself has no limit.
 func weight(text string) int {
 	if len(text) < 1<<10 {
 		return 0
@@ -106,8 +106,8 @@ func weight(text string) int {
 	return n
 }
 
-// pieces returns an upper bound for the work of the parser. It is the number of words in text plus
-// the number of characters that can split a word into parts.
+// pieces returns an upper bound on the parser's work: the number of words in text plus the number
+// of characters that can split a word.
 func pieces(text string) int {
 	n, before := 0, 1
 	for i := range len(text) {
@@ -118,7 +118,7 @@ func pieces(text string) int {
 	return n
 }
 
-// kinds maps a byte to 1 if the byte separates words, and to 2 if it can split a word.
+// kinds maps each byte to 1 if it separates words, and to 2 if it can split a word.
 var kinds = func() (k [256]byte) {
 	for _, c := range []byte(" \t\n") {
 		k[c] = 1

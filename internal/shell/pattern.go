@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// A Pattern describes a command to look for, as in `runs git push --force`. It is created by
-// [Compile]. The zero value does not match anything.
+// A Pattern describes a command to look for, as in `runs git push --force`. Create one with
+// [Compile]. The zero value matches nothing.
 type Pattern struct {
 	name     word
-	words    []string // the words after the name as the pattern was written, except a * at the end
-	operands []word   // the words that are not options
+	words    []string // words after the name as written, without a * at the end
+	operands []word   // words that are not options
 	options  []wanted
-	known    *knownOptions // the options of the program; nil: the program is in no table
+	known    *knownOptions // the program's options; nil: the program is in no table
 	any      bool          // the last word is *, which allows any further options and operands
-	exactly  bool          // in addition to the pattern's own arguments, only inert arguments are allowed
+	exactly  bool          // besides the pattern's own arguments, only inert ones are allowed
 	source   string        // the pattern as written
-	files    *FilePattern  // if set, the pattern describes files instead of a command
+	files    *FilePattern  // if set, the pattern describes files rather than a command
 }
 
-// A word is one word of a pattern. If it is a glob, * matches any text in it.
+// A word is a word of a pattern. In a glob, * matches any text.
 type word struct {
 	text string
 	glob bool
@@ -39,14 +39,14 @@ func (w *word) is(text string) bool {
 	return matchStar(w.text, text)
 }
 
-// Compile builds a pattern from words. The first word is the name of the command, and the others
-// narrow the pattern. Words that are not options must be arguments of the command, in this order
-// but not necessarily next to each other. If the program has subcommands, the first of these words
-// is the subcommand. Options match anywhere and in all spellings: -rf means -r and -f and, if the
-// tables know the program, also --recursive and --force. A * within a word matches any text. A * as
-// the last word allows any further arguments; see [Reading.Only] and [Reading.Surely]. If exactly
-// is true, only the arguments of the pattern and inert arguments are allowed. A launcher such as
-// npx at the beginning is ignored.
+// Compile returns the pattern made of words. The first word is the name of the command, and the
+// rest narrow the pattern. Words that are not options must be arguments of the command, in the same
+// order but not necessarily adjacent. If the program has subcommands, the first such word is the
+// subcommand. Options match anywhere and in all spellings: -rf means -r and -f and, if the tables
+// know the program, also --recursive and --force. A * within a word matches any text. A * as the
+// last word allows any further arguments; see [Reading.Only] and [Reading.Surely]. If exactly is
+// true, only the pattern's own arguments and inert arguments are allowed. A launcher such as npx at
+// the start is ignored.
 func Compile(words []string, exactly bool) (Pattern, error) {
 	if len(words) == 0 || words[0] == "" || words[0] == "*" {
 		return Pattern{}, errors.New("a command pattern needs a command name")
@@ -79,7 +79,7 @@ func Compile(words []string, exactly bool) (Pattern, error) {
 // String returns the words of the pattern.
 func (p Pattern) String() string { return p.source }
 
-// mayBe reports whether the argument may match the word w.
+// mayBe reports whether the argument may match w.
 func (a arg) mayBe(w *word) bool {
 	if !w.glob || a.kind == literal {
 		return a.kind == literal && w.is(a.text) || !w.glob && a.may(w.text)

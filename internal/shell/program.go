@@ -6,16 +6,15 @@ import (
 	"sync"
 )
 
-// A program describes the options and operands of a program, or of one of a program's subcommands.
+// A program describes the options and operands of a program or a subcommand.
 type program struct {
-	// options holds names separated by spaces. Names separated by | denote the same option. A name
-	// that is a single letter is a short option; a name with a leading dash is a long option with a
-	// single dash. After a name, "=" means that the option takes a value, "=1,2" means that it is
-	// inert with these values only, and "~" means that it takes only an attached value. The prefix
-	// "!" means that, with the option, the command does more or less than its name says; the prefix
-	// "?" means that the option may run something. "D>d+f" means that D implies d and f. "#" stands
-	// for -1, -20 and so on. The names "+" and ":" stand for operands that begin with these
-	// characters, as in git push origin +main.
+	// options holds names separated by spaces. Names separated by | denote the same option. A
+	// one-letter name is a short option; a name with a leading dash is a long option with a single
+	// dash. After a name, "=" means that the option takes a value, "=1,2" that it is inert only
+	// with these values, and "~" that it takes only an attached value. The prefix "!" means that
+	// the option makes the command do more or less than its name says, and "?" that the option may
+	// run something. "D>d+f" means that D implies d and f. "#" stands for -1, -20 and so on. "+"
+	// and ":" stand for operands that begin with these characters, as in git push origin +main.
 	options  string
 	operands operands
 	free     bool // no argument makes the command do more than its name says
@@ -29,7 +28,7 @@ type operands struct {
 	begin    string // every operand must begin with this string
 	notBegin string // no operand may begin with one of these characters
 	notEnd   string // no operand may end with this string
-	is       set    // every operand must be in this set; nil: any operand is allowed
+	is       set    // every operand must be in this set; nil: no restriction
 }
 
 const unbounded = 1 << 30
@@ -42,12 +41,12 @@ var (
 	refOperands = operands{max: unbounded, notBegin: "+:", not: "\\"}
 )
 
-// allow reports whether the command does exactly what its name says when it has these operands.
+// allow reports whether the command, with these operands, does exactly what its name says.
 func (o *operands) allow(args []arg) bool {
 	return o.min <= len(args) && len(args) <= o.max && !slices.ContainsFunc(args, func(a arg) bool { return !o.allows(a) })
 }
 
-// allows reports whether the command does exactly what its name says when it has this operand.
+// allows reports whether the command, with this operand, does exactly what its name says.
 func (o *operands) allows(a arg) bool {
 	switch {
 	case a.kind > spread:
@@ -66,19 +65,19 @@ func (o *operands) isAny() bool {
 	return o.max == unbounded && o.min == 0 && o.not+o.begin+o.notBegin+o.notEnd == "" && o.is == nil
 }
 
-// A knownOption is an option that is in one of the tables.
+// A knownOption is an option in one of the tables.
 type knownOption struct {
 	names    []string
-	takes    bool     // the option takes a value, which is attached to the option or is the next argument
-	attached bool     // the option takes a value only if the value is attached
-	values   []string // the values that keep the option inert; nil: any value
+	takes    bool     // the option takes a value, attached or as the next argument
+	attached bool     // the option takes only an attached value
+	values   []string // values that keep the option inert; nil: any value
 	inert    bool
 	mayRun   bool     // the option may run something
 	implies  []string // the names of the options that this option implies
 }
 
-// A knownOptions holds the options of one program by name. The name of a long option that has a
-// single dash includes the dash.
+// A knownOptions holds a program's options by name. The name of a long option with a single dash
+// includes the dash.
 type knownOptions struct {
 	byName map[string]*knownOption
 	dashed bool // long options have a single dash, so letters cannot be combined
@@ -113,7 +112,7 @@ func parseOptions(text string) *knownOptions {
 	return known
 }
 
-// A givenOption is an option in one of the commands of the script.
+// A givenOption is an option of a command in the script.
 type givenOption struct {
 	known *knownOption // nil: the option is not in the table
 	name  string
@@ -121,9 +120,9 @@ type givenOption struct {
 	set   bool // the option has a value
 }
 
-// splitOptions separates the options of a command from the command's operands, wherever they are.
-// ok is false if it is uncertain which arguments are options. Unless sure is true, words that are
-// not literal count as operands.
+// splitOptions separates a command's options from its operands, in any order. ok is false if it is
+// uncertain which arguments are options. Unless sure is true, words that are not literal count as
+// operands.
 func (k *knownOptions) splitOptions(args []arg, sure bool) (options []givenOption, operands []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
@@ -150,8 +149,8 @@ func (k *knownOptions) splitOptions(args []arg, sure bool) (options []givenOptio
 	return options, operands, true
 }
 
-// leading returns a function that parses the options of a program whose options precede its
-// operands. The function parses them only once.
+// leading returns a function that returns the options of a program whose options precede its
+// operands. They are parsed only once.
 func leading(options string) func() *knownOptions {
 	return sync.OnceValue(func() *knownOptions {
 		k := parseOptions(options)
@@ -161,8 +160,8 @@ func leading(options string) func() *knownOptions {
 }
 
 // splitLeading separates the options before the operands from the remaining arguments. ok is false
-// if an option is unknown, because it could take a value or run something. ok is also false if it
-// is uncertain where the options end.
+// if an option is unknown, and so could take a value or run something, or if it is uncertain where
+// the options end.
 func (k *knownOptions) splitLeading(args []arg) (found []givenOption, rest []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
@@ -188,13 +187,13 @@ func (o givenOption) isUnknown() bool {
 	return o.known == nil || o.set && !o.known.takes && !o.known.attached
 }
 
-// has reports whether the option is among those that were found.
+// has reports whether found contains the option with the given name.
 func has(found []givenOption, name string) bool {
 	return slices.ContainsFunc(found, func(o givenOption) bool { return o.name == name })
 }
 
-// option parses the options in the first argument. It returns the number of arguments that these
-// options take, or 0 if the number is uncertain.
+// option parses the options in the first of args. It returns the number of arguments they take, or
+// 0 if the number is uncertain.
 func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 	a := args[0]
 	name, value, with := a.cut()
@@ -212,7 +211,7 @@ func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 		attached := rest.text != "" || rest.tail != "" || rest.kind != literal
 		switch {
 		case k.exact && attached && rest.text == "" && rest.tail == "":
-			return found, 0 // the unknown part may be an attached value, or may be empty
+			return found, 0 // the unknown part may be an attached value or be empty
 		case o == nil || k.dashed && attached:
 			return []givenOption{{name: a.text}}, 1
 		case o.takes && attached || o.attached:
@@ -254,8 +253,8 @@ func (k *knownOptions) long(name string, value arg, with bool, args []arg) (foun
 	return []givenOption{{known: o, name: name}}, 1
 }
 
-// isValue reports whether the first of args is the value of an option. Some values are optional, so
-// an argument that looks like an option may really be an option.
+// isValue reports whether the first of args is an option's value. Some values are optional, so an
+// argument that looks like an option may be one.
 func (k *knownOptions) isValue(args []arg) bool {
 	if len(args) == 0 || args[0].kind > single && !(k.exact && args[0].split) {
 		return false
@@ -263,7 +262,7 @@ func (k *knownOptions) isValue(args []arg) bool {
 	return k.exact || (args[0].kind == literal || args[0].text != "") && !strings.HasPrefix(args[0].text, "-")
 }
 
-// inert reports whether the command still does exactly what its name says if it has the option.
+// inert reports whether the command, with the option, still does exactly what its name says.
 func (o givenOption) inert() bool {
 	switch {
 	case o.isUnknown() || !o.known.inert:

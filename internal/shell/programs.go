@@ -2,10 +2,10 @@ package shell
 
 import "sync"
 
-// programs is the table of programs whose options are known; see [program]. Anything missing from
-// the table is not known to be inert.
+// programs is the table of programs with known options; see [program]. Nothing outside the table is
+// known to be inert.
 var programs = eachName(map[string]program{
-	// These programs only print something, with any arguments.
+	// Programs that only print something, whatever their arguments.
 	"ls": {free: true, operands: anyOperands, options: "a|all A|almost-all l h|human-readable r|reverse t S R|recursive d|directory 1 i|inode s|size F|classify G p g o n color~ group-directories-first time-style= sort="},
 	"dir,vdir,tac,test,[,type,which,basename,dirname,realpath,readlink,stat,du,df,id,groups,who,ps,cut,comm,tr,seq,expr,printenv,cmp,lsblk,sleep": {free: true, operands: anyOperands},
 	"cat":       {free: true, operands: anyOperands, options: "n|number b|number-nonblank A|show-all e E|show-ends s|squeeze-blank t T|show-tabs v|show-nonprinting"},
@@ -16,7 +16,7 @@ var programs = eachName(map[string]program{
 	"cd":        {free: true, operands: oneOperand},
 	"true,false,:,whoami,uname,uptime,nproc,lscpu": {free: true},
 
-	// These programs only print something if they have only the options listed here.
+	// Programs that only print something if they have only the options listed here.
 	"grep,egrep,fgrep":                   {operands: anyOperands, options: grepOptions},
 	"rg":                                 {operands: anyOperands, options: "n|line-number N|no-line-number i|ignore-case S|smart-case s|case-sensitive w|word-regexp x|line-regexp l|files-with-matches files-without-match c|count v|invert-match o|only-matching e|regexp= g|glob= iglob= t|type= T|type-not= A|after-context= B|before-context= C|context= F|fixed-strings P|pcre2 U|multiline m|max-count= d|max-depth= M|max-columns= j|threads= hidden no-ignore u|unrestricted files color= json heading no-heading H|with-filename I|no-filename q|quiet p|pretty r|replace= sort= stats column no-messages no-config L|follow z|search-zip a|text f|file= E|encoding= max-filesize= trim type-list !pre= !pre-glob= !hostname-bin= hyperlink-format= ignore-file= passthru path-separator= null 0"},
 	"find":                               {operands: anyOperands, options: findOptions},
@@ -52,7 +52,7 @@ var programs = eachName(map[string]program{
 	"mawk":                               {operands: awkOperands, options: "F= v="},
 	"curl":                               {operands: operands{min: 1, max: unbounded, begin: "http"}, options: "s|silent S|show-error f|fail L|location i|include I|head v|verbose m|max-time= connect-timeout= compressed 4|ipv4 6|ipv6 retry= g|globoff !o|output= !O|remote-name !X|request= !d|data= !F|form= !T|upload-file= !K|config= !H|header= !u|user= !k|insecure !A|user-agent= !b|cookie= !c|cookie-jar= !D|dump-header= !w|write-out= !data-raw= !data-binary= !json= !e|referer= !x|proxy= !C|continue-at= !r|range= !E|cert="},
 
-	// Subcommands of git.
+	// Git subcommands.
 	"git status":         {operands: anyOperands, options: "s|short b|branch porcelain~ v|verbose u~ untracked-files~ ignored~ z long show-stash ahead-behind no-ahead-behind renames no-renames"},
 	"git log,git show":   {operands: anyOperands, options: diffOptions + logOptions},
 	"git diff":           {operands: anyOperands, options: diffOptions + " !ext-diff !textconv !no-index !O="},
@@ -90,8 +90,8 @@ var programs = eachName(map[string]program{
 	"git archive":        {options: "format= prefix= !o|output= l|list v|verbose 0 1 2 3 4 5 6 7 8 9 add-file= worktree-attributes mtime= ?exec= !remote="},
 	"git init":           {options: "q|quiet bare b|initial-branch= shared~ object-format= ?template= !separate-git-dir="},
 
-	// Programs that build and test. Their operands select what to do, so only operands that a
-	// pattern contains are allowed.
+	// Programs that build and test. Their operands select the work, so only operands in the pattern
+	// are allowed.
 	"make,gmake":                      {options: makeOptions},
 	"go test":                         {operands: operands{max: unbounded, notBegin: "@", not: "="}, options: "v -race -count=1 -timeout= -cover -failfast -json -shuffle= p= -parallel= -trimpath !c !o= !-run= !-list= !-bench= !-exec= !-short !n !-tags= !-coverprofile= !-vet= !-skip= -covermode= !-coverpkg= !-benchmem !-fuzz= !-fuzztime= !-benchtime= !-mod= !-args x !-ldflags= !-cpuprofile= !-memprofile="},
 	"go vet":                          {operands: anyOperands, options: "v -json"},
@@ -160,7 +160,7 @@ var programs = eachName(map[string]program{
 	"terraform destroy": {options: "!-auto-approve !-input= !-var= !-target= !-var-file= !-lock= !-parallelism= !-no-color"},
 })
 
-// Options that several entries share.
+// Options shared by several entries.
 const (
 	grepOptions  = "# E|extended-regexp F|fixed-strings G|basic-regexp P|perl-regexp e|regexp= f|file= i|ignore-case no-ignore-case y w|word-regexp x|line-regexp v|invert-match c|count L|files-without-match l|files-with-matches|name-only o|only-matching q|quiet|silent s|no-messages b|byte-offset h|no-filename H|with-filename n|line-number T|initial-tab Z z a|text A|after-context= B|before-context= C|context= binary-files= D|devices= d|directories= exclude= exclude-from= exclude-dir= include= I r|recursive R|dereference-recursive m|max-count= color~ colour~ line-buffered label= null column full-name max-depth="
 	findOptions  = "-name= -iname= -path= -ipath= -wholename= -iwholename= -regex= -iregex= -type= -xtype= -size= -newer= -mtime= -mmin= -atime= -amin= -ctime= -cmin= -perm= -user= -group= -uid= -gid= -links= -inum= -samefile= -maxdepth= -mindepth= -empty -readable -writable -executable -print -print0 -printf= -ls -prune -not -o -or -a -and -true -false -depth -mount -xdev -daystart -follow -quit -noleaf -nouser -nogroup -regextype= -newermt= -lname= -ilname= -fstype= H L P !-delete !-exec !-execdir !-ok !-okdir !-fprint= !-fprint0= !-fprintf= !-fls="
@@ -172,7 +172,7 @@ const (
 	ghOptions    = "json= q|jq= R|repo= L|limit= s|state= l|label= a|assignee= A|author= c|comments H|head= B|base= S|search="
 )
 
-// awkOperands are the operands of awk. They exclude awk programs that print to files.
+// awkOperands are the operands of awk, excluding awk programs that print to files.
 var awkOperands = operands{max: unbounded, not: ">"}
 
 // plainPrograms are the programs and builtins that do not run any of their arguments.
@@ -199,16 +199,16 @@ var knownPrograms = sync.OnceValue(func() map[string]*knownOptions {
 	return all
 })
 
-// programOf returns a command's entry in programs, and the options in that entry; see [entryOf].
+// programOf returns a command's entry in programs, and the entry's options; see [entryOf].
 func programOf(name string, args []arg) (p program, known *knownOptions, lead int, ok bool) {
 	p, lead, ok = entryOf(programs, name, args)
 	known, _, _ = entryOf(knownPrograms(), name, args)
 	return p, known, lead, ok
 }
 
-// entryOf returns the most specific entry for a command in a table. It also returns how many of the
-// command's first arguments belong to the entry's name. For example, the entry "stash list" covers
-// git stash list.
+// entryOf returns the most specific entry for a command in a table, and the number of leading
+// arguments that belong to the entry's name. For example, the entry "stash list" covers git stash
+// list.
 func entryOf[T any](table map[string]T, name string, args []arg) (entry T, lead int, ok bool) {
 	if len(args) > 0 && args[0].kind == literal {
 		if len(args) > 1 && args[1].kind == literal {
@@ -225,20 +225,20 @@ func entryOf[T any](table map[string]T, name string, args []arg) (entry T, lead 
 }
 
 var (
-	// selfContained holds the programs that run nothing that their environment, their configuration
-	// or another file names.
+	// selfContained holds the programs that run nothing named by their environment, their
+	// configuration or another file.
 	selfContained = setOf(`
 	export declare typeset local readonly set shopt unset read mapfile readarray getopts wait printf eval trap let alias unalias hash env
 	genv sudo doas nice ionice nohup timeout gtimeout time stdbuf setsid command builtin exec xargs find fd sed gsed awk gawk mawk sort jq`)
-	// configurable holds those plainPrograms that are not self-contained.
+	// configurable holds the plainPrograms that are not self-contained.
 	configurable = setOf(`
 	zgrep pytest eslint prettier tsc ruff black mypy flake8 isort gofmt goimports rustfmt clang-format clang-tidy javac shellcheck shfmt
 	golangci-lint staticcheck vite next jest vitest mocha pyright protoc redis-cli open xdg-open yum dnf apk pacman snap service rimraf
 	trash journalctl modprobe sysctl top htop useradd usermod mount umount apt-cache curl`)
 )
 
-// isSelfContained reports whether a program runs nothing that its environment, its configuration or
-// another file names.
+// isSelfContained reports whether a program runs nothing named by its environment, its
+// configuration or another file.
 func isSelfContained(name string) bool {
 	return selfContained[name] || programs[name].free || plainPrograms[name] && !configurable[name]
 }

@@ -9,8 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// endsElsewhere reports whether bash may end a here document at another line than the parser does.
-// Unless the delimiter is quoted, bash first joins lines that end with a backslash.
+// endsElsewhere reports whether bash may end a here document at a different line than the parser
+// does. Unless the delimiter is quoted, bash first joins lines that end with a backslash.
 func endsElsewhere(source string, rd *syntax.Redirect) bool {
 	from, to := rd.Hdoc.Pos().Offset(), rd.Hdoc.End().Offset()
 	switch {
@@ -36,7 +36,7 @@ func endsElsewhere(source string, rd *syntax.Redirect) bool {
 }
 
 // unbroken joins lines at backslashes, as bash does before it looks for the delimiter. It also
-// removes characters that may get lost in this process.
+// removes characters that bash may drop.
 var unbroken = strings.NewReplacer("\\\n", "", "\\", "", "\t", "")
 
 // unescape returns the text of $'...'. ok is false if shells disagree about it.
@@ -74,21 +74,20 @@ func unescape(s string) (text string, ok bool) {
 	return string(b), true
 }
 
-// leadingDigits returns the digits at the beginning of s. The result has at most the number of
-// bytes given by most.
+// leadingDigits returns the digits at the start of s, limited to most bytes.
 func leadingDigits(s string, most int, digits string) string {
 	s = s[:min(most, len(s))]
 	return s[:len(s)-len(strings.TrimLeft(s, digits))]
 }
 
-// misreadQuotes returns doubts about quotes in ${...} within double quotes, and in expansions
-// nested in these. There, bash treats single quotes as ordinary characters and expands the text
-// between them, whereas the parser treats them as quotes.
+// misreadQuotes returns doubts about quotes in ${...} within double quotes and in expansions nested
+// there. Bash treats single quotes there as ordinary characters and expands the text between them;
+// the parser treats them as quotes.
 func misreadQuotes(p *syntax.ParamExp) (doubts []string) {
 	syntax.Walk(p, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst, *syntax.ProcSubst:
-			return false // in this place, quotes are again quotes
+			return false // here, quotes are quotes again
 		case *syntax.SglQuoted:
 			if strings.ContainsAny(n.Value, "$`\"{}\\") {
 				doubts = append(doubts, "single quotes within double quotes")

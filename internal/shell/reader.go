@@ -8,27 +8,27 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A Reader reads a field of a call as a script. It finds all commands and files that the maps of a
-// policy name. It is the [gate.Reader] of these maps, so each script is read only once for all of
+// A Reader reads a field of a call as a script, and finds the commands and files named by a
+// policy's maps. It is the [gate.Reader] of these maps, so each script is read only once for all of
 // them.
 //
-// All commands and files must be added before the first call of Read. After that, a Reader is safe
+// All commands and files must be added before the first call to Read. After that, a Reader is safe
 // for concurrent use.
 type Reader struct {
 	options  Options
 	patterns []Pattern
 	numbers  map[string]int
-	byName   map[string][]int // patterns, by the family of their name; see family
-	globs    []int            // patterns whose name is a glob
+	byName   map[string][]int // patterns, keyed by the family of their name
+	globs    []int            // patterns whose names are globs
 }
 
-// NewReader returns a reader that has no patterns and reads scripts with the options o.
+// NewReader returns a reader without patterns that reads scripts with the options o.
 func (o Options) NewReader() *Reader {
 	return &Reader{options: o, numbers: make(map[string]int), byName: make(map[string][]int)}
 }
 
-// Command adds a command, given as words; see [Compile]. It returns the number of the pattern, for
-// use as [gate.Map.Pattern]. Equal commands have the same number.
+// Command adds a command, given as words; see [Compile]. It returns the pattern's number, for use
+// as [gate.Map.Pattern]. Equal commands share a number.
 func (r *Reader) Command(words []string, exactly bool) (pattern int, err error) {
 	key := fmt.Sprint(exactly) + "\x00" + strings.Join(words, "\x00")
 	if n, ok := r.numbers[key]; ok {
@@ -52,8 +52,8 @@ func (r *Reader) Command(words []string, exactly bool) (pattern int, err error) 
 	return n, nil
 }
 
-// Files adds a glob for the files that a script reads or writes; see [CompileFiles]. It returns the
-// number of the pattern. Equal globs with the same access have the same number.
+// Files adds a glob for files that a script reads or writes; see [CompileFiles]. It returns the
+// pattern's number. Equal globs with the same access share a number.
 func (r *Reader) Files(access Access, glob string) (pattern int, err error) {
 	key := access.String() + "\x00" + glob
 	if n, ok := r.numbers[key]; ok {
@@ -90,11 +90,11 @@ type numberedReading struct {
 	reader *Reader
 	script *Reading
 	found  []Outcome
-	by     []int // for each pattern, the index of the first command with the pattern's outcome; -1: no command
-	work   int   // number of arguments that have been compared with patterns so far
+	by     []int // for each pattern, index of the first command with the pattern's outcome; -1: none
+	work   int   // number of arguments compared with patterns so far
 }
 
-// matchAll computes the outcome for every pattern. It compares a command only with globs and with
+// matchAll computes the outcome of every pattern. It compares a command only with globs and with
 // the patterns that have the command's name.
 func (n *numberedReading) matchAll() {
 commands:
@@ -133,17 +133,16 @@ func (n *numberedReading) Finds(pattern int) gate.Found {
 	return [...]gate.Found{NoMatch: gate.NotFound, Match: gate.Surely, Opaque: gate.Perhaps}[n.found[pattern]]
 }
 
-// Only reports whether the script runs nothing other than these commands.
+// Only reports whether the script runs nothing but these commands.
 func (n *numberedReading) Only(patterns []int) bool {
 	commands := list.Map(patterns, func(number int) Pattern { return n.reader.patterns[number] })
 	ok, _ := n.script.Only(commands...)
 	return ok
 }
 
-// Doubt returns the reason why it is uncertain whether the script runs the command, or why the
-// success of the script does not prove the success of the command. If the script does not run the
-// command but runs another that begins in the same way, Doubt names the part that the other command
-// lacks.
+// Doubt returns why it is uncertain whether the script runs the command, or why the script's
+// success does not prove the command's success. If the script only runs another command that begins
+// in the same way, Doubt names the part that command lacks.
 func (n *numberedReading) Doubt(pattern int) gate.Doubt {
 	p := &n.reader.patterns[pattern]
 	switch {
@@ -164,7 +163,7 @@ func (n *numberedReading) Doubt(pattern int) gate.Doubt {
 	return d
 }
 
-// Evidence reports whether the success of the script proves that the command ran and succeeded.
+// Evidence reports whether the script's success proves that the command ran and succeeded.
 func (n *numberedReading) Evidence(pattern int) bool {
 	_, surely := n.script.evidence(&n.reader.patterns[pattern])
 	return surely

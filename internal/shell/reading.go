@@ -12,7 +12,7 @@ type Reading struct {
 	results
 	text      string
 	codePaths []codePath
-	moreCode  bool // some code paths are missing from the field codePaths
+	moreCode  bool // codePaths is incomplete
 }
 
 // Options control how scripts are read. The zero value selects the defaults.
@@ -22,8 +22,8 @@ type Options struct {
 }
 
 // Read parses a script with the default options. It never fails, because parts that it does not
-// understand become doubts. The work is limited: a script that is too long, is nested too deeply or
-// has too many words is not read at all and is opaque.
+// understand become doubts. A script that is too long, too deeply nested or has too many words is
+// not read at all and is opaque.
 func Read(script string) *Reading { return Options{}.Read(script) }
 
 // Read parses a script with these options; see [Read].
@@ -69,13 +69,12 @@ func (r *Reading) exported(d *doubt) Doubt {
 	return Doubt{What: d.what, Code: r.code(d.from, d.to), At: r.character(d.from), Advice: advice(d.what)}
 }
 
-// character converts a byte offset to a character position, counted from 1.
+// character converts a byte offset to a character position, starting at 1.
 func (r *Reading) character(at int) int {
 	return utf8.RuneCountInString(r.text[:min(at, len(r.text))]) + 1
 }
 
-// code returns a part of the script for display. It returns only the first line of the part, and
-// may shorten it.
+// code returns part of the script for display: only its first line, possibly shortened.
 func (r *Reading) code(from, to int) string {
 	if to == 0 {
 		return ""
@@ -90,5 +89,5 @@ func (r *Reading) code(from, to int) string {
 	return line
 }
 
-// longestCode is the maximum number of characters that are displayed of a command.
+// longestCode is the maximum number of characters of a command that are displayed.
 const longestCode = 60

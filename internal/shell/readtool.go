@@ -52,7 +52,7 @@ func readTool(name string, t tool, args []arg, strictly bool) (p plan, known boo
 	return p, t.kind != runner
 }
 
-// readArgument reads the first argument of a tool and, if necessary, the arguments after it.
+// readArgument reads a tool's first argument and, if necessary, those after it.
 func (t *tool) readArgument(args []arg) (p plan) {
 	a, rest := args[0], args[1:]
 	option, value, with := a.cut()
@@ -90,7 +90,7 @@ func readLauncher(args []arg) (p plan) {
 	return p
 }
 
-// readProgramFiles reads the files that `go run` and similar commands run. A program that is
+// readProgramFiles reads the files run by `go run` and similar commands. A program that is
 // downloaded or encoded in a data URL is not in a file.
 func readProgramFiles(args []arg) (p plan) {
 	for _, a := range args {

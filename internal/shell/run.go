@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// run reads a command whose words have been expanded, and the commands that this command runs.
+// run reads a command whose words have been expanded, and the commands it runs in turn.
 func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	if len(args) == 0 || !r.enter() {
 		return
@@ -59,7 +59,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	r.readThrough(at, name, args, redirs)
 }
 
-// readThrough reads what the command with index at runs.
+// readThrough reads what the command with the index at runs.
 func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.Redirect) {
 	owner := r.owner
 	if shellWords[name] && r.isOutside(owner) {
@@ -91,7 +91,7 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 	if len(r.functions[name]) == 0 {
 		r.readFiles(lower, args[1:])
 	} else {
-		r.commands[at].unknown, r.commands[at].unlisted = false, false // instead, the body of the function is read
+		r.commands[at].unknown, r.commands[at].unlisted = false, false // the function's body is read instead
 	}
 	if setsScripts(lower, args[1:]) {
 		r.doubtStrict("a setting that changes how project scripts run")
@@ -107,7 +107,7 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 }
 
 // dispatch reads what a program runs, according to the tables. It returns false if the program is
-// in no table, or if its arguments may still name a command.
+// in no table or its arguments may still name a command.
 func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bool {
 	if plainPrograms[name] {
 		return true
@@ -150,7 +150,7 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	case interpreters[family]:
 		r.recognized = true
 		r.perform(readInterpreter(family, args), redirs)
-		return false // the arguments of the program may still name a command
+		return false // the arguments may still name a command
 	default:
 		p, ok := readProgram(name, args, r.strict)
 		r.perform(p, redirs)
@@ -159,8 +159,8 @@ func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bo
 	return true
 }
 
-// readProgram reads the arguments of a program that has a language of its own. For any other
-// program, it returns false.
+// readProgram reads the arguments of a program with a language of its own. It returns false for any
+// other program.
 func readProgram(name string, args []arg, strictly bool) (p plan, ok bool) {
 	switch {
 	case name == "find", name == "gfind", name == "bfs":
@@ -178,7 +178,7 @@ func readProgram(name string, args []arg, strictly bool) (p plan, ok bool) {
 // transparent are the builtins and shells whose exit status is that of the script that they run.
 var transparent = setOf("eval sh bash dash ash ksh mksh zsh rbash")
 
-// perform carries out the plan of a program. redirs are the redirections of the program.
+// perform carries out a program's plan. redirs are the program's redirections.
 func (r *reader) perform(p plan, redirs []*syntax.Redirect) {
 	defer func(before masking) { r.flow.masking = before }(r.flow.masking)
 	for _, s := range p {
@@ -207,10 +207,10 @@ func (r *reader) perform(p plan, redirs []*syntax.Redirect) {
 	}
 }
 
-// readElsewhere reads words as a script that another shell runs, for example the script of ssh.
+// readElsewhere reads words as a script for another shell, for example the one that ssh starts.
 func (r *reader) readElsewhere(args []arg, redirs []*syntax.Redirect) {
 	defer func(before values, outer []*syntax.Redirect) { r.vars.values, r.outerRedirs = before, outer }(r.vars.values, r.outerRedirs)
-	r.vars.values, r.outerRedirs = values{}, redirs // the other shell starts without these variables
+	r.vars.values, r.outerRedirs = values{}, redirs // the other shell does not have these variables
 	r.readJoined(args...)
 }
 

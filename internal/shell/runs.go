@@ -2,10 +2,9 @@ package shell
 
 import "slices"
 
-// Runs answers the first question: could the script run what p describes? The answer is [Match] if
-// it is certain that one of the commands matches p. It is [Opaque] if only an uncertain match is
-// possible, and the Doubt then has the reason. It is [NoMatch] if the script shows no possible
-// match.
+// Runs answers the first question: could the script run a command that p describes? The answer is
+// [Match] if one of the commands certainly matches p, [Opaque] if there is only a possible match,
+// and [NoMatch] otherwise. If it is Opaque, the Doubt gives the reason.
 func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	found, by := NoMatch, 0
 	for i := range r.commands {
@@ -25,8 +24,8 @@ func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// possibleDoubt returns the doubt that leaves it uncertain whether the script runs p. It is called
-// if no command matches p.
+// possibleDoubt returns the doubt that makes it uncertain whether the script runs p. It must be
+// called only if no command matches p.
 func (r *Reading) possibleDoubt(p *Pattern) (*doubt, bool) {
 	if p.name.text == "" {
 		return nil, false
@@ -65,8 +64,8 @@ func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	return Doubt{What: what, Code: r.code(c.from, c.to), At: r.character(c.from), Advice: how}
 }
 
-// endsOptions reports whether p would be ruled out if the first argument that is not literal were
-// preceded by --, as in rm -- "$f".
+// endsOptions reports whether inserting -- before the first argument that is not literal would rule
+// out p, as in rm -- "$f".
 func (c *command) endsOptions(p *Pattern) bool {
 	i := slices.IndexFunc(c.args, func(a arg) bool { return a.kind != literal })
 	if i < 0 || c.possible || !p.name.is(c.name) {
@@ -77,13 +76,13 @@ func (c *command) endsOptions(p *Pattern) bool {
 	return ended.matches(p) == NoMatch
 }
 
-// missingPart finds a command that has the same program and subcommand as the pattern, and names
-// the first word in the pattern that this command lacks. For example, `go test ./pkg` lacks the
-// ./... in `go test ./...`. If the script has no such command, missingPart returns no doubt.
+// missingPart finds a command with the pattern's program and subcommand, and names the first word
+// of the pattern that the command lacks. For example, `go test ./pkg` lacks the ./... in `go test
+// ./...`. If the script has no such command, missingPart returns the zero Doubt.
 func (r *Reading) missingPart(p *Pattern) Doubt {
 	begin := 1
 	if len(p.operands) > 0 && groups[p.name.text+" "+p.operands[0].text] != nil {
-		begin = 2 // npm run lint and npm run test have only `npm run` in common
+		begin = 2 // npm run lint and npm run test share only `npm run`
 	}
 	if len(p.operands) < begin || len(p.operands)+len(p.options) <= begin && !p.exactly {
 		return Doubt{}
@@ -98,7 +97,7 @@ func (r *Reading) missingPart(p *Pattern) Doubt {
 	return Doubt{}
 }
 
-// upTo returns the pattern with only the given number of its first operands, and without options.
+// upTo returns the pattern reduced to the given number of operands, without options.
 func (p *Pattern) upTo(operands int) *Pattern {
 	q := *p
 	q.operands, q.options = p.operands[:operands], nil

@@ -14,16 +14,16 @@ type scope struct {
 	nested nestedReader
 }
 
-// A nestedReader reads scripts that are nested in words and values.
+// A nestedReader reads scripts nested in words and values.
 type nestedReader interface {
-	// substitution reads the commands whose output becomes part of a word. If fed is true, the
-	// standard input of these commands is a pipe.
+	// substitution reads commands whose output becomes part of a word. fed means that their
+	// standard input is a pipe.
 	substitution(list []*syntax.Stmt, fed bool)
 	// tentativeScript reads text that a program may run as a script.
 	tentativeScript(text string)
 }
 
-// assigned records that value is assigned to the variable with this name.
+// assigned records that value is assigned to the variable called name.
 func (r *scope) assigned(name string, value arg) {
 	r.vars.unbind(name)
 	if name == "IFS" { // from here on, it is unknown how expansions are split
@@ -59,8 +59,7 @@ func (r *scope) assigned(name string, value arg) {
 	}
 }
 
-// compute records that arithmetic evaluates the variable with this name and may assign a value to
-// it.
+// compute records that arithmetic evaluates the variable and may assign a value to it.
 func (r *scope) compute(name string) {
 	if steers(name) {
 		r.doubtStrict("a variable that changes what runs: " + name) // for example, ((PATH=1))
@@ -72,7 +71,7 @@ func (r *scope) compute(name string) {
 	r.vars.note(name, computed)
 }
 
-// setUnknown makes the values of the variables that args name unknown.
+// setUnknown makes the variables named by args unknown.
 func (r *scope) setUnknown(args []arg) {
 	for _, a := range args {
 		if a.kind != literal || !isName(a.text) {
@@ -84,9 +83,9 @@ func (r *scope) setUnknown(args []arg) {
 	}
 }
 
-// declareArgs reads the assignments and the other arguments of declare and similar builtins.
+// declareArgs reads the assignments and other arguments of declare and similar builtins.
 func (r *scope) declareArgs(builtin string, assigned, args []arg) {
-	var kind fact // for builtins that declare arrays, the value isArray
+	var kind fact // isArray if the builtin declares arrays
 	exported, functions := builtin == "export", false
 	for _, a := range args {
 		if strings.HasPrefix(a.text, "-") {
@@ -111,7 +110,7 @@ func (r *scope) declareArgs(builtin string, assigned, args []arg) {
 	}
 }
 
-// declareArg reads an argument of declare, or of a similar builtin, that is not a plain assignment.
+// declareArg reads an argument of declare or a similar builtin that is not a plain assignment.
 func (r *scope) declareArg(a arg) {
 	name, value, ok := strings.Cut(a.text, "=")
 	name = strings.TrimSuffix(name, "+")
@@ -132,7 +131,7 @@ func (r *scope) declareArg(a arg) {
 	}
 }
 
-// compound reads an argument whose value may consist of array elements.
+// compound reads an argument whose value may be a list of array elements.
 func (r *scope) compound(a arg, kind fact) {
 	name, value, ok := strings.Cut(a.text, "=")
 	name = strings.TrimSuffix(name, "+")
@@ -148,8 +147,8 @@ func (r *scope) compound(a arg, kind fact) {
 	}
 }
 
-// given records that programs get the variable with this name in their environment. Unless the
-// variable is known to be inert, it is uncertain how it affects programs that obey variables.
+// given records that programs get the variable in their environment. Unless the variable is known
+// to be inert, its effect on programs that obey variables is uncertain.
 func (r *scope) given(name string, value arg) {
 	if !isInertVariable(name, value) {
 		r.vars.given = true
@@ -157,7 +156,7 @@ func (r *scope) given(name string, value arg) {
 	}
 }
 
-// doubtObeyed adds a doubt if one of the commands may obey an environment variable.
+// doubtObeyed adds a doubt if any of the commands may obey an environment variable.
 func (r *scope) doubtObeyed(commands []command) {
 	for i := range commands {
 		if !isSelfContained(commands[i].name) {
@@ -192,7 +191,7 @@ func (r *scope) settle() {
 	}
 }
 
-// note carries out s, a step that runs no command.
+// note carries out the step s, which runs no command.
 func (r *scope) note(s step) {
 	switch s.do {
 	case addsDoubt:

@@ -9,7 +9,7 @@ func (s *set) add(name string) {
 	put((*map[string]bool)(s), name, true)
 }
 
-// put sets an entry in a map. If the map is nil, put creates it.
+// put sets an entry in a map, creating the map if it is nil.
 func put[V any](m *map[string]V, name string, value V) {
 	if *m == nil {
 		*m = make(map[string]V)
@@ -26,8 +26,8 @@ func setOf(list string) set {
 	return s
 }
 
-// eachName expands a table whose keys may contain several names separated by commas. The result has
-// one row per name.
+// eachName expands a table whose keys may be several comma-separated names. The result has one
+// entry per name.
 func eachName[T any](rows map[string]T) map[string]T {
 	table := make(map[string]T, len(rows))
 	for names, row := range rows {

@@ -10,15 +10,14 @@ import (
 // shellOptions are the options that shells accept.
 var shellOptions = leading("a b c e f h l m n p r s t u v x C E P T o= O= login noprofile norc posix restricted verbose noediting")
 
-// The shells whose scripts are parsed, and the shells whose language is different.
+// Shells whose scripts are parsed, and shells with a different language.
 var (
 	shells        = setOf("sh bash dash ash ksh mksh lksh pdksh oksh loksh rbash rksh yash posh zsh hush")
 	foreignShells = setOf("fish csh tcsh rc es nu xonsh elvish oil osh ysh pwsh powershell cmd")
 )
 
-// readShell reads a command that starts a shell. It reads the script that follows -c, or the script
-// on standard input. It does not read a script in a file, because such a script counts as a program
-// like any other.
+// readShell reads a command that starts a shell: the script after -c, or the script on standard
+// input. It does not read a script in a file, which counts as a program like any other.
 func (r *reader) readShell(name string, args []arg, redirs []*syntax.Redirect) {
 	if asksHelp(args) {
 		return
@@ -65,8 +64,8 @@ func (r *reader) readShell(name string, args []arg, redirs []*syntax.Redirect) {
 	}
 }
 
-// readDialect reads a script for a shell that is similar to bash. If the script contains a
-// construct that this shell reads differently, the reading becomes opaque.
+// readDialect reads a script for a shell that is similar to bash. If the shell reads a construct in
+// the script differently, the reading becomes opaque.
 func (r *reader) readDialect(name string, script arg) {
 	before := r.posix
 	r.posix = name != "bash" && name != "rbash"
@@ -77,7 +76,7 @@ func (r *reader) readDialect(name string, script arg) {
 	r.posix = before
 }
 
-// readScriptInput reads the script that a shell receives on standard input.
+// readScriptInput reads the script that a shell gets on standard input.
 func (r *reader) readScriptInput(name string, redirs []*syntax.Redirect) {
 	text, ok := stdin(redirs)
 	if !ok && !r.strict && r.readsFile(redirs) {
@@ -89,7 +88,7 @@ func (r *reader) readScriptInput(name string, redirs []*syntax.Redirect) {
 	}
 	for _, word := range []string{"read", "<<", "head", "dd", "mapfile"} {
 		if strings.Contains(text, word) {
-			// The command may use up a part of the script, for example the "#" of "# rm x".
+			// The command may consume part of the script, for example the "#" of "# rm x".
 			r.doubtAll("a script that reads its own text")
 		}
 	}
@@ -118,7 +117,7 @@ func (r *reader) readsFile(redirs []*syntax.Redirect) bool {
 	return true
 }
 
-// stdin returns the text that a statement receives through << or <<<. The text must be literal.
+// stdin returns the text that a statement gets through << or <<<. The text must be literal.
 func stdin(list []*syntax.Redirect) (text string, ok bool) {
 	var found *syntax.Redirect
 	for _, rd := range list {
@@ -145,8 +144,8 @@ func stdin(list []*syntax.Redirect) (text string, ok bool) {
 	return "", false
 }
 
-// hereText returns the text of a here document. If the delimiter is quoted, expansions in it stay
-// unexpanded.
+// hereText returns the text of a here document. If the delimiter is quoted, expansions in the text
+// are left alone.
 func hereText(rd *syntax.Redirect) (text string, ok bool) {
 	if rd.Hdoc == nil {
 		return "", true
@@ -158,8 +157,8 @@ func hereText(rd *syntax.Redirect) (text string, ok bool) {
 	return text, text != "" || len(rd.Hdoc.Parts) == 0
 }
 
-// constant returns the text of a word that has no expansions. Commands in expansions have been read
-// before and are not read again.
+// constant returns the text of a word without expansions. Commands in expansions have already been
+// read and are not read again.
 func constant(w *syntax.Word, read func(*expander, *syntax.Word) arg) (text string, ok bool) {
 	if !isText(w.Parts) {
 		return "", false
@@ -168,8 +167,8 @@ func constant(w *syntax.Word, read func(*expander, *syntax.Word) arg) (text stri
 	return a.text, a.kind == literal
 }
 
-// readClientInput reads the input that the script passes to a client. If the input comes from a
-// file, the file counts as a program in a file.
+// readClientInput reads the input that the script passes to a client. Input from a file counts as a
+// program in a file.
 func (r *reader) readClientInput(name string, redirs []*syntax.Redirect) {
 	if !clients[name] {
 		return
@@ -190,8 +189,8 @@ func (r *reader) readClientInput(name string, redirs []*syntax.Redirect) {
 	}
 }
 
-// harmlessInput reports whether the input from the pipe is either literal text that contains no
-// commands, or the content of files.
+// harmlessInput reports whether the input from the pipe is literal text without commands, or the
+// contents of files.
 func (r *reader) harmlessInput() bool {
 	if r.owner < 1 || r.flow.subprocesses == 0 {
 		return false

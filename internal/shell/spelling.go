@@ -46,7 +46,7 @@ func matchStar(glob, text string) bool {
 	}
 }
 
-// name returns the option in text without the option's value.
+// name returns the option in text without its value.
 func name(text string) string {
 	name, _, _ := strings.Cut(text, "=")
 	return name

@@ -12,45 +12,45 @@ import (
 type reader struct {
 	expander
 	flow   flow
-	budget int // the number of bytes of script text that may still be parsed
-	work   int // the number of pieces parsed so far, including those of nested scripts
+	budget int // number of bytes of script text that may still be parsed
+	work   int // number of pieces parsed so far, including those of nested scripts
 
 	// covered means that readPossible is reading every suffix of an argument list as a command, and
-	// that the command being read is one of these suffixes.
+	// the current command is one of these suffixes.
 	covered bool
-	// recognized means that the program that is being read is in a table, although its arguments
-	// may still name a command.
+	// recognized means that the current program is in a table, although its arguments may still
+	// name a command.
 	recognized bool
-	loopBodies int // the number of loop bodies read so far; a body counts once per word
+	loopBodies int // number of loop bodies read so far; a body counts once per word
 
-	gitAliases map[string]string // the git aliases that the script defines
+	gitAliases map[string]string // git aliases defined by the script
 	aliases    scriptAliases
-	functions  map[string][]*syntax.Stmt // the bodies of the functions that use their arguments
-	calling    map[string][]arg          // by function name, the arguments of the function calls that are being read
-	calls      int                       // the number of function bodies read for calls so far
-	called     int                       // the total number of bytes in those bodies
+	functions  map[string][]*syntax.Stmt // bodies of functions that use their arguments
+	calling    map[string][]arg          // by function name, the arguments of the calls that are being read
+	calls      int                       // number of function bodies read for calls so far
+	called     int                       // total size of those bodies in bytes
 
 	pipe        pipeline
-	outerRedirs []*syntax.Redirect // the redirections of the program that runs this shell, as in ssh host 'bash -s' < x.sh
-	piped       bool               // whether the standard input is a pipe
+	outerRedirs []*syntax.Redirect // redirections of the program that runs this shell, as in ssh host 'bash -s' < x.sh
+	piped       bool               // standard input is a pipe
 }
 
-// A pipeline is the part of a pipe that precedes the current element.
+// A pipeline is the part of a pipe before the current element.
 type pipeline struct {
-	from     int // the index of the pipeline's first command
-	elements int // number of elements if all elements are simple commands; otherwise 0 or less
+	from     int // index of the first command
+	elements int // number of elements if all are simple commands; otherwise 0 or less
 }
 
-// withInput calls the function read. If fed is true, the commands found by this function get their
-// standard input from a pipe in the script.
+// withInput calls read. If fed is true, the commands found by read get their standard input from a
+// pipe in the script.
 func (r *reader) withInput(fed bool, read func()) {
 	defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)
 	r.input, r.piped = r.input || fed, r.piped || fed
 	read()
 }
 
-// scriptAliases maps aliases that the script defines to their words. It contains only the aliases
-// that are followed.
+// scriptAliases maps the script's aliases to their words. It contains only aliases that are
+// followed.
 type scriptAliases map[string][]string
 
 // use reports whether name is an alias or a program that an alias runs.
@@ -63,9 +63,9 @@ func (a scriptAliases) use(name string) bool {
 	return false
 }
 
-// define reads the definitions of aliases. Some shells, such as zsh, expand an alias in the script
-// that defines it. An alias that stands for a program with plain words is followed. Any other alias
-// makes all later commands uncertain.
+// define reads alias definitions. Some shells, such as zsh, expand an alias in the script that
+// defines it. An alias for a program with plain words is followed; any other makes all later
+// commands uncertain.
 func (a *scriptAliases) define(r *findings, builtin string, args []arg) {
 	for _, def := range args {
 		name, text, defines := strings.Cut(def.text, "=")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// subcommands is the table of programs that have subcommands. It contains the options that can
-// precede a subcommand, in the notation of [program]. If an option is missing, it may take a value.
+// subcommands is the table of programs with subcommands. It lists the options that can precede a
+// subcommand, in the notation of [program]. An option that is not listed may take a value.
 var subcommands = eachName(map[string]func() *knownOptions{
 	"git":                           leading(gitLead),
 	"docker,podman,nerdctl":         leading("H|host= c|context= l|log-level= config= D|debug tls tlscacert= tlscert= tlskey= tlsverify url= connection= root= remote"),
@@ -77,8 +77,8 @@ var groups = eachGroup(map[string]string{
 	"uv":                    "pip tool python run cache",
 })
 
-// eachGroup expands the table of groups. The result has one entry per program and group, which
-// contains the options that can precede the group's subcommands.
+// eachGroup expands the table of groups to one entry per program and group. An entry contains the
+// options that can precede the group's subcommands.
 func eachGroup(rows map[string]string) map[string]func() *knownOptions {
 	table := make(map[string]func() *knownOptions)
 	for names, subs := range rows {
@@ -95,8 +95,8 @@ func eachGroup(rows map[string]string) map[string]func() *knownOptions {
 	return table
 }
 
-// subcommandsOf returns the options that can precede the subcommands of a program. It returns nil
-// if the program has no subcommands.
+// subcommandsOf returns the options that can precede a program's subcommands, or nil if the program
+// has no subcommands.
 func subcommandsOf(name string) *knownOptions {
 	if t := subcommands[name]; t != nil {
 		return t()
@@ -104,8 +104,8 @@ func subcommandsOf(name string) *knownOptions {
 	return nil
 }
 
-// next returns the first operand and the arguments after it. Without an operand, it returns nil.
-// sure is false if an unknown option before the operand may take the operand as its value.
+// next returns the first operand, or nil if there are no operands, and the arguments after it. sure
+// is false if an unknown option before the operand may take it as its value.
 func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	sure = true
 	for len(args) > 0 {
@@ -126,7 +126,7 @@ func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	return nil, nil, sure
 }
 
-// beside returns args without those options before the subcommand whose value is not literal. It
+// beside returns args without the options before the subcommand whose values are not literal. It
 // keeps the given options, which come from a pattern.
 func (k *knownOptions) beside(args []arg, options []wanted) []arg {
 	sub, rest, _ := k.next(args)
@@ -152,5 +152,5 @@ func (k *knownOptions) beside(args []arg, options []wanted) []arg {
 	return append(kept, args[end:]...)
 }
 
-// gitOptions are git's options before the subcommand.
+// gitOptions returns git's options before the subcommand.
 var gitOptions = leading("v version h help p paginate P no-pager bare no-optional-locks literal-pathspecs exec-path c= C= git-dir= work-tree= namespace=")

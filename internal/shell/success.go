@@ -8,12 +8,12 @@ import (
 )
 
 // Surely answers the second question: if the script exits with status 0, is it certain that p has
-// run and succeeded? If not, the Doubt has the reason and a script that would be accepted.
+// run and succeeded? If not, the Doubt gives the reason and a script that would be accepted.
 //
-// The answer is yes if every successful way through the script has run p: as the last command of
+// The answer is yes if p runs on every successful path through the script: as the last command of
 // the script; in the && list that ends the script; before ; under set -e; as the last command of a
 // pipe, or anywhere in a pipe under set -o pipefail; inside ( ), { }, wrappers such as timeout,
-// launchers such as npx, and bash -c. The command can have any arguments except those that,
+// launchers such as npx, and bash -c. The command may have any arguments except those that,
 // according to the tables, make the program do something else, less, or nothing. A pattern that
 // ends with * allows these as well. An exact pattern allows only inert arguments.
 func (r *Reading) Surely(p Pattern) (bool, Doubt) {
@@ -30,8 +30,8 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
 }
 
-// evidence reports whether the success of the script proves that p succeeded. first is the index of
-// the first command that may match p, or -1.
+// evidence reports whether the script's success proves that p succeeded. first is the index of the
+// first command that may match p, or -1.
 func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 	first = -1
 	for i := range r.commands {
@@ -48,8 +48,8 @@ func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 	return first, false
 }
 
-// A gap explains why the success of a script does not prove the success of a command. The gap's
-// argument is the command as written in the script. A gap returns the explanation and the advice.
+// A gap explains why a script's success does not prove a command's success. Given the command as
+// written in the script, it returns the explanation and advice.
 type gap func(own string) (what, advice string)
 
 // gapOutside returns a gap that can be avoided by running the command in a separate call.
@@ -59,8 +59,8 @@ func gapOutside(what string) gap {
 
 func alone(own string) string { return "run `" + own + "` in a separate call" }
 
-// gap returns the gap between the success of the script and the success of the command with index
-// i. It returns nil if it finds none.
+// gap returns the gap between the script's success and that of the command with index i, or nil if
+// it finds none.
 func (r *Reading) gap(i int, p *Pattern) gap {
 	c := &r.commands[i]
 	switch {
@@ -100,12 +100,12 @@ func (r *Reading) gap(i int, p *Pattern) gap {
 }
 
 // spoiled returns a doubt about something that may have replaced the program of the command with
-// index i, or nil if the script has nothing like that.
+// index i, or nil.
 func (r *Reading) spoiled(i int) *doubt {
 	return list.Find(r.doubts, func(d doubt) bool { return d.spoils && d.before <= i })
 }
 
-// hides contains, for each masking, the reason why the masking hides whether a command succeeded.
+// hides holds, for each masking, the reason why it hides a command's success.
 var hides = [...]string{
 	followed:    "another command decides whether the script succeeds",
 	piped:       "the pipe hides whether it failed",
@@ -119,8 +119,7 @@ var hides = [...]string{
 	ended:       "the script may end before it",
 }
 
-// lost describes the construct that hides whether the command succeeded, and how to avoid the
-// construct.
+// lost describes the construct that hides whether the command succeeded, and how to avoid it.
 func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice string) {
 	switch what = hides[c.masking]; c.masking {
 	case followed:
@@ -138,14 +137,14 @@ func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice strin
 	return what, alone
 }
 
-// longestAdvice is the maximum length of a script that is quoted in advice.
+// longestAdvice is the maximum length of a script quoted in advice.
 const longestAdvice = 200
 
 // printOnlyOptions are the options that make most programs print something and do nothing else.
 var printOnlyOptions = setOf("--help --version --dry-run --dryrun --dry --just-print --list-tests --listTests --collect-only --no-run --if-present --showConfig --show-config --print-config")
 
-// deviation returns the argument that, according to the tables, makes the command do something else
-// or less than its name says.
+// deviation returns the argument that, according to the tables, makes the command do something
+// else, or less, than its name says.
 func (c *command) deviation(p *Pattern) (argument string, less bool) {
 	known, options, lead, ok := programOf(c.name, c.args)
 	rule, _, tests := entryOf(evidenceOperands, c.name, c.args)
@@ -202,8 +201,8 @@ func (c *command) deviation(p *Pattern) (argument string, less bool) {
 	return "", false
 }
 
-// optionDeviates reports whether the command does something else or less than its name says because
-// of the first option in args. It also returns the number of arguments that the option takes.
+// optionDeviates reports whether the first option in args makes the command do something else, or
+// less, than its name says. It also returns the number of arguments that the option takes.
 func (c *command) optionDeviates(p *Pattern, options *knownOptions, tests bool, args []arg) (n int, less bool) {
 	text := args[0].text
 	found, n := options.option(args)
@@ -237,7 +236,7 @@ func (c *command) shows(p *Pattern) (option string, ok bool) {
 // noOptions holds the options of a program that is in no table.
 var noOptions = parseOptions("")
 
-// changes reports whether an option changes the command's effect.
+// changes reports whether an option changes what the command does.
 func changes(k *knownOptions, o givenOption, text string) bool {
 	name := name(text)
 	switch {
@@ -251,8 +250,7 @@ func changes(k *knownOptions, o givenOption, text string) bool {
 	return !o.inert()
 }
 
-// shortens reports whether a long option may be an abbreviation of an option that changes the
-// effect of the command.
+// shortens reports whether a long option may abbreviate one that changes the command's effect.
 func (k *knownOptions) shortens(name string) bool {
 	long, ok := strings.CutPrefix(name, "--")
 	if !ok || len(long) < 2 {
@@ -266,8 +264,8 @@ func (k *knownOptions) shortens(name string) bool {
 	return false
 }
 
-// others returns the operands that are not in the pattern. The first operands of the pattern belong
-// to the name of the table's entry and are not in operands; lead is their number.
+// others returns the operands that are not in the pattern. The first lead operands of the pattern
+// belong to the name of the table's entry and are not in operands.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

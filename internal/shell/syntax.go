@@ -8,7 +8,7 @@ import (
 )
 
 // isText reports whether a word consists only of literal text and quotes. Quotes after a dollar
-// sign do not count as quotes, because shells disagree about them.
+// sign do not count, because shells disagree about them.
 func isText(parts []syntax.WordPart) bool {
 	return !slices.ContainsFunc(parts, func(part syntax.WordPart) bool {
 		switch p := part.(type) {
@@ -40,7 +40,7 @@ func isSlice(p *syntax.ParamExp) bool {
 		p.Names == 0 && p.NestedParam == nil && p.Flags == nil && !p.IsSet && len(p.Modifiers) == 0
 }
 
-// onlyExpansion returns the expansion if w consists of a single expansion, and nil otherwise.
+// onlyExpansion returns the expansion if w consists of nothing else, and nil otherwise.
 func onlyExpansion(w *syntax.Word) (p *syntax.ParamExp, quoted bool) {
 	if len(w.Parts) != 1 {
 		return nil, false
@@ -111,8 +111,7 @@ func isZsh(parts []syntax.WordPart) bool {
 	return ok && len(next.Value) > 1 && strings.IndexByte("=~^", next.Value[0]) >= 0 && (next.Value[1] == '{' || isName(next.Value[1:2]))
 }
 
-// isSimple reports whether s, which is an element of a pipe, is a simple command without
-// redirections.
+// isSimple reports whether s, an element of a pipe, is a simple command without redirections.
 func isSimple(s *syntax.Stmt) bool {
 	_, ok := s.Cmd.(*syntax.CallExpr)
 	return ok && !s.Negated && len(s.Redirs) == 0
@@ -128,14 +127,12 @@ func setsInput(list []*syntax.Redirect) bool {
 	})
 }
 
-// givesText reports whether the redirection rd gives a command text from the script as its standard
-// input.
+// givesText reports whether rd gives a command text from the script as its standard input.
 func givesText(rd *syntax.Redirect) bool {
 	return rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc || rd.Op == syntax.WordHdoc
 }
 
-// nameOf returns the name of the variable that a assigns a value to, or "" if the name is not
-// literal.
+// nameOf returns the name of the variable assigned by a, or "" if the name is not literal.
 func nameOf(a *syntax.Assign) string {
 	switch {
 	case a.Name != nil:
@@ -146,8 +143,7 @@ func nameOf(a *syntax.Assign) string {
 	return ""
 }
 
-// mayFail reports whether the redirection rd opens a file. If the file cannot be opened, the shell
-// does not run the command.
+// mayFail reports whether rd opens a file. If opening it fails, the shell does not run the command.
 func mayFail(rd *syntax.Redirect) bool {
 	return rd.Word != nil && rd.Hdoc == nil && rd.Op != syntax.WordHdoc && rd.Op != syntax.DplIn && rd.Op != syntax.DplOut && rd.Word.Lit() != "/dev/null"
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// evidenceOperands holds operands that do not keep a build or test command from running completely,
-// in addition to those in [programs]. Any other operand selects a part of the work.
+// evidenceOperands holds operands that let a build or test command do all its work, in addition to
+// those in [programs]. Any other operand selects part of the work.
 var evidenceOperands = eachName(map[string]operands{
 	"make,gmake,just,task,rake,mvn,gradle,gradlew": {max: unbounded, not: "="},
 	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script,cargo test,cargo nextest,bun test,deno test,vitest run,phpunit,git commit": {},
@@ -20,13 +20,13 @@ var evidenceOperands = eachName(map[string]operands{
 	"rails test,rails spec":         {max: unbounded, not: ":", notEnd: ".rb"},
 })
 
-// forwardsAfterDash are the programs that pass arguments after -- on to the program that they run.
+// forwardsAfterDash are the programs that pass arguments after -- on to the program they run.
 var forwardsAfterDash = setOf("npm pnpm yarn bun cargo npx")
 
 // forwardsAll are the programs that pass arguments on even without --.
 var forwardsAll = setOf("yarn pnpm bun")
 
-// partialOptions are the options that make test programs run only some tests or no tests.
+// partialOptions are the options that make test programs run only some tests, or none.
 var partialOptions = setOf(`--list --listTests --help -h --version -V -t --testNamePattern --testPathPattern --testPathPatterns --grep -g --fgrep --changed --onlyChanged -o --only
 	--skip --ignored --exact --include-ignored --passWithNoTests --collect-only --co -k -m --deselect --ignore --lf --last-failed --shard --no-run --related
 	--findRelatedTests --update -u --updateSnapshot --setup-plan --setup-only --fixtures --filter --group --testsuite --tests --example -e --tag --only-failures
@@ -46,12 +46,11 @@ var otherEffectOptions = eachName(map[string]string{
 // run.
 var sameTestOptions = map[string]set{"go": setOf("-coverprofile -coverpkg -cpuprofile -memprofile -blockprofile -mutexprofile -trace -outputdir -benchmem -mod")}
 
-// scriptSettings are the settings that change how npm, pnpm and yarn run a project's scripts, or
-// that keep them from running scripts.
+// scriptSettings are the settings that change how npm, pnpm and yarn run project scripts, or that
+// prevent it.
 var scriptSettings = setOf("script-shell shell node-options if-present dry-run workspace workspaces prefix usage version versions ignore-scripts")
 
-// setsScripts reports whether the program changes one of the scriptSettings when it is called with
-// args.
+// setsScripts reports whether the program, called with args, changes one of the scriptSettings.
 func setsScripts(program string, args []arg) bool {
 	if program != "npm" && program != "pnpm" && program != "yarn" || !slices.ContainsFunc(args[:min(2, len(args))], func(a arg) bool { return a.matchWord("=set =config =c") != "" }) {
 		return false
@@ -59,8 +58,8 @@ func setsScripts(program string, args []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || scriptSettings[name(a.text)] })
 }
 
-// passed returns the first argument that is passed on and selects a part of the tests. An argument
-// after an option does not count, because it may be the value of the option.
+// passed returns the first passed-on argument that selects part of the tests. An argument after an
+// option does not count, because it may be the option's value.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false
 	for _, a := range args {

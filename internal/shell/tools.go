@@ -1,16 +1,16 @@
 package shell
 
-// A tool is a program that may run a command that its arguments or a project file name. The string
-// fields are lists of words in the notation of [arg.matchWord].
+// A tool is a program that may run a command named by its arguments or by a project file. The
+// string fields are lists of words in the notation of [arg.matchWord].
 type tool struct {
 	kind     toolKind
-	mayRun   string // the arguments that may make the tool run a command
-	commands string // the options whose value is a command line
-	file     string // the options whose value is a file that contains a program
-	launches string // after these words, any argument may be the beginning of a command
-	runs     string // after these words, the arguments are files that contain programs
-	flags    string // the letters of the tool's harmless options; with any other option, it may run a command
-	files    string // the names of the project files that define what the tool executes
+	mayRun   string // arguments that may make the tool run a command
+	commands string // options whose value is a command line
+	file     string // options whose value is a file that contains a program
+	launches string // words after which a command may begin at any argument
+	runs     string // words after which the arguments are files that contain programs
+	flags    string // letters of the tool's harmless options; any other option may make it run a command
+	files    string // names of the project files that define what the tool executes
 }
 
 // A toolKind is the meaning of a tool's arguments.
@@ -18,10 +18,10 @@ type toolKind uint8
 
 const (
 	optionTool toolKind = iota // the arguments are operands and options
-	container                  // the arguments are operands, options and the words of commands, so all of them must be literal
-	builder                    // the arguments are targets that a project file defines
-	runner                     // the arguments are targets that a project file defines, and arguments for the program that these targets run
-	launcher                   // any argument may be the beginning of a command
+	container                  // the arguments are operands, options and words of commands, so all of them must be literal
+	builder                    // the arguments are targets defined by a project file
+	runner                     // the arguments are targets defined by a project file, and arguments for the program that the targets run
+	launcher                   // a command may begin at any argument
 	delegate                   // the arguments are commands in an unknown form
 )
 
@@ -78,7 +78,7 @@ var tools = eachName(map[string]tool{
 	delegateNames: {kind: delegate},
 })
 
-// Words that several tools share.
+// Words shared by several tools.
 const (
 	makefile        = "=-f =--file =--makefile"
 	projectTells    = "=SHELL =.SHELLFLAGS =MAKEFLAGS =set-script =--eval =--shell =--script-shell =-E =eval =--chooser =--shell-arg =--shell-command =-f-"
@@ -96,6 +96,6 @@ const (
 		"noglob,nocorrect,repeat,autoload,zmodload,emulate,zle,autossh,ssh-agent,fakechroot,ccache,sccache,distcc,dumb-init,tini,gosu,su-exec,dotenv,valgrind"
 )
 
-// clients are the programs that execute their standard input as commands. These may include shell
+// clients are the programs that execute their standard input as commands, which may include shell
 // commands.
 var clients = setOf("sqlite3 duckdb psql mysql mariadb sftp gdb lldb vi vim nvim view gvim vimdiff vimtutor rvim rview bc dc groff troff nroff eqn tbl pic")

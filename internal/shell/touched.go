@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// Touches reports whether the script openly reads or writes a file that the pattern describes. If
-// only a part of a path is known and the path may match, Touches returns [Opaque].
+// Touches reports whether the script openly reads or writes a file that the pattern describes. It
+// returns [Opaque] if only part of a path is known and the path may match.
 func (r *Reading) Touches(p FilePattern) (Outcome, Doubt) {
 	found, by := NoMatch, 0
 	for i := range r.touched {
@@ -24,8 +24,8 @@ func (r *Reading) Touches(p FilePattern) (Outcome, Doubt) {
 	return Opaque, Doubt{What: what, Code: r.code(f.from, f.to), At: r.character(f.from), Advice: advice(what)}
 }
 
-// namedInCode looks in code in other languages for files that p describes. In such code, the glob *
-// does not match any file.
+// namedInCode looks for files that p describes in code in other languages. There, the glob *
+// matches no file.
 func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 	if strings.Trim(p.glob, "*") == "" {
 		return NoMatch, Doubt{}
@@ -41,7 +41,8 @@ func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// inCode returns the doubt about code in another language that may use a file.
+// inCode returns the doubt with index of, which is about code in another language that may use a
+// file.
 func (r *Reading) inCode(of int, which string) Doubt {
 	d := r.exported(&r.doubts[of])
 	d.What += " " + which

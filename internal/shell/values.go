@@ -7,28 +7,27 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A values holds the values of variables that are known for certain. While a body is read for a
-// call, the array "@" contains the function's arguments, and "1" to "9" are the first nine
-// arguments.
+// A values holds the values of variables that are known for certain. While a function's body is
+// read for a call, the array "@" contains its arguments, and "1" to "9" are the first nine.
 type values struct {
 	texts  map[string]arg
 	arrays map[string][]arg
-	either map[string][]string // for a variable that has one of several values, the possible values
-	lost   *set                // if not nil, collects the names of the variables that lose their values; "" means that all variables do
+	either map[string][]string // for a variable that has one of several values, those values
+	lost   *set                // if not nil, collects the names of variables that lose their values; "" stands for all variables
 }
 
-// clone returns a copy that can be modified independently. Only the set lost is shared.
+// clone returns a copy that can be modified independently, except for lost, which is shared.
 func (v *values) clone() values {
 	return values{maps.Clone(v.texts), maps.Clone(v.arrays), maps.Clone(v.either), v.lost}
 }
 
-// Limits in bytes: for one known value, and for all expansions of variables together.
+// Limits in bytes on one known value and on all expansions of variables together.
 const (
 	maxValue    = 4 << 10
 	maxExpanded = 256 << 10
 )
 
-// maxElements is the maximum number of elements in a known array, and of words in a known value.
+// maxElements limits the elements of a known array and the words of a known value.
 const maxElements = 64
 
 // maxAlternatives is the maximum number of possible values of one variable.
@@ -48,7 +47,7 @@ func (v *values) bindArray(name string, elements []arg) {
 	put(&v.arrays, name, elements)
 }
 
-// unbind makes the value of the variable with this name unknown.
+// unbind makes the variable's value unknown.
 func (v *values) unbind(name string) {
 	delete(v.texts, name)
 	delete(v.arrays, name)
@@ -68,8 +67,7 @@ func (v *values) forgetAll() {
 	}
 }
 
-// alternatives returns the possible values of the variable with this name, or nil if they are
-// unknown.
+// alternatives returns the variable's possible values, or nil if they are unknown.
 func (v *values) alternatives(name string) []string {
 	if value, ok := v.texts[name]; ok && value.kind == literal {
 		return []string{value.text}
@@ -93,7 +91,7 @@ func sliced(p *syntax.ParamExp, list []arg, known bool) ([]arg, bool) {
 	return behind(list, n-1)
 }
 
-// behind returns list without its first n elements, provided that list certainly has n elements.
+// behind returns list without its first n elements, if it certainly has n elements.
 func behind(list []arg, n int) ([]arg, bool) {
 	if n > len(list) {
 		return nil, false

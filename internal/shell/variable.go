@@ -8,26 +8,26 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A variables holds the known facts about the variables of a script. In arithmetic, bash evaluates
-// the *value* of a variable as an expression, and it runs commands in the array indexes of this
-// expression: x='a[$(rm y)]'; echo $((x)). If declare or a similar builtin assigns a value to an
-// array, bash expands the value again: declare -a x='($(rm y))'.
+// A variables holds what is known about a script's variables. In arithmetic, bash evaluates the
+// *value* of a variable as an expression, and runs the commands in its array indexes: x='a[$(rm
+// y)]'; echo $((x)). If declare or a similar builtin assigns a value to an array, bash expands the
+// value again: declare -a x='($(rm y))'.
 type variables struct {
 	facts        map[string]fact
-	wild         bool  // any variable may get any value
-	commandIndex bool  // some text contains an array index that contains a command
+	wild         bool  // any variable may have any value
+	commandIndex bool  // some text has an array index that contains a command
 	tests        bool  // test or [ has an operand that is not literal
 	made         bool  // make gets a value that is not literal
-	shells       bool  // some text may call a function of make
-	given        bool  // the current command receives a variable that is not known to be inert
-	exported     bool  // all later programs receive a variable that is not known to be inert
+	shells       bool  // some text may call a make function
+	given        bool  // the current command gets a variable that is not known to be inert
+	exported     bool  // all later programs get a variable that is not known to be inert
 	allexport    bool  // all variables are exported, because of set -a
 	passed       []arg // the values of the exported variables
 
 	values                   // the values in the current shell
-	expanded            int  // the number of bytes in all expansions so far
+	expanded            int  // number of bytes in all expansions so far
 	forwardingFunctions set  // the functions that use their arguments
-	visited             int  // the number of nodes that effectsOf has visited so far
+	visited             int  // number of nodes visited by effectsOf so far
 	unknowable          set  // the variables whose value cannot be known
 	fixed               set  // the variables that may be read-only
 	customIFS           bool // expansions may be split at characters that are not blanks
@@ -45,12 +45,12 @@ const (
 	filled                    // declare assigns a value to the variable that is not literal
 )
 
-// note adds the fact f to the facts about the variable with the given name.
+// note adds f to the facts about a variable.
 func (v *variables) note(name string, f fact) {
 	put(&v.facts, name, v.facts[name]|f)
 }
 
-// hasCommandIndex reports whether text may contain an array index that contains a command.
+// hasCommandIndex reports whether text may have an array index that contains a command.
 func hasCommandIndex(text string) bool {
 	return strings.Contains(text, "[") && (strings.Contains(text, "$(") || strings.Contains(text, "`") || strings.Contains(text, "${"))
 }
@@ -86,13 +86,12 @@ func (v *variables) setArguments(list []arg, known bool) {
 	}
 }
 
-// mayBind reports whether the variable with this name keeps the value that the script assigns to
-// it.
+// mayBind reports whether the variable keeps a value that the script assigns to it.
 func (v *variables) mayBind(name string) bool {
 	return !v.unbound && !v.wild && !v.unknowable[name] && isName(name) && !implicitVariables[name] && !counters[name] && !begins(name, "BASH") && !ownVariables[name] && !steers(name)
 }
 
-// neverBind makes the value of the variable with this name unknown for the rest of the script.
+// neverBind makes the variable's value unknown for the rest of the script.
 func (v *variables) neverBind(name string) {
 	v.unbind(name)
 	v.unknowable.add(name)
@@ -116,9 +115,8 @@ func (v *variables) valueOf(p *syntax.ParamExp, quoted bool) (value arg, ok bool
 	return value, value.kind <= single
 }
 
-// elements returns the expansion of a word that consists only of "${x[@]}", "$@" or "${@:2}", if
-// the expansion is known. If the word is not quoted, the elements must be words that no shell
-// splits.
+// elements returns the expansion of a word that consists only of "${x[@]}", "$@" or "${@:2}", if it
+// is known. The elements of an unquoted word must be words that no shell splits.
 func (v *variables) elements(w *syntax.Word) (list []arg, ok bool) {
 	p, quoted := onlyExpansion(w)
 	if p == nil || !isSlice(p) {
@@ -139,11 +137,10 @@ func (v *variables) elements(w *syntax.Word) (list []arg, ok bool) {
 	return list, ok && v.expanded <= maxExpanded
 }
 
-// commands returns the possible expansions of a command word that consists only of $x. The result
-// contains one list of words for each possible value of x. It is nil if the values are unknown.
-// Without quotes, plain text is split at blanks. zsh does not split it and then finds no program
-// with that name. If a value may be a builtin, the result is nil, because builtins affect the shell
-// that runs them.
+// commands returns the possible expansions of a command word that consists only of $x, one list of
+// words for each possible value of x. It returns nil if the values are unknown or if one may be a
+// builtin, because builtins affect the shell that runs them. Without quotes, plain text is split at
+// blanks. zsh does not split it and then finds no program with that name.
 func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	p, quoted := onlyExpansion(w)
 	if p == nil || !isPlain(p) || p.Index != nil || p.Param.Value == "*" {
@@ -172,8 +169,8 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 }
 
 // assign sets the value of a variable after an assignment. before holds the previous elements of
-// the array, if they are known, and held holds the values that the variable may have had. If
-// straight is true, the assignment certainly runs, and runs exactly once.
+// the array, if known, and held the values that the variable may have had. straight means that the
+// assignment is certain to run exactly once.
 func (v *variables) assign(a *syntax.Assign, value arg, elements, before []arg, known bool, held []string, straight bool) {
 	name := a.Name.Value
 	indexed := a.Array != nil && slices.ContainsFunc(a.Array.Elems, func(e *syntax.ArrayElem) bool { return e.Index != nil })
@@ -181,20 +178,20 @@ func (v *variables) assign(a *syntax.Assign, value arg, elements, before []arg, 
 	case v.fixed[name], indexed:
 	case a.Array == nil && !a.Append && straight && value.kind <= single:
 		v.bind(name, value)
-	case a.Array == nil && !a.Append && len(held) > 0 && len(held) < maxAlternatives && value.kind == literal: // it is uncertain whether the assignment runs, so both the old and the new value are possible
+	case a.Array == nil && !a.Append && len(held) > 0 && len(held) < maxAlternatives && value.kind == literal: // the assignment might not run, so both the old and the new value are possible
 		put(&v.either, name, append(held[:len(held):len(held)], value.text))
 	case a.Array == nil || len(elements)+len(before) > maxElements:
 	case straight && !a.Append:
 		v.bindArray(name, elements)
 	case straight && known:
 		v.bindArray(name, slices.Concat(before, elements))
-	case known && a.Append && len(before) > 0: // it is uncertain whether the assignment runs, so it is unknown whether elements were added
+	case known && a.Append && len(before) > 0: // the assignment might not run, so it is unknown whether elements were added
 		v.bindArray(name, slices.Concat(before, []arg{{kind: anything}}))
 	}
 }
 
-// attributes handles the attributes that declare and similar builtins give to variables. If a
-// variable has an attribute, an assignment may store a different value or have no effect.
+// attributes handles the attributes that declare and similar builtins give to variables. With an
+// attribute, an assignment may store a different value or have no effect.
 func (v *variables) attributes(d *syntax.DeclClause) {
 	readOnly, strange, array := d.Variant.Value == "readonly", false, false
 	for _, a := range d.Args {

@@ -52,8 +52,8 @@ func (r *reader) stmts(list []*syntax.Stmt) {
 	}
 }
 
-// stmt reads a statement. Lists and pipelines are left-recursive and can be long, so stmt takes
-// them apart in a loop.
+// stmt reads a statement. Lists and pipelines are left-recursive and can be long, so stmt unrolls
+// them in a loop.
 func (r *reader) stmt(s *syntax.Stmt) {
 	if s == nil || !r.enter() {
 		return
@@ -89,7 +89,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	})
 	r.flow.leaveElement(before, apart)
 	errexit, pipefail := r.flow.errexit, r.flow.pipefail
-	elements := 0 // number of elements of the pipe so far; negative: some element is not a simple command
+	elements := 0 // number of elements of the pipe so far; negative if some element is not a simple command
 	for i, b := range rest {
 		piped := isPipe(b)
 		switch {
@@ -158,7 +158,7 @@ func (r *reader) command(s *syntax.Stmt) {
 	}
 }
 
-// compoundCommand reads a command that runs other statements under a condition or in a loop.
+// compoundCommand reads a command that runs other statements conditionally or in a loop.
 func (r *reader) compoundCommand(cmd syntax.Command) {
 	switch c := cmd.(type) {
 	case *syntax.IfClause:
@@ -182,7 +182,7 @@ func (r *reader) compoundCommand(cmd syntax.Command) {
 	case *syntax.FuncDecl:
 		r.readFunction(c)
 	case *syntax.CoprocClause:
-		r.doubtAll("a coprocess") // the parser does not split a coprocess in the same way as bash
+		r.doubtAll("a coprocess") // the parser and bash split a coprocess differently
 		r.withInput(true, func() { r.stmt(c.Stmt) })
 	default:
 		r.doubtAll("a statement that bash does not know")
@@ -215,7 +215,7 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	}
 	if len(c.Args) > 0 {
 		if l, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && strings.Contains(l.Value, "=") {
-			r.doubtAll("a command word that may be an assignment") // for example after coproc
+			r.doubtAll("a command word that may be an assignment") // for example, after coproc
 		}
 		defer func(before bool) { r.textInput = before }(r.textInput)
 		r.textInput = r.textInput || slices.ContainsFunc(redirs, givesText)
@@ -223,8 +223,8 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	}
 }
 
-// callEach reads a command once for each list in lists. Each list is an expansion of the command
-// word. If lists is empty, callEach reads the words as written.
+// callEach reads a command once for each expansion of its command word in lists. If lists is empty,
+// it reads the words as written.
 func (r *reader) callEach(lists [][]arg, words []*syntax.Word, redirs []*syntax.Redirect) {
 	if len(lists) == 0 {
 		r.run(r.words(words), redirs)
@@ -239,8 +239,8 @@ func (r *reader) callEach(lists [][]arg, words []*syntax.Word, redirs []*syntax.
 	}
 }
 
-// redirects reads the redirections of a statement. It reads the commands in their words, and
-// records the files that they read and write.
+// redirects reads a statement's redirections: the commands in their words, and the files they read
+// and write.
 func (r *reader) redirects(list []*syntax.Redirect) {
 	for _, rd := range list {
 		if rd.N != nil && strings.HasPrefix(rd.N.Value, "{") {
@@ -324,9 +324,8 @@ func (r *reader) substitution(list []*syntax.Stmt, fed bool) {
 	r.withInput(fed, func() { r.stmts(list) })
 }
 
-// otherShell enters a part of the script that runs in another process. Variables and options that
-// are set in this part are lost when the process ends. The caller must call leave at the end of the
-// part.
+// otherShell enters a part of the script that runs in another process. Variables and options set
+// there are lost when the process ends. The caller must call leave at the end of the part.
 func (r *reader) otherShell() (leave func()) {
 	flow, before := r.flow, r.vars.values
 	r.vars.values = before.clone()
@@ -334,8 +333,7 @@ func (r *reader) otherShell() (leave func()) {
 	return func() { r.flow, r.vars.values = flow, before }
 }
 
-// maxLoopBodies is the maximum number of loop bodies that are read. A body counts once for each
-// word.
+// maxLoopBodies limits the number of loop bodies read. A body counts once for each word.
 const maxLoopBodies = 64
 
 // loop reads for and select. If the words are few and known, it reads the body once per word.
@@ -382,7 +380,7 @@ func (r *reader) loop(c *syntax.ForClause) {
 	r.vars.forgetEffects(changed)
 }
 
-// isCount reports whether w is a numeric range, for example {1..9}.
+// isCount reports whether w is a numeric range such as {1..9}.
 func isCount(w *syntax.Word) bool {
 	text := w.Lit()
 	return strings.HasPrefix(text, "{") && strings.Trim(text, "{}.-0123456789") == ""
@@ -391,8 +389,8 @@ func isCount(w *syntax.Word) bool {
 // keyed matches scripts that may declare an associative array with the option -A.
 var keyed = regexp.MustCompile(`[-+][a-zA-Z]*A`)
 
-// isIndices reports whether w expands to the indexes of an array: "${!x[@]}". Unless the array is
-// declared with -A, indexes are numbers.
+// isIndices reports whether w expands to the indexes of an array: "${!x[@]}". Indexes are numbers
+// unless the array is declared with -A.
 func isIndices(w *syntax.Word) bool {
 	parts := w.Parts
 	if len(parts) == 1 {

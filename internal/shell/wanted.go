@@ -7,17 +7,17 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A wanted is an option of a pattern.
+// A wanted is an option in a pattern.
 type wanted struct {
-	text    string   // the option as the pattern contains it
+	text    string   // the option as written in the pattern
 	names   []string // all names of the option; see [program.options]
-	letters []wanted // the letters of an argument such as -rf, if -rf may be a single option or several
+	letters []wanted // the letters of an argument such as -rf, which may be a single option or several
 	value   string
 	with    bool // the option must have this value
 }
 
-// parseWanted parses the option at the start of words. It returns the number of words that the
-// option takes.
+// parseWanted parses the option at the start of words. It returns the number of words the option
+// takes.
 func (k *knownOptions) parseWanted(words []string) (found []wanted, n int) {
 	text := words[0]
 	name, value, with := strings.Cut(text, "=")
@@ -48,7 +48,7 @@ func (k *knownOptions) parseWanted(words []string) (found []wanted, n int) {
 	return found, 1
 }
 
-// byLongName returns the option with this long name, or nil.
+// byLongName returns the option with the given long name, or nil.
 func (k *knownOptions) byLongName(name string) *knownOption {
 	switch o := k.byName[name]; {
 	case len(name) > 1 && o != nil:
@@ -59,8 +59,8 @@ func (k *knownOptions) byLongName(name string) *knownOption {
 	return nil
 }
 
-// wants returns what to look for if a pattern contains the option: all spellings of the option, or
-// the options that the option implies.
+// wants returns what to look for if a pattern contains the option: all its spellings, or the
+// options that it implies.
 func (o *knownOption) wants(k *knownOptions, w wanted) []wanted {
 	switch {
 	case o == nil:
@@ -87,8 +87,8 @@ func wantedOfUnknown(text, name, value string, with bool) []wanted {
 	return []wanted{w}
 }
 
-// given reports whether the option is among args. Values of other options do not count, and
-// arguments after -- do not count either.
+// given reports whether args contain the option. Values of other options and arguments after -- do
+// not count.
 func (w *wanted) given(k *knownOptions, args []arg) Outcome {
 	found := NoMatch
 	for i := 0; i < len(args); i++ {
@@ -113,8 +113,8 @@ func (w *wanted) given(k *knownOptions, args []arg) Outcome {
 	return found.or(together)
 }
 
-// inOperands reports whether an operand after -- has the effect of the option, as in git push
-// origin -- +main.
+// inOperands reports whether an operand after -- has the option's effect, as in git push origin --
+// +main.
 func (w *wanted) inOperands(args []arg) Outcome {
 	found := NoMatch
 	for _, a := range args {
@@ -148,7 +148,7 @@ func (k *knownOptions) takesNext(args []arg) bool {
 	return false
 }
 
-// in reports whether the first of args is the option or contains it.
+// in reports whether the first of args is or contains the option.
 func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 	a := args[0]
 	switch {
@@ -172,7 +172,7 @@ func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 	return NoMatch
 }
 
-// ends reports whether a word may be the option if only the end of the word is known.
+// ends reports whether a word with only a known end may be the option.
 func (w *wanted) ends(a arg) Outcome {
 	if a.may(w.text) || slices.ContainsFunc(w.names, func(n string) bool { return a.may("-"+n) || a.may("--"+n) }) {
 		return Opaque
@@ -204,7 +204,7 @@ func (w *wanted) inLong(k *knownOptions, args []arg) Outcome {
 	return NoMatch
 }
 
-// inLetters reports whether the option is among the letters in an argument such as -abc. If options
+// inLetters reports whether the option is among the letters of an argument such as -abc. If options
 // are dashed, -name is a single option.
 func (w *wanted) inLetters(k *knownOptions, args []arg) Outcome {
 	a := args[0]
@@ -245,13 +245,13 @@ func (w *wanted) is(o *knownOption) bool {
 	return slices.ContainsFunc(w.names, func(n string) bool { return slices.Contains(o.names, n) || slices.Contains(o.implies, n) })
 }
 
-// begins reports whether letter may be the short form of the option, for a program that is in no
+// begins reports whether letter may be the short form of the option of a program that is in no
 // table.
 func (w *wanted) begins(letter string) bool {
 	return len(w.names) == 1 && len(w.names[0]) > 1 && w.names[0][0] != '-' && strings.EqualFold(w.names[0][:1], letter)
 }
 
-// valued reports whether the option has the wanted value. The option must already have been found.
+// valued reports whether the option, once found, has the wanted value.
 func (w *wanted) valued(attached arg, with bool, rest []arg) Outcome {
 	if !w.with {
 		return Match

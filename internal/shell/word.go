@@ -9,15 +9,15 @@ import (
 // An expander expands the words of a script. It also reads the commands and the arithmetic in them.
 type expander struct {
 	scope
-	source    string // the text of the innermost script
+	source    string // text of the innermost script
 	depth     int    // nesting depth of the current node
-	argCount  int    // the number of arguments of all commands; the arguments of a wrapper count again for the command that it runs
-	posix     bool   // the shell that runs this part lacks the extensions of bash
-	expanding bool   // the expander is inside a double-quoted ${...} whose quotes, including those in nested expansions, have already been checked
+	argCount  int    // number of arguments of all commands; a wrapper's arguments count again for the command it runs
+	posix     bool   // the current shell lacks the extensions of bash
+	expanding bool   // inside a double-quoted ${...} whose quotes, including nested ones, have already been checked
 }
 
-// enter descends by one node, and reports whether the maximum depth permits this. If it returns
-// true, the caller must call leave afterwards.
+// enter descends by one node and reports whether the maximum depth permits it. If so, the caller
+// must call leave afterwards.
 func (r *expander) enter() bool {
 	if r.depth >= maxDepth {
 		r.doubtAll("too deeply nested")
@@ -29,8 +29,8 @@ func (r *expander) enter() bool {
 
 func (r *expander) leave() { r.depth-- }
 
-// doubtPosix adds a doubt if this part is run by a shell other than bash, because that shell reads
-// the construct differently.
+// doubtPosix adds a doubt if the current shell is not bash, because other shells read the construct
+// differently.
 func (r *expander) doubtPosix() {
 	if r.posix {
 		r.doubtAll("bash syntax in another shell")
@@ -76,7 +76,7 @@ func hasBraces(w *syntax.Word) bool {
 	return open && between
 }
 
-// expandBraces expands braces in the plain form a{b,c}d. For any other form, the expansion is
+// expandBraces expands braces in the plain form a{b,c}d. The expansion of any other form is
 // unknown.
 func (r *expander) expandBraces(args []arg, w *syntax.Word) []arg {
 	if l, ok := w.Parts[0].(*syntax.Lit); ok && len(w.Parts) == 1 {
@@ -96,7 +96,7 @@ func (r *expander) expandBraces(args []arg, w *syntax.Word) []arg {
 	return append(args, arg{kind: anything})
 }
 
-// word expands w, which must not contain braces. If w is nil, it returns the empty literal.
+// word expands w, which must not contain braces. If w is nil, the result is the empty literal.
 func (r *expander) word(w *syntax.Word) arg {
 	if w == nil {
 		return arg{}
@@ -109,7 +109,7 @@ func (r *expander) word(w *syntax.Word) arg {
 	var b wordBuilder
 	b.parts(r, w.Parts, false)
 	if l, ok := w.Parts[0].(*syntax.Lit); ok && len(w.Parts) == 1 && l.Value == "[" {
-		return arg{text: "["} // a word [ is the command with that name, not the start of a glob
+		return arg{text: "["} // [ is the command of that name, not the start of a glob
 	}
 	return b.arg()
 }
@@ -122,9 +122,9 @@ type wordBuilder struct {
 	setUp bool
 	pipe  bool
 	split bool
-	text  []byte // all known text
+	text  []byte // the known parts of the word, concatenated
 	head  int    // length of the text before the first unknown part
-	tail  int    // index in text where the part after the last unknown part begins
+	tail  int    // index in text of the part after the last unknown part
 }
 
 // arg returns the assembled argument.
@@ -144,13 +144,13 @@ func (b *wordBuilder) dynamic(k argKind) {
 	b.tail = len(b.text)
 }
 
-// unquoted adds an expansion outside quotes, which the shell splits.
+// unquoted adds an unquoted expansion, which the shell splits.
 func (b *wordBuilder) unquoted(r *expander) {
 	b.split = !r.strict && (b.kind < spread || b.split)
 	b.dynamic(anything)
 }
 
-// parts adds the parts of a word. quoted reports whether they are in double quotes.
+// parts adds the parts of a word. quoted means that they are in double quotes.
 func (b *wordBuilder) parts(r *expander, parts []syntax.WordPart, quoted bool) {
 	for i, part := range parts {
 		if isZsh(parts[i:]) {
@@ -160,8 +160,8 @@ func (b *wordBuilder) parts(r *expander, parts []syntax.WordPart, quoted bool) {
 	}
 }
 
-// part adds a part of a word. quoted reports whether the part is in double quotes, and first
-// reports whether it is the first part of the word.
+// part adds a part of a word. quoted means that it is in double quotes, and first that it is the
+// word's first part.
 func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool) {
 	switch p := part.(type) {
 	case *syntax.Lit:
@@ -238,15 +238,13 @@ func words(quoted bool) argKind {
 	return anything
 }
 
-// nameCommands are the commands that print a name or a number. Both are one word that is not an
-// option.
+// nameCommands are the commands that print a name or a number, which is one word and not an option.
 var nameCommands = map[string]set{
 	"git":      setOf("branch rev-parse describe symbolic-ref merge-base rev-list name-rev"),
 	"basename": nil, "dirname": nil, "pwd": nil, "whoami": nil, "hostname": nil, "uname": nil, "nproc": nil, "mktemp": nil, "realpath": nil, "which": nil, "wc": nil,
 }
 
-// settingPrograms maps the programs whose output is meant for eval to the subcommands that print
-// this output.
+// settingPrograms maps programs whose output is meant for eval to the subcommands that print it.
 var settingPrograms = map[string]set{
 	"ssh-agent": setOf("-s"), "direnv": setOf("hook export"), "brew": setOf("shellenv"), "rbenv": setOf("init"), "pyenv": setOf("init virtualenv-init"),
 	"nodenv": setOf("init"), "fnm": setOf("env"), "mise": setOf("activate env hook-env"), "rtx": setOf("activate"), "asdf": setOf("exec"), "conda": setOf("shell.bash"),
@@ -254,7 +252,7 @@ var settingPrograms = map[string]set{
 	"minikube": setOf("docker-env"), "docker-machine": setOf("env"), "npm": setOf("completion"), "gh": setOf("completion"), "kubectl": setOf("completion"), "register-python-argcomplete": nil,
 }
 
-// calls reports whether list is a single call of one of the programs. If the table lists
+// calls reports whether list is a single call to one of the programs. If the table lists
 // subcommands for the program, the call must use one of them.
 func calls(list []*syntax.Stmt, programs map[string]set) bool {
 	if len(list) != 1 || list[0].Negated || list[0].Background {
@@ -268,7 +266,7 @@ func calls(list []*syntax.Stmt, programs map[string]set) bool {
 	return ok && (subs == nil || len(call.Args) > 1 && subs[call.Args[1].Lit()])
 }
 
-// lit adds text that is not quoted.
+// lit adds unquoted text.
 func (b *wordBuilder) lit(s string, first bool) {
 	glob := strings.ContainsAny(s, "*?[")
 	if first && strings.HasPrefix(s, "~") {
@@ -305,7 +303,7 @@ func (b *wordBuilder) single(r *expander, q *syntax.SglQuoted) {
 	b.text = append(b.text, text...)
 }
 
-// double adds "..." or $"...". The latter may be translated by bash.
+// double adds "..." or $"...", which bash may translate.
 func (b *wordBuilder) double(r *expander, q *syntax.DblQuoted) {
 	if q.Dollar {
 		b.dynamic(single)
@@ -316,8 +314,7 @@ func (b *wordBuilder) double(r *expander, q *syntax.DblQuoted) {
 	}
 }
 
-// appendQuoted appends text from within double quotes, where a backslash escapes only a few
-// characters.
+// appendQuoted appends text in double quotes, where a backslash escapes only a few characters.
 func appendQuoted(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("$`\"\\\n", s[i+1]) >= 0 {
@@ -375,8 +372,7 @@ func (r *expander) param(p *syntax.ParamExp, quoted bool) argKind {
 	return words(quoted)
 }
 
-// expansion reads the word in ${x:-word} and reports whether the word is at most a single word
-// after expansion.
+// expansion reads the word in ${x:-word} and reports whether it expands to at most one word.
 func (r *expander) expansion(p *syntax.ParamExp) bool {
 	if p.Exp.Op == syntax.OtherParamOps && p.Exp.Word != nil && p.Exp.Word.Lit() == "P" {
 		r.doubtAll("an expansion as a prompt")
@@ -400,8 +396,8 @@ func (r *expander) hereDoc(w *syntax.Word) arg {
 	return b.arg()
 }
 
-// within reads w, which is a word in ${...}. In such a word, bash runs a process substitution,
-// whereas the parser reads it as text.
+// within reads w, a word in ${...}. Bash runs process substitutions in such a word, whereas the
+// parser reads them as text.
 func (r *expander) within(w *syntax.Word) arg {
 	if w == nil {
 		return arg{}
@@ -415,7 +411,7 @@ func (r *expander) within(w *syntax.Word) arg {
 	return r.word(w)
 }
 
-// inputsOf returns the files that redirections give a command as its standard input.
+// inputsOf returns the files that redirections give a command as standard input.
 func (r *expander) inputsOf(redirs []*syntax.Redirect) (files []arg) {
 	for _, rd := range redirs {
 		if rd.Op == syntax.RdrIn && rd.Word != nil {

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// A wrapper is a program that runs a command that its arguments name.
+// A wrapper is a program that runs a command named by its arguments.
 type wrapper struct {
-	options     func() *knownOptions // the options before the command; if an option with the prefix "!" is given, no command runs
-	operands    int                  // the number of operands before the command
-	assigns     bool                 // assignments of the form name=value may precede the command
-	joins       bool                 // the words are joined with spaces and then run as a script
+	options     func() *knownOptions // options before the command; with an option marked "!", no command runs
+	operands    int                  // number of operands before the command
+	assigns     bool                 // assignments such as name=value may precede the command
+	joins       bool                 // the words are joined with spaces and run as a script
 	optional    bool                 // the command may be missing
 	transparent bool                 // the wrapper succeeds if and only if the command succeeds
 }
@@ -95,7 +95,7 @@ func (w *wrapper) read(name string, args []arg) (p plan) {
 var inertSSHSettings = setOf(`batchmode stricthostkeychecking connecttimeout userknownhostsfile serveraliveinterval serveralivecountmax loglevel port user
 	identityfile identitiesonly compression forwardagent controlmaster controlpath controlpersist requesttty tcpkeepalive addkeystoagent`)
 
-// readOptionValues adds steps for those options of the wrapper that set variables or run something.
+// readOptionValues adds steps for the wrapper's options that set variables or run something.
 func (p *plan) readOptionValues(program string, found []givenOption) {
 	for _, o := range found {
 		value := strings.ToLower(o.value.text)
@@ -119,8 +119,8 @@ func (p *plan) readOptionValues(program string, found []givenOption) {
 	}
 }
 
-// readEnvironment adds steps for the arguments of the form name=value at the start, and returns the
-// remaining arguments.
+// readEnvironment adds steps for the leading name=value arguments, and returns the remaining
+// arguments.
 func (p *plan) readEnvironment(args []arg) (rest []arg) {
 	for len(args) > 0 {
 		name, value, ok := args[0].cut()

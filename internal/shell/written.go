@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// runsWritten adds a doubt if the script may run a program that the script itself has written. If
-// the script writes only literal text, the doubt concerns only the commands in this text.
+// runsWritten adds a doubt if the script may run a program that it has written itself. If the
+// script writes only literal text, the doubt affects only the commands in this text.
 func (f *findings) runsWritten() {
 	w := &f.files
 	if w.runsReplaced(f.commands) {
@@ -45,7 +45,7 @@ func (f *findings) runsWritten() {
 	}
 }
 
-// isText reports whether everything that is written to files is literal text from the script.
+// isText reports whether everything written to files is literal text from the script.
 func (f *files) isText(commands []command) bool {
 	return !slices.ContainsFunc(commands, func(c command) bool {
 		if c.writes() && c.name != "tee" || c.name == "cat" && len(c.args) > 0 && f.writer["cat"] {
@@ -55,8 +55,8 @@ func (f *files) isText(commands []command) bool {
 	})
 }
 
-// runsReplaced reports whether a command may run a system program that the script itself has put in
-// its place, as in ln -s /bin/rm /usr/bin/x; x y.
+// runsReplaced reports whether a command may run a program that the script has put into a program
+// directory, as in ln -s /bin/rm /usr/bin/x; x y.
 func (f *files) runsReplaced(commands []command) bool {
 	for _, c := range commands {
 		if !c.writes() {
@@ -94,9 +94,8 @@ func (f *findings) writeFile(a arg) {
 	}
 }
 
-// element calls the function read for an element of a list or a pipe. It then records the files
-// that are written by the commands with index at or greater. These include the preceding elements
-// of the pipe.
+// element calls read for an element of a list or a pipe. It then records the files written by the
+// commands from index at on, including those of the preceding elements of the pipe.
 func (f *findings) element(at int, read func()) {
 	outer := f.files.texts
 	read()
@@ -161,5 +160,5 @@ var compilers = setOf("gcc cc clang g++ c++ clang++ rustc javac kotlinc scalac g
 // textPrograms are the programs whose output is literal text in the script.
 var textPrograms = setOf("cat echo printf tee chmod mkdir cd python python3 node bash sh ruby perl")
 
-// containerPrograms are the programs that run commands from files that are inside containers.
+// containerPrograms are the programs that run commands from files inside containers.
 var containerPrograms = setOf("docker podman nerdctl docker-compose podman-compose")
