@@ -7,8 +7,8 @@ import (
 	"iter"
 )
 
-// blocks yields blocks of whole lines, each of about the given size. A block is valid only until
-// the next one is yielded. If there is data after the last line end, the last block comes with the
+// blocks yields blocks of whole lines, each about size bytes long. A block is valid only until the
+// next one is yielded. If the data does not end with a newline, the last block is yielded with the
 // error [errPartial].
 func blocks(r io.Reader, size int) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
@@ -43,7 +43,7 @@ func blocks(r io.Reader, size int) iter.Seq2[[]byte, error] {
 	}
 }
 
-// ending returns the last block and its error.
+// ending returns the last block to yield, and its error.
 func ending(buf []byte) ([]byte, error) {
 	end := bytes.LastIndexByte(buf, '\n') + 1
 	if end < len(buf) {
@@ -52,7 +52,7 @@ func ending(buf []byte) ([]byte, error) {
 	return buf[:end], nil
 }
 
-// cutLine cuts the first line off a block.
+// cutLine returns the first line of a block, without its newline, and the rest.
 func cutLine(block []byte) (line, rest []byte) {
 	line, rest, _ = bytes.Cut(block, []byte{'\n'})
 	return line, rest

@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// VerifyChains verifies the chains in a database. It checks the hashes of each chain, compares its
-// records with the columns of their rows, and compares its end with the first records of other
-// chains, so that a truncated chain is detected. A chain may begin after the record that a removal
-// event names.
+// VerifyChains verifies the chains in a database. It checks the hashes in each chain and compares
+// each record with the columns of its row. It compares the end of each chain with the first records
+// of other chains, so that it detects a truncated chain. A chain may begin after the record named
+// in a removal event.
 func VerifyChains(ctx context.Context, d Database) (r Report, err error) {
 	for range 5 {
 		var then, now *audit.Removed
@@ -23,7 +23,7 @@ func VerifyChains(ctx context.Context, d Database) (r Report, err error) {
 		}
 		if now, err = d.removed(ctx); err != nil || now == nil || then != nil && now.Time.Equal(then.Time) {
 			break
-		} // otherwise records were removed while the chains were being read
+		} // otherwise records were removed during verification, so try again
 	}
 	return r, err
 }
@@ -75,17 +75,18 @@ type chainVerifier struct {
 	Database
 	report   *Report
 	removals *removals
-	ends     map[string]audit.Place // ends of the chains
-	named    map[audit.Head]string  // chain ends named by other chains, each with the chain that names it
+	ends     map[string]audit.Place // end of each chain
+	named    map[audit.Head]string  // ends named by other chains, with one chain that names each
 }
 
-// fault adds a fault in a chain.
+// fault adds a fault in the writer's chain to the report.
 func (v *chainVerifier) fault(writer string, seq uint64, what string) {
 	v.report.Faults = append(v.report.Faults, Fault{Writer: writer, Seq: seq, What: what})
 }
 
-// chain verifies a writer's chain, and collects the ends of other chains that it names. It starts
-// after removed records; checkStart verifies their removal once all chains are read.
+// chain verifies the chain of one writer, and collects the ends of other chains named in it. It
+// starts after the removed records; whether they were removed legitimately is left to checkStart,
+// after all chains have been read.
 func (v *chainVerifier) chain(ctx context.Context, writer string) error {
 	last := v.removals.assumed[writer]
 	defer func() { v.ends[writer] = last }()
@@ -105,7 +106,7 @@ func (v *chainVerifier) chain(ctx context.Context, writer string) error {
 		}
 		s, what := checkColumns(&record)
 		if what != "" && !v.report.faulty(writer) {
-			v.fault(writer, record.Seq, what) // continue with this chain, because its hashes are valid
+			v.fault(writer, record.Seq, what) // go on, because the hashes are valid
 		}
 		if what == "" {
 			v.report.Records++
@@ -122,8 +123,8 @@ func (v *chainVerifier) chain(ctx context.Context, writer string) error {
 	return nil
 }
 
-// checkStart verifies that a recorded event explains why the chain does not begin with its first
-// record.
+// checkStart verifies that a removal event accounts for the records missing at the beginning of the
+// chain.
 func (v *chainVerifier) checkStart(writer string) {
 	from := v.removals.assumed[writer]
 	if from.Seq == 0 || v.removals.onChain[writer] == from || v.report.faulty(writer) {
@@ -132,7 +133,7 @@ func (v *chainVerifier) checkStart(writer string) {
 	v.fault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record of their removal exists", from.Seq))
 }
 
-// checkEnd verifies that the record named by another chain exists.
+// checkEnd verifies that the record h, named by the chain by, exists.
 func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) error {
 	may, why := v.removals.covers(h)
 	last, ok := v.ends[h.Writer]

@@ -10,18 +10,18 @@ import (
 // An Entry is a decoded record.
 type Entry = audit.Entry
 
-// A Filter selects the records that match all of its non-empty fields.
+// A Filter selects records that match all of its non-zero fields.
 type Filter struct {
 	Event, Session, Principal, Tool, Decision, Kind, Approval, Net string
 
-	Only string // "calls": records about calls; "acts": also records about the actions of people and policies, but not about the starts and ends of processes and sessions
+	Only string // "calls" selects records about calls; "acts" also selects acts of people and policies, but not the routine starts and ends of processes and sessions
 
 	Call         uint64
-	Since, Until time.Time // Until itself is excluded
+	Since, Until time.Time // Until is exclusive
 }
 
-// mightMatch reports whether the record's text shows that the record could match. It rejects most
-// records without decoding them.
+// mightMatch reports whether the record could match, judging by its text. It rules out most records
+// without decoding them.
 func (f *Filter) mightMatch(event []byte) bool {
 	for _, text := range [...]string{f.Session, f.Principal, f.Approval} {
 		if text != "" && !bytes.Contains(event, []byte(text)) {
@@ -31,8 +31,8 @@ func (f *Filter) mightMatch(event []byte) bool {
 	return true
 }
 
-// Matches reports whether the entry matches. A tool matches by its own name, its qualified name, or
-// one of the call's names.
+// Matches reports whether the filter selects e. A tool can be given by its own name, by its
+// qualified name, or by any other name of the call.
 func (f *Filter) Matches(e *Entry) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	switch {
@@ -50,8 +50,8 @@ func (f *Filter) Matches(e *Entry) bool {
 	return (f.Tool == "" || e.IsOf(f.Tool)) && (f.Net == "" || e.Says(f.Net))
 }
 
-// Select decodes the record and reports whether it matches. Only the empty filter matches a record
-// that cannot be decoded.
+// Select decodes the record and reports whether the filter selects it. A record that cannot be
+// decoded is selected only by the empty filter.
 func (f *Filter) Select(r *Record) (e Entry, ok bool) {
 	if !f.mightMatch(r.Event) {
 		return e, false
@@ -63,15 +63,15 @@ func (f *Filter) Select(r *Record) (e Entry, ok bool) {
 	return e, f.Matches(&e)
 }
 
-// A Record is one record in a log.
+// A Record is a record in a log.
 type Record struct {
-	Writer string // owner of the chain; databases only
+	Writer string // writer of the chain; only in a database
 	Seq    uint64
-	Event  []byte // one JSON object without its number and hash
+	Event  []byte // the JSON object, without number and hash
 	Hash   [32]byte
-	File   string // path; files only
-	Line   int    // line number in the file, from 1
+	File   string // path of the file; empty for a database
+	Line   int    // line number in File, starting at 1
 }
 
-// Entry decodes the record's event. It returns an error if the event's JSON is invalid.
+// Entry decodes the event. It returns an error if the event is not valid JSON.
 func (r *Record) Entry() (Entry, error) { return audit.ReadEntry(r.Event) }

@@ -12,10 +12,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// interval is the time between checks for new records.
+// interval is how often to check for new records.
 const interval = 200 * time.Millisecond
 
-// Last returns the last n records that f selects, and the number of the log's last record.
+// Last returns the last n records selected by f, and the number of the last record in the log.
 func Last(ctx context.Context, s Source, n int, f *Filter) (ring []Record, end uint64, err error) {
 	all := s.Records(ctx, f)
 	if d, ok := s.(Database); ok && *f == (Filter{}) {
@@ -40,8 +40,8 @@ func Last(ctx context.Context, s Source, n int, f *Filter) (ring []Record, end u
 	return ring, end, nil
 }
 
-// Follow calls do for the records that follow the given number, including future records, until ctx
-// is canceled or do returns an error. It continues when the log switches to a new file.
+// Follow calls do for each record after the given number, including those written later, until ctx
+// is done or do returns an error. It follows the log across rotations.
 func (f File) Follow(ctx context.Context, after uint64, do func(Record) error) error {
 	for {
 		file, err := os.Open(string(f))
@@ -56,10 +56,10 @@ func (f File) Follow(ctx context.Context, after uint64, do func(Record) error) e
 	}
 }
 
-// errReplaced means that the file was read to its end and that another file has taken its place.
+// errReplaced means that the file has been read to its end and has been replaced by another file.
 var errReplaced = errors.New("another file has replaced it")
 
-// follow follows the records in one file.
+// follow follows the records in a single file.
 func (f File) follow(ctx context.Context, file *os.File, after *uint64, do func(Record) error) error {
 	var half []byte
 	buf := make([]byte, 64<<10)
@@ -81,7 +81,7 @@ func (f File) follow(ctx context.Context, file *os.File, after *uint64, do func(
 		case n > 0:
 		case err != nil && !errors.Is(err, io.EOF):
 			return err
-		case replaced: // everything that was written before the replacement has been read
+		case replaced: // everything written before the replacement has now been read
 			return errReplaced
 		default:
 			if replaced = f.replaced(file); replaced {
@@ -94,17 +94,17 @@ func (f File) follow(ctx context.Context, file *os.File, after *uint64, do func(
 	}
 }
 
-// pass calls do for a line, unless the line has already been passed to do. If lines were missed,
-// pass first reads them from the rotated files.
+// pass calls do for the record in line, unless do has already been called for it. If records before
+// it were missed, pass first reads those from the rotated files.
 func (f File) pass(ctx context.Context, line []byte, after *uint64, do func(Record) error) error {
 	l, err := audit.ParseLine(line)
 	if err != nil || l.Seq <= *after {
-		return nil // the command "verify" reports invalid lines
+		return nil // "petrigate audit verify" reports invalid lines
 	}
 	if l.Seq > *after+1 {
 		for r, err := range f.Records(ctx, nil) {
 			if err != nil || r.Seq >= l.Seq {
-				break // the command "verify" reports the error
+				break // "petrigate audit verify" reports the error
 			}
 			if r.Seq > *after {
 				if err := do(r); err != nil {
@@ -117,7 +117,7 @@ func (f File) pass(ctx context.Context, line []byte, after *uint64, do func(Reco
 	return do(Record{Seq: l.Seq, Event: l.Event, Hash: l.Hash, File: string(f)})
 }
 
-// replaced reports whether the path now names another file.
+// replaced reports whether the path now refers to a different file.
 func (f File) replaced(file *os.File) bool {
 	own, err := file.Stat()
 	now, e := os.Stat(string(f))
@@ -133,7 +133,7 @@ func sleep(ctx context.Context) error {
 	}
 }
 
-// Follow is like [File.Follow], but begins with the records since the given time.
+// Follow is like [File.Follow] but starts with the records since the given time.
 func (d Database) Follow(ctx context.Context, since time.Time, do func(Record) error) error {
 	seen := map[string]uint64{}
 	for {
@@ -153,7 +153,7 @@ func (d Database) Follow(ctx context.Context, since time.Time, do func(Record) e
 				return err
 			}
 		}
-		since = newest.Add(-time.Second) // other writers may still commit earlier records
+		since = newest.Add(-time.Second) // other writers might still commit slightly older records
 		if err := sleep(ctx); err != nil {
 			return err
 		}

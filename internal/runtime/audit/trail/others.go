@@ -6,22 +6,22 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// An Others reads the records that other processes write to a database. It uses record numbers, so
-// it does not depend on clocks. It must not be used concurrently.
+// An Others reads the records that other processes write to a database. It relies on record
+// numbers, not on clocks. It is not safe for concurrent use.
 type Others struct {
 	database Database
-	read     map[string]uint64 // number of the last record read, by writer; nil: unknown
+	read     map[string]uint64 // number of the last record read from each writer; nil before the first successful Read
 }
 
-// Others returns a reader of the records that other processes write from now on.
+// Others returns a reader for records that other processes write from now on.
 func (d Database) Others(ctx context.Context) *Others {
 	o := &Others{database: d}
-	_, _ = o.Read(ctx, 0) // on error, the next Read tries again
+	_, _ = o.Read(ctx, 0) // after an error, the next Read tries again
 	return o
 }
 
-// Read returns the records written since the last call, at most the given number per process, in
-// each process's order. The first successful call returns no records.
+// Read returns the records written since the last call, in order for each process, and up to most
+// per process. The first successful call returns no records.
 func (o *Others) Read(ctx context.Context, most int) (records []Record, err error) {
 	heads, err := o.database.Backend.Heads(ctx)
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 type Printer struct {
 	w       io.Writer
 	json    bool
-	Printed int // number of printed records
+	Printed int // number of records printed
 }
 
-// NewPrinter returns a printer that writes to w.
+// NewPrinter returns a printer that writes to w, in JSON if json is true.
 func NewPrinter(w io.Writer, json bool) *Printer { return &Printer{w: w, json: json} }
 
 // Print prints a record.
@@ -51,7 +51,7 @@ func recordLine(when, session, call, tool, what string) string {
 	return strings.TrimRight(line, " ")
 }
 
-// recordJSON returns the event with its number.
+// recordJSON returns the record as a line of JSON, including its number and writer.
 func recordJSON(r *Record) []byte {
 	line := fmt.Appendf(nil, `{"seq":%d`, r.Seq)
 	if r.Writer != "" {
@@ -65,7 +65,7 @@ func recordJSON(r *Record) []byte {
 	return append(text.EscapeJSON(line), '\n')
 }
 
-// entrySays returns a summary of a record.
+// entrySays summarizes a record for display.
 func entrySays(e *Entry) string {
 	var words []string
 	add := func(format, word string) {

@@ -11,7 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A verifyQueue verifies blocks of lines in parallel and returns the results in order.
+// A verifyQueue verifies blocks of lines in parallel. It returns the results in the order of the
+// blocks.
 type verifyQueue struct {
 	workers int
 	jobs    []chan blockResult
@@ -20,9 +21,9 @@ type verifyQueue struct {
 
 // A blockResult is the result of verifying a block.
 type blockResult struct {
-	sound int // number of valid lines before the first invalid one
+	sound int // number of valid lines before the first fault
 	seq   uint64
-	what  string // fault of the first invalid line; empty: none
+	what  string // describes the first fault; empty if there was none
 	block []byte
 }
 
@@ -43,16 +44,16 @@ func (q *verifyQueue) next() blockResult {
 	return r
 }
 
-// drain waits for all blocks being verified.
+// drain waits until all blocks in the queue have been verified.
 func (q *verifyQueue) drain() {
 	for q.pending() {
 		q.next()
 	}
 }
 
-// check verifies a block's lines; before is the position of the record that precedes the block.
-// Lines written by earlier versions have no hash. They may occur only before the first line that
-// has a hash, which need not be linked to them.
+// check verifies the lines of a block that follows the record at position before. Lines without a
+// hash, written by earlier versions, are allowed only before the first line with a hash, which need
+// not be linked to them. If linked is true, such a line has already been read.
 func check(block []byte, before audit.Place, linked bool, head audit.Place) (r blockResult) {
 	r.block = block
 	buf := make([]byte, 0, 1<<10)
@@ -82,7 +83,7 @@ func check(block []byte, before audit.Place, linked bool, head audit.Place) (r b
 	return r
 }
 
-// describeFault describes why a line cannot follow the record at the position before.
+// describeFault explains why line cannot follow the record at position before.
 func describeFault(line []byte, before audit.Place) string {
 	l, err := audit.ParseLine(line)
 	switch {
@@ -109,9 +110,9 @@ const (
 	lineEnd  = len(lineHash) + 2*sha256.Size + len(lineTail)
 )
 
-// link returns a line's position. It also reports whether the line follows the record at the
-// position before. Such a line has the next number, and its hash covers its event and the previous
-// hash. buf is reused.
+// link returns the position of a line, and reports whether the line correctly follows the record at
+// position before: it must have the next number, and a hash that covers its event and the previous
+// hash. buf is scratch space, returned for reuse.
 func link(line []byte, before audit.Place, buf []byte) (audit.Place, []byte, bool) {
 	at := audit.Place{Seq: before.Seq + 1}
 	buf = append(buf[:0], before.Hash[:]...)

@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Recent returns a log's newest records, oldest first. It returns at most n records, whose events
-// together have at most the given number of bytes. It reads little more than these records,
-// regardless of the log's length. Invalid records are skipped; the command "verify" reports them.
+// Recent returns the newest records of a log, oldest first: at most n records, with at most the
+// given total size in bytes. However long the log, it reads little more than these records. Invalid
+// records are skipped; they are reported by "petrigate audit verify".
 func Recent(ctx context.Context, s Source, n, most int) ([]Record, error) {
 	last := &newest{n: n, most: most}
 	var err error
@@ -27,11 +27,11 @@ func Recent(ctx context.Context, s Source, n, most int) ([]Record, error) {
 	return last.records, err
 }
 
-// A newest holds the newest of the records added to it.
+// A newest keeps the newest of the records added to it.
 type newest struct {
 	n, most int
 	bytes   int
-	records []Record // the newest records, oldest first
+	records []Record // the kept records, oldest first
 }
 
 func (l *newest) add(r Record) {
@@ -43,7 +43,7 @@ func (l *newest) add(r Record) {
 	}
 }
 
-// recent reads the files backwards from their ends, newest file first, until it has enough records.
+// recent reads the files, newest first, from their ends until it has enough records.
 func (f File) recent(ctx context.Context, last *newest) error {
 	pending, err := audit.Pending(string(f))
 	if err != nil {
@@ -53,7 +53,7 @@ func (f File) recent(ctx context.Context, last *newest) error {
 	if err != nil {
 		return err
 	}
-	var files [][]Record // records of each file, newest file first
+	var files [][]Record // records in each file, newest file first
 	count, left := 0, last.most
 	for _, path := range slices.Backward(paths) {
 		if err := ctx.Err(); err != nil {
@@ -83,7 +83,8 @@ func (f File) recent(ctx context.Context, last *newest) error {
 	return nil
 }
 
-// tailRecords returns the records in a file's last bytes, and the number of bytes read.
+// tailRecords returns the records in the last bytes of a file, up to the given number of bytes, and
+// the number of bytes read.
 func tailRecords(path string, most int) ([]Record, int, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -100,13 +101,13 @@ func tailRecords(path string, most int) ([]Record, int, error) {
 		return nil, 0, err
 	}
 	size := len(content)
-	if start > 0 { // the first line is incomplete
+	if start > 0 { // skip the incomplete first line
 		content = content[bytes.IndexByte(content, '\n')+1:]
 	}
 	return recordsOf(content, path), size, nil
 }
 
-// recordsOf returns the records in the complete lines.
+// recordsOf returns the records in the complete lines of content.
 func recordsOf(content []byte, path string) (records []Record) {
 	for len(content) > 0 {
 		end := bytes.IndexByte(content, '\n')
@@ -121,9 +122,9 @@ func recordsOf(content []byte, path string) (records []Record) {
 	return records
 }
 
-// recent reads the records in a short period before the last record, and then in longer periods
-// until it has enough records. It reads the database in pages, so that other operations wait for at
-// most one page.
+// recent reads the records of a short period before the last record, and then of longer and longer
+// periods until it has enough records. The database is read in pages, so that other operations
+// never wait for more than one page.
 func (d Database) recent(ctx context.Context, last *newest) error {
 	heads, err := d.Backend.Heads(ctx)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Removed describes the records that were removed from a database because of their age.
+// Removed describes the old records that were removed from a database.
 type Removed struct {
 	Records uint64    `json:"records"`
 	Before  time.Time `json:"before"`
@@ -20,8 +20,9 @@ func (r *Removed) String() string {
 	return fmt.Sprintf("removed %s from before %s (audit.keep)", Records(r.Records), r.Before.UTC().Format(TimeStamp))
 }
 
-// Removed returns a description of the records that were removed because of their age, or nil. It
-// does not read any records. The command "verify" checks that recorded events confirm the removal.
+// Removed describes the old records that were removed from the database, or returns nil if there
+// were none. It does not read records, so it does not check the removal against them; "petrigate
+// audit verify" does.
 func (d Database) Removed(ctx context.Context) (*Removed, error) {
 	e, err := d.removed(ctx)
 	if e == nil || err != nil {
@@ -30,27 +31,27 @@ func (d Database) Removed(ctx context.Context) (*Removed, error) {
 	return &Removed{e.Records, e.Before}, nil
 }
 
-// Whole returns the time since which the log is complete. Earlier records may have been removed
-// because of their age, so the beginning of a session may be missing. The zero time means that no
-// record was removed.
+// Whole returns the time since which the log is complete. Records before this time may have been
+// removed, so the beginning of a session may be missing. The time is zero if no records were
+// removed.
 func Whole(ctx context.Context, s Source) (time.Time, error) {
 	d, ok := s.(Database)
 	if !ok {
-		return time.Time{}, nil // for a file, its first record shows this
+		return time.Time{}, nil // in a file, the number of the first record tells
 	}
 	r, err := d.Removed(ctx)
 	return r.Whole(), err
 }
 
-// Whole implements [Whole]; r may be nil.
+// Whole is like the function [Whole]. r may be nil.
 func (r *Removed) Whole() time.Time {
 	if r == nil {
 		return time.Time{}
 	}
-	return r.Before.Add(backend.Skew) // the clocks of different processes may differ
+	return r.Before.Add(backend.Skew) // the clocks of the processes can differ
 }
 
-// removed reads the copy of the newest removal event. The copy is not part of a chain.
+// removed returns the copy of the newest removal event that is kept outside the chains, or nil.
 func (d Database) removed(ctx context.Context) (*audit.Removed, error) {
 	e, removal, _, err := backend.ReadRemoval(ctx, d.Backend)
 	if err != nil || removal.Event == nil {
@@ -59,11 +60,11 @@ func (d Database) removed(ctx context.Context) (*audit.Removed, error) {
 	return e, nil
 }
 
-// removals holds, for each chain, the position of the last record that may be missing.
+// removals holds the position of the last removed record of each chain.
 type removals struct {
-	assumed map[string]audit.Place // positions from the copy of the newest event; reading starts there
-	onChain map[string]audit.Place // positions from recorded events
-	newest  *Removed               // newest recorded removal, or nil
+	assumed map[string]audit.Place // from the copy of the newest event; reading starts after these
+	onChain map[string]audit.Place // from removal events in the chains
+	newest  *Removed               // newest removal event in the chains, or nil
 }
 
 func newRemovals(e *audit.Removed) (*removals, error) {
@@ -81,7 +82,7 @@ func newRemovals(e *audit.Removed) (*removals, error) {
 	return m, nil
 }
 
-// add adds a recorded event.
+// add adds a removal event read from a chain.
 func (m *removals) add(s *rowSubject) {
 	for _, h := range s.Chains {
 		if p, err := h.Place(); err == nil && p.Seq > m.onChain[h.Writer].Seq {
@@ -93,8 +94,8 @@ func (m *removals) add(s *rowSubject) {
 	}
 }
 
-// covers reports whether the record named by a head may be missing. why is not empty if another
-// record was removed in its place.
+// covers reports whether the record at h has been removed legitimately. why is not empty if the
+// record removed at this position was a different one.
 func (m *removals) covers(h audit.Head) (may bool, why string) {
 	switch p := m.onChain[h.Writer]; {
 	case h.Seq > p.Seq:

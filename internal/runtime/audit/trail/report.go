@@ -8,32 +8,32 @@ import (
 // A Report is the result of [Verify] or [VerifyChains].
 type Report struct {
 	Records  uint64   `json:"records"`
-	Files    []string `json:"files,omitempty"` // files read, oldest first
+	Files    []string `json:"files,omitempty"` // the files read, oldest first
 	Chains   int      `json:"chains"`
-	Faults   []Fault  `json:"faults"`   // at most one fault per chain, because the records after a fault cannot be judged
-	Warnings []string `json:"warnings"` // what could not be verified, and why
+	Faults   []Fault  `json:"faults"`   // at most one per chain, because nothing can be said about the records after a fault
+	Warnings []string `json:"warnings"` // what could not be verified and why
 
-	Removed *Removed `json:"removed,omitempty"` // records removed from a database because of their age; nil: none
+	Removed *Removed `json:"removed,omitempty"` // old records that were removed from a database; may be nil
 
-	// Headless is set if the file's head is missing or unreadable, so that records could have been
-	// removed from the end. A log without records needs no head.
+	// Headless means that the head of the file is missing or unreadable, so that the removal of
+	// records at the end cannot be ruled out. It is not set for a log without records.
 	Headless bool `json:"headless,omitempty"`
 }
 
-// OK reports whether no fault was found.
+// OK reports whether no faults were found.
 func (r *Report) OK() bool { return len(r.Faults) == 0 }
 
-// A Fault describes the first record of a chain that is not in its original form.
+// faulty reports whether a fault was found in the writer's chain.
 func (r *Report) faulty(writer string) bool {
 	return slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Writer == writer })
 }
 
-// A Fault describes the first record of a chain that is not in its original form.
+// A Fault describes the first record of a chain that is missing or has been changed.
 type Fault struct {
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Writer string `json:"writer,omitempty"`
-	Seq    uint64 `json:"seq"` // actual or expected number
+	Seq    uint64 `json:"seq"` // number of the record, actual or expected
 	What   string `json:"what"`
 }
 

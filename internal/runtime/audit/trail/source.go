@@ -14,17 +14,17 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A Source is a log that can be read several times.
+// A Source is a log that can be read repeatedly.
 type Source interface {
-	// Records yields records in order. They include all records that f selects, and possibly
-	// others. A nil f selects all records.
+	// Records yields the records in order. It may leave out records that f does not select. A nil f
+	// selects all records.
 	Records(ctx context.Context, f *Filter) iter.Seq2[Record, error]
 }
 
-// A File is a log in a file, together with the files from its earlier rotations.
+// A File is the path of a log file. The log includes the files left by earlier rotations.
 type File string
 
-// Records implements [Source]. It stops with an error at an invalid line.
+// Records implements [Source]. It ends with an error at the first invalid line.
 func (f File) Records(ctx context.Context, _ *Filter) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		pending, err := audit.Pending(string(f))
@@ -45,14 +45,14 @@ func (f File) Records(ctx context.Context, _ *Filter) iter.Seq2[Record, error] {
 			}
 		}
 		for r, err := range parse(ctx, bytes.NewReader(pending), string(f)+audit.PendingSuffix) {
-			if (err != nil || r.Seq > last) && !yield(r, err) { // otherwise the log already has this record
+			if (err != nil || r.Seq > last) && !yield(r, err) { // otherwise already read from the log
 				return
 			}
 		}
 	}
 }
 
-// paths returns the log's files, oldest first.
+// paths returns the paths of all files of the log, oldest first.
 func (f File) paths() ([]string, error) {
 	if _, err := os.Stat(string(f)); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (f File) paths() ([]string, error) {
 	return append(aside, string(f)), err
 }
 
-// recordsOfFile yields one file's records.
+// recordsOfFile yields the records of one file.
 func recordsOfFile(ctx context.Context, path string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		file, err := os.Open(path)
@@ -74,7 +74,7 @@ func recordsOfFile(ctx context.Context, path string) iter.Seq2[Record, error] {
 	}
 }
 
-// parse yields the records read from r.
+// parse yields the records in r. The path is for error messages and [Record].File.
 func parse(ctx context.Context, r io.Reader, path string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		number := 0
@@ -84,7 +84,7 @@ func parse(ctx context.Context, r io.Reader, path string) iter.Seq2[Record, erro
 				err = ctx.Err()
 			}
 			if errors.Is(err, errPartial) {
-				return // the line is still being written; otherwise the command "verify" reports it
+				return // still being written, or else reported by "petrigate audit verify"
 			}
 			var l audit.Line
 			if err == nil {
@@ -101,8 +101,8 @@ func parse(ctx context.Context, r io.Reader, path string) iter.Seq2[Record, erro
 	}
 }
 
-// lines yields the lines from a reader, without their line ends. A line is valid only until the
-// next one is yielded.
+// lines yields the lines of r without their newlines. A line is valid only until the next one is
+// yielded.
 func lines(r io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for block, err := range blocks(r, 256<<10) {
@@ -121,7 +121,7 @@ func lines(r io.Reader) iter.Seq2[[]byte, error] {
 	}
 }
 
-// A Database is a log in a database: the records of all writers, in commit order.
+// A Database is a log in a database. It contains the records of all writers, in commit order.
 type Database struct{ Backend backend.Backend }
 
 // Records implements [Source].
@@ -130,7 +130,7 @@ func (d Database) Records(ctx context.Context, f *Filter) iter.Seq2[Record, erro
 	if f != nil {
 		q.Session = f.Session
 		if !f.Since.IsZero() {
-			q.Since = f.Since.Add(-time.Minute) // a clock may be set back between an event and its commit
+			q.Since = f.Since.Add(-time.Minute) // the clock might have been set back between an event and its commit
 		}
 	}
 	return d.records(ctx, q)

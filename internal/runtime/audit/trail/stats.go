@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// Stats counts a log's records. Its zero value is empty.
+// Stats counts the records of a log. The zero value is empty and ready to use.
 type Stats struct {
 	Records  uint64
 	From, To time.Time
 	Sessions int
 
 	tools     map[string]*ToolStats
-	rules     map[[3]string]*RuleStats // rules that refused calls
+	rules     map[[3]string]*RuleStats // keyed by kind, net and rule of refusals
 	approvals map[[2]string]*ApprovalStats
 }
 
-// maxCounted limits the number of separate counters of each kind. All further keys share one
-// counter.
+// maxCounted is the maximum number of counters of each kind. The remaining keys share one more
+// counter, named othersName.
 const (
 	maxCounted = 1000
 	othersName = "(all others)"
 )
 
-// ToolStats counts a tool's calls.
+// ToolStats counts the calls of a tool.
 type ToolStats struct {
 	Tool    string `json:"tool"`
 	Allowed int    `json:"allowed"`
@@ -36,13 +36,13 @@ type ToolStats struct {
 	Failure int    `json:"failure"`
 	Unknown int    `json:"unknown"`
 
-	// Latency holds quantiles of call durations in milliseconds, with an error of at most 5 %.
+	// Latency describes how long calls took, in milliseconds, with an error of at most 5%.
 	Latency Quantiles `json:"ms"`
 
 	latency [buckets]uint32
 }
 
-// Quantiles holds quantiles of call durations in milliseconds.
+// Quantiles holds quantiles of call durations, in milliseconds.
 type Quantiles struct {
 	Count int     `json:"count"`
 	P50   float64 `json:"p50"`
@@ -51,7 +51,7 @@ type Quantiles struct {
 	Max   float64 `json:"max"`
 }
 
-// RuleStats counts one net's refusals.
+// RuleStats counts the refusals caused by one rule.
 type RuleStats struct {
 	Kind    string `json:"kind"`
 	Net     string `json:"net,omitempty"`
@@ -59,7 +59,7 @@ type RuleStats struct {
 	Refused int    `json:"refused"`
 }
 
-// ApprovalStats counts one person's answers through one channel.
+// ApprovalStats counts the answers of one person through one channel.
 type ApprovalStats struct {
 	Actor   string `json:"actor"`
 	Channel string `json:"channel"`
@@ -67,7 +67,7 @@ type ApprovalStats struct {
 	Denied  int    `json:"denied"`
 }
 
-// Counts is the output form of statistics.
+// Counts contains statistics in the form in which they are printed.
 type Counts struct {
 	Records   uint64          `json:"records"`
 	From      string          `json:"from,omitempty"`
@@ -100,8 +100,8 @@ func (s *Stats) Add(e *Entry) {
 	}
 }
 
-// counterFor returns the counter for a key, or the shared counter if there are already too many
-// counters.
+// counterFor returns the counter for key, creating it if necessary. If there are too many counters
+// already, it returns the shared one.
 func counterFor[K comparable, V any](m map[K]*V, key, others K, made func(K) *V) *V {
 	v := m[key]
 	if v == nil && len(m) >= maxCounted {
@@ -169,11 +169,11 @@ func (s *Stats) ended(e *Entry) {
 	t.addLatency(e.Millis)
 }
 
-// Latency buckets; each bound is 5 % longer than the previous one.
+// Latency buckets. The bound of each bucket is 5% higher than that of the previous one.
 const (
 	buckets = 512
 	growth  = 1.05
-	least   = 0.001 // in milliseconds
+	least   = 0.001 // upper bound of the first bucket in milliseconds
 )
 
 func (t *ToolStats) addLatency(ms float64) {
@@ -186,7 +186,7 @@ func (t *ToolStats) addLatency(ms float64) {
 	t.Latency.Max = max(t.Latency.Max, ms)
 }
 
-// quantile returns the upper bound of the bucket that contains the quantile.
+// quantile returns the upper bound of the bucket containing the quantile q.
 func (t *ToolStats) quantile(q float64) float64 {
 	left := int(math.Ceil(q * float64(t.Latency.Count)))
 	for i, n := range t.latency {
@@ -197,7 +197,7 @@ func (t *ToolStats) quantile(q float64) float64 {
 	return t.Latency.Max
 }
 
-// Counts returns the statistics in output form, sorted by frequency.
+// Counts returns the statistics in the form in which they are printed, most frequent first.
 func (s *Stats) Counts() Counts {
 	c := Counts{Records: s.Records, Sessions: s.Sessions, Tools: []ToolStats{}, Rules: []RuleStats{}, Approvals: []ApprovalStats{}}
 	if s.Records > 0 {

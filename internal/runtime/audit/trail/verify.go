@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// VerifySource verifies a log; see [Verify] and [VerifyChains].
+// VerifySource calls [Verify] or [VerifyChains], depending on the type of the log.
 func VerifySource(ctx context.Context, s Source) (Report, error) {
 	switch s := s.(type) {
 	case File:
@@ -26,8 +26,8 @@ func VerifySource(ctx context.Context, s Source) (Report, error) {
 	}
 }
 
-// Verify verifies the chain in a log file, including the files from earlier rotations. It returns
-// an error only if reading fails; the report contains the faults.
+// Verify verifies the chain of a log file, including the files left by earlier rotations. Faults
+// are listed in the report; an error means that the log could not be read.
 func Verify(ctx context.Context, f File) (Report, error) {
 	r := Report{Chains: 1, Faults: []Fault{}, Warnings: []string{}}
 	pending, err := audit.Pending(string(f))
@@ -54,7 +54,7 @@ func Verify(ctx context.Context, f File) (Report, error) {
 	return r, nil
 }
 
-// after returns the lines that follow the record with the given number.
+// after returns the lines that come after the record with number seq.
 func after(lines []byte, seq uint64) []byte {
 	for rest := lines; len(rest) > 0; {
 		line, behind := cutLine(rest)
@@ -67,7 +67,8 @@ func after(lines []byte, seq uint64) []byte {
 	return nil
 }
 
-// head reads the log's head, or returns the zero Place if it is missing.
+// head returns the position in the log's head file, or the zero Place if it has none. It adds any
+// problem to the report.
 func (f File) head(r *Report) audit.Place {
 	name := string(f) + audit.HeadSuffix
 	content, err := audit.ReadHead(string(f))
@@ -90,7 +91,7 @@ func (f File) head(r *Report) audit.Place {
 	return place
 }
 
-// empty reports whether the log is still empty.
+// empty reports whether the log has no records yet.
 func (f File) empty() bool {
 	paths, err := f.paths()
 	if err != nil || len(paths) > 1 {
@@ -100,13 +101,13 @@ func (f File) empty() bool {
 	return err == nil && info.Size() == 0
 }
 
-// A verifier verifies a chain across its files.
+// A verifier verifies a chain that can span several files.
 type verifier struct {
 	report  *Report
 	workers int
 	head    audit.Place
 
-	last   audit.Place // position of the last record
+	last   audit.Place // position of the last record read
 	began  bool        // a record has been read
 	linked bool        // a record with a hash has been read
 }
@@ -121,7 +122,7 @@ func (v *verifier) file(ctx context.Context, path string) error {
 	return v.lines(ctx, file, blockSize(file), path)
 }
 
-// lines verifies the lines that it reads from r, in blocks of about the given size.
+// lines verifies the lines of r, in blocks of about size bytes.
 func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string) error {
 	done := &verifyQueue{workers: v.workers}
 	defer done.drain()
@@ -148,9 +149,9 @@ func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string
 	return nil
 }
 
-// begin starts to verify a copy of a block whose lines follow the last record, and advances the
-// verifier to the end of the block. It reports whether a result must be collected before the next
-// block begins.
+// begin starts verifying a block whose lines follow the last record, and advances the verifier to
+// the end of the block. It reports whether a result must be collected before another block can
+// begin. begin makes a copy of the block.
 func (v *verifier) begin(q *verifyQueue, block []byte) bool {
 	job := make(chan blockResult, 1)
 	q.jobs = append(q.jobs, job)
@@ -174,7 +175,7 @@ func (v *verifier) begin(q *verifyQueue, block []byte) bool {
 	return len(q.jobs) > q.workers
 }
 
-// follow advances the verifier to the last line of a block.
+// follow advances the verifier to the last line of the block.
 func (v *verifier) follow(block []byte) {
 	text := block[:len(block)-1]
 	l, err := audit.ParseLine(text[bytes.LastIndexByte(text, '\n')+1:])
@@ -184,7 +185,7 @@ func (v *verifier) follow(block []byte) {
 	}
 }
 
-// blockSize returns the size of a file's blocks.
+// blockSize returns the size of the blocks to split a file into.
 func blockSize(file *os.File) int {
 	const largest = 2 << 20
 	if info, err := file.Stat(); err == nil {
@@ -193,7 +194,8 @@ func blockSize(file *os.File) int {
 	return largest
 }
 
-// collect takes the result for the oldest block, and reports whether the chain is valid so far.
+// collect adds the result for the oldest block to the report, and reports whether the chain is
+// valid so far.
 func (v *verifier) collect(done *verifyQueue, path string, number *int) bool {
 	b := done.next()
 	v.report.Records += uint64(b.sound)
@@ -207,7 +209,7 @@ func (v *verifier) collect(done *verifyQueue, path string, number *int) bool {
 
 func (v *verifier) fault(f Fault) { v.report.Faults = append(v.report.Faults, f) }
 
-// end compares the chain's end with the head.
+// end compares the end of the chain with the head.
 func (v *verifier) end(path string) {
 	h := v.head
 	switch {
@@ -221,9 +223,9 @@ func (v *verifier) end(path string) {
 	}
 }
 
-// startOf returns the position before a log's first record. The log need not contain the beginning
-// of its chain, because old files may have been removed. fault is not empty if the position is
-// invalid.
+// startOf returns the position before the first record of a log, given its first line. A log can
+// lack the beginning of its chain, because old files may have been removed. fault is not empty if
+// the log cannot begin with this line.
 func startOf(line []byte) (before audit.Place, fault string) {
 	l, err := audit.ParseLine(line)
 	if err != nil || l.Seq == 1 || !l.Linked {

@@ -2,7 +2,7 @@ package trail
 
 import "github.com/petrigate/petrigate/internal/text"
 
-// Records formats a record count, such as "3 records".
+// Records formats a number of records, such as "3 records".
 func Records(n uint64) string {
 	if n == 1 {
 		return "1 record"
@@ -10,7 +10,7 @@ func Records(n uint64) string {
 	return text.Grouped(int(n)) + " records"
 }
 
-// recordsAre formats a record count as the subject of a sentence, followed by the verb.
+// recordsAre formats a number of records followed by the verb, such as "3 records are".
 func recordsAre(n uint64) string {
 	if n == 1 {
 		return "1 record is"
