@@ -34,7 +34,7 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusCreated, answer)
 }
 
-// authorize gives consent, and redirects the browser with a code.
+// authorize gives consent and redirects the browser with an authorization code.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	s.count("authorize")
 	q := r.URL.Query()
@@ -68,7 +68,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back.String(), http.StatusFound)
 }
 
-// allowsRedirect reports whether the redirect URI is one that the client has registered.
+// allowsRedirect reports whether the client may use the redirect URI.
 func (s *Server) allowsRedirect(id, redirect string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,11 +135,11 @@ func (s *Server) recordRequest(form url.Values) {
 	s.asked = append(s.asked, asked)
 }
 
-// authenticated returns the client that has sent the request, and reports whether the client has
-// authenticated itself.
+// authenticated returns the ID of the client that sent the request, and reports whether the client
+// authenticated itself. It must be called with mu held.
 func (s *Server) authenticated(r *http.Request) (string, bool) {
 	id, shown, basic := r.BasicAuth()
-	if basic { // both values are encoded before they are joined (RFC 6749, section 2.3.1)
+	if basic { // encoded before they were joined (RFC 6749, section 2.3.1)
 		id, _ = url.QueryUnescape(id)
 		shown, _ = url.QueryUnescape(shown)
 	} else {
@@ -152,7 +152,7 @@ func (s *Server) authenticated(r *http.Request) (string, bool) {
 	return id, c.secret == shown && (c.secret == "" || basic)
 }
 
-// redeem exchanges an authorization code for tokens. Each code can be used only once.
+// redeem exchanges an authorization code for tokens. A code can be used only once.
 func (s *Server) redeem(id string, form url.Values) *token {
 	c := s.codes[form.Get("code")]
 	delete(s.codes, form.Get("code"))
@@ -164,8 +164,8 @@ func (s *Server) redeem(id string, form url.Values) *token {
 	return &token{client: id, scopes: c.scopes, family: secret()}
 }
 
-// renew exchanges a refresh token for new tokens. If a refresh token is used twice, it must have
-// been stolen, so renew invalidates all tokens of the login.
+// renew exchanges a refresh token for new tokens. A refresh token used twice must have been stolen,
+// so renew then invalidates all tokens of the login.
 func (s *Server) renew(id string, form url.Values) *token {
 	t := s.refresh[form.Get("refresh_token")]
 	if t == nil || t.client != id {

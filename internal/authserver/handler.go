@@ -57,7 +57,7 @@ func (s *Server) metadata() map[string]any {
 	return m
 }
 
-// answer writes metadata. Before that, it calls the function Change, which can modify the metadata.
+// answer writes metadata, after passing it to Change.
 func (s *Server) answer(w http.ResponseWriter, what string, m map[string]any) {
 	if s.options.Change != nil {
 		s.options.Change(what, m)
@@ -65,7 +65,7 @@ func (s *Server) answer(w http.ResponseWriter, what string, m map[string]any) {
 	writeJSON(w, http.StatusOK, m)
 }
 
-// serveResource passes a request to the resource if its token is valid and has sufficient scopes.
+// serveResource passes a request to the resource if its token is valid and has the required scopes.
 func (s *Server) serveResource(w http.ResponseWriter, r *http.Request) {
 	text, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	s.mu.Lock()

@@ -11,25 +11,25 @@ import (
 	"time"
 )
 
-// Options configures a [Server]. With the zero value, clients can register, and tokens are valid
-// for one hour.
+// Options configure a [Server]. With the zero value, clients can register, and access tokens are
+// valid for one hour.
 type Options struct {
-	Lifetime  time.Duration     // how long access tokens are valid; 0: one hour
-	Now       func() time.Time  // nil: time.Now
-	Scopes    []string          // scopes that the resource requires at first
-	Offers    []string          // value of scopes_supported in the metadata of the authorization server
-	Clients   map[string]string // secrets of the clients that are registered from the beginning, keyed by client ID
-	Closed    bool              // whether clients cannot register
-	Documents bool              // whether URLs are accepted as client IDs
-	Secrets   bool              // whether each client that registers gets a secret for HTTP basic authentication
+	Lifetime  time.Duration     // how long access tokens are valid; 0 means one hour
+	Now       func() time.Time  // nil means time.Now
+	Scopes    []string          // scopes that the resource initially requires
+	Offers    []string          // scopes_supported in the metadata of the authorization server
+	Clients   map[string]string // secrets of initially registered clients, keyed by client ID
+	Closed    bool              // refuse to register clients
+	Documents bool              // accept URLs as client IDs
+	Secrets   bool              // give each client that registers a secret for HTTP basic authentication
 	Issuer    string            // path of the issuer, such as /tenant; may be empty
-	OpenID    bool              // whether the metadata is published as specified by OpenID Connect Discovery
-	NoHint    bool              // whether 401 responses do not name the metadata
-	Silent    bool              // whether the protected resource metadata is missing
-	Iss       bool              // whether authorization responses name the issuer, and the metadata announces this
+	OpenID    bool              // publish the metadata as specified by OpenID Connect Discovery
+	NoHint    bool              // do not name the metadata in 401 responses
+	Silent    bool              // do not publish the protected resource metadata
+	Iss       bool              // name the issuer in authorization responses, and announce this in the metadata
 
-	// Change lets a test falsify responses: the metadata of the "resource" and the "server", and
-	// the query of the "redirect".
+	// Change lets a test falsify responses. what is "resource" or "server" for the metadata of
+	// either, and "redirect" for the query of a redirect.
 	Change func(what string, answer map[string]any)
 }
 
@@ -44,7 +44,7 @@ type Server struct {
 	codes    map[string]*code
 	access   map[string]*token
 	refresh  map[string]*token
-	required []string // scopes that the resource currently requires
+	required []string // scopes that the resource requires now
 	down     bool
 	counts   map[string]int
 	asked    []map[string]string // parameters of all token requests, without secrets
@@ -60,7 +60,7 @@ type code struct {
 	scopes                                []string
 }
 
-// A token describes an access or refresh token.
+// A token is an access or refresh token.
 type token struct {
 	client, resource, family string
 	scopes                   []string
@@ -68,7 +68,7 @@ type token struct {
 	used                     bool
 }
 
-// New returns a server that protects a resource. The caller must call At before the first request.
+// New returns a server that protects a resource. At must be called before the first request.
 func New(resource http.Handler, o Options) *Server {
 	o.Lifetime = cmp.Or(o.Lifetime, time.Hour)
 	if o.Now == nil {
@@ -84,7 +84,7 @@ func New(resource http.Handler, o Options) *Server {
 	return s
 }
 
-// At sets the origin of all URLs of the server.
+// At sets the origin of the server's URLs.
 func (s *Server) At(origin string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,29 +99,30 @@ func (s *Server) Revoke() {
 	clear(s.refresh)
 }
 
-// Expire invalidates all access tokens. Refresh tokens remain valid.
+// Expire invalidates all access tokens, but no refresh tokens.
 func (s *Server) Expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.access)
 }
 
-// Want makes the resource require more scopes.
+// Want makes the resource require additional scopes.
 func (s *Server) Want(scopes ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.required = append(slices.Clone(s.required), scopes...)
 }
 
-// Fail makes the token endpoint respond with status 503, or makes it work again.
+// Fail makes the token endpoint respond with status 503 or, if down is false, work again.
 func (s *Server) Fail(down bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.down = down
 }
 
-// Count returns the number of requests of a kind. The kind is authorize, register, revoke, a grant
-// type, or requests to the resource that were unauthorized or forbidden.
+// Count returns how many requests there were of a kind: authorize, register, revoke, a grant type,
+// or unauthorized or forbidden for requests to the resource; replayed counts refresh tokens used
+// twice.
 func (s *Server) Count(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +136,7 @@ func (s *Server) Asked() []map[string]string {
 	return slices.Clone(s.asked)
 }
 
-// Live returns all valid tokens. They must not appear in any output.
+// Live returns all valid tokens, none of which must appear in any output.
 func (s *Server) Live() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

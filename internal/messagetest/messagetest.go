@@ -1,7 +1,7 @@
-// Package messagetest finds error messages in the source of a package that do not appear in any of
-// the package's golden files. Only tests use it.
+// Package messagetest finds error messages in the source of a package that its golden files do not
+// show. Only tests use it.
 //
-// An error message is a string of at least two words that is passed to a function that creates
+// An error message is a string of at least two words that is passed to a function for creating
 // errors or warnings. In a format string, the verbs match any text. Other strings, such as help
 // texts, log messages and answers, need not appear in a golden file.
 package messagetest
@@ -22,11 +22,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// CheckCalls reports an error for each message that does not appear in the text shown. Messages are
+// CheckCalls reports an error for each message that does not appear in shown. Messages are the
 // strings passed to one of the given functions, such as "usage" or "fmt.Errorf" (".Warn" stands for
-// all methods named Warn), in non-test files that match one of the globs. The argument except lists
-// messages that need not be shown, each with a reason; an exception that is not needed is also an
-// error.
+// all methods named Warn), in non-test files that match one of the globs. except maps messages that
+// need not be shown to the reason; an unneeded exception is also an error.
 func CheckCalls(t *testing.T, functions []string, shown string, except map[string]string, globs ...string) {
 	t.Helper()
 	used := make(map[string]bool)
@@ -57,7 +56,7 @@ func CheckCalls(t *testing.T, functions []string, shown string, except map[strin
 	}
 }
 
-// textsOf returns the strings in calls of the given functions, keyed by their position.
+// textsOf returns the strings in calls of the given functions, keyed by position.
 func textsOf(file *ast.File, functions []string) map[token.Pos]string {
 	all := make(map[token.Pos]string)
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -83,7 +82,7 @@ func nameOf(function ast.Expr) string {
 	return ""
 }
 
-// Wanted returns the concatenation of all files named want in the txtar archives that match glob.
+// Wanted returns the contents of all files named want in the txtar archives that match glob.
 func Wanted(t *testing.T, glob string) string {
 	t.Helper()
 	var b strings.Builder
@@ -101,7 +100,7 @@ func Wanted(t *testing.T, glob string) string {
 	return b.String()
 }
 
-// Text returns the concatenation of the files that match glob.
+// Text returns the contents of all files that match glob.
 func Text(t *testing.T, glob string) string {
 	t.Helper()
 	var b strings.Builder
@@ -115,12 +114,11 @@ func Text(t *testing.T, glob string) string {
 	return b.String()
 }
 
-// exceptions is the name of the test file that calls [CheckCalls]. The function Tables ignores this
-// file.
+// exceptions is the name of the test file that calls [CheckCalls]. [Tables] ignores it.
 const exceptions = "messages_test.go"
 
-// Tables returns the string literals in all test files that match glob. Packages use it if their
-// tests compare complete messages in tables.
+// Tables returns the string literals in all test files that match glob, for packages whose tests
+// compare complete messages in tables.
 func Tables(t *testing.T, glob string) string {
 	t.Helper()
 	var b strings.Builder
@@ -165,10 +163,10 @@ func sources(t *testing.T, globs []string) []string {
 	return all
 }
 
-// words matches strings that consist of more than one word.
+// words matches strings of more than one word.
 var words = regexp.MustCompile(`\pL.* | .*\pL`)
 
-// texts returns the strings of at least two words in a call, keyed by their position.
+// texts returns the strings of at least two words in a call, keyed by position.
 func texts(call *ast.CallExpr) map[token.Pos]string {
 	all := make(map[token.Pos]string)
 	ast.Inspect(call, func(n ast.Node) bool {
@@ -192,8 +190,7 @@ func isShown(text, shown string) bool {
 	return true
 }
 
-// formatOf returns a regular expression for the text that the format string can produce on one
-// line.
+// formatOf returns a regular expression for the texts that a format string can produce on one line.
 func formatOf(format string) *regexp.Regexp {
 	verb := regexp.MustCompile(`%[-+#0-9.]*(?:\[\d\])?[a-zA-Z]`)
 	var b strings.Builder

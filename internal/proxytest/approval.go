@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A Question is a question from the proxy to a client. Depending on the client's leg, it is an
-// elicitation/create request or an input_required result.
+// A Question is a request for approval from the proxy to a client: an elicitation/create request
+// or, in revision 2026-07-28, an input_required result.
 type Question struct {
 	Client     *Client
 	Tool, Args string
@@ -35,7 +35,7 @@ func (c *Client) Asks(tool, args string) Question {
 	return c.Asked(tool, args, c.Call(tool, args))
 }
 
-// Asked waits until the proxy asks for the approval of a call that has already been sent.
+// Asked waits until the proxy asks for approval of a call that was already sent.
 func (c *Client) Asked(tool, args, id string) Question {
 	c.T.Helper()
 	q := Question{Client: c, Tool: tool, Args: args, Call: id}
@@ -53,7 +53,7 @@ func (c *Client) Asked(tool, args, id string) Question {
 	return q
 }
 
-// Send sends an answer. It returns the ID of the call that the proxy will reply to.
+// Send sends an answer. It returns the ID of the call that the proxy will respond to.
 func (q Question) Send(result string) (id string) {
 	if !q.Client.Leg.Modern {
 		q.Client.Send([]byte(`{"jsonrpc":"2.0","id":`+q.Elicit+`,"result":`+result+`}`), nil)
@@ -62,32 +62,32 @@ func (q Question) Send(result string) (id string) {
 	return q.Client.CallWith(q.Tool, q.Args, "", q.With(result))
 }
 
-// With returns the members of params that contain the given answer.
+// With returns the members of params that hold the given answer.
 func (q Question) With(result string) string {
 	return `,"inputResponses":{"approval":` + result + `},"requestState":` + q.State
 }
 
-// Answer sends an answer and waits for the reply to the call.
+// Answer sends an answer and waits for the response to the call.
 func (q Question) Answer(result string) Message {
 	q.Client.T.Helper()
 	return q.Client.Reply(q.Send(result))
 }
 
-// Text returns the text that is shown to the person.
+// Text returns the text shown to the person.
 func (q Question) Text() string {
 	var s string
 	_ = json.Unmarshal([]byte(Member(q.Params, "message")), &s)
 	return s
 }
 
-// At returns the same question for another client, as if that client had received it.
+// At returns the question as if client c had received it.
 func (q Question) At(c *Client) Question {
 	q.Client = c
 	return q
 }
 
-// OperatorSetup returns a setup where a person at a terminal answers. A call that waits longer than
-// the duration hold is parked.
+// OperatorSetup returns a setup where an operator at a terminal answers. A call that waits longer
+// than hold is parked.
 func OperatorSetup(hold time.Duration) Setup {
 	return Setup{Change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: hold} }}
 }
@@ -95,11 +95,11 @@ func OperatorSetup(hold time.Duration) Setup {
 // ParkAtOnce makes the proxy park every call at once.
 const ParkAtOnce = time.Nanosecond
 
-// Parked makes a call that is expected to be parked, and returns the ID of its approval.
+// Parked makes a call, which must be parked, and returns the ID of the call's approval.
 func (c *Client) Parked(tool, args string) string {
 	c.T.Helper()
 	r := c.Do(tool, args)
-	for c.Leg.Modern && Member(r.Result, "resultType") == `"input_required"` { // the result is another round without a question
+	for c.Leg.Modern && Member(r.Result, "resultType") == `"input_required"` { // another round without a question
 		r = c.Reply(c.CallWith(tool, args, "", `,"requestState":`+Member(r.Result, "requestState")))
 	}
 	id := r.Decision("approval")

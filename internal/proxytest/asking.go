@@ -8,40 +8,39 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// Requests that upstreams send to their clients, and a client's answer.
+// Capabilities of a client that can answer every request, and a request with its answer.
 const (
 	CanAll    = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`
 	AsksName  = `{"message":"Who? \u003c","requestedSchema":{"type":"object","properties":{"n":{"type":"string","x":1.0}}}}`
 	NameGiven = `{"action":"accept","content":{"n":"\u00e9","k":12345678901234567890}}`
 )
 
-// AskingTool returns a tool of a server that uses revision 2025-11-25. The tool sends a request to
-// its client and returns the answer.
+// AskingTool returns a tool for revision 2025-11-25 that sends a request to its client and returns
+// the answer.
 func AskingTool(method, params string) testserver.Tool {
 	return testserver.Tool{Name: "curious", Run: testserver.AskClient(method, params)}
 }
 
-// Respond answers a request from the proxy.
+// Respond answers the proxy's request with the given ID.
 func (c *Client) Respond(id, result string) {
 	c.Send([]byte(`{"jsonrpc":"2.0","id":`+id+`,"result":`+result+`}`), nil)
 	c.awaitAccepted()
 }
 
-// awaitAccepted waits until the proxy has accepted a message that needs no response.
+// awaitAccepted waits until the proxy has accepted a message that has no response.
 func (c *Client) awaitAccepted() {
 	if c.Leg.HTTP {
 		c.Await("202", func(m Message) bool { return m.Status == http.StatusAccepted })
 	}
 }
 
-// AwaitRequest waits for a request from the proxy.
+// AwaitRequest waits for a request with the given method from the proxy.
 func (c *Client) AwaitRequest(method string) Message {
 	c.T.Helper()
 	return c.Await(method, func(m Message) bool { return m.Method == method })
 }
 
-// RoundsTool returns a tool of a server that uses revision 2026-07-28. The tool asks for input and
-// checks it.
+// RoundsTool returns a tool for revision 2026-07-28 that asks for input and returns it.
 func RoundsTool() testserver.Tool {
 	return testserver.Tool{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 		state := string(c.Params["requestState"])

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// A SyncBuffer is a buffer that several goroutines can use at the same time.
+// A SyncBuffer is a buffer that is safe for concurrent use.
 type SyncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -18,7 +18,7 @@ func (b *SyncBuffer) Write(p []byte) (int, error) {
 	return b.b.Write(p)
 }
 
-// String returns the text that was written.
+// String returns the text written so far.
 func (b *SyncBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

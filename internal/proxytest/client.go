@@ -16,16 +16,16 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// A Client sends arbitrary bytes on one leg and keeps all messages that it receives.
+// A Client sends arbitrary bytes on a leg and keeps all messages that it receives.
 type Client struct {
 	*Site
 	Leg          Leg
 	Mail         *Mailbox
 	Capabilities string // client capabilities as JSON
 	Version      string // protocol version
-	Bearer       string // token for HTTP; empty: the tests' default token
+	Bearer       string // token for HTTP; empty means [Token]
 
-	in       *io.PipeWriter // set only if the leg uses stdio
+	in       *io.PipeWriter // nil unless the leg uses stdio
 	served   chan error     // receives the result of ServeStdio
 	once     sync.Once
 	HTTP     *http.Client
@@ -34,14 +34,14 @@ type Client struct {
 	lastID   atomic.Int64
 
 	mu      sync.Mutex
-	cancels map[string]context.CancelFunc // functions that cancel the requests over HTTP, keyed by request ID
+	cancels map[string]context.CancelFunc // cancels requests over HTTP, by request ID
 }
 
 // CanElicit is the capability of a client that can show forms.
 const CanElicit = `{"elicitation":{}}`
 
-// Connect returns a connected client. The client declares the given capabilities, or none if the
-// argument is empty.
+// Connect returns a connected client that declares the given capabilities, or none if capabilities
+// is empty.
 func (s *Site) Connect(l Leg, capabilities string) *Client {
 	s.T.Helper()
 	c := s.Unconnected(l)
@@ -70,7 +70,7 @@ func (s *Site) Unconnected(l Leg) *Client {
 	return c
 }
 
-// pipe serves the client over two pipes.
+// pipe connects the client over two pipes.
 func (c *Client) pipe() {
 	in, inWriter := io.Pipe()
 	outReader, out := io.Pipe()
@@ -123,14 +123,14 @@ func (c *Client) Close() {
 	})
 }
 
-// CountFrom makes the client count its request IDs from n on. The next ID is n+1.
+// CountFrom sets the last request ID to n, so that the next one is n+1.
 func (c *Client) CountFrom(n int) { c.lastID.Store(int64(n)) }
 
 // nextID returns an unused request ID as JSON.
 func (c *Client) nextID() string { return strconv.FormatInt(c.lastID.Add(1), 10) }
 
-// Meta returns the member _meta of params, followed by a comma. It contains the members that the
-// revision requires and the extra members.
+// Meta returns the member _meta of params, followed by a comma. It contains the members required by
+// the revision and the given ones. Without any members, Meta returns the empty string.
 func (c *Client) Meta(extra string) string {
 	var members []string
 	if c.Leg.Modern {
@@ -147,20 +147,20 @@ func (c *Client) Meta(extra string) string {
 	return `"_meta":{` + strings.Join(members, ",") + `},`
 }
 
-// Info returns the client's description of itself.
+// Info returns the client's clientInfo.
 func (c *Client) Info() string {
 	name, _ := json.Marshal(c.ClientName)
 	return `{"name":` + string(name) + `,"version":"1"}`
 }
 
-// Fill replaces %ID% with a new ID, and %META% with the _meta that the revision requires.
+// Fill replaces %ID% with a new ID, and %META% with the _meta required by the revision.
 func (c *Client) Fill(template string) (raw []byte, id string) {
 	id = c.nextID()
 	template = strings.ReplaceAll(template, "%ID%", id)
 	return []byte(strings.ReplaceAll(template, "%META%", c.Meta(""))), id
 }
 
-// Sendf fills in a template and sends the resulting message with matching headers.
+// Sendf fills in a template and sends the message.
 func (c *Client) Sendf(template string) (id string) {
 	raw, id := c.Fill(template)
 	c.Send(raw, nil)
@@ -170,8 +170,7 @@ func (c *Client) Sendf(template string) (id string) {
 // Call sends a tools/call request and returns its ID.
 func (c *Client) Call(tool, args string) (id string) { return c.CallWith(tool, args, "", "") }
 
-// CallWith is like Call, but adds members to _meta and to params. The members for params begin with
-// a comma.
+// CallWith is like Call, but adds members to _meta and to params. The latter begin with a comma.
 func (c *Client) CallWith(tool, args, meta, params string) (id string) {
 	name, _ := json.Marshal(tool)
 	id = c.nextID()
@@ -182,10 +181,10 @@ func (c *Client) CallWith(tool, args, meta, params string) (id string) {
 	return id
 }
 
-// Do calls a tool and waits for the reply.
+// Do calls a tool and waits for the response.
 func (c *Client) Do(tool, args string) Message { return c.Reply(c.Call(tool, args)) }
 
-// Must calls a tool and waits for the reply. It fails the test unless the call succeeds.
+// Must calls a tool and waits for the response. It fails the test unless the call succeeds.
 func (c *Client) Must(tool, args string) Message {
 	c.T.Helper()
 	r := c.Do(tool, args)
@@ -200,11 +199,11 @@ func (c *Client) List() Message {
 	return c.Reply(c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tools/list","params":{%META%"x":0}}`))
 }
 
-// Send sends raw unchanged. Over HTTP, it sends the headers of a correct client; the change
-// function can override them. Responses arrive in the client's mailbox.
+// Send sends raw unchanged. Over HTTP, it sends the headers of a correct client, except that those
+// in change take precedence. Responses arrive in the client's mailbox.
 func (c *Client) Send(raw []byte, change http.Header) {
 	if c.in != nil {
-		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // if the proxy no longer reads, the test notices that no answer arrives
+		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // if the proxy no longer reads, the test will miss a response
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -227,8 +226,8 @@ func (c *Client) Send(raw []byte, change http.Header) {
 	})
 }
 
-// newRequest returns a request without a body and with the headers of a correct client. last is the
-// ID of the last event that the client received; it may be empty.
+// newRequest returns a request without a body, with the headers of a correct client. last is the ID
+// of the last event received, or empty.
 func (c *Client) newRequest(ctx context.Context, method, last string) *http.Request {
 	c.T.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, c.Site.HTTP.URL+"/mcp", http.NoBody)
@@ -255,8 +254,8 @@ func (c *Client) SetHeaders(r *http.Request) {
 	}
 }
 
-// StandardHeaders sets the headers that revision 2026-07-28 requires. It takes their values from
-// raw, even if raw is not a valid message.
+// StandardHeaders sets the headers required by revision 2026-07-28 to the values in raw, even if
+// raw is not a valid message.
 func (c *Client) StandardHeaders(r *http.Request, raw []byte) {
 	if !c.Leg.Modern {
 		return
@@ -282,7 +281,7 @@ func (c *Client) StandardHeaders(r *http.Request, raw []byte) {
 func (c *Client) post(r *http.Request) {
 	response, err := c.HTTP.Do(r)
 	if err != nil {
-		return // the request was canceled; the test that is waiting reports this
+		return // canceled; the waiting test will fail
 	}
 	defer func() { _ = response.Body.Close() }()
 	session := response.Header.Get("Mcp-Session-Id")
@@ -296,7 +295,8 @@ func (c *Client) post(r *http.Request) {
 	c.readMessages(response.Body, "data: ", response.StatusCode, session)
 }
 
-// readMessages puts the messages into the mailbox that follow the prefix in a line.
+// readMessages reads lines and puts the messages after the prefix into the mailbox. Other lines are
+// ignored.
 func (c *Client) readMessages(body io.Reader, prefix string, status int, session string) {
 	for lines := bufio.NewReader(body); ; {
 		line, err := lines.ReadBytes('\n')
@@ -330,15 +330,14 @@ func (c *Client) ListenToPushes() {
 	})
 }
 
-// Resume requests the rest of a stream that was interrupted. last is the ID of the last event that
-// the client received.
+// Resume requests the rest of an interrupted stream. last is the ID of the last event received.
 func (c *Client) Resume(last string) {
 	c.T.Helper()
 	r := c.newRequest(context.Background(), http.MethodGet, last)
 	c.requests.Go(func() { c.post(r) })
 }
 
-// Cancel cancels a request in the way that the leg requires.
+// Cancel cancels a request in the manner of the leg.
 func (c *Client) Cancel(id string) {
 	if c.Leg.HTTP && c.Leg.Modern {
 		c.mu.Lock()
@@ -377,7 +376,7 @@ func (c *Client) Ask(method, params string) (id string) {
 	return c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"` + method + `","params":{%META%` + params + `}}`)
 }
 
-// StatusText reads the resource petrigate://status. There, the proxy describes the client's own
+// StatusText returns the text of the resource petrigate://status, which describes the client's own
 // status.
 func (c *Client) StatusText() string {
 	c.T.Helper()
@@ -394,8 +393,7 @@ func (c *Client) StatusText() string {
 	return result.Contents[0].Text
 }
 
-// Leave abandons the client's requests over HTTP. Otherwise, their responses would occupy memory in
-// the client.
+// Leave abandons requests over HTTP, whose responses would otherwise take up memory in the client.
 func (c *Client) Leave(ids []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

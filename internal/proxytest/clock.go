@@ -14,7 +14,7 @@ type Clock struct {
 // NewClock returns a clock set to a fixed time.
 func NewClock() *Clock { return ClockAt(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)) }
 
-// ClockAt returns a clock that shows the given time.
+// ClockAt returns a clock set to the given time.
 func ClockAt(now time.Time) *Clock { return &Clock{now: now} }
 
 // Now returns the clock's current time.

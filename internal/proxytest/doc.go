@@ -1,10 +1,9 @@
 // Package proxytest starts proxies in front of recording upstreams, and clients that send them any
 // bytes. Only tests use it: those of package proxy and of the packages below it.
 //
-// A [Site] consists of a proxy, one upstream, and a recorder for the proxy's decisions. The
-// upstream is a [testserver.Server] that records the requests that it executes. Each client uses
-// one of four legs, which are the combinations of a transport (stdio or HTTP) and a revision
-// family:
+// A [Site] consists of a proxy, an upstream, and a recorder for the proxy's decisions. The upstream
+// is a [testserver.Server] that records the calls it executes. Each client uses one of four legs,
+// which are the combinations of a transport (stdio or HTTP) and a revision family:
 //
 //	proxytest.EachLeg(t, func(t *testing.T, l proxytest.Leg) {
 //		s := proxytest.Start(t, proxytest.Setup{Rules: "block danger\n"})
@@ -14,9 +13,9 @@
 //		s.Executed("danger", 0)
 //	})
 //
-// A test judges the proxy by the requests that the upstream has executed, never by the proxy's
+// A test judges the proxy by the calls that the upstream has executed, never by the proxy's
 // answers. A [Fleet] consists of several proxies that share a database.
 //
-// A package that uses proxytest needs a TestMain that calls [Main], because [ChildUpstream] starts
+// A package that uses proxytest needs a TestMain that calls [Main], since [ChildUpstream] starts
 // the test binary as an upstream.
 package proxytest

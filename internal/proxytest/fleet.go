@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A Fleet consists of several proxies that share one database and one upstream. A client that uses
-// revision 2026-07-28 sends each call to the next proxy in turn.
+// A Fleet consists of several proxies that share a database and an upstream, each proxy with a
+// client.
 type Fleet struct {
 	t       *testing.T
 	Setup   Setup
@@ -18,7 +18,7 @@ type Fleet struct {
 	Clients []*Client
 }
 
-// NewFleet starts three proxies. Each opens the database.
+// NewFleet starts three proxies, each opening the database by calling open.
 func NewFleet(t *testing.T, open func() (proxy.Database, error), s Setup) *Fleet {
 	f := &Fleet{t: t, Setup: s, open: open}
 	for range 3 {
@@ -27,7 +27,7 @@ func NewFleet(t *testing.T, open func() (proxy.Database, error), s Setup) *Fleet
 	return f
 }
 
-// Add starts one more proxy and returns a client connected to it.
+// Add starts another proxy and returns a client connected to it.
 func (f *Fleet) Add() *Client {
 	f.t.Helper()
 	s := f.Setup
@@ -50,7 +50,7 @@ func (f *Fleet) Add() *Client {
 	return c
 }
 
-// SharedDatabase returns a function that opens the same database file for each proxy.
+// SharedDatabase returns a function that opens the same database file on every call.
 func SharedDatabase(t *testing.T) func() (proxy.Database, error) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	return func() (proxy.Database, error) {

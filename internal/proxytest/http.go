@@ -9,15 +9,14 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// An HTTPRequest describes an HTTP request completely, so that a test case can change any part of
-// it.
+// An HTTPRequest describes a complete HTTP request, so that a test case can change any part of it.
 type HTTPRequest struct {
 	Method, Path, Host string
 	Header             http.Header
 	Body               string
 }
 
-// Fetch sends the request and reads the whole response.
+// Fetch sends a request and reads the whole response.
 func (s *Site) Fetch(p HTTPRequest) (status int, header http.Header, body string) {
 	s.T.Helper()
 	ctx, cancel := context.WithTimeout(s.T.Context(), Patience)
@@ -54,14 +53,14 @@ func (s *Site) modernCall(id, tool string) HTTPRequest {
 	}
 }
 
-// ModernCallAs is like ModernCall, but uses the given token.
+// ModernCallAs is like ModernCall, but with the given token.
 func (s *Site) ModernCallAs(token string) HTTPRequest {
 	p := s.ModernCall()
 	p.Header.Set("Authorization", "Bearer "+token)
 	return p
 }
 
-// CallAs calls a tool with the given token, in the same way as a client on the leg.
+// CallAs calls a tool with the given token, as a client on leg l would.
 func (s *Site) CallAs(l Leg, token, session, id, tool string) Message {
 	s.T.Helper()
 	if !l.Modern {
@@ -84,7 +83,7 @@ func (s *Site) OpenSession(token string) string {
 	return header.Get("Mcp-Session-Id")
 }
 
-// InSession sends a request in revision 2025-11-25 that belongs to the given session.
+// InSession sends a request in revision 2025-11-25 within the given session.
 func (s *Site) InSession(token, session, body string) (int, http.Header, string) {
 	s.T.Helper()
 	p := s.ModernCallAs(token)
@@ -104,15 +103,14 @@ const (
 	PushRequest       = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"push"}}`
 )
 
-// ServeWith serves the proxy on a new listener with the given access rules. Later requests of the
-// site go to that listener.
+// ServeWith serves the proxy on a new listener with the given access rules. The site's later
+// requests go to that listener.
 func (s *Site) ServeWith(a proxy.Access) {
 	s.T.Helper()
 	s.serve(a, nil)
 }
 
-// StreamSince opens the stream of the session and resumes it. last is the ID of the last event that
-// was received.
+// StreamSince opens the session's stream, resuming it after the event with the ID last.
 func (c *Client) StreamSince(last string) io.ReadCloser {
 	c.T.Helper()
 	response, err := c.HTTP.Do(c.newRequest(c.T.Context(), http.MethodGet, last))

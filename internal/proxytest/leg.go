@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// A Leg is one of the four ways for clients to reach the gate. A rule that applied only to some
-// legs would be a security hole, so every test case runs on all of them.
+// A Leg is one of the four ways that clients reach the gate. A rule that applied only to some legs
+// would be a security hole, so every test case runs on all of them.
 type Leg struct {
 	Name         string
 	HTTP, Modern bool
@@ -21,7 +21,7 @@ func Legs() []Leg {
 }
 
 // EachLeg runs f on each leg. Under the race detector, which is five times slower, it runs f on
-// only one leg for each transport and each family; .ci/soak runs all of them.
+// only one leg per transport and family; .ci/soak runs all of them.
 func EachLeg(t *testing.T, f func(t *testing.T, l Leg)) {
 	all := Legs()
 	if soak.Race && os.Getenv(soak.Variable) == "" {
@@ -39,13 +39,13 @@ func runLegs(t *testing.T, legs []Leg, f func(t *testing.T, l Leg)) {
 	}
 }
 
-// LegacyLegs runs f on the legs that have an initialize handshake.
+// LegacyLegs runs f on the legs with an initialize handshake.
 func LegacyLegs(t *testing.T, f func(t *testing.T, l Leg)) { runLegs(t, Legs()[:2], f) }
 
 // ModernLegs runs f on the legs that use revision 2026-07-28.
 func ModernLegs(t *testing.T, f func(t *testing.T, l Leg)) { runLegs(t, Legs()[2:], f) }
 
-// EachEra runs f on every leg, with an upstream of each revision family.
+// EachEra runs f on every leg, once with an upstream of each revision family.
 func EachEra(t *testing.T, f func(t *testing.T, l Leg, era testserver.Revisions)) {
 	EachLeg(t, func(t *testing.T, l Leg) {
 		for name, era := range map[string]testserver.Revisions{"legacy": testserver.Legacy, "modern": testserver.Modern} {

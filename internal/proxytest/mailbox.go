@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A Mailbox keeps the messages that were received until a test takes them.
+// A Mailbox keeps received messages until a test takes them.
 type Mailbox struct {
 	mu       sync.Mutex
 	messages []Message
@@ -27,7 +27,7 @@ func (b *Mailbox) put(m Message) {
 	b.changed = make(chan struct{})
 }
 
-// take waits for the first message that satisfies ok, and removes it.
+// take waits for a message that satisfies ok, and removes it. It returns false after [Patience].
 func (b *Mailbox) take(ok func(Message) bool) (Message, bool) {
 	limit := time.NewTimer(Patience)
 	defer limit.Stop()
@@ -63,7 +63,7 @@ func (b *Mailbox) Count(ok func(Message) bool) int {
 	return len(list.Filter(b.messages, ok))
 }
 
-// String lists the messages. It is used in failure reports.
+// String lists the messages for failure reports.
 func (b *Mailbox) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

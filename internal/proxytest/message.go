@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// A Message is a received message, both as bytes and in parsed form.
+// A Message is a received message, as bytes and parsed.
 type Message struct {
 	Raw                   []byte
 	ID, Method            string
@@ -15,7 +15,7 @@ type Message struct {
 	Session               string
 }
 
-// ParseMessage parses a message, as far as that is possible.
+// ParseMessage parses a message as far as possible.
 func ParseMessage(raw []byte, status int) Message {
 	if len(raw) > large {
 		return parseLarge(raw, status)
@@ -29,13 +29,12 @@ func ParseMessage(raw []byte, status int) Message {
 	return Message{Raw: raw, ID: string(m.ID), Method: m.Method, Params: m.Params, Result: m.Result, Error: m.Error, Status: status}
 }
 
-// large is the minimum size, in bytes, of messages that are parsed only in part. Under the race
-// detector, parsing them completely would take seconds, and tests compare such messages byte by
-// byte anyway.
+// large is the size in bytes from which messages are parsed only in part. Under the race detector,
+// parsing them completely would take seconds, and tests compare such messages byte by byte anyway.
 const large = 1 << 20
 
-// parseLarge parses the members that precede the content of a message. It assumes that the content
-// is the last member.
+// parseLarge parses the members before the content of a message, which it assumes to be the last
+// member.
 func parseLarge(raw []byte, status int) Message {
 	m := Message{Raw: raw, Status: status}
 	contents := map[string]*json.RawMessage{"params": &m.Params, "result": &m.Result, "error": &m.Error}
@@ -62,7 +61,7 @@ func parseLarge(raw []byte, status int) Message {
 	return m
 }
 
-// IsError reports whether the result of the call is an error.
+// IsError reports whether the result of a call is an error.
 func (m Message) IsError() bool { return Member(m.Result, "isError") == "true" }
 
 // Code returns the code of the error.
@@ -76,13 +75,13 @@ const (
 	CodeHeaders = "-32020"
 )
 
-// Decision returns one member of the refusal's machine-readable form.
+// Decision returns a member of the decision in the result's _meta.
 func (m Message) Decision(key string) string {
 	s, _ := strconv.Unquote(Member(m.Result, "_meta", "io.petrigate/decision", key))
 	return s
 }
 
-// Text returns the text of the first content block of the result.
+// Text returns the text of the result's first content block.
 func (m Message) Text() string {
 	var r struct{ Content []struct{ Text string } }
 	if json.Unmarshal(m.Result, &r) != nil || len(r.Content) == 0 {
@@ -91,7 +90,7 @@ func (m Message) Text() string {
 	return r.Content[0].Text
 }
 
-// ToolsByName maps the names of the listed tools to the JSON of their objects, unchanged.
+// ToolsByName returns the listed tools as JSON, unchanged, by name.
 func (m Message) ToolsByName() map[string]string {
 	var r struct{ Tools []json.RawMessage }
 	_ = json.Unmarshal(m.Result, &r)
@@ -104,8 +103,7 @@ func (m Message) ToolsByName() map[string]string {
 	return found
 }
 
-// Member returns the member of doc at the given path as JSON. It returns "" if doc has no such
-// member.
+// Member returns the member of doc at the given path as JSON, or "" if doc has no such member.
 func Member(doc []byte, path ...string) string {
 	for _, key := range path {
 		var members map[string]json.RawMessage

@@ -11,7 +11,7 @@ import (
 type OlderClient struct {
 	*Site
 	Token  string
-	Where  string // the client's messages must be posted to this URL
+	Where  string // URL to post messages to
 	Events *bufio.Reader
 	End    context.CancelFunc
 }
@@ -65,14 +65,14 @@ func (c *OlderClient) event() (name, data string) {
 	}
 }
 
-// Post sends a message.
+// Post sends a message with the given token and returns the HTTP status.
 func (c *OlderClient) Post(token, body string) int {
 	c.T.Helper()
 	status, _, _ := c.Fetch(HTTPRequest{Method: "POST", Path: c.Where, Body: body, Header: http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}})
 	return status
 }
 
-// Ask posts a request and returns the next message from the stream.
+// Ask posts a request and returns the next message in the stream.
 func (c *OlderClient) Ask(body string) Message {
 	c.T.Helper()
 	if status := c.Post(c.Token, body); status != 202 {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// DefaultRules contains the rules that the attack tests need.
+// DefaultRules contains the rules needed by the attack tests.
 const DefaultRules = `require backup before delete
 require human-approval before deploy
 block danger
@@ -18,13 +18,13 @@ map bash.command rm as delete
 block discord.timeout
 `
 
-// PolicyOf builds a policy from rules. If rules is empty, it uses the default rules.
+// PolicyOf builds a policy from rules, or from [DefaultRules] if text is empty.
 func PolicyOf(t testing.TB, text string) *gate.Policy {
 	t.Helper()
 	return build(t, policy.Source{Rules: []config.RuleText{{File: "test.rules", Text: cmp.Or(text, DefaultRules)}}})
 }
 
-// ShadowPolicy builds a policy from rules. The whole policy is in shadow mode.
+// ShadowPolicy builds a policy from rules, entirely in shadow mode.
 func ShadowPolicy(t *testing.T, rules, fallback string) *gate.Policy {
 	t.Helper()
 	return build(t, policy.Source{Rules: []config.RuleText{{File: "test.rules", Text: rules}}, Mode: "shadow", Default: fallback})
@@ -49,7 +49,7 @@ func NetPolicy(t *testing.T, nets ...gate.Net) *gate.Policy {
 	return p
 }
 
-// BlockingPolicy builds a policy with a net that never allows calls of the given tools.
+// BlockingPolicy builds a policy with a net that never allows calls to the given tools.
 func BlockingPolicy(t *testing.T, names ...string) *gate.Policy {
 	return NetPolicy(t, gate.Net{
 		Name: "closed", Places: []string{"never"},
@@ -57,8 +57,8 @@ func BlockingPolicy(t *testing.T, names ...string) *gate.Policy {
 	})
 }
 
-// ChainPolicy builds a policy from a net with one token. Each call holds the token until its result
-// arrives. A successful call moves the token to the place "done"; a failed call returns it.
+// ChainPolicy builds a policy from a net with a single token, which each call holds until its
+// result arrives. A successful call moves the token to the place "done"; a failed call returns it.
 func ChainPolicy(t *testing.T, tools ...string) *gate.Policy {
 	return NetPolicy(t, gate.Net{
 		Name: "chain", Places: []string{"ready", "done"}, Initial: map[string]int{"ready": 1},
@@ -66,7 +66,7 @@ func ChainPolicy(t *testing.T, tools ...string) *gate.Policy {
 	})
 }
 
-// ChainInFlight fails the test unless a call in flight holds the token of the chain net.
+// ChainInFlight fails the test unless a call in flight holds the chain net's token.
 func (s *Site) ChainInFlight() {
 	s.T.Helper()
 	if s.OpenCalls() != 1 || s.Marking("chain", "ready") != 1 || s.Marking("chain", "done") != 0 {
@@ -74,8 +74,8 @@ func (s *Site) ChainInFlight() {
 	}
 }
 
-// ChainSettled waits until no call is open. It fails the test unless the token of the chain net is
-// then in the given place.
+// ChainSettled waits until no call is open, and fails the test unless the chain net's token is then
+// in the given place.
 func (s *Site) ChainSettled(place string) {
 	s.T.Helper()
 	s.Eventually("the call is settled", func() bool { return s.OpenCalls() == 0 })

@@ -12,8 +12,8 @@ import (
 
 // A Memory is a recorder that keeps records in memory. Tests can make it fail.
 type Memory struct {
-	Fail  atomic.Bool // whether Append fails
-	Panic atomic.Bool // whether Append panics
+	Fail  atomic.Bool // make Append fail
+	Panic atomic.Bool // make Append panic
 
 	mu    sync.Mutex
 	lines [][]byte
@@ -40,7 +40,7 @@ func (m *Memory) All() [][]byte {
 	return slices.Clone(m.lines)
 }
 
-// A Record holds the members of an audit record that tests examine.
+// A Record contains the members of an audit record that tests examine.
 type Record struct {
 	Event, Decision, Kind, Tool, Outcome, Reason string
 	Session, Principal, Policy, Arguments        string
@@ -53,8 +53,7 @@ type Record struct {
 	}
 }
 
-// Decisions returns the decision records. If decision is not empty, it returns only those with this
-// decision.
+// Decisions returns the records of the given decision or, if decision is empty, of all decisions.
 func (m *Memory) Decisions(decision string) []Record {
 	return m.Matching(func(r Record) bool {
 		return r.Event == "decision" && (decision == "" || r.Decision == decision)
@@ -81,7 +80,7 @@ func (m *Memory) Matching(ok func(Record) bool) []Record {
 	return found
 }
 
-// RecordsHave reports whether any record contains the text.
+// RecordsHave reports whether a record contains the text.
 func (s *Site) RecordsHave(text string) bool {
 	return slices.ContainsFunc(s.Records.All(), func(line []byte) bool { return strings.Contains(string(line), text) })
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// Refuses calls a tool and fails the test unless the policy refuses the call. It checks that the
-// answer is readable and has the call's ID, that exactly one refusal is recorded, that no state
-// changes, and that the upstream does not execute the call.
+// Refuses calls a tool and fails the test unless the policy refuses the call. The answer must be a
+// readable tool error, exactly one refusal must be recorded, the state must not change, and the
+// upstream must not execute the call.
 func (c *Client) Refuses(tool, args, kind string) Message {
 	c.T.Helper()
 	before, executed, records := c.State(), c.ran(), len(c.Records.Decisions(""))
@@ -39,8 +39,8 @@ func (c *Client) Refuses(tool, args, kind string) Message {
 	return r
 }
 
-// ran returns how many calls the upstream has executed. It does not count the proxy's own requests
-// that poll tasks.
+// ran returns how many calls the upstream has executed, not counting requests with which the proxy
+// polls tasks.
 func (s *Site) ran() int {
 	return len(list.Filter(s.Log.Records(testserver.Executed), func(r testserver.Record) bool { return !strings.HasPrefix(r.Name, "tasks/") }))
 }

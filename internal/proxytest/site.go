@@ -19,8 +19,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// Patience is the maximum duration of every wait. It only ends tests that would otherwise hang; it
-// measures nothing. On a busy machine, tests with the largest messages can take most of this time.
+// Patience is the maximum duration of every wait. It only ends tests that would otherwise hang. On
+// a busy machine, tests with the largest messages can take most of it.
 const Patience = 3 * time.Minute
 
 // Main runs a package's tests and exits. It must be called from TestMain. If [ChildVariable] is
@@ -29,8 +29,8 @@ func Main(m *testing.M) {
 	if flags, ok := os.LookupEnv(ChildVariable); ok {
 		os.Exit(testserver.Main(strings.Fields(flags), os.Stdin, os.Stdout))
 	}
-	_ = flag.Set("test.parallel", "8") // tests spend most of their time waiting; the flag -parallel takes precedence
-	debug.SetGCPercent(400)            // otherwise a fifth of the time is spent on garbage collection
+	_ = flag.Set("test.parallel", "8") // tests mostly wait; the flag -parallel takes precedence
+	debug.SetGCPercent(400)            // otherwise, garbage collection takes a fifth of the time
 	leftover.Main(m)
 }
 
@@ -38,32 +38,32 @@ func Main(m *testing.M) {
 // rules.
 type Setup struct {
 	Rules  string
-	Policy *gate.Policy // policy to use instead of the rules
+	Policy *gate.Policy // used instead of Rules, if set
 	Server testserver.Options
 	Change func(*proxy.Options)
-	Idle   bool // whether Start must leave the proxy unstarted
-	Direct bool // whether clients connect directly to the upstream, without a proxy
+	Idle   bool // do not start the proxy
+	Direct bool // connect clients to the upstream without a proxy
 }
 
-// A Site consists of a proxy, an upstream over HTTP, and a recorder for decisions. The upstream
-// records the requests that it executes.
+// A Site consists of a proxy, an upstream over HTTP that records the calls it executes, and a
+// recorder for the proxy's decisions.
 type Site struct {
 	T        *testing.T
 	Proxy    *proxy.Proxy
 	Upstream *testserver.Server
-	Log      *testserver.Log // the upstream's log of executed calls; tests judge the proxy by this log
+	Log      *testserver.Log // what the upstream received and executed; tests judge the proxy by it
 	Records  *Memory
 	HTTP     *httptest.Server // serves the proxy
 	Options  proxy.Options
 
-	ClientName string // name in the clientInfo of the clients
-	bare       bool   // whether the site has no proxy
+	ClientName string // clientInfo name of the clients
+	bare       bool   // there is no proxy
 }
 
 // Token is the default token of clients over HTTP.
 const Token = "token-of-the-tests"
 
-// Start starts a site. The site serves until the test ends.
+// Start starts a site, which serves until the test ends.
 func Start(t *testing.T, s Setup) *Site {
 	t.Helper()
 	st := &Site{T: t, Log: &testserver.Log{}, Records: &Memory{}, ClientName: "tester"}
@@ -128,7 +128,7 @@ func (s *Site) serve(a proxy.Access, errors *log.Logger) {
 	s.HTTP = server
 }
 
-// complaints receives net/http's log lines that complain about handlers.
+// complaints receives the errors that net/http logs, and fails the test.
 type complaints struct{ t *testing.T }
 
 func (c complaints) Write(p []byte) (int, error) {
@@ -136,7 +136,7 @@ func (c complaints) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// State returns all markings and all open calls as text, so that tests can compare states.
+// State returns all markings and numbers of open calls as text, for comparison.
 func (s *Site) State() string {
 	type net struct {
 		Name     string
@@ -159,8 +159,7 @@ func (s *Site) State() string {
 	return string(b)
 }
 
-// Marking returns the number of tokens in a place of a net. It requires that exactly one session
-// exists.
+// Marking returns the number of tokens in a place of a net. There must be exactly one session.
 func (s *Site) Marking(net, place string) int {
 	s.T.Helper()
 	all := s.Proxy.Sessions()
@@ -176,7 +175,7 @@ func (s *Site) Marking(net, place string) int {
 	return 0
 }
 
-// AwaitExecuted waits until the upstream has started n calls of the tool.
+// AwaitExecuted waits until the upstream has executed the tool n times.
 func (s *Site) AwaitExecuted(tool string, n int) {
 	s.T.Helper()
 	ctx, cancel := context.WithTimeout(s.T.Context(), Patience)
@@ -194,8 +193,8 @@ func (s *Site) Executed(tool string, n int) {
 	}
 }
 
-// Eventually waits until ok returns true. It is meant for changes in the proxy that cause no
-// notification.
+// Eventually waits until ok returns true, for changes in the proxy that cause no notification. what
+// describes the awaited state.
 func (s *Site) Eventually(what string, ok func() bool) {
 	s.T.Helper()
 	limit := time.NewTimer(Patience)
@@ -222,7 +221,7 @@ func (s *Site) Pending(n int) []proxy.ApprovalInfo {
 	return waiting
 }
 
-// Question returns the text of the approval as a person sees it.
+// Question returns the text of the approval request as a person sees it.
 func (s *Site) Question(id string) string {
 	s.T.Helper()
 	a, err := s.Proxy.Approval(id)
@@ -245,7 +244,7 @@ func (s *Site) SendLog(data string) {
 	s.Upstream.Notify("notifications/message", `{"level":"info","data":`+data+`}`)
 }
 
-// ExposedName returns the tool's name as exposed by the proxy.
+// ExposedName returns the name under which the proxy exposes a tool.
 func ExposedName(t *testing.T, s *Site, canonical string) string {
 	t.Helper()
 	tools, err := s.Proxy.Tools("")
@@ -261,7 +260,7 @@ func ExposedName(t *testing.T, s *Site, canonical string) string {
 	return ""
 }
 
-// AwaitSubscribed waits until the proxy has subscribed to the upstream's changes.
+// AwaitSubscribed waits until the proxy has subscribed to changes at the upstream.
 func (s *Site) AwaitSubscribed() {
 	s.T.Helper()
 	s.Eventually("the proxy hears of changes", func() bool { return len(s.Log.Records(testserver.Subscribed)) > 0 })
@@ -277,7 +276,7 @@ func (s *Site) Received(method string) (last string) {
 	return last
 }
 
-// OpenCalls returns the total number of unsettled calls in all sessions.
+// OpenCalls returns the number of open calls in all sessions.
 func (s *Site) OpenCalls() int {
 	n := 0
 	for _, info := range s.Proxy.Sessions() {

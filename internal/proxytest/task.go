@@ -9,11 +9,11 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// CanTasks contains the capabilities of a client that uses revision 2026-07-28 and supports tasks.
+// CanTasks contains the capabilities of a client for revision 2026-07-28 that supports tasks.
 const CanTasks = `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 
-// StartWithTasks starts a site with an upstream that can run calls as tasks. If s contains no
-// tools, the upstream has the attack tools.
+// StartWithTasks starts a site whose upstream can run calls as tasks. Without tools in s, it has
+// the attack tools.
 func StartWithTasks(t *testing.T, s Setup) *Site {
 	t.Helper()
 	if s.Server.Tools == nil {
@@ -35,8 +35,8 @@ func StartWithTasks(t *testing.T, s Setup) *Site {
 	return st
 }
 
-// StartTasksOnly starts a site with an upstream that uses revision 2026-07-28 and runs all calls as
-// tasks. It refuses clients that do not support tasks.
+// StartTasksOnly starts a site whose upstream uses revision 2026-07-28, runs all calls as tasks,
+// and refuses calls from clients that do not support tasks.
 func StartTasksOnly(t *testing.T, s Setup) *Site {
 	s.Server.Revisions = testserver.Modern
 	s.Server.Tasks = &testserver.Tasks{Poll: 1}
@@ -58,12 +58,12 @@ func (c *Client) BeginTask(tool, args string) (id string) {
 	return id
 }
 
-// CallAsTask sends a call that will become a task, and returns the ID of the request.
+// CallAsTask sends a call to be run as a task, and returns the ID of the request.
 func (c *Client) CallAsTask(tool, args, meta string) (id string) {
 	if c.Leg.Modern {
 		return c.CallWith(tool, args, meta, "")
 	}
-	return c.CallWith(tool, args, meta, `,"task":{}`) // if the request had a ttl, mcp-go servers would continue to sleep
+	return c.CallWith(tool, args, meta, `,"task":{}`) // with a ttl, mcp-go servers would keep sleeping
 }
 
 // RequestTask sends a request about a task and returns the ID of the request.
@@ -71,8 +71,8 @@ func (c *Client) RequestTask(method, task string) (id string) {
 	return c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tasks/` + method + `","params":{%META%"taskId":"` + task + `"}}`)
 }
 
-// TaskOutcome waits until the task ends. For clients of all revisions, it returns a message with
-// the task's result or error.
+// TaskOutcome waits until the task ends, and returns a message with its result or error, whatever
+// the client's revision.
 func (c *Client) TaskOutcome(task string) Message {
 	c.T.Helper()
 	if !c.Leg.Modern {

@@ -1,4 +1,4 @@
-// Package soak determines how many inputs random tests try.
+// Package soak determines how many inputs randomized tests try.
 package soak
 
 import (
@@ -7,15 +7,14 @@ import (
 	"testing"
 )
 
-// Environment variables that .ci/soak sets for long test runs.
+// Environment variables set by .ci/soak for long test runs.
 const (
-	Variable = "PETRIGATE_SOAK" // number of inputs for each random test
+	Variable = "PETRIGATE_SOAK" // number of inputs per randomized test
 	Seed     = "PETRIGATE_SEED" // first seed
 )
 
-// Range returns the first seed and the number of inputs to try. The number is the value of
-// [Variable], if that is set. Otherwise, it is the usual number, or a fifth of it with -short or
-// under the race detector.
+// Range returns the first seed and the number of inputs to try: the value of [Variable] if that is
+// set, and otherwise usual, or a fifth of it with -short or under the race detector.
 func Range(t testing.TB, usual int) (from uint64, count int) {
 	t.Helper()
 	count = Count(usual)
@@ -29,8 +28,8 @@ func Range(t testing.TB, usual int) (from uint64, count int) {
 	return from, count
 }
 
-// Count returns the usual number, or a fifth of it with -short or under the race detector. The race
-// detector makes tests ten times slower and finds little in sequential code.
+// Count returns usual, or a fifth of it with -short or under the race detector, which makes tests
+// ten times slower and finds little in sequential code.
 func Count(usual int) int {
 	if testing.Short() || Race {
 		return 1 + usual/5
@@ -38,8 +37,8 @@ func Count(usual int) int {
 	return usual
 }
 
-// Bulk skips the test under the race detector, unless .ci/soak runs it. Use it for sequential tests
-// that take a long time because they process a lot of data or compute the slow hash of a PIN.
+// Bulk skips the test under the race detector, unless .ci/soak runs it. It is for sequential tests
+// that take long because they process a lot of data or compute the slow hash of a PIN.
 func Bulk(t testing.TB) {
 	t.Helper()
 	if Race && os.Getenv(Variable) == "" {

@@ -11,12 +11,12 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// Variable is the environment variable with the path of a binary that was built in advance for all
-// test packages.
+// Variable is the environment variable with the path of a binary built in advance for all test
+// packages.
 const Variable = "PETRIGATE_BIN"
 
-// Path returns the absolute path in [Variable]. If the variable is not set, Path builds a binary
-// for this test.
+// Path returns the absolute path of the binary in [Variable] or, if the variable is not set, of a
+// binary that it builds for this test.
 func Path(t testing.TB) string {
 	t.Helper()
 	if path := os.Getenv(Variable); path != "" {
@@ -33,9 +33,9 @@ func Path(t testing.TB) string {
 	return path
 }
 
-// Build builds the binary, with the race detector if the test itself uses it. It does not call go
-// build. Instead, it calls go run with cp in place of the program: the go command caches the
-// binaries that it links for go run but not those for go build, and linking takes most of the time.
+// Build builds the binary, with the race detector if the test uses it. Instead of go build, it
+// calls go run with cp in place of the program, because the go command caches binaries linked for
+// go run but not those linked for go build, and linking takes most of the time.
 func Build(t testing.TB, path string) {
 	t.Helper()
 	args := []string{"run", "-exec", "cp"}
