@@ -341,7 +341,7 @@ type Tool struct {
 	Upstream  *Server
 	Canonical string // name in rules, of the form upstream.tool
 	also      []gate.Name
-	others    map[string]bool // names of all tools, any of which an action in a rule can mean
+	others    map[string]bool // names of all tools that an action in a rule can mean
 	foreign   bool            // whether another server's tool could have the exposed name
 	Why       string          // why the configuration filters out the tool; empty if it is not filtered
 

@@ -23,7 +23,7 @@ type relisting struct {
 	due       atomic.Bool // whether a listing is about to start, which covers further notifications too
 	announced atomic.Bool // whether the server has announced a change since the last listing
 	again     atomic.Bool // whether a retry after a failed listing is pending
-	Logged    atomic.Bool // whether the log says that the server is up
+	Logged    atomic.Bool // whether the log has reported the server as up
 	trouble   atomic.Pointer[error]
 	running   sync.Mutex // held during a listing; guards began and failures
 	began     time.Time  // when the last listing started

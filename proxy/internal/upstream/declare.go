@@ -14,14 +14,14 @@ import (
 )
 
 // A server that uses revision 2025-11-25 learns its client's capabilities from initialize, and may
-// offer different tools to a client with more capabilities. The proxy declares the union of its
-// clients' capabilities. If a client has capabilities that were not declared, the handshake must be
+// offer different tools depending on them. The proxy declares the union of its clients'
+// capabilities. When a client has capabilities that were not declared, the handshake must be
 // repeated.
 
-// errRedeclared means that the connection was ended to repeat the handshake.
+// errRedeclared means that the connection was ended in order to repeat the handshake.
 var errRedeclared = errors.New("declaring more capabilities to the server")
 
-// Declares reports whether the server already knows the given capabilities, or cannot use them.
+// Declares reports whether the server already knows the given capabilities, or has no use for them.
 func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	if u.host.Options.OnRequest == nil {
 		return true
@@ -38,16 +38,16 @@ func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	return declared
 }
 
-// wishes returns the capabilities that the next handshake will declare, and whether the first client
-// has chosen revision 2025-11-25.
+// wishes returns the capabilities to declare in the next handshake, and whether the first client
+// chose revision 2025-11-25.
 func (u *Upstream) wishes() (declared []byte, prefers2025 bool) {
 	u.locked(func() { declared, prefers2025 = u.declared, u.prefer2025 })
 	return declared, prefers2025
 }
 
-// Intend adds a client's capabilities to those that the next handshake declares. If the server
+// Intend adds a client's capabilities to those declared in the next handshake. If the server
 // supports both revision families and the configuration does not choose one, the first client's
-// family is chosen, so that this client's messages need no translation. Intend does not block.
+// family is used, so that this client's messages need no translation. Intend does not block.
 func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 	u.locked(func() {
 		u.declared = union(u.declared, capabilities)
@@ -58,22 +58,21 @@ func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 }
 
 // Declare must be called after Intend if the server may already be up. If the server does not know
-// the capabilities, Declare repeats the handshake and waits for it until ctx ends.
+// the capabilities, Declare repeats the handshake and waits for it until ctx is done.
 func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 	again := u.nextUp()
 	current := u.current.Load()
 	switch {
 	case current != nil && !u.Declares(capabilities):
 		u.redeclare(ctx, *current, again)
-	case current == nil && u.State().Phase == conn.Up: // the handshake is already being repeated because of another client
+	case current == nil && u.State().Phase == conn.Up: // another client has already caused a new handshake
 		wait.For(ctx, again)
 	}
 }
 
 // redeclare repeats the handshake. Over streamable HTTP, it opens a new session while the old one
-// continues. For a child process, it starts a new process, and for HTTP+SSE, it opens a new stream,
-// but in both cases only if no requests are in flight. If the revision family must change,
-// redeclare proceeds in the same way.
+// continues. Otherwise, or if the revision family must change, it starts a new process or opens a
+// new stream, but only if no requests are in flight.
 func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan struct{}) {
 	if u.host.Options.Busy != nil && u.host.Options.Busy() {
 		return
@@ -85,7 +84,7 @@ func (u *Upstream) redeclare(ctx context.Context, c conn.Conn, again <-chan stru
 	}
 }
 
-// nextUp returns a channel that is closed when the server next comes up.
+// nextUp returns a channel that is closed the next time the server comes up.
 func (u *Upstream) nextUp() (up <-chan struct{}) {
 	u.locked(func() {
 		if u.upAgain == nil {
@@ -96,8 +95,7 @@ func (u *Upstream) nextUp() (up <-chan struct{}) {
 	return up
 }
 
-// declare replaces the capabilities in the params of a handshake. They were written by mcp-go;
-// declare writes the capabilities to declare instead.
+// declare replaces the capabilities that mcp-go has written in the params of a handshake.
 func (u *Upstream) declare(method string, params []byte) []byte {
 	if method == string(mcp.MethodInitialize) {
 		declared, _ := u.wishes()
@@ -110,8 +108,8 @@ func (u *Upstream) declare(method string, params []byte) []byte {
 	return wire.ReplaceMember(nil, params, "_meta", wire.ReplaceMember(nil, meta, mcp.MetaKeyClientCapabilities, u.relayable()))
 }
 
-// relayable returns the capabilities that the proxy declares in its own requests to a server that
-// uses revision 2026-07-28.
+// relayable returns the capabilities declared in the proxy's own requests to a server that uses
+// revision 2026-07-28.
 func (u *Upstream) relayable() []byte {
 	if u.host.Options.OnRequest == nil {
 		return []byte(`{}`)
@@ -119,10 +117,9 @@ func (u *Upstream) relayable() []byte {
 	return []byte(`{"roots":{"listChanged":true},"sampling":{},"elicitation":{"form":{},"url":{}}}`)
 }
 
-// RequestMeta returns the members of _meta, without braces, that a server expects in each request
-// if it uses revision 2026-07-28. If the server uses revision 2025-11-25, RequestMeta returns nil.
-// The argument is the client's capabilities; nil stands for all capabilities that the proxy can
-// forward.
+// RequestMeta returns the _meta members, without braces, that a server of revision 2026-07-28
+// expects in each request. For revision 2025-11-25, it returns nil. capabilities are the client's;
+// nil stands for all capabilities that the proxy can forward.
 func (u *Upstream) RequestMeta(capabilities []byte) []byte {
 	if !u.Rev().PerRequest {
 		return nil
@@ -138,7 +135,7 @@ func (u *Upstream) ownMeta(capabilities []byte) []byte {
 }
 
 // An ability is a client capability that the proxy can forward. Some abilities have parts, such as
-// modes, that a client can support or not.
+// modes, which a client can support or not.
 type ability struct {
 	name  string
 	parts []string

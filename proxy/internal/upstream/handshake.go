@@ -25,27 +25,27 @@ import (
 // clientName is the proxy's name in handshakes with servers.
 const clientName = "petrigate"
 
-// probeTimeout is the maximum time that the proxy waits for an answer to server/discover. Most
-// servers do not know that method, and some never answer.
+// probeTimeout is how long the proxy waits for an answer to server/discover. Most servers do not
+// know that method, and some never answer.
 const probeTimeout = 2 * time.Second
 
 // errDiedOfProbe means that the connection ended before server/discover was answered.
 var errDiedOfProbe = errors.New("the server ended on server/discover")
 
-// errNot2026 means that the configuration requires revision 2026-07-28 but the server does not
-// support it.
+// errNot2026 means that the configuration requires revision 2026-07-28, which the server does not
+// support.
 var errNot2026 = errors.New("the server's answer to server/discover does not conform to revision 2026-07-28")
 
 // An agreement is the result of a handshake.
 type agreement struct {
 	conn.Introduction
 	session  *conn.Session
-	declared []byte // capabilities declared to a server that uses revision 2025-11-25
-	late2026 bool   // whether such a server has also offered revision 2026-07-28, but too late
+	declared []byte // capabilities declared to a server of revision 2025-11-25
+	late2026 bool   // whether that server offered revision 2026-07-28 too, but too late
 }
 
-// handshake negotiates with the server through c. mcp-go implements the negotiation for both
-// revision families.
+// handshake negotiates with the server over c. mcp-go implements the negotiation for both revision
+// families.
 func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) (agreement, error) {
 	a := &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: mcp.IsModernProtocol(protocol) && protocol != "legacy"}
 	err := a.initialize(ctx, protocol)
@@ -62,13 +62,13 @@ func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) 
 	case a.diedOfProbe:
 		return agreement{}, fmt.Errorf("%w: %w", errDiedOfProbe, a.err)
 	case a.err != nil && ctx.Err() == nil:
-		return agreement{}, reason(a.err) // without the wrapping by mcp-go
+		return agreement{}, reason(a.err) // without mcp-go's wrapping
 	}
 	return agreement{}, err
 }
 
-// reason returns the reason for a failed request. It removes the words "request not sent", which
-// would confuse people who read the state of an upstream.
+// reason returns the reason for a failed request, without the words "request not sent", which would
+// confuse people who read the state of an upstream.
 func reason(err error) error {
 	if u, ok := errors.AsType[*conn.Unsent](err); ok {
 		return u.Why
@@ -77,12 +77,12 @@ func reason(err error) error {
 }
 
 // An adapter lets the mcp-go client use one of this package's connections. It keeps the raw
-// results, because they contain members that mcp-go's types do not have.
+// results, because mcp-go's types lack some of their members.
 type adapter struct {
 	upstream *Upstream
 	conn     conn.Conn
 	session  *conn.Session
-	only2026 bool // whether to fail instead of trying the handshake of revision 2025-11-25
+	only2026 bool // whether to fail instead of falling back to revision 2025-11-25
 
 	probe       *conn.Exchange // the exchange of server/discover
 	declared    []byte         // capabilities to declare in initialize
@@ -93,7 +93,7 @@ type adapter struct {
 
 func (a *adapter) initialize(ctx context.Context, protocol string) error {
 	probe := a.upstream.probe
-	if a.only2026 { // without an alternative, the probe may take until ctx ends
+	if a.only2026 { // without an alternative, the probe may take until ctx is done
 		probe = -1
 	}
 	options := []client.ClientOption{client.WithDiscoverTimeout(probe)}
@@ -120,10 +120,10 @@ func (a *adapter) initialize(ctx context.Context, protocol string) error {
 // SetProtocolVersion sets the revision for the next request.
 func (a *adapter) SetProtocolVersion(version string) { a.session.Version = version }
 
-// SendRequest sends the request with one of the proxy's own IDs and waits for the reply.
+// SendRequest sends the request with an ID of the proxy's own and waits for the reply.
 func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	reply, err := a.exchange(ctx, request)
-	if err == nil && offers2026(unsupported(reply.Error)) { // the server offers the revision that it has just refused
+	if err == nil && offers2026(unsupported(reply.Error)) { // the server offers the very revision that it has refused
 		reply, err = a.exchange(ctx, request)
 	}
 	if err == nil {
@@ -151,8 +151,8 @@ func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequ
 	return response, nil
 }
 
-// unsupported returns the supported revisions that are listed in an error about an unsupported
-// revision, in the form of an answer to server/discover. For any other error, it returns nil.
+// unsupported returns the revisions listed in an error about an unsupported revision, in the form
+// of an answer to server/discover. For any other error, it returns nil.
 func unsupported(refusal []byte) []byte {
 	if code, _ := rawjson.Member(refusal, "code"); string(code) != strconv.Itoa(mcp.UNSUPPORTED_PROTOCOL_VERSION) {
 		return nil
@@ -170,8 +170,7 @@ func offers2026(discovered []byte) bool {
 	return offersRevision(discovered, func(version string) bool { return version == mcp.ProtocolVersion20260728 })
 }
 
-// offersRevision reports whether an answer to server/discover lists a revision that the function ok
-// accepts.
+// offersRevision reports whether an answer to server/discover lists a revision that satisfies ok.
 func offersRevision(discovered []byte, ok func(version string) bool) bool {
 	versions, _ := rawjson.Member(discovered, "supportedVersions")
 	found := false
@@ -215,11 +214,10 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 	return reply, err
 }
 
-// wait waits for the reply to x. A reply that arrived before the connection ended counts even if
-// wait reads it only afterwards.
+// wait waits for the reply to x. A reply that arrived before the connection ended still counts.
 func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error) {
-	// The exchanges that are lost with a child get their replies only when the connection is
-	// retired, and that happens after the handshake.
+	// Exchanges lost with a child get their replies only when the connection is retired, after the
+	// handshake.
 	ended := a.conn.Over()
 	if _, ok := a.conn.(*streamable.Conn); ok { // over streamable HTTP, each request ends by itself
 		ended = nil
@@ -230,7 +228,7 @@ func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error
 		return reply, nil
 	case <-ended:
 		err = a.conn.Cause()
-		// The server may have needed too much time to start and to read the first request.
+		// The server may have taken too long to start and to read the first request.
 		a.diedOfProbe = a.probe != nil && !a.probe.Answered.Load()
 	case <-ctx.Done():
 		err = ctx.Err()
@@ -245,8 +243,7 @@ func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error
 	}
 }
 
-// answeredLate reports whether server/discover was answered late and the answer offers revision
-// 2026-07-28.
+// answeredLate reports whether a late answer to server/discover offers revision 2026-07-28.
 func (a *adapter) answeredLate() bool {
 	if a.only2026 || a.probe == nil {
 		return false
@@ -259,19 +256,19 @@ func (a *adapter) answeredLate() bool {
 	}
 }
 
-// SendNotification sends a notification that is part of the handshake.
+// SendNotification sends a notification of the handshake.
 func (a *adapter) SendNotification(ctx context.Context, n mcp.JSONRPCNotification) error {
 	return a.conn.Notify(ctx, a.session, n.Method, nil)
 }
 
-// The other methods do nothing: the owner of the connection manages it, and notifications are
+// The remaining methods do nothing: the connection's owner manages it, and notifications are
 // handled elsewhere.
 func (a *adapter) Start(context.Context) error                                       { return nil }
 func (a *adapter) Close() error                                                      { return nil }
 func (a *adapter) GetSessionId() string                                              { return a.session.ID }
 func (a *adapter) SetNotificationHandler(func(notification mcp.JSONRPCNotification)) {}
 
-// introduction returns how the server describes itself in the last result.
+// introduction returns the server's self-description in the latest result.
 func (a *adapter) introduction() conn.Introduction {
 	i := conn.Introduction{ProtocolVersion: a.session.Version, Around: undefinedMembers(a.result)}
 	info, _ := rawjson.Member(a.result, "serverInfo")
@@ -285,14 +282,13 @@ func (a *adapter) introduction() conn.Introduction {
 	return i
 }
 
-// maxAround is the maximum total size of the additional members of an introduction that are kept
-// for clients.
+// maxAround is the maximum total size of the additional members of an introduction kept for
+// clients.
 const maxAround = 256 << 10
 
-// undefinedMembers returns an object that contains the _meta of an introduction and all members
-// that no revision defines. It returns nil if the introduction is too large. It leaves out members
-// that differ from a defined member only in case, because a client that ignores case could confuse
-// them.
+// undefinedMembers returns an object with the _meta of an introduction and all members that no
+// revision defines, or nil if the introduction is too large. It leaves out members that differ from
+// a defined member only in case, because a client that ignores case could confuse them.
 func undefinedMembers(result []byte) []byte {
 	if len(result) > maxAround {
 		return nil
@@ -318,8 +314,8 @@ var introductory = [...]string{
 	"protocolVersion", "supportedVersions", "capabilities", "serverInfo", "instructions", "resultType", "ttlMs", "cacheScope",
 }
 
-// requestMeta returns the _meta of each request in revision 2026-07-28, without braces. The result
-// ends where the client's capabilities begin.
+// requestMeta returns the _meta of each request in revision 2026-07-28, without braces, up to the
+// client's capabilities.
 func requestMeta(version string) []byte {
 	info, _ := json.Marshal(map[string]string{"name": clientName, "version": version}) // cannot fail: strings can always be marshaled
 	b := []byte(`"` + mcp.MetaKeyProtocolVersion + `":"` + mcp.ProtocolVersion20260728 + `","` + mcp.MetaKeyClientInfo + `":`)

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// listen receives the notifications that the server sends only if they are requested, either by a
-// subscription (2026-07-28) or, over HTTP in earlier revisions, by a GET stream. The returned
-// function stop ends this and waits until it has ended.
+// listen receives the notifications that a server sends only on request, through a subscription
+// (2026-07-28) or, over HTTP in earlier revisions, a GET stream. The returned function stop ends
+// listening and waits for its end.
 func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -32,7 +32,7 @@ func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop f
 }
 
 // listenFilter returns the notifications to subscribe to: changes to the lists that can change, and
-// changes to the watched resources. It returns nil if there is nothing to subscribe to.
+// to the watched resources. It returns nil if neither can change.
 func (u *Upstream) listenFilter(capabilities []byte) []byte {
 	var filter rawjson.Object
 	for _, list := range []string{"tools", "prompts", "resources"} {
@@ -49,17 +49,17 @@ func (u *Upstream) listenFilter(capabilities []byte) []byte {
 	return filter.Bytes()
 }
 
-// Watch sets the resources to watch. A server that uses revision 2026-07-28 notifies the proxy when
-// they change. If the server uses revision 2025-11-25, the caller must send resources/subscribe
-// requests instead.
+// Watch sets the resources to watch. A server that uses revision 2026-07-28 notifies the proxy of
+// their changes. For revision 2025-11-25, the caller must send resources/subscribe requests
+// instead.
 func (u *Upstream) Watch(uris []string) {
 	u.watched.Store(&uris)
 	u.rewatch.Send()
 }
 
-// subscribe keeps a subscription open. The server answers the request only when the subscription
-// ends. If the set of watched resources changes, subscribe opens a new subscription before it ends
-// the old one.
+// subscribe keeps a subscription open. The server answers the request only at the end of the
+// subscription. When the set of watched resources changes, subscribe opens a new subscription
+// before it ends the old one.
 func (u *Upstream) subscribe(ctx context.Context, c conn.Conn, capabilities []byte) {
 	s := subscription{upstream: u, conn: c, pause: conn.FirstPause}
 	for {
@@ -75,8 +75,8 @@ func (u *Upstream) subscribe(ctx context.Context, c conn.Conn, capabilities []by
 type subscription struct {
 	upstream *Upstream
 	conn     conn.Conn
-	current  *conn.Exchange // nil if there is nothing to subscribe to
-	old      *conn.Exchange // previous subscription, kept until current is acknowledged
+	current  *conn.Exchange // nil if nothing can be subscribed to
+	old      *conn.Exchange // previous subscription, kept until the acknowledgment of current
 	began    time.Time
 	pause    time.Duration
 	caughtUp bool // whether any earlier subscription was acknowledged
@@ -94,7 +94,7 @@ func (s *subscription) open(filter []byte) {
 	s.conn.Send(s.current)
 }
 
-// follow waits until the subscription ends. It returns true if a new one must be opened.
+// follow waits for the end of the subscription. It reports whether a new one must be opened.
 func (s *subscription) follow(ctx context.Context) bool {
 	for {
 		var done <-chan conn.Reply
@@ -106,7 +106,7 @@ func (s *subscription) follow(ctx context.Context) bool {
 			return s.ended(ctx, reply)
 		case id := <-s.upstream.host.Acked: // from now on, no notifications can be missed
 			if s.current == nil || id != 0 && id != s.current.ID {
-				continue // this is the acknowledgment of an earlier subscription
+				continue // acknowledges an earlier subscription
 			}
 			if s.old != nil {
 				s.old.Cancel("replaced")
@@ -129,7 +129,7 @@ func (s *subscription) follow(ctx context.Context) bool {
 }
 
 // ended waits before the next attempt. It returns false if the server does not support
-// subscriptions, or if ctx ends.
+// subscriptions, or if ctx is done.
 func (s *subscription) ended(ctx context.Context, reply conn.Reply) bool {
 	s.current, s.caughtUp = nil, false
 	if reply.Error != nil || errors.As(reply.Err, new(*conn.StatusError)) {

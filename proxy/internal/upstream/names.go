@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream/streamable"
 )
 
-// Types from package conn and related packages that are needed for using an [Upstream].
+// Types from package conn and related packages needed to use an [Upstream].
 type (
 	Config        = conn.Config
 	Options       = conn.Options

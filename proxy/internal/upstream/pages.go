@@ -18,7 +18,7 @@ import (
 // hostile.
 const maxListPages = 1000
 
-// Call sends a request and waits for the reply. If ctx ends first, it cancels the request.
+// Call sends a request and waits for the reply. It cancels the request when ctx is done.
 func (u *Upstream) Call(ctx context.Context, r Request) (Reply, error) {
 	x := u.Send(r)
 	select {
@@ -37,8 +37,8 @@ func (e Refused) Error() string {
 	return "the server refused: " + text.Excerpt(rawjson.StringAt(e, "message"), 200)
 }
 
-// Pages sends list requests (tools/list, prompts/list, and so on) until a result contains no
-// nextCursor. It passes each result to the function add. If add returns an error, Pages stops.
+// Pages sends list requests (tools/list, prompts/list, and so on) until a result has no nextCursor,
+// and passes each result to add. If add returns an error, Pages stops.
 func (u *Upstream) Pages(ctx context.Context, method string, add func(page []byte) error) error {
 	var cursor []byte
 	seen := map[string]bool{}
@@ -78,14 +78,14 @@ func (u *Upstream) listParams(cursor []byte) []byte {
 	return params.Bytes()
 }
 
-// Limits for a list. A server that exceeds a limit is broken or hostile.
+// Limits on a list. A server that exceeds one is broken or hostile.
 const (
 	maxTools     = 20_000
 	maxListBytes = 64 << 20
 )
 
-// A ToolList contains the tools from all pages of a server's list, exactly as the server has sent
-// them, and the other members of each page.
+// A ToolList holds the tools from all pages of a server's list, exactly as sent, and the other
+// members of each page.
 type ToolList struct {
 	Tools []json.RawMessage
 	Pages []json.RawMessage
@@ -130,8 +130,8 @@ func (l *ToolList) add(page []byte) error {
 	return nil
 }
 
-// usable leaves out the tools that require headers that are impossible. Revision 2026-07-28 demands
-// this from clients over HTTP.
+// usable leaves out tools that require impossible headers, as revision 2026-07-28 demands of
+// clients over HTTP.
 func (u *Upstream) usable(tools []json.RawMessage) []json.RawMessage {
 	if u.host.Config.URL == "" || u.Rev() == rev.Rev2025 {
 		return tools

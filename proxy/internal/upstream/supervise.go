@@ -22,8 +22,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// supervise keeps the upstream connected until ctx ends. For a child process, it locks its thread,
-// because on Linux the kernel kills the child when the thread that has started it ends.
+// supervise keeps the upstream connected until ctx is done. For a child process, it locks its
+// thread, because on Linux the kernel kills the child when the thread that started it ends.
 func (u *Upstream) supervise(ctx context.Context) {
 	if u.host.Config.Command != "" {
 		runtime.LockOSThread()
@@ -42,18 +42,18 @@ func (u *Upstream) supervise(ctx context.Context) {
 	}
 }
 
-// A supervisor holds the state that is kept from one attempt to connect to the next.
+// A supervisor holds the state kept between attempts to connect.
 type supervisor struct {
 	*Upstream
 	failures int  // number of consecutive failures
-	everUp   bool // whether the upstream has ever connected, which proves that the configuration can work
-	only2025 bool // whether the server does not know server/discover, or exits when it receives this request
-	fellBack bool // whether the server uses HTTP+SSE and not streamable HTTP
+	everUp   bool // whether the upstream has ever connected, so that the configuration can work
+	only2025 bool // whether the server does not know server/discover, or exits because of it
+	fellBack bool // whether the server uses HTTP+SSE instead of streamable HTTP
 	gaveUp   bool
 }
 
-// once connects, and then waits until the connection ends. If it cannot connect, it waits before it
-// returns.
+// once connects and waits for the end of the connection, or, if it cannot connect, for the next
+// attempt.
 func (s *supervisor) once(ctx context.Context) {
 	c, agreed, err := s.connect(ctx)
 	if ctx.Err() != nil && err != nil {
@@ -67,7 +67,7 @@ func (s *supervisor) once(ctx context.Context) {
 	started := time.Now()
 	stopListening := s.listen(ctx, c, agreed)
 	if h, ok := c.(*streamable.Conn); ok && agreed.Rev() == rev.Rev2025 {
-		h.AwaitStream(ctx) // without this, requests on the stream might be lost
+		h.AwaitStream(ctx) // otherwise, requests on the stream might be lost
 	}
 	s.up(c, agreed)
 	select {
@@ -93,7 +93,7 @@ func (s *supervisor) once(ctx context.Context) {
 func (s *supervisor) up(c conn.Conn, a agreement) {
 	var waiting chan struct{}
 	s.host.Log.Info("upstream connected", logkind.Connected, "protocol", a.ProtocolVersion)
-	s.change(func(st *conn.State) { // changed together with the connection, so that the new state is never seen with the old connection
+	s.change(func(st *conn.State) { // together with the connection, so that the new state is never seen with the old connection
 		s.current.Store(&c)
 		s.inForce = a.declared
 		waiting, s.upAgain = s.upAgain, nil
@@ -107,8 +107,8 @@ func (s *supervisor) up(c conn.Conn, a agreement) {
 	}
 }
 
-// failed handles a failed attempt. If the upstream has never worked and the error is permanent, it
-// stops trying.
+// failed handles a failed attempt. It gives up if the upstream has never worked and the error is
+// permanent.
 func (s *supervisor) failed(ctx context.Context, err error) {
 	if errors.As(err, new(conn.Permanent)) && !s.everUp {
 		s.host.Log.Error("upstream given up", "error", err)
@@ -125,13 +125,13 @@ func (s *supervisor) failed(ctx context.Context, err error) {
 	s.pause(ctx)
 }
 
-// pause waits before the next attempt. The pauses become longer and are randomized, so that not all
-// proxies reconnect to a failed server at the same moment.
+// pause waits before the next attempt. The pauses grow and are randomized, so that proxies do not
+// all reconnect to a failed server at the same moment.
 func (s *supervisor) pause(ctx context.Context) {
 	s.pauseUntil(ctx, func(within context.Context) { <-within.Done() })
 }
 
-// pauseUntil is like pause, but ends early if f returns. The context passed to f ends after the
+// pauseUntil is like pause, but ends early if f returns. The context passed to f is done after the
 // pause.
 func (s *supervisor) pauseUntil(ctx context.Context, f func(context.Context)) {
 	d := min(conn.FirstPause<<min(s.failures, 10), conn.LastPause)
@@ -141,7 +141,7 @@ func (s *supervisor) pauseUntil(ctx context.Context, f func(context.Context)) {
 	f(within)
 }
 
-// connect opens a connection and performs the handshake. If a child dies when it receives
+// connect opens a connection and performs the handshake. If a child dies on receiving
 // server/discover, connect starts it again and sends initialize instead.
 func (s *supervisor) connect(ctx context.Context) (conn.Conn, agreement, error) {
 	protocol := s.host.Config.Protocol
@@ -162,13 +162,13 @@ func (s *supervisor) connect(ctx context.Context) (conn.Conn, agreement, error) 
 		return s.attempt(ctx, "legacy")
 	}
 	if err != nil {
-		s.only2025, s.fellBack = false, false // the server may be a different program by now
+		s.only2025, s.fellBack = false, false // the next server may be a different program
 	}
 	return c, a, err
 }
 
-// mayFallBack reports whether the server has responded to streamable HTTP in the way of servers
-// that only support HTTP+SSE.
+// mayFallBack reports whether the server has responded to streamable HTTP like a server that
+// supports only HTTP+SSE.
 func (s *supervisor) mayFallBack(protocol string, err error) bool {
 	var status *conn.StatusError
 	if s.host.Config.URL == "" || s.sse.Load() || protocol != "" && protocol != "legacy" || !errors.As(err, &status) {
@@ -177,7 +177,7 @@ func (s *supervisor) mayFallBack(protocol string, err error) bool {
 	return status.Code == http.StatusBadRequest || status.Code == http.StatusNotFound || status.Code == http.StatusMethodNotAllowed
 }
 
-// fallBack tries HTTP+SSE. If that fails as well, it returns the first error.
+// fallBack tries HTTP+SSE. If that fails too, it returns the first error.
 func (s *supervisor) fallBack(ctx context.Context, first error) (conn.Conn, agreement, error) {
 	s.sse.Store(true)
 	c, a, err := s.attempt(ctx, "legacy")
@@ -242,7 +242,7 @@ func (u *Upstream) open(ctx context.Context) (conn.Conn, error) {
 	return nil, conn.Permanently(errors.New("neither a command nor a url is given"))
 }
 
-// New returns an upstream. It does nothing until Start is called.
+// New returns an upstream, which does nothing until Start is called.
 func New(c conn.Config, o conn.Options) *Upstream {
 	c.MaxMessage = cmp.Or(c.MaxMessage, defaultMaxMessage)
 	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, defaultConnectTimeout)
@@ -272,7 +272,7 @@ func (u *Upstream) renew(ctx context.Context, c conn.Conn, version string) (*con
 	return a.session, nil
 }
 
-// Start connects in the background, and reconnects until ctx ends or Close is called. It returns
+// Start connects in the background, and reconnects until ctx is done or Close is called. It returns
 // immediately.
 func (u *Upstream) Start(ctx context.Context) {
 	u.startOnce.Do(func() {
@@ -281,8 +281,8 @@ func (u *Upstream) Start(ctx context.Context) {
 	})
 }
 
-// Close ends the connection and all processes of a child, and waits until they have ended. Requests
-// in flight get their replies before that.
+// Close ends the connection and all of a child's processes, and waits until they have ended.
+// Requests in flight get their replies before that.
 func (u *Upstream) Close() error {
 	u.startOnce.Do(func() { close(u.finished) }) // Start was never called
 	if u.cancel != nil {

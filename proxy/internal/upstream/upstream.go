@@ -18,7 +18,7 @@ import (
 type Upstream struct {
 	host  *conn.Host
 	probe time.Duration // timeout for server/discover
-	meta  []byte        // beginning of the _meta of each request to a server that uses revision 2026-07-28; it ends before the client's capabilities
+	meta  []byte        // beginning of the _meta of each request to a server that uses revision 2026-07-28, up to the client's capabilities
 
 	watched atomic.Pointer[[]string] // URIs of the watched resources
 	rewatch wait.Signal              // sent when watched changes
@@ -30,22 +30,22 @@ type Upstream struct {
 	startOnce sync.Once
 	settle    sync.Once
 	settled   chan struct{}
-	finished  chan struct{} // closed when the supervisor has ended
+	finished  chan struct{} // closed when the supervisor returns
 
-	mu    sync.Mutex // guards the fields below that are not atomic; other files must use the method locked
+	mu    sync.Mutex // guards the non-atomic fields below it; other files must use the method locked
 	state conn.State
 
 	sse        atomic.Bool // whether the server uses HTTP+SSE
-	preferred  bool        // whether a client has determined the revision family
+	preferred  bool        // whether a client has chosen the revision family
 	prefer2025 bool
 
 	declared []byte        // union of all clients' capabilities
-	inForce  []byte        // capabilities that were declared to the server in the last handshake
-	upAgain  chan struct{} // closed when the server next comes up; nil if no one waits for that
+	inForce  []byte        // capabilities declared in the latest handshake
+	upAgain  chan struct{} // closed the next time the server comes up; nil if nothing waits for that
 }
 
-// Cork buffers messages to a child until the returned function uncork is called, because the caller
-// is about to send more. Over HTTP it has no effect.
+// Cork buffers messages to a child until uncork is called, because the caller is about to send
+// more. Over HTTP, it has no effect.
 func (u *Upstream) Cork() (uncork func()) {
 	if current := u.current.Load(); current != nil {
 		if c, ok := (*current).(*stdio.Conn); ok {
@@ -56,20 +56,20 @@ func (u *Upstream) Cork() (uncork func()) {
 	return func() {}
 }
 
-// OneReader reports whether all messages from the server arrive on a single stream. If so, the
-// goroutine that reads the stream must not wait for any request.
+// OneReader reports whether all messages from the server arrive on a single stream. The goroutine
+// that reads such a stream must not wait for any request.
 func (u *Upstream) OneReader() bool { return u.host.Config.Command != "" || u.sse.Load() }
 
-// Settled returns a channel that is closed when the upstream is up for the first time, or when the
-// first attempt to connect has failed.
+// Settled returns a channel that is closed once the first attempt to connect has succeeded or
+// failed.
 func (u *Upstream) Settled() <-chan struct{} { return u.settled }
 
-// Said returns the last lines of the output of the server's process: its standard error, and those
-// lines on standard output that are not messages. They are meant for operators and must not be
-// shown to clients.
+// Said returns the last lines of the server process's output: its standard error, and the lines of
+// standard output that are not messages. They are meant for operators and must not be shown to
+// clients.
 func (u *Upstream) Said() []string { return u.host.Words.Said() }
 
-// locked calls f while holding mu. f must not block.
+// locked calls f with mu held. f must not block.
 func (u *Upstream) locked(f func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -83,18 +83,18 @@ func (u *Upstream) State() conn.State {
 	return u.state
 }
 
-// Rev returns the server's revision family, if it is known.
+// Rev returns the server's revision family, if known.
 func (u *Upstream) Rev() *rev.Rev {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return rev.Of(u.state.ProtocolVersion)
 }
 
-// NewToken returns a progress token that has not been used with this upstream.
+// NewToken returns a progress token that is new to this upstream.
 func (u *Upstream) NewToken() int64 { return u.host.IDs.Add(1) }
 
 // Send sends a request and returns immediately, unless r.Here is set. If the upstream is not up,
-// the reply contains the reason and is delivered immediately.
+// the reply with the reason is delivered immediately.
 func (u *Upstream) Send(r conn.Request) *conn.Exchange {
 	var c conn.Conn
 	if current := u.current.Load(); current != nil {
@@ -113,22 +113,22 @@ func (u *Upstream) Send(r conn.Request) *conn.Exchange {
 	return x
 }
 
-// Decline returns an exchange for a request that is not sent. The reply contains the given error.
+// Decline returns an exchange for a request that is not sent, whose reply contains the given error.
 func (u *Upstream) Decline(r conn.Request, why error) *conn.Exchange {
 	x := conn.NewExchange(nil, r, u.host.IDs.Add(1))
 	x.Deliver(conn.Reply{Err: conn.NotSent(why)})
 	return x
 }
 
-// Notify sends a notification if the server is up. It does not report whether the server has
-// received it.
+// Notify sends a notification if the server is up. It does not report whether the server receives
+// it.
 func (u *Upstream) Notify(method string, params []byte) {
 	current := u.current.Load()
 	if current == nil {
 		return
 	}
 	notify := func() { _ = (*current).Notify(u.ctx, nil, method, params) }
-	if u.host.Config.Command != "" { // this does not block
+	if u.host.Config.Command != "" { // does not block
 		notify()
 	} else {
 		u.host.Work.Go(notify)
@@ -144,7 +144,7 @@ func (u *Upstream) unavailable() error {
 	return conn.NotSent(err)
 }
 
-// change changes the state and then calls the function OnState.
+// change changes the state and then calls OnState.
 func (u *Upstream) change(f func(*conn.State)) {
 	u.mu.Lock()
 	before := u.state.Phase

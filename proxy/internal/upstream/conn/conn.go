@@ -36,15 +36,15 @@ import (
 
 // A Conn is a connection to a server.
 type Conn interface {
-	// Send sends x. It eventually delivers a reply to x and never blocks.
+	// Send sends x without blocking. It eventually delivers a reply to x.
 	Send(x *Exchange)
 	Cancel(x *Exchange, reason string)
-	// Notify sends a notification. Over HTTP, s is the session that the notification belongs to.
+	// Notify sends a notification. Over HTTP, s is the notification's session.
 	Notify(ctx context.Context, s *Session, method string, params []byte) error
 	// Agree makes the connection use the result of a handshake.
 	Agree(s *Session)
-	// Over returns a channel that is closed when the connection can no longer be used. Cause
-	// returns the reason.
+	// Over returns a channel that is closed when the connection has become unusable. Cause returns
+	// the reason.
 	Over() <-chan struct{}
 	Cause() error
 	// Restart ends the connection with err if no requests are in flight. It reports whether it has
@@ -54,9 +54,9 @@ type Conn interface {
 	Retire()
 }
 
-// A Session is the result of a handshake. Requests over HTTP refer to it in their headers.
+// A Session is the result of a handshake. Over HTTP, the headers of requests refer to it.
 type Session struct {
-	ID      string // ID of a session in [rev.Rev2025]; may be empty
+	ID      string // session ID in [rev.Rev2025]; may be empty
 	Version string
 }
 
@@ -66,84 +66,82 @@ func (s *Session) Rev() *rev.Rev { return rev.Of(s.Version) }
 // A Request is a JSON-RPC request to an upstream.
 type Request struct {
 	Method string
-	Params []byte // JSON object or nil; not kept after the request has been sent
+	Params []byte // JSON object or nil; not kept once the request has been sent
 	Name   string // name of the tool, prompt or resource, for the Mcp-Name header of revision 2026-07-28
 	Token  int64  // progress token in Params, obtained from NewToken; 0 if none
 
-	// Mirrored is the called tool if some of its arguments must be mirrored in headers
-	// (x-mcp-header), as [rev.Rev2026] requires over HTTP.
+	// Mirrored is the called tool if some of its arguments must be mirrored in HTTP headers
+	// (x-mcp-header), as required by [rev.Rev2026].
 	Mirrored *mcp.Tool
 
-	// Notify is called with the notifications that belong to this request, in order and before the
-	// reply. These are progress notifications with the request's token and, over HTTP, all
-	// notifications on the stream of this request. Notify runs on the goroutine that reads from the
-	// connection and must not block. If it is nil, the notifications are passed to
-	// Options.OnNotification.
+	// Notify is called with the notifications about this request, in order and before the reply.
+	// These are progress notifications with the request's token and, over HTTP, all notifications
+	// on the request's stream. Notify runs on the goroutine that reads from the connection and must
+	// not block. If it is nil, the notifications go to Options.OnNotification.
 	Notify func(method string, params []byte)
 
-	// Ask is called with the server's requests that belong to this request, because they arrived on
-	// the HTTP stream of this request. Only servers that use revision 2025-11-25 send them. It must
-	// not block. If it is nil, the requests are passed to Options.OnRequest.
+	// Ask is called with the server's requests that arrive on the HTTP stream of this request. Only
+	// servers that use revision 2025-11-25 send them. Ask must not block. If it is nil, the
+	// requests go to Options.OnRequest.
 	Ask func(*ServerRequest)
 
-	// Interrupted is called if a server that uses revision 2025-11-25 has ended the HTTP stream of
-	// the request, before the proxy resumes the stream. The argument retry is the delay that the
-	// server asks for, or 0 if it asks for none.
+	// Interrupted is called when a server that uses revision 2025-11-25 has ended the HTTP stream
+	// of the request, before the proxy resumes the stream. retry is the delay that the server asks
+	// for, or 0.
 	Interrupted func(retry time.Duration)
 
-	// Deliver receives the reply instead of the channel returned by Done, if Deliver is not nil. It
-	// runs on the goroutine that reads from the connection or calls Send, and must not block.
+	// If Deliver is not nil, it receives the reply instead of the channel returned by Done. It runs
+	// on the goroutine that reads from the connection or calls Send, and must not block.
 	Deliver func(Reply)
 
-	// Begin is called with the exchange before anything is sent, if Begin is not nil. If it returns
+	// If Begin is not nil, it is called with the exchange before anything is sent. If it returns
 	// false, the request is not sent, and the reply is [ErrNotSent].
 	Begin func(*Exchange) bool
 
-	// Here means that the caller will wait for the reply anyway. Over streamable HTTP, Send then
-	// makes the request on the caller's goroutine. It returns when the reply has been delivered, or
-	// soon after Exchange.StopInline was called.
+	// Here means that the caller waits for the reply anyway. Over streamable HTTP, Send then makes
+	// the request on the caller's goroutine, and returns when the reply has been delivered, or soon
+	// after a call to Exchange.StopInline.
 	Here bool
 
-	// Again is called before the request is sent a second time, in a new session or with other
-	// credentials, if Again is not nil. If it returns an error, the request is not sent, and the
-	// reply is [ErrNotSent] with that error.
+	// If Again is not nil, it is called before the request is sent a second time, in a new session
+	// or with other credentials. If it returns an error, the request is not sent, and the reply is
+	// [ErrNotSent] with that error.
 	Again func() error
 
-	Session *Session          // session that a handshake over HTTP has started
-	Headers map[string]string // headers that are derived from Mirrored
+	Session *Session          // session of a handshake over HTTP
+	Headers map[string]string // headers derived from Mirrored
 }
 
 // A Reply ends an exchange. Exactly one of its fields is set.
 type Reply struct {
-	Result []byte // the member result as raw JSON
-	Error  []byte // the member error as raw JSON, as sent by the server
+	Result []byte // raw JSON of the member result
+	Error  []byte // raw JSON of the member error, as sent by the server
 	Err    error  // transport error: ErrNotSent, *Lost or *StatusError
 
-	Rest func() Reply // function that waits for the reply; set if the reply has not arrived yet but the goroutine was needed for something else
+	Rest func() Reply // waits for the reply; set if the goroutine was needed elsewhere before the reply arrived
 }
 
-// An Exchange is a request with its future reply.
+// An Exchange is a request and its future reply.
 type Exchange struct {
 	Req     Request
 	ID      int64
-	Conn    Conn // connection; nil if the request was never sent
+	Conn    Conn // nil if the request was never sent
 	replies chan Reply
 
-	Position int64              // stdio: offset of the request's first byte in the stream; guarded by the pipe
+	Position int64              // stdio: offset of the request in the stream; guarded by the pipe
 	Body     Body               // HTTP: request body
 	Ctx      context.Context    // HTTP: context of the round trip
 	Abort    context.CancelFunc // HTTP: cancels Ctx
 
-	Renewed bool // HTTP: whether the request was sent a second time, because the server no longer knew the session
+	Renewed bool // HTTP: whether the request was sent again because the server no longer knew the session
 
-	InlineStopped atomic.Bool // whether the caller of Send should return
+	InlineStopped atomic.Bool // whether an inline Send should return
 
 	mu       sync.Mutex // held while Notify runs
 	Answered atomic.Bool
 }
 
-// NewExchange returns the exchange for the request r, which is sent on c. If c is nil, the request
-// is never sent.
+// NewExchange returns an exchange for sending r on c. If c is nil, the request is never sent.
 func NewExchange(c Conn, r Request, id int64) *Exchange {
 	x := &Exchange{Req: r, ID: id, Conn: c, Position: process.Nowhere}
 	if r.Deliver == nil {
@@ -155,17 +153,17 @@ func NewExchange(c Conn, r Request, id int64) *Exchange {
 	return x
 }
 
-// A lasting connection makes one round trip for each exchange. All round trips end when the context
-// returned by Lifetime ends.
+// A lasting connection makes one round trip per exchange. All of them end when the context returned
+// by Lifetime is done.
 type lasting interface{ Lifetime() context.Context }
 
 // Done returns a channel that receives exactly one reply, possibly much later. The reply need not
-// be read. If the request has a Deliver function, Done returns nil.
+// be read. For a request with a Deliver function, Done returns nil.
 func (x *Exchange) Done() <-chan Reply { return x.replies }
 
 // Cancel tells the upstream that the client has stopped waiting for the answer. It does not block
-// and does not end the exchange: a reply still arrives, either from the server or because the
-// connection is lost.
+// and does not end the exchange: a reply still arrives, from the server or because the connection
+// is lost.
 func (x *Exchange) Cancel(reason string) {
 	if x.Conn != nil && !x.Answered.Load() {
 		x.Conn.Cancel(x, reason)
@@ -192,9 +190,9 @@ func (x *Exchange) Deliver(r Reply) bool {
 	return true
 }
 
-// Notify forwards a notification, unless the reply has already been delivered. The lock ensures
-// that two streams of a server do not call Req.Notify at the same time. Notify returns false if the
-// request accepts no notifications.
+// Notify forwards a notification, unless the reply has already been delivered. It holds a lock so
+// that two streams of a server do not call Req.Notify concurrently. It returns false if the request
+// accepts no notifications.
 func (x *Exchange) Notify(method string, params []byte) bool {
 	if x.Req.Notify == nil {
 		return false
@@ -216,9 +214,9 @@ func (x *Exchange) GiveUp() {
 
 var ErrBodyGone = errors.New("the request was cancelled before all of it was sent")
 
-// A Body is the body of an HTTP request. It is kept until the answer arrives, because it is sent a
-// second time if the server no longer knows the session. Forget drops it earlier. A Body is safe
-// for concurrent use.
+// A Body is the body of an HTTP request, kept until the answer arrives because it must be sent
+// again if the server no longer knows the session. Forget drops it earlier. A Body is safe for
+// concurrent use.
 type Body struct {
 	mu   sync.Mutex
 	data []byte
@@ -250,8 +248,7 @@ func (b *Body) Forget() {
 	b.data, b.gone = nil, true
 }
 
-// ErrNotSent means that no byte of the request has left this process. Errors of this kind wrap
-// ErrNotSent and add the reason.
+// ErrNotSent means that no byte of the request has left this process. Errors with a reason wrap it.
 var ErrNotSent = errors.New("request not sent")
 
 // An Unsent is ErrNotSent with a reason.
@@ -264,9 +261,9 @@ func (e *Unsent) Unwrap() []error { return []error{ErrNotSent, e.Why} }
 
 // A Lost error means that the connection ended before an answer arrived.
 type Lost struct {
-	Sent  bool  // whether some bytes of the request may have reached the server, so that the outcome is unknown
-	Dead  bool  // whether all of the server's processes have exited, so that none is still working on the request
-	Cause error // what ended the connection
+	Sent  bool  // whether bytes of the request may have reached the server, so that the outcome is unknown
+	Dead  bool  // whether all of the server's processes have exited, so that none can still be working on the request
+	Cause error // why the connection ended
 }
 
 func (e *Lost) Error() string {
@@ -300,8 +297,8 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the server answered with HTTP status %d: %s", e.Code, e.Excerpt)
 }
 
-// Executed reports whether the request may have been executed. It returns false for a status that
-// means that the request was refused before it was executed.
+// Executed reports whether the request may have been executed. For a status that refuses a request
+// before its execution, it returns false.
 func (e *StatusError) Executed() bool {
 	switch e.Code {
 	case 401, 403, 404, 405, 406, 410, 411, 413, 414, 415, 429, 431:
@@ -310,10 +307,10 @@ func (e *StatusError) Executed() bool {
 	return e.Code < 300 || e.Code > 399
 }
 
-// A Permanent is an error that another attempt cannot fix.
+// A Permanent is an error that will recur on every attempt.
 type Permanent struct{ error }
 
-// Permanently marks err as an error that another attempt cannot fix.
+// Permanently marks err as an error that will recur on every attempt.
 func Permanently(err error) Permanent { return Permanent{err} }
 
 // Unwrap returns the marked error.

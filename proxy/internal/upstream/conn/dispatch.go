@@ -13,14 +13,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Dispatcher keeps the open requests in both directions of one connection, and routes each
-// message from the server.
+// A Dispatcher keeps a connection's open requests in both directions, and routes each message from
+// the server.
 type Dispatcher struct {
 	Host    *Host
 	Pending *Pending
 	Asked   ServerRequests
-	Relays  func() bool         // reports whether requests from the server are forwarded
-	Answer  func(answer []byte) // sends the answer to a request from the server
+	Relays  func() bool         // reports whether to forward requests from the server
+	Answer  func(answer []byte) // answers a request from the server
 	Ending
 }
 
@@ -29,9 +29,9 @@ func NewDispatcher(h *Host) Dispatcher {
 	return Dispatcher{Host: h, Pending: NewPending(), Ending: Ending{ctx, fail}}
 }
 
-// Dispatch handles a message from a stream that carries all messages from the server. If kept is
-// true, the caller does not reuse the bytes of the message. If the message is not valid, Dispatch
-// returns an error; if the invalid message seems to answer a request, that request fails. Relays
+// Dispatch handles a message from a stream that carries all of the server's messages. kept reports
+// whether the bytes of the message remain unchanged after the call. If the message is invalid,
+// Dispatch returns an error, and fails the request that the message seems to answer, if any. Relays
 // and Answer must be set.
 func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	m, err := wire.ParseUpstream(data)
@@ -66,16 +66,15 @@ func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	return err
 }
 
-// flush completes the work that earlier replies have caused.
+// flush completes the work left by earlier replies.
 func (d *Dispatcher) flush() {
 	if b := d.Host.Options.Burst; b != nil {
 		b.Flush()
 	}
 }
 
-// Relay forwards a server's request to x, the exchange that the request belongs to. If x is nil or
-// accepts no requests, Relay forwards the request to Options.OnRequest. It returns false if the
-// request was not forwarded.
+// Relay forwards a server's request to x, the exchange that it belongs to. If x is nil or accepts
+// no requests, Relay uses Options.OnRequest. It reports whether the request was forwarded.
 func (d *Dispatcher) Relay(x *Exchange, m wire.Message, send func(answer []byte)) bool {
 	switch m.Method {
 	case "sampling/createMessage", "elicitation/create", "roots/list":
@@ -97,7 +96,7 @@ func (d *Dispatcher) Relay(x *Exchange, m wire.Message, send func(answer []byte)
 	return true
 }
 
-// Notification routes a notification to the request that it belongs to, or to the [Host].
+// Notification routes a notification to its request or, if it has none, to the [Host].
 func (d *Dispatcher) Notification(m wire.Message) {
 	switch m.Method {
 	case MethodCancelled:
@@ -106,13 +105,13 @@ func (d *Dispatcher) Notification(m wire.Message) {
 	case "notifications/progress":
 		if x := d.Pending.Progressing(m.Params); x != nil && x.Notify(m.Method, m.Params) {
 			return
-		} // the notification may belong to a task instead
+		} // might be about a task instead
 	}
 	d.Host.Heard(m.Method, m.Params)
 }
 
-// Cancelled records that x was canceled. If too many canceled exchanges have not been answered, the
-// oldest one fails.
+// Cancelled records that x was canceled. If too many canceled exchanges are unanswered, the oldest
+// one fails.
 func (d *Dispatcher) Cancelled(x *Exchange) {
 	if forgotten := d.Pending.Cancel(x); forgotten != nil {
 		forgotten.Deliver(Reply{Err: &Lost{Sent: true, Cause: ErrForgotten}})
@@ -126,7 +125,7 @@ func (d *Dispatcher) Restart(ctx context.Context, err error) bool {
 }
 
 // Lose fails all open exchanges and ends all open requests from the server, because no more answers
-// can be sent or received.
+// can be sent or received. lost returns the error for an exchange.
 func (d *Dispatcher) Lose(lost func(x *Exchange) *Lost) {
 	d.Asked.Close()
 	for _, x := range d.Pending.Close() {
@@ -134,8 +133,8 @@ func (d *Dispatcher) Lose(lost func(x *Exchange) *Lost) {
 	}
 }
 
-// An Ending records that a connection has ended, and why: it keeps the first reason passed to Fail.
-// It is safe for concurrent use.
+// An Ending records whether and why a connection has ended: it keeps the first reason passed to
+// Fail. It is safe for concurrent use.
 type Ending struct {
 	ctx  context.Context //nolint:containedctx // ends with the use of the connection
 	Fail context.CancelCauseFunc
@@ -157,8 +156,8 @@ func AnswerTo(m wire.Message, id int64) bool {
 	return m.Kind == wire.Response && ours && n == id
 }
 
-// invalidAnswerTo returns the ID of the request that an invalid message seems to answer. No other
-// answer to that request will arrive.
+// invalidAnswerTo returns the ID of the request that an invalid message seems to answer, because no
+// other answer will arrive.
 func invalidAnswerTo(data []byte) (id int64, ok bool) {
 	if _, isRequest := rawjson.Member(data, "method"); isRequest {
 		return 0, false
@@ -174,8 +173,8 @@ func IsInvalidAnswer(data []byte, id int64) bool {
 	return ok && n == id
 }
 
-// ReplyOf converts a response to a reply. It copies the bytes, unless kept is true. The bytes are
-// forwarded unchanged, so they must be valid UTF-8.
+// ReplyOf converts a response to a reply. It copies the bytes unless kept is true. Since they are
+// forwarded unchanged, they must be valid UTF-8.
 func ReplyOf(m wire.Message, kept bool) Reply {
 	if !utf8.Valid(m.Result) || !utf8.Valid(m.Error) {
 		return Reply{Err: &Lost{Sent: true, Cause: ErrMalformed}}
@@ -186,8 +185,8 @@ func ReplyOf(m wire.Message, kept bool) Reply {
 	return Reply{Result: bytes.Clone(m.Result), Error: bytes.Clone(m.Error)}
 }
 
-// OwnAnswer returns the proxy's own answer to a request from a server: a result for ping, and
-// "method not found" for any other method.
+// OwnAnswer returns the proxy's own answer to a server's request: a result for ping, and "method
+// not found" for any other method.
 func OwnAnswer(m wire.Message) []byte {
 	if m.Method == "ping" {
 		return wire.AppendResult(nil, m.ID, []byte(`{}`))
@@ -204,28 +203,28 @@ func CancelledParams(id int64, reason string) []byte {
 	return params.Bytes()
 }
 
-// maxCancelled is the maximum number of canceled exchanges that still wait for an answer. Most
+// maxCancelled is the maximum number of canceled exchanges still waiting for an answer. Most
 // servers never answer canceled requests.
 const maxCancelled = 4096
 
 var ErrForgotten = errors.New("it was cancelled, and too many cancelled requests are unanswered")
 
-// A Pending contains the exchanges that wait for a reply on one connection. It is safe for
+// A Pending holds the exchanges of one connection that are waiting for a reply. It is safe for
 // concurrent use.
 type Pending struct {
 	mu        sync.Mutex
 	closed    bool
 	byID      map[int64]*Exchange
 	byToken   map[int64]*Exchange
-	cancelled []int64       // IDs, oldest first; some of them may have been answered since
-	dropped   chan struct{} // closed when an exchange is removed; nil if no one waits for that
+	cancelled []int64       // IDs, oldest first, including some answered since
+	dropped   chan struct{} // closed when an exchange is removed; nil if nothing waits for that
 }
 
 func NewPending() *Pending {
 	return &Pending{byID: map[int64]*Exchange{}, byToken: map[int64]*Exchange{}}
 }
 
-// Add adds x. It returns the number of exchanges that wait for a reply, or 0 if the connection is
+// Add adds x. It returns the number of exchanges now waiting for a reply, or 0 if the connection is
 // closed.
 func (p *Pending) Add(x *Exchange) (waiting int) {
 	p.mu.Lock()
@@ -240,7 +239,7 @@ func (p *Pending) Add(x *Exchange) (waiting int) {
 	return len(p.byID)
 }
 
-// Take removes and returns the exchange with the given ID. It returns nil if the ID is not pending.
+// Take removes and returns the pending exchange with the given ID, or returns nil.
 func (p *Pending) Take(id int64) *Exchange {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -262,10 +261,9 @@ func (p *Pending) drop(x *Exchange) {
 	}
 }
 
-// Shut rejects further exchanges and calls the function end, unless requests other than
-// subscriptions are waiting for replies. It first waits for requests that are answered quickly, but
-// not after ctx has ended. If any other request is waiting, it may be doing work; in that case,
-// Shut does nothing and returns false.
+// Shut rejects further exchanges and calls end, unless requests that may be doing work are waiting
+// for replies; in that case, it does nothing and returns false. Before that, it waits, until ctx is
+// done, for requests that are answered quickly. Subscriptions do not count.
 func (p *Pending) Shut(ctx context.Context, end func()) bool {
 	for {
 		p.mu.Lock()
@@ -288,8 +286,8 @@ func (p *Pending) Shut(ctx context.Context, end func()) bool {
 	}
 }
 
-// waiting reports whether any waiting exchange will be answered soon, and whether any other waiting
-// exchange may be doing work. Subscriptions count as neither.
+// waiting reports whether any waiting exchange will be answered soon, and whether any other may be
+// doing work. Subscriptions count as neither.
 func (p *Pending) waiting() (soon, work bool) {
 	for _, x := range p.byID {
 		switch x.Req.Method {
@@ -314,8 +312,8 @@ func (p *Pending) Progressing(params []byte) *Exchange {
 	return p.byToken[token]
 }
 
-// Cancel records that x was canceled. If too many canceled exchanges are waiting, it removes the
-// oldest and returns it.
+// Cancel records that x was canceled. If too many canceled exchanges are waiting, it removes and
+// returns the oldest.
 func (p *Pending) Cancel(x *Exchange) (forgotten *Exchange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -19,37 +19,37 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// Config describes the server to connect to. It is either started as a child process (Command) or
-// already listening (URL).
+// Config describes the server to connect to, which is either started as a child process (Command)
+// or already listening (URL).
 type Config struct {
 	Name string
 
 	Command string
 	Args    []string
-	Env     map[string]string // environment variables in addition to the few that every child gets
+	Env     map[string]string // environment variables in addition to the few given to every child
 	Dir     string
 
 	URL         string
 	Headers     map[string]string
 	Credentials Credentials // credentials in addition to the headers; nil if none
-	TLS         *tls.Config // trusted roots and client certificate; nil means the defaults of Go. TLS 1.2 or later is always required
+	TLS         *tls.Config // trusted roots and client certificate; nil means Go's defaults. TLS 1.2 or later is always required
 	SSE         bool        // whether to use only HTTP+SSE (2024-11-05); otherwise, streamable HTTP is tried first
 
 	Protocol   string // "" or "auto", "legacy", or a revision such as "2026-07-28"
 	MaxMessage int    // maximum size of a message in bytes; 0 means 64 MiB. A longer message ends the connection
 }
 
-// Credentials authorizes HTTP requests to a server if the authorization can change over time. Its
+// Credentials authorizes HTTP requests to a server whose authorization can change over time. Its
 // methods must be safe for concurrent use.
 type Credentials interface {
-	// Authorization returns the value of the Authorization header for the next request, or "" if
-	// the request must have no such header.
+	// Authorization returns the value of the next request's Authorization header, or "" for no
+	// header.
 	Authorization(ctx context.Context) (string, error)
-	// Renew is called when the server has refused a request with the given header. It returns the
-	// header for a second attempt. It returns "" if no other header would help.
+	// Renew is called when the server has refused a request with the given header value. It returns
+	// the value for a second attempt, or "" if no other value would help.
 	Renew(ctx context.Context, refused string, response *http.Response) (string, error)
-	// Await is called if there are no credentials. It blocks until another attempt makes sense, or
-	// until ctx ends.
+	// Await is called if there are no credentials. It blocks until it is worth trying again, or
+	// until ctx is done.
 	Await(ctx context.Context)
 }
 
@@ -57,48 +57,47 @@ type Credentials interface {
 // functions must not block.
 type Options struct {
 	Logger  *slog.Logger // if nil, nothing is logged
-	Version string       // this program's version, which is sent to the server
+	Version string       // this program's version, sent to the server
 
-	// OnNotification is called with the server's notifications that do not belong to a request. It
-	// runs on the goroutine that reads from the connection.
+	// OnNotification is called with the server's notifications that belong to no request. It runs
+	// on the goroutine that reads from the connection.
 	OnNotification func(method string, params []byte)
-	// OnListen is called when the proxy starts to receive the server's notifications. Notifications
-	// before that have been missed.
+	// OnListen is called when the proxy starts to receive the server's notifications. Earlier ones
+	// have been missed.
 	OnListen func()
-	// OnRequest is called with the requests from a server of [rev.Rev2025] that do not belong to a
-	// request from the proxy. If it is nil, they are refused.
+	// OnRequest is called with requests from a server of [rev.Rev2025] that belong to no request
+	// from the proxy. If it is nil, they are refused.
 	OnRequest func(q *ServerRequest)
-	// OnState is called when the upstream comes up, when it goes down, and when the proxy stops
-	// trying to connect to it.
+	// OnState is called when the upstream comes up or goes down, and when the proxy gives up
+	// connecting to it.
 	OnState func()
 
-	// Busy reports whether the server is working on something although no request is open, so that
-	// it must not be restarted for a new handshake. If Busy is nil, the server is never considered
-	// busy.
+	// Busy reports whether the server is working without an open request, so that it must not be
+	// restarted for a new handshake. If Busy is nil, the server is never considered busy.
 	Busy func() bool
 
-	// Burst is notified when several messages from a child can be read at once, so that their
+	// Burst is notified when several messages from a child can be read together, so that their
 	// effects can be combined. It may be nil.
 	Burst Burst
 
-	// Watchdog kills the processes of children if this process can no longer do so. If it is nil,
-	// only the means of the operating system apply.
+	// Watchdog kills the children's processes if this process can no longer do so. If it is nil,
+	// only the operating system's own means apply.
 	Watchdog *process.Watchdog
 
-	// ConnectTimeout is the maximum duration of an attempt to connect, including starting the
-	// server; 0: 60 seconds.
+	// ConnectTimeout limits each attempt to connect, including starting the server; 0 means 60
+	// seconds.
 	ConnectTimeout time.Duration
 }
 
-// A Burst is notified of messages that can all be read at once.
+// A Burst is notified of messages that can be read together.
 type Burst interface {
 	Begin()
 	Flush() // called before a message that is not a reply
 	End()
 }
 
-// A Host holds what all connections of one upstream have in common. Its fields do not change after
-// the upstream has been started.
+// A Host holds what all connections of one upstream share. Its fields do not change after the
+// upstream has started.
 type Host struct {
 	Config  Config
 	Options Options
@@ -106,29 +105,29 @@ type Host struct {
 	Grace   Grace
 	Client  *http.Client
 
-	IDs   atomic.Int64 // last ID that was used for a request or a progress token
+	IDs   atomic.Int64 // last ID used for a request or a progress token
 	Words outputLines  // last lines of the process's output
 	Work  wait.Group   // goroutines that may outlive a connection
 
-	Acked chan int64 // receives the IDs of acknowledged subscriptions; 0 means that the ID is unknown
+	Acked chan int64 // receives the IDs of acknowledged subscriptions, or 0 for an unknown ID
 
-	Rev func() *rev.Rev // returns the server's revision family, if known so far
+	Rev func() *rev.Rev // returns the server's revision family, as far as known
 
 	// Renew repeats the handshake on c, because the server no longer knows the session.
 	Renew func(ctx context.Context, c Conn, version string) (*Session, error)
-	// Renewed is called when c has begun to use the new session.
+	// Renewed is called when c starts to use the new session.
 	Renewed func()
 }
 
-// A Grace contains the time limits for the steps that end a child.
+// A Grace holds the time limits for ending a child.
 type Grace struct {
-	Exit time.Duration // time between closing its input and SIGTERM
-	Term time.Duration // time between SIGTERM and SIGKILL
-	Kill time.Duration // time between SIGKILL and the report that the child could not be killed
-	Tell time.Duration // time between the end of its output and its exit status
+	Exit time.Duration // from closing the child's input to SIGTERM
+	Term time.Duration // from SIGTERM to SIGKILL
+	Kill time.Duration // from SIGKILL to the report that the child could not be killed
+	Tell time.Duration // from the end of the child's output to its exit status
 }
 
-// Heard handles a notification that does not belong to a request.
+// Heard handles a notification that belongs to no request.
 func (h *Host) Heard(method string, params []byte) {
 	switch {
 	case method == "notifications/subscriptions/acknowledged": // from now on, no notifications can be missed
@@ -141,8 +140,7 @@ func (h *Host) Heard(method string, params []byte) {
 	}
 }
 
-// acknowledged returns the ID of the subscription that the server acknowledges. If the server does
-// not say which one that is, acknowledged returns 0.
+// acknowledged returns the ID of the acknowledged subscription, or 0 if the server does not say.
 func acknowledged(params []byte) int64 {
 	id, _ := rawjson.MemberAt(params, "_meta", "io.modelcontextprotocol/subscriptionId")
 	n, err := strconv.ParseInt(string(id), 10, 64)
@@ -163,18 +161,18 @@ func (h *Host) HeardFrom() {
 const (
 	FirstPause = 250 * time.Millisecond
 	LastPause  = 30 * time.Second
-	StableAge  = 30 * time.Second // a connection must last this long for the delay to start again from the minimum
+	StableAge  = 30 * time.Second // how long a connection must last for the delay to start over
 )
 
-// A Phase is the connection phase of an upstream.
+// A Phase describes how far an upstream has come in connecting.
 type Phase int
 
 // Phases of an upstream.
 const (
-	Starting Phase = iota // connecting, and has never been up
+	Starting Phase = iota // connecting for the first time
 	Up
-	Down   // reconnecting after it was up or could not be reached
-	Failed // not connecting any more, because the upstream cannot work with this configuration or was closed
+	Down   // reconnecting after having been up or unreachable
+	Failed // no longer connecting, because the upstream cannot work with this configuration or was closed
 )
 
 func (p Phase) String() string { return [...]string{"starting", "up", "down", "failed"}[p] }
@@ -185,45 +183,45 @@ type State struct {
 	Err   error     // why the upstream is not up
 	Since time.Time // when the phase began
 
-	Introduction     // introduction in the most recent connection that was up
+	Introduction     // from the most recent connection that was up
 	Pid          int // process ID of the child; 0 for HTTP
 }
 
-// An Introduction is a server's description of itself in the handshake.
+// An Introduction is a server's self-description in the handshake.
 type Introduction struct {
 	ProtocolVersion string
-	Speaks2025      bool            // whether a server that uses [rev.Rev2026] also supports older revisions
-	ServerInfo      json.RawMessage // as sent by the server; nil if not sent
+	Speaks2025      bool            // whether a server that uses [rev.Rev2026] supports older revisions too
+	ServerInfo      json.RawMessage // as sent by the server, or nil
 	Capabilities    json.RawMessage
 	Instructions    string
-	Around          json.RawMessage // object with all other members; nil if it would be too large
+	Around          json.RawMessage // object with all other members; nil if too large
 }
 
-// Rev returns the revision family that the server uses.
+// Rev returns the server's revision family.
 func (i Introduction) Rev() *rev.Rev { return rev.Of(i.ProtocolVersion) }
 
 const (
-	wordsKept = 20  // number of lines to keep
+	wordsKept = 20  // maximum number of lines
 	wordsLine = 300 // maximum length of a line in bytes
 )
 
-// An outputLines holds the last lines of a child's output that are not protocol messages. They
-// usually explain why the child cannot be used. If a child has ended, its lines are kept until the
-// next child writes a line.
+// An outputLines holds the last lines of a child's output that are not protocol messages, which
+// usually explain why a child does not work. The lines of a child that has ended are kept until the
+// next child writes one.
 type outputLines struct {
 	mu    sync.Mutex
 	lines []string
-	old   bool // whether the lines come from a child that has ended
+	old   bool // whether the child that wrote the lines has ended
 }
 
-// Begin declares that the next line will be the first one of a new child.
+// Begin announces that the next line is the first of a new child.
 func (w *outputLines) Begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.old = true
 }
 
-// add adds a line. Its prefix tells where it was written.
+// add adds a line with a prefix for its origin.
 func (w *outputLines) add(where string, line []byte) {
 	text := where + string(line[:min(len(line), wordsLine)])
 	w.mu.Lock()
@@ -248,7 +246,7 @@ func (w *outputLines) Said() []string {
 	return said
 }
 
-// OnStdout is the prefix for lines on standard output that are not messages.
+// OnStdout is the prefix of lines on standard output that are not messages.
 const OnStdout = "not a message, on standard output: "
 
 // Hear stores a line, unless it is blank.
@@ -258,8 +256,8 @@ func (h *Host) Hear(where string, line []byte) {
 	}
 }
 
-// A Trickle limits the number of lines that are logged. It allows a burst, and after that a fixed
-// number of lines per second. It also logs how many lines were dropped.
+// A Trickle limits the number of logged lines. It allows a burst, and then a fixed number of lines
+// per second, and logs how many lines were dropped.
 type Trickle struct {
 	log  *slog.Logger
 	kind string

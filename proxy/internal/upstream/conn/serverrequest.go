@@ -9,11 +9,11 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxServerRequests is the maximum number of a server's requests that are waiting for an answer.
+// maxServerRequests is the maximum number of a server's unanswered requests.
 const maxServerRequests = 256
 
 // A ServerRequest is a JSON-RPC request to the client from a server that uses [rev.Rev2025]:
-// elicitation/create, sampling/createMessage or roots/list. The receiver must answer it. Only the
+// elicitation/create, sampling/createMessage or roots/list. The receiver must answer it; only the
 // first answer is sent.
 type ServerRequest struct {
 	Method string
@@ -26,22 +26,22 @@ type ServerRequest struct {
 
 	ctx    context.Context //nolint:containedctx // ends with the wish for an answer
 	cancel context.CancelCauseFunc
-	over   func() // function set by OnOver, guarded by the lock of from; nil if not set
+	over   func() // set by OnOver, or nil; guarded by the lock of from
 }
 
-// A Withdrawn error is the cause of a [ServerRequest.Context] that ended because the server has
-// canceled the request. It contains the server's reason, which may be empty.
+// A Withdrawn error is the cause of a [ServerRequest.Context] if the server canceled the request.
+// It holds the server's reason, which may be empty.
 type Withdrawn string
 
 func (w Withdrawn) Error() string { return string(w) }
 
-// Context returns a context that ends when no answer is needed any more, because the request was
+// Context returns a context that is done when no answer is needed any more, because the request was
 // answered, the server has canceled it, or the connection has ended.
 func (q *ServerRequest) Context() context.Context { return q.ctx }
 
-// OnOver sets a function that is called once, when [ServerRequest.Context] has ended. The call
-// happens before the answer is sent and before later messages from the server are handled. The
-// function must not block. Another call of OnOver replaces it.
+// OnOver sets a function to call once, when [ServerRequest.Context] is done, replacing any set
+// before. The call happens before the answer is sent and before later messages from the server are
+// handled. The function must not block.
 func (q *ServerRequest) OnOver(f func()) {
 	q.from.mu.Lock()
 	waits := q.from.byID[q.key] == q
@@ -54,7 +54,7 @@ func (q *ServerRequest) OnOver(f func()) {
 	}
 }
 
-// ends ends the request q. The caller must already have removed q from the open requests.
+// ends ends the request q, which the caller has already removed from the open requests.
 func (q *ServerRequest) ends(reason error) {
 	q.cancel(reason)
 	if q.over != nil {
@@ -83,16 +83,15 @@ func (q *ServerRequest) answer(build func() []byte) {
 	}
 }
 
-// ServerRequests contains the requests of a server that have not been answered. It is safe for
-// concurrent use.
+// ServerRequests holds a server's unanswered requests. It is safe for concurrent use.
 type ServerRequests struct {
 	mu     sync.Mutex
 	closed bool
 	byID   map[string]*ServerRequest
 }
 
-// take returns a ServerRequest for the message. It returns nil if too many requests are open, if
-// the ID is already in use, or if the connection has ended.
+// take returns a ServerRequest for the message, or nil if too many requests are open, the ID is
+// already in use, or the connection has ended.
 func (t *ServerRequests) take(m wire.Message, send func([]byte)) *ServerRequest {
 	q := &ServerRequest{
 		Method: m.Method, Params: bytes.Clone(m.Params),
@@ -136,7 +135,7 @@ func (t *ServerRequests) Cancelled(params []byte) {
 	}
 }
 
-// Close ends all requests, because answers can no longer be sent.
+// Close ends all requests, because no more answers can be sent.
 func (t *ServerRequests) Close() {
 	t.mu.Lock()
 	t.closed = true

@@ -27,17 +27,17 @@ var (
 	errSSEEnd        = errors.New("the server ended its stream")
 )
 
-// A Conn is an HTTP+SSE connection. All messages from the server arrive on one stream. Messages to
-// the server are posted to an address that the server announces at the start of the stream. If the
-// stream ends, requests in flight are lost; nothing is sent again.
+// A Conn is an HTTP+SSE connection. All messages from the server arrive on one stream, which starts
+// by announcing the address where messages to the server are posted. If the stream ends, requests
+// in flight are lost; nothing is sent again.
 type Conn struct {
 	conn.Dispatcher
-	http   *streamable.Conn // sends requests, first to the address of the stream and later to the address for messages
+	http   *streamable.Conn // sends requests, first to the stream's address and later to the address for messages
 	stream string           // address of the stream
 	body   io.ReadCloser
 	ctx    context.Context //nolint:containedctx // ends with the connection
 	stop   context.CancelFunc
-	reader chan struct{} // closed when the reading goroutine has ended
+	reader chan struct{} // closed when the reading goroutine returns
 }
 
 // Dial opens the stream and waits until the server has announced the address for messages.
@@ -89,7 +89,7 @@ func (c *Conn) open() (*streamable.EventReader, error) {
 	return events, nil
 }
 
-// findEndpoint reads the first event. It must announce the address for messages.
+// findEndpoint reads the first event, which must announce the address for messages.
 func (c *Conn) findEndpoint(events *streamable.EventReader) error {
 	e, err := events.Next()
 	if err != nil || e.Kind != "endpoint" {
@@ -158,10 +158,9 @@ func (c *Conn) Send(x *conn.Exchange) {
 	x.Deliver(conn.Reply{Err: conn.NotSent(c.Cause())})
 }
 
-// post posts a message. It posts the message a second time only if the function checkResend allows
-// that. Answers arrive on the stream.
+// post posts a message, and again if checkResend allows it. Answers arrive on the stream.
 func (c *Conn) post(ctx context.Context, data []byte, checkResend func() error) error {
-	var sent atomic.Bool // whether the message could be written on a connection
+	var sent atomic.Bool // whether a connection was available for writing the message
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	request, err := c.http.NewRequest(ctx, http.MethodPost, new(conn.Session), data)
 	if err != nil {
@@ -191,7 +190,7 @@ func (c *Conn) sendInBackground(data []byte) {
 	c.Host.Work.Go(func() { _ = c.push(c.ctx, data) })
 }
 
-// push posts a message that gets no answer.
+// push posts a message that has no answer.
 func (c *Conn) push(ctx context.Context, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, streamable.NotifyTimeout)
 	defer cancel()
@@ -211,7 +210,7 @@ func (c *Conn) Notify(ctx context.Context, _ *conn.Session, method string, param
 
 func (c *Conn) Agree(*conn.Session) {}
 
-// Retire ends the stream, which also ends the session. Requests in flight may have been executed.
+// Retire ends the stream and thereby the session. Requests in flight may have been executed.
 func (c *Conn) Retire() {
 	c.Fail(process.ErrClosed)
 	c.stop()

@@ -1,5 +1,5 @@
-// Package process starts MCP servers as child processes: their pipes, their environment, and the
-// end of their whole process tree.
+// Package process runs MCP servers as child processes: it handles their pipes, their environment,
+// and the end of their whole process tree.
 package process
 
 import (
@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// inherited reports whether children inherit the environment variable with the given name. Any
-// other variable might be a secret of this program or of another server.
+// inherited reports whether children inherit the named environment variable. Any other variable
+// might be a secret of this program or of another server.
 func inherited(name string) bool {
 	if strings.HasPrefix(name, "LC_") {
 		return true
@@ -30,8 +30,7 @@ func inherited(name string) bool {
 	}, name)
 }
 
-// Environment returns the environment of a child: the inherited variables from ours, and the
-// child's own variables.
+// Environment returns a child's environment: the inherited variables and the child's own.
 func Environment(ours []string, own map[string]string) []string {
 	var env []string
 	for _, kv := range ours {
@@ -48,8 +47,8 @@ func Environment(ours []string, own map[string]string) []string {
 	return env
 }
 
-// Find resolves a command in the same way as the child would: a relative path below dir, and a bare
-// name in the PATH. The child's own variables may set the PATH.
+// Find resolves a command as the child would: a relative path below dir, and a bare name in the
+// PATH, which the child's own variables may set.
 func Find(command, dir string, own map[string]string) (string, error) {
 	path, ok := own["PATH"]
 	bare := filepath.Base(command) == command
@@ -61,7 +60,7 @@ func Find(command, dir string, own map[string]string) (string, error) {
 	}
 	for _, d := range filepath.SplitList(path) {
 		if !filepath.IsAbs(d) {
-			continue // like exec, do not search in the current directory
+			continue // like exec, ignore the current directory
 		}
 		if found, err := exec.LookPath(filepath.Join(d, command)); err == nil {
 			return found, nil

@@ -13,38 +13,38 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ErrClosed is the error that a connection returns after Close.
+// ErrClosed is returned by a connection after Close.
 var ErrClosed = errors.New("the connection was closed")
 
-// MaxPending is the maximum number of bytes that are kept for a child that does not read.
+// MaxPending is the maximum number of bytes kept for a child that does not read.
 const MaxPending = 16 << 20
 
 var errNotReading = errors.New("the server is not reading its input")
 
-// maxBurst is the maximum number of bytes that are buffered while more messages are expected.
+// maxBurst is the maximum number of bytes buffered while more messages are expected.
 const maxBurst = 256 << 10
 
-// keepBuffer is the maximum size of an empty buffer that is kept for reuse.
+// keepBuffer is the size of the largest empty buffer kept for reuse.
 const keepBuffer = 1 << 20
 
 // A Pipe writes messages to a child's standard input. Callers never wait for the child: a caller
-// writes as much as the pipe accepts at once, including messages that other callers have added in
-// the meantime, and a goroutine (the flusher) writes the rest. mu guards the fields below it. busy
-// is true while there is a writer; there is at most one.
+// writes as much as the pipe accepts immediately, including messages added by other callers, and a
+// goroutine (the flusher) writes the rest. mu guards the fields below it. busy is true while the
+// only writer is at work.
 type Pipe struct {
 	file   *pipe.File
-	broken func(error) // called once, when writing has failed
+	broken func(error) // called once writing has failed
 
 	mu      sync.Mutex
-	pending []byte // bytes that are not being written yet
-	spare   []byte // empty buffer that the next writer can reuse; nil if none
+	pending []byte // bytes that no writer has taken yet
+	spare   []byte // empty buffer for the next writer; nil if none
 	busy    bool   // whether a caller or the flusher is writing
-	corks   int    // number of callers that are currently holding back writes
-	queued  int64  // length of the stream, including all appended bytes
-	written int64  // length of the beginning of the stream that the child may have read
+	corks   int    // number of callers holding back writes
+	queued  int64  // total length of the messages added
+	written int64  // how many of those bytes the child may have read
 	err     error  // why no more messages are accepted
 
-	stuck chan []byte // passes unwritten bytes, and with them the role of the writer, to the flusher
+	stuck chan []byte // hands unwritten bytes, and with them the writer's role, to the flusher
 	quit  chan struct{}
 	done  chan struct{}
 }
@@ -61,11 +61,11 @@ func NewPipe(file *os.File, broken func(error)) *Pipe {
 // Nowhere is the position of a message that was not added to the stream.
 const Nowhere = math.MaxInt64
 
-// Write queues a message and a newline. The function build appends the message, of about size
-// bytes, to its argument. Write stores the message's position in the stream in position, for
-// Reached. Unless another goroutine is writing, it then writes all queued messages. If several is
-// true, it first lets all runnable goroutines run: many of them may be about to queue a message,
-// and one system call then writes all of these messages.
+// Write queues a message and a newline. build appends the message, which is about size bytes long,
+// to its argument. Write stores the message's offset in the stream in position, for Reached. Unless
+// another goroutine is writing, Write then writes all queued messages. If several is true, it first
+// yields to other goroutines, which may be about to queue messages, so that one system call writes
+// them all.
 func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte) []byte) error {
 	p.mu.Lock()
 	if p.err != nil {
@@ -92,11 +92,11 @@ func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte)
 		runtime.Gosched()
 		p.mu.Lock()
 	}
-	p.drain() // this also unlocks mu
+	p.drain() // also unlocks mu
 	return nil
 }
 
-// Cork holds back writes until Uncork is called, because more messages are about to be added.
+// Cork holds back writes until Uncork, because more messages are about to be added.
 func (p *Pipe) Cork() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,14 +111,14 @@ func (p *Pipe) Uncork() {
 		return
 	}
 	p.busy = true
-	p.drain() // this also unlocks mu
+	p.drain() // also unlocks mu
 }
 
-// rounds is how many times a caller writes the messages of others before the flusher continues.
+// rounds is how often a caller writes the messages of others before it leaves them to the flusher.
 const rounds = 4
 
-// drain writes pending bytes without blocking. The caller must have set busy and must hold mu.
-// drain unlocks mu.
+// drain writes pending bytes without blocking. It must be called with mu held and busy set, and
+// unlocks mu.
 func (p *Pipe) drain() {
 	for range rounds {
 		out := p.pending
@@ -128,12 +128,12 @@ func (p *Pipe) drain() {
 		p.mu.Lock()
 		p.written += int64(n)
 		if err != nil {
-			p.fail(err) // this also unlocks mu
+			p.fail(err) // also unlocks mu
 			return
 		}
 		if n < len(out) {
 			p.mu.Unlock()
-			p.stuck <- out[n:] // never blocks, because only the one writer sends
+			p.stuck <- out[n:] // never blocks, because only one writer exists
 			return
 		}
 		if cap(out) <= keepBuffer {
@@ -161,9 +161,9 @@ func (p *Pipe) flush() {
 			p.written += int64(n)
 			switch {
 			case err != nil:
-				p.fail(err) // this also unlocks mu
+				p.fail(err) // also unlocks mu
 			case len(p.pending) > 0:
-				p.drain() // this also unlocks mu
+				p.drain() // also unlocks mu
 			default:
 				p.busy = false
 				p.mu.Unlock()
@@ -174,7 +174,7 @@ func (p *Pipe) flush() {
 	}
 }
 
-// fail makes the pipe unusable. The caller must hold mu. fail unlocks mu.
+// fail makes the pipe unusable. It must be called with mu held, and unlocks mu.
 func (p *Pipe) fail(err error) {
 	if p.err == nil {
 		p.err = err
@@ -183,8 +183,7 @@ func (p *Pipe) fail(err error) {
 	p.broken(err)
 }
 
-// Reached reports whether the child may have read any byte of the message that is at the given
-// position.
+// Reached reports whether the child may have read any byte of the message at the given position.
 func (p *Pipe) Reached(position *int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -208,20 +207,20 @@ var ErrTooLong = errors.New("a message from the server is too long")
 
 const (
 	lineBuffer = 64 << 10
-	bigLine    = 32 << 10 // minimum length of a line that is returned without copying it
-	maxExpect  = 4 << 20  // the buffer is enlarged in advance for lines up to this length
+	bigLine    = 32 << 10 // minimum length of a line returned without copying
+	maxExpect  = 4 << 20  // maximum length of a line that the buffer is enlarged for in advance
 )
 
-// A LineReader splits a stream into lines. The length of a line is limited.
+// A LineReader splits a stream into lines of limited length.
 type LineReader struct {
 	r   io.Reader
 	max int
 
 	buf        []byte
-	spare      []byte // buffer of the usual size, kept while buf is a larger buffer
-	expect     int    // length of the line that was last handed over
-	start, end int    // range of the bytes that were read but not yet returned
-	seen       int    // no newline has been found before this offset
+	spare      []byte // buffer of the usual size, kept while buf is larger
+	expect     int    // length of the latest large line
+	start, end int    // range of buf that was read but not returned
+	seen       int    // offset without a newline before it
 	err        error
 }
 
@@ -230,7 +229,7 @@ func NewLineReader(r io.Reader, max int) *LineReader {
 }
 
 // Next returns the next line without its line ending. If kept is true, the line belongs to the
-// caller; otherwise, it is valid until the next call. A last line without a line ending is not
+// caller; otherwise, it is valid until the next call. A final line without a line ending is not
 // returned, because it may be incomplete.
 func (l *LineReader) Next() (line []byte, kept bool, err error) {
 	i := bytes.IndexByte(l.buf[l.seen:l.end], '\n')
@@ -254,7 +253,7 @@ func (l *LineReader) Next() (line []byte, kept bool, err error) {
 		return line, false, nil
 	}
 	l.expect = min(len(line), maxExpect)
-	if len(line) < len(l.buf)/4 { // the line of a call may be kept for a long time
+	if len(line) < len(l.buf)/4 { // callers may keep the line of a call for a long time
 		line = bytes.Clone(line)
 	}
 	l.replace(l.buf[l.start:l.end])
@@ -270,8 +269,8 @@ func (l *LineReader) More() bool {
 	return i >= 0
 }
 
-// replace starts a new buffer. It copies the rest of the old buffer, which was handed over, into
-// the new one.
+// replace starts a new buffer with a copy of rest, because the old buffer now belongs to the caller
+// of Next.
 func (l *LineReader) replace(rest []byte) {
 	if size := max(lineBuffer, 2*len(rest)); len(l.spare) < size {
 		l.spare = make([]byte, size)
@@ -296,9 +295,8 @@ func (l *LineReader) read() {
 	l.end += n
 }
 
-// grow enlarges the buffer so that it can hold a line as long as the last large one. Servers tend
-// to send lines of similar length. If the buffer were doubled repeatedly, it would be cleared and
-// copied each time.
+// grow enlarges the buffer to hold a line as long as the latest large one, because servers tend to
+// send lines of similar length. Doubling the buffer repeatedly would clear and copy it each time.
 func (l *LineReader) grow() {
 	grown := make([]byte, max(2*len(l.buf), l.expect+bigLine))
 	l.end = copy(grown, l.buf[l.start:l.end])
@@ -311,10 +309,9 @@ func (l *LineReader) grow() {
 // maxTail is larger than the capacity of a pipe.
 const maxTail = 1 << 20
 
-// A Tail reads the output of a child to its end. After the child has ended, a process that has
-// escaped from its tree may keep the pipe open, so reading has a deadline. Tail returns the bytes
-// that are in the pipe at the deadline even if they are read later, so that the child's last output
-// is not lost.
+// A Tail reads a child's output to its end. After the child's end, a process that has escaped from
+// its tree may keep the pipe open, so reading has a deadline. To preserve the child's last output,
+// bytes that are in the pipe at the deadline can still be read later.
 type Tail struct {
 	file *pipe.File
 	late int // number of bytes read after the deadline
@@ -323,7 +320,7 @@ type Tail struct {
 // NewTail returns a Tail that reads from f.
 func NewTail(f *os.File) *Tail { return &Tail{file: pipe.New(f)} }
 
-// Read reads the available bytes. If no bytes are available, it waits for some until the deadline.
+// Read reads the available bytes. If none are available, it waits for some until the deadline.
 func (t *Tail) Read(b []byte) (int, error) {
 	n, err := t.file.Read(b)
 	if !errors.Is(err, os.ErrDeadlineExceeded) || t.late >= maxTail {

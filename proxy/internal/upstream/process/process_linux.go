@@ -9,14 +9,14 @@ import (
 	"unsafe"
 )
 
-// Isolate makes the child run in a new session, so that all of its processes can be found and the
-// child has no terminal. The kernel kills the child when this process ends.
+// Isolate makes the child run in a new session, without a terminal, so that all of its processes
+// can be found. The kernel kills the child when this process ends.
 func Isolate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// AwaitExit waits until the process has exited. It does not reap the process, so that the process
-// ID, which is also the group ID, is not reused.
+// AwaitExit waits until the process has exited. It does not reap it, so that the process ID, which
+// is also the group ID, is not reused.
 func AwaitExit(cmd *exec.Cmd) {
 	const allProcesses, exited, noWait = 1, 4, 0x01000000 // P_PID, WEXITED, WNOWAIT
 	var info [128]byte
@@ -32,7 +32,7 @@ func AwaitExit(cmd *exec.Cmd) {
 // A Process is an entry in the process table.
 type Process struct{ PID, Parent, Group, Session int }
 
-// Tree returns the live processes of the child: those in its group and session, and all their
+// Tree returns the child's live processes: those in its group and session, and all their
 // descendants.
 func Tree(pid int) []int {
 	all := processes()
@@ -54,7 +54,7 @@ func Tree(pid int) []int {
 	return alive
 }
 
-// processes reads the process table. It leaves out zombies.
+// processes reads the process table, without zombies.
 func processes() []Process {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -73,8 +73,7 @@ func processes() []Process {
 	return all
 }
 
-// Read returns the process with the given ID. It returns false if the process does not exist or is
-// a zombie.
+// Read returns the process with the given ID, or false if it does not exist or is a zombie.
 func Read(pid int) (Process, bool) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -89,12 +88,12 @@ func Read(pid int) (Process, bool) {
 	return Process{PID: pid, Parent: n(1), Group: n(2), Session: n(3)}, true
 }
 
-// Widen enlarges the buffer of a pipe, so that a large message needs fewer system calls.
+// Widen enlarges a pipe's buffer, so that a large message needs fewer system calls.
 func Widen(f *os.File) {
 	const setPipeSize = 1031 // F_SETPIPE_SZ
 	if raw, err := f.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) {
-			_, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, setPipeSize, 256<<10) // an error does not matter
+			_, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, setPipeSize, 256<<10) // errors do not matter
 		})
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// KeepFiles ensures that children do not inherit the files that this process already had when it
-// started, except for the three standard streams. Files that Go opens are never inherited.
+// KeepFiles prevents children from inheriting the files that were open when this process started,
+// except for the three standard streams. Files opened by Go are never inherited.
 func KeepFiles() {
 	names, _ := os.ReadDir("/dev/fd") // on systems without /dev/fd, there are no names
 	for _, name := range names {
@@ -26,9 +26,9 @@ func Terminate(cmd *exec.Cmd) {
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
 }
 
-// KillTree keeps killing the child's processes until none are left. It reports whether it succeeded
-// before the deadline. The child itself may remain as a zombie. Processes that left the session
-// after their parent died cannot be found and do not count.
+// KillTree keeps killing the child's processes until none are left, and reports whether it
+// succeeded before the deadline. The child itself may remain as a zombie. Processes that left the
+// session after their parent died cannot be found and do not count.
 func KillTree(cmd *exec.Cmd, deadline time.Time) bool {
 	pid := cmd.Process.Pid
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {

@@ -13,33 +13,33 @@ import (
 	"time"
 )
 
-// watchdogScript is the shell script of the watchdog process.
+// watchdogScript is the shell script run by the watchdog process.
 //
 //go:embed watchdog.sh
 var watchdogScript string
 
-// watchdogDelay is the time between the start of the first child and the start of the watchdog.
-// Because of this delay, the watchdog does not slow down startup.
+// watchdogDelay is the time from the start of the first child to the start of the watchdog, which
+// keeps the watchdog from slowing down startup.
 const watchdogDelay = 100 * time.Millisecond
 
-// A Watchdog is a small process that kills the children with their process trees when this process
-// has ended for any reason. The kernel, at best, kills only the child itself together with its
-// parent. The watchdog reads from a pipe; only this process has the other end, so the end of the
-// pipe tells the watchdog that this process has ended. The zero value is ready to use, and a nil
-// Watchdog does nothing. mu guards the fields below it.
+// A Watchdog is a small process that kills the children and their process trees when this process
+// ends for any reason. At best, the kernel kills only the child itself. The watchdog reads from a
+// pipe whose other end only this process has, so it notices this process's end as the end of the
+// pipe. The zero value is ready to use, and a nil Watchdog does nothing. mu guards the fields below
+// it.
 type Watchdog struct {
 	Logger *slog.Logger // if nil, nothing is logged
 
 	mu      sync.Mutex
 	pids    map[int]bool
 	pipe    *os.File    // pipe to the watchdog; nil if the watchdog is not running
-	start   *time.Timer // nil if no child has been watched yet
+	start   *time.Timer // nil until a child is watched
 	closed  bool
 	watcher sync.WaitGroup // waits for the goroutine that runs await
 }
 
-// Watch makes sure that a child dies when this process ends. The child must be the leader of its
-// group and session.
+// Watch ensures that a child dies when this process ends. The child must be the leader of its group
+// and session.
 func (w *Watchdog) Watch(pid int) {
 	if w == nil {
 		return
@@ -67,9 +67,8 @@ func (w *Watchdog) Forget(pid int) {
 	w.sendCommand('-', pid)
 }
 
-// sendCommand sends a command to the watchdog process if that is running. This cannot block,
-// because the process always reads. If the process has exited, its exit has been noticed or will be
-// noticed soon.
+// sendCommand sends a command to the watchdog process, if it is running. This cannot block, because
+// the process always reads. If the process has exited, that has been or will soon be noticed.
 func (w *Watchdog) sendCommand(op byte, pid int) {
 	if w.pipe != nil {
 		_, _ = fmt.Fprintf(w.pipe, "%c %d\n", op, pid)
@@ -98,7 +97,7 @@ func (w *Watchdog) launch() error {
 	cmd.Env, cmd.Dir, cmd.Stdin = []string{}, "/", r
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // the watchdog must not receive signals sent to this process's group
 	w.pipe = pipe
-	for pid := range w.pids { // sent before the start, so that the watchdog knows the children even if this process is killed now
+	for pid := range w.pids { // sent first, so that the watchdog knows the children even if this process is killed now
 		w.sendCommand('+', pid)
 	}
 	if err := cmd.Start(); err != nil {
@@ -110,8 +109,7 @@ func (w *Watchdog) launch() error {
 	return nil
 }
 
-// await waits for the watchdog process and records that it has ended. A new watchdog is started
-// with the next child.
+// await waits for the watchdog process and records its end. The next child starts a new watchdog.
 func (w *Watchdog) await(cmd *exec.Cmd) {
 	err := cmd.Wait()
 	w.mu.Lock()
@@ -131,7 +129,7 @@ func (w *Watchdog) log() *slog.Logger {
 	return w.Logger
 }
 
-// Close stops the watchdog. All children must have ended before.
+// Close stops the watchdog. It must be called after all children have ended.
 func (w *Watchdog) Close() error {
 	if w == nil {
 		return nil

@@ -24,8 +24,8 @@ import (
 
 var errEOF = errors.New("the server closed its output")
 
-// A Conn is a child process together with its requests in flight. Two goroutines read its output,
-// and a third one waits until it exits.
+// A Conn is a child process and its requests in flight. Two goroutines read its output, and a third
+// waits for it to exit.
 type Conn struct {
 	conn.Dispatcher
 	cmd       *exec.Cmd
@@ -36,12 +36,12 @@ type Conn struct {
 	malformed *conn.Trickle
 
 	readers sync.WaitGroup // goroutines that read standard output and standard error
-	gone    chan struct{}  // closed when the child was reaped
-	dead    bool           // whether all processes of the child have ended; set before gone is closed
+	gone    chan struct{}  // closed when the child has been reaped
+	dead    bool           // whether all of the child's processes have ended; set before gone is closed
 	exit    *os.ProcessState
 }
 
-// Spawn starts the child. It must be called on a thread that outlives the child.
+// Spawn starts the child. The calling thread must outlive the child.
 func Spawn(u *conn.Host) (*Conn, error) {
 	path, err := process.Find(u.Config.Command, u.Config.Dir, u.Config.Env)
 	if err != nil {
@@ -66,7 +66,7 @@ func Spawn(u *conn.Host) (*Conn, error) {
 	return newConn(u, cmd, ends), nil
 }
 
-// pipes contains both ends of the pipes for the three standard streams of a child.
+// pipes holds both ends of the pipes for a child's three standard streams.
 type pipes struct{ ours, child [3]*os.File }
 
 func (p *pipes) open() error {
@@ -85,7 +85,7 @@ func (p *pipes) open() error {
 	return nil
 }
 
-// closeAll closes the files. Entries may be nil.
+// closeAll closes the files. Nil entries are skipped.
 func closeAll(files [3]*os.File) {
 	for _, f := range files {
 		f.Close()
@@ -116,14 +116,14 @@ func (c *Conn) awaitAndKill() {
 	if c.dead {
 		c.Host.Options.Watchdog.Forget(c.Pid)
 	}
-	_ = c.cmd.Wait() // the error is also in the process state
+	_ = c.cmd.Wait() // the process state includes the error
 	c.exit = c.cmd.ProcessState
 	close(c.gone)
 	c.readOutBy(time.Now().Add(time.Second))
 }
 
-// readOutBy lets the goroutines that read the output continue until time t. A process that has
-// escaped from the tree may keep the pipes open longer than that.
+// readOutBy lets the goroutines that read the output continue until t. A process that has escaped
+// from the tree may keep the pipes open longer.
 func (c *Conn) readOutBy(t time.Time) {
 	_ = c.stdout.SetReadDeadline(t)
 	_ = c.stderr.SetReadDeadline(t)
@@ -159,11 +159,11 @@ func (c *Conn) Notify(_ context.Context, _ *conn.Session, method string, params 
 
 func (c *Conn) Agree(*conn.Session) {}
 
-// Retire ends the child. It closes the child's input, later sends SIGTERM, and finally kills the
+// Retire ends the child: it closes the child's input, then sends SIGTERM, and finally kills the
 // process tree.
 func (c *Conn) Retire() {
 	g := c.Host.Grace
-	if c.Cause() != nil { // the connection has already failed, so only the process tree must be ended
+	if c.Cause() != nil { // after a failure, only the process tree is left to end
 		g.Exit, g.Term = 0, min(g.Term, 500*time.Millisecond)
 	}
 	c.Fail(process.ErrClosed)
@@ -171,7 +171,7 @@ func (c *Conn) Retire() {
 	if !c.exitedWithin(g.Exit) {
 		process.Terminate(c.cmd)
 		if !c.exitedWithin(g.Term) {
-			process.KillTree(c.cmd, time.Now().Add(g.Kill)) // the goroutine that reaps the child notices this and records the result
+			process.KillTree(c.cmd, time.Now().Add(g.Kill)) // the reaping goroutine notices and records the result
 		}
 	}
 	dead := c.exitedWithin(g.Kill) && c.dead
@@ -194,7 +194,7 @@ func (c *Conn) exitedWithin(d time.Duration) bool {
 	}
 }
 
-// read handles messages from the child until its output ends.
+// read handles the child's messages until its output ends.
 func (c *Conn) read() {
 	defer c.readers.Done()
 	defer c.stdout.Close()
@@ -206,8 +206,8 @@ func (c *Conn) read() {
 	})))
 }
 
-// each passes each nonempty line to the function take until an error occurs. If several lines can
-// be read at once, it reports bursts of up to [burst.Most] lines to the Burst, which may be nil.
+// each passes each nonempty line to take until an error occurs. It reports lines that can be read
+// together, at most [burst.Most], to the Burst, which may be nil.
 func each(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
 	var reading burst.Reading
 	if together != nil {
@@ -227,8 +227,8 @@ func each(lines *process.LineReader, together conn.Burst, take func(line []byte,
 	}
 }
 
-// readError returns why the output has ended. Usually the reason is that the process has exited, so
-// readError waits a moment for the exit status.
+// readError returns why the output has ended. Because the process has usually exited, readError
+// waits a moment for the exit status.
 func (c *Conn) readError(err error) error {
 	if errors.Is(err, process.ErrTooLong) {
 		return fmt.Errorf("%w: more than %d bytes", err, c.Host.Config.MaxMessage)
@@ -242,8 +242,8 @@ func (c *Conn) readError(err error) error {
 	return fmt.Errorf("reading the server's output: %w", err)
 }
 
-// Reason returns the exit status of the process instead of an error from writing to a closed pipe,
-// if the process has exited.
+// Reason returns the exit status of the process, if it has exited, instead of an error from writing
+// to a closed pipe.
 func (c *Conn) Reason(err error) error {
 	if errors.Is(err, syscall.EPIPE) && c.exitedWithin(c.Host.Grace.Tell) {
 		return errors.New(process.Describe(c.exit))
@@ -259,16 +259,16 @@ func (c *Conn) hearMalformed(line []byte, err error) {
 	}
 }
 
-// sendAnswer sends the proxy's answer to a request from the server.
+// sendAnswer sends the proxy's answer to a server's request.
 func (c *Conn) sendAnswer(answer []byte) {
 	var position int64
 	_ = c.Stdin.Write(&position, false, len(answer), func(b []byte) []byte { return append(b, answer...) })
 }
 
-// stderrLine is the maximum length of a logged line from standard error.
+// stderrLine is the length of the longest line of standard error that is logged whole.
 const stderrLine = 4 << 10
 
-// readErrors logs the standard error of the child until it ends.
+// readErrors logs the child's standard error until EOF.
 func (c *Conn) readErrors() {
 	defer c.readers.Done()
 	defer c.stderr.Close()
@@ -286,6 +286,6 @@ func (c *Conn) readErrors() {
 				c.Host.Log.Info("upstream says", "stderr", text.Excerpt(string(line), stderrLine))
 			}
 		}
-		within = more // skip the rest of a line that is too long
+		within = more // skip the rest of a long line
 	}
 }

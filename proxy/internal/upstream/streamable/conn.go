@@ -39,12 +39,12 @@ const (
 	sessionHeader = "Mcp-Session-Id"
 	versionHeader = "Mcp-Protocol-Version"
 
-	NotifyTimeout  = 5 * time.Second // timeout for a message that has no answer
+	NotifyTimeout  = 5 * time.Second // timeout for a message without an answer
 	cancelledGrace = 5 * time.Minute // how long to wait for the answer to a canceled request
-	drainTime      = time.Second     // how long to wait for the end of a stream after the answer has arrived
+	drainTime      = time.Second     // how long to wait for the end of a stream after the answer
 
-	ExcerptLimit = 64 << 10 // maximum number of bytes to read from the body of an error response
-	maxAnswers   = 16       // maximum number of refusals of the server's requests that are sent at the same time
+	ExcerptLimit = 64 << 10 // maximum number of bytes read from an error response
+	maxAnswers   = 16       // maximum number of server requests being refused concurrently
 )
 
 // A Conn is a connection to a streamable HTTP endpoint. It is safe for concurrent use.
@@ -52,25 +52,25 @@ type Conn struct {
 	conn.Dispatcher
 	ctx context.Context //nolint:containedctx // ends with the upstream, not with the connection
 
-	address    atomic.Pointer[string]       // URL for requests; a redirect during the handshake may change it
+	address    atomic.Pointer[string]       // URL for requests, which a redirect during the handshake may change
 	Current    atomic.Pointer[conn.Session] // nil before the handshake
-	authorized atomic.Pointer[string]       // Authorization header of the last request that had credentials
+	authorized atomic.Pointer[string]       // latest Authorization header that was sent
 
-	otherSessions atomic.Bool // whether the server's errors about sessions are not about MCP sessions
+	otherSessions atomic.Bool // whether the server's session errors do not concern MCP sessions
 
 	renewing sync.Mutex
 	renewed  wait.Signal   // sent when Current is replaced
 	streamed wait.Signal   // sent when the request for a session's stream has been answered
-	answers  chan struct{} // limits the number of refusals of the server's requests that are sent at the same time
+	answers  chan struct{} // limits how many server requests are being refused concurrently
 }
 
 func (c *Conn) Lifetime() context.Context { return c.ctx }
 
-// Dial checks the address. It does not connect; the first request does.
+// Dial checks the address. The first request connects.
 func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 	parsed, err := url.Parse(u.Config.URL)
 	if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
-		return nil, conn.Permanently(errors.New("the url is not an http or https address")) // the error must not quote the URL, because it may contain a secret
+		return nil, conn.Permanently(errors.New("the url is not an http or https address")) // the error must not contain the URL, which may hold a secret
 	}
 	for name := range u.Config.Headers {
 		if strings.HasSuffix(http.CanonicalHeaderKey(name), "Idempotency-Key") {
@@ -119,7 +119,7 @@ func NewHTTPClient(secure *tls.Config) *http.Client {
 func (c *Conn) Agree(s *conn.Session) { c.Current.Store(s) }
 
 // renew performs a new handshake because the server no longer knows the old session. If several
-// requests find this out at the same time, only one of them performs the handshake.
+// requests notice this at once, only one of them performs the handshake.
 func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	c.renewing.Lock()
 	defer c.renewing.Unlock()
@@ -141,17 +141,17 @@ func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	return nil
 }
 
-// Restart ends the connection with err. Requests in flight are not affected.
+// Restart ends the connection with err without affecting requests in flight.
 func (c *Conn) Restart(_ context.Context, err error) bool {
 	c.Fail(err)
 	return true
 }
 
-// NewRequest returns a request with the configured headers and the protocol's own headers. If both
-// contain a header, the protocol's own takes precedence.
+// NewRequest returns a request with the configured and the protocol's own headers. The protocol's
+// own take precedence.
 func (c *Conn) NewRequest(ctx context.Context, method string, s *conn.Session, data []byte) (*http.Request, error) {
-	// The HTTP transport can write this type of reader together with the headers, and can write it
-	// again if the connection turns out to have been closed before.
+	// The HTTP transport can write this reader type together with the headers, and again if the
+	// connection turns out to have been closed.
 	request, err := http.NewRequestWithContext(ctx, method, c.Address(), bytes.NewReader(data))
 	if err != nil {
 		return nil, errors.New("building a request to the url")
@@ -175,7 +175,7 @@ func (c *Conn) NewRequest(ctx context.Context, method string, s *conn.Session, d
 	return request, nil
 }
 
-// MediaType returns the content type without parameters.
+// MediaType returns the content type without its parameters.
 func MediaType(h http.Header) string {
 	t := h.Get("Content-Type")
 	if t == "application/json" || t == "text/event-stream" {

@@ -22,8 +22,8 @@ var (
 	ErrCancelled = errors.New("the request was cancelled")
 )
 
-// lost converts a transport error to an error about the request. If the server cannot be reached,
-// it also ends the connection.
+// lost converts a transport error to an error about the request. If the server is unreachable, it
+// also ends the connection.
 func (c *Conn) lost(x *conn.Exchange, err error, sent bool) error {
 	switch {
 	case errors.As(err, new(*Unauthorized)):
@@ -41,8 +41,8 @@ func (c *Conn) lost(x *conn.Exchange, err error, sent bool) error {
 	return conn.NotSent(cause)
 }
 
-// cause returns why the exchange x has failed with the transport error err. Its result open is
-// false if the proxy itself has ended the exchange.
+// cause returns why the exchange x failed with the transport error err. open is false if the proxy
+// itself ended the exchange.
 func (c *Conn) cause(x *conn.Exchange, err error) (open bool, cause error) {
 	switch {
 	case c.ctx.Err() != nil:
@@ -53,7 +53,7 @@ func (c *Conn) cause(x *conn.Exchange, err error) (open bool, cause error) {
 	return true, c.TransportError(err)
 }
 
-// TransportError returns err without the URL, because the URL may contain a secret.
+// TransportError returns err without the URL, which may contain a secret.
 func (c *Conn) TransportError(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
@@ -76,31 +76,30 @@ func (c *Conn) status(response *http.Response, data []byte) error {
 	return &conn.StatusError{Code: response.StatusCode, Excerpt: text.Excerpt(c.redact(string(data)), 200)}
 }
 
-// errUnknownSession means that the server has refused a request because it no longer knows the
-// session.
+// errUnknownSession means that the server refused a request because it no longer knows the session.
 var errUnknownSession = errors.New("the server no longer knows the session")
 
-// codeUnknownSession is the JSON-RPC error code that MCP SDKs use for an unknown session. They also
-// use it for other errors.
+// codeUnknownSession is the JSON-RPC error code used by MCP SDKs for an unknown session, but also
+// for other errors.
 const codeUnknownSession = "-32001"
 
-// unknownSession matches an error message about an unknown MCP session. It matches only at the
-// beginning of the message, because a tool may have sessions of its own and report, for example,
-// "browser session not found".
+// unknownSession matches error messages about an unknown MCP session. It matches only at the
+// beginning, because a tool may have sessions of its own and report, for example, "browser session
+// not found".
 var unknownSession = regexp.MustCompile(`(?i)^\W*(?:(?:error|bad request|not found|invalid request)[:. ]+)?(?:` +
 	`(?:no|invalid|unknown|expired|stale|missing|invalid or expired)(?: valid| active| such)?(?: mcp)?[ -]session\b` +
 	`|(?:the |your )?(?:mcp[ -])?session(?:[ -]?id)?(?:[ :]+\S+)? (?:is |was |has |has been |does |do )?` +
 	`(?:not (?:found|known|valid|exist|initialized|recognized)|no longer|unknown|invalid|expired|terminated|closed|gone)\b` +
 	`|(?:the )?server (?:is )?not initialized\b)`)
 
-// mayRenew reports whether x may have been refused because the server no longer knows the session.
+// mayRenew reports whether the server may have refused x because it no longer knows the session.
 func mayRenew(x *conn.Exchange, s *conn.Session) bool {
 	return x.Req.Session == nil && s.ID != "" && s.Rev() == rev.Rev2025
 }
 
 // droppedByStatus reports whether an HTTP status means that the session is unknown, so that x
-// should be sent again: the status is 404, as in the specification, or 410, or 400 with a matching
-// message. A request with such a response was not executed.
+// should be sent again: the specified 404, a 410, or a 400 with a matching message. A request with
+// such a response was not executed.
 func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte) bool {
 	if x.Renewed || !mayRenew(x, s) {
 		return false
@@ -114,9 +113,9 @@ func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte)
 	return false
 }
 
-// dropped reports whether the JSON-RPC error in an answer means that the session is unknown, so
-// that x should be sent again. If a new session does not help, the error is about other sessions of
-// the server, and later errors of this kind are ignored.
+// dropped reports whether a JSON-RPC error means that the session is unknown, so that x should be
+// sent again. If a new session does not help, the error concerns other sessions of the server, and
+// later ones are ignored.
 func (c *Conn) dropped(x *conn.Exchange, s *conn.Session, refusal []byte) bool {
 	if len(refusal) == 0 || !mayRenew(x, s) {
 		return false
@@ -132,7 +131,7 @@ func (c *Conn) dropped(x *conn.Exchange, s *conn.Session, refusal []byte) bool {
 }
 
 // errorMessage returns the message of a JSON-RPC error, of a response with such an error, or of a
-// web framework's error object. For anything else, it returns body itself.
+// web framework's error object. For anything else, it returns body.
 func errorMessage(body []byte) []byte {
 	if inner, ok := rawjson.Member(body, "error"); ok && rawjson.Kind(inner) == '{' {
 		body = inner
@@ -151,7 +150,7 @@ var (
 	errNoAddress   = errors.New("this is not an address")
 )
 
-// maxRedirects is the maximum number of redirects that a handshake follows.
+// maxRedirects is the maximum number of redirects followed in a handshake.
 const maxRedirects = 3
 
 // A Moved error is a redirect to another path on the same origin. Only a handshake follows it.
@@ -160,11 +159,11 @@ type Moved struct {
 	to string
 }
 
-// Unwrap returns the status error, which does not contain the address.
+// Unwrap returns the status error, which does not reveal the address.
 func (e *Moved) Unwrap() error { return &e.StatusError }
 
-// followRedirect reports whether err is a redirect that must be followed. If so, later requests go
-// to its target.
+// followRedirect reports whether err is a redirect to follow. If so, later requests go to its
+// target.
 func (c *Conn) followRedirect(err error) bool {
 	moved, ok := errors.AsType[*Moved](err)
 	if ok {
@@ -173,8 +172,8 @@ func (c *Conn) followRedirect(err error) bool {
 	return ok
 }
 
-// redirected returns the error for a redirect. The error is a [Moved] if the target is on the same
-// origin. If the response is not a redirect, it returns nil.
+// redirected returns the error for a redirect, or nil if the response is not one. The error is a
+// [Moved] if the target is on the same origin.
 func (c *Conn) redirected(response *http.Response) error {
 	if response.StatusCode/100 != 3 {
 		return nil
@@ -193,7 +192,7 @@ func (c *Conn) redirected(response *http.Response) error {
 	return &status
 }
 
-// host returns the origin of a redirect's target for use in an error message, or "" if it cannot be
+// host returns the origin of a redirect's target for an error message, or "" if it cannot be
 // determined.
 func (c *Conn) host(response *http.Response) string {
 	to, err := response.Location()
@@ -203,9 +202,9 @@ func (c *Conn) host(response *http.Response) string {
 	return " (" + c.redact(to.Scheme+"://"+to.Host) + ")"
 }
 
-// SameOrigin resolves reference against base. The result has the scheme, host, port and user of
-// base. If the origin is a different one, SameOrigin returns [ErrOtherOrigin], because the server
-// could otherwise choose where the proxy's credentials are sent.
+// SameOrigin resolves reference against base, whose scheme, host, port and user it keeps. If the
+// origin differs, SameOrigin returns [ErrOtherOrigin]; otherwise, the server could choose where the
+// proxy's credentials are sent.
 func SameOrigin(base, reference string) (string, error) {
 	b, err := url.Parse(base)
 	if err != nil {
@@ -230,8 +229,8 @@ func hostPort(u *url.URL) string {
 	return u.Hostname() + ":" + port
 }
 
-// redact removes the values of the proxy's headers from text, because a server may repeat the
-// headers of a request in its response.
+// redact removes the values of the proxy's headers from text, because a response may repeat the
+// headers of its request.
 func (c *Conn) redact(text string) string {
 	if value := c.authorized.Load(); value != nil { // header of the last request
 		_, token, _ := strings.Cut(*value, " ")

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxStreamFailures limits the consecutive failed attempts to open the stream. After this number,
-// the connection counts as lost.
+// maxStreamFailures is how many consecutive attempts to open the stream may fail before the
+// connection counts as lost.
 const maxStreamFailures = 3
 
 // Listen keeps the GET stream open if the server uses revision 2025-11-25 and offers such a stream.
@@ -62,10 +62,10 @@ func (c *Conn) Listen(ctx context.Context) {
 	}
 }
 
-// Redeclare declares more capabilities. It opens a new session while the old one continues.
+// Redeclare declares more capabilities by opening a new session while the old one continues.
 func (c *Conn) Redeclare(ctx context.Context) {
 	select {
-	case <-c.streamed: // discards a value left over from the old session
+	case <-c.streamed: // discard a signal from the old session
 	default:
 	}
 	if s := c.Current.Load(); s != nil && c.renew(ctx, s) == nil { // otherwise, the old session remains
@@ -73,8 +73,8 @@ func (c *Conn) Redeclare(ctx context.Context) {
 	}
 }
 
-// streamWait is how long to wait for the stream of a new session. Servers use that stream for
-// requests outside of calls, and some also use it for requests that belong to a call.
+// streamWait is how long to wait for the stream of a new session, which servers use for requests
+// outside calls and sometimes for requests about a call.
 const streamWait = 250 * time.Millisecond
 
 func (c *Conn) AwaitStream(ctx context.Context) {
@@ -85,8 +85,7 @@ func (c *Conn) AwaitStream(ctx context.Context) {
 	}
 }
 
-// awaitSession waits until the current session is a different one than s. It returns false if ctx
-// ends first.
+// awaitSession waits until the current session is not s. It returns false if ctx is done first.
 func (c *Conn) awaitSession(ctx context.Context, s *conn.Session) bool {
 	for c.Current.Load() == s {
 		if !wait.For(ctx, c.renewed) {
@@ -96,8 +95,8 @@ func (c *Conn) awaitSession(ctx context.Context, s *conn.Session) bool {
 	return true
 }
 
-// closeWith closes the stream of the session s when another session replaces s, until the returned
-// function stop is called.
+// closeWith closes the stream of the session s when another session replaces s, unless stop is
+// called first.
 func (c *Conn) closeWith(ctx context.Context, s *conn.Session, body io.Closer) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -113,8 +112,8 @@ func (c *Conn) closeWith(ctx context.Context, s *conn.Session, body io.Closer) (
 	}
 }
 
-// readGetStream handles the stream's events until the stream ends. It returns the position where
-// the stream can be resumed, and the delay that the server asks for.
+// readGetStream handles the stream's events until the stream ends. It returns the position for
+// resuming the stream, and the delay requested by the server.
 func (c *Conn) readGetStream(s *conn.Session, response *http.Response) (lastID string, retry time.Duration) {
 	defer response.Body.Close()
 	events := NewEventReader(response.Body, c.Host.Config.MaxMessage)

@@ -29,7 +29,7 @@ func (c *Conn) post(ctx context.Context, s *conn.Session, r *conn.Request, b *co
 	return c.Do(request, r.Again)
 }
 
-// Get requests a stream that starts after the event with the given ID.
+// Get requests a stream starting after the event with the given ID.
 func (c *Conn) Get(ctx context.Context, s *conn.Session, lastID string) (*http.Response, error) {
 	request, err := c.NewRequest(ctx, http.MethodGet, s, nil)
 	if err != nil {
@@ -42,7 +42,7 @@ func (c *Conn) Get(ctx context.Context, s *conn.Session, lastID string) (*http.R
 	return c.Do(request, nil)
 }
 
-// push sends a message that gets no answer.
+// push sends a message that has no answer.
 func (c *Conn) push(ctx context.Context, s *conn.Session, method string, data []byte) error {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
@@ -63,7 +63,7 @@ func (c *Conn) push(ctx context.Context, s *conn.Session, method string, data []
 	return nil
 }
 
-// Notify sends a notification in the session s. If s is nil, it uses the current session.
+// Notify sends a notification in the session s or, if s is nil, in the current session.
 func (c *Conn) Notify(ctx context.Context, s *conn.Session, method string, params []byte) error {
 	if s == nil {
 		s = c.Current.Load()
@@ -71,7 +71,7 @@ func (c *Conn) Notify(ctx context.Context, s *conn.Session, method string, param
 	return c.push(ctx, s, method, wire.AppendNotification(nil, method, params))
 }
 
-// reply sends the proxy's answer to a request from the server.
+// reply sends the proxy's answer to a server's request.
 func (c *Conn) reply(s *conn.Session, answer []byte) {
 	c.Host.Work.Go(func() {
 		if err := c.push(c.ctx, s, "", answer); err != nil {
@@ -80,7 +80,7 @@ func (c *Conn) reply(s *conn.Session, answer []byte) {
 	})
 }
 
-// refuse answers a request from the server that is not forwarded.
+// refuse answers a server's request that is not forwarded.
 func (c *Conn) refuse(s *conn.Session, m wire.Message) {
 	select {
 	case c.answers <- struct{}{}:
@@ -94,7 +94,7 @@ func (c *Conn) refuse(s *conn.Session, m wire.Message) {
 	})
 }
 
-// FollowGet requests a stream. It follows redirects in the same way as a handshake does.
+// FollowGet requests a stream, following redirects as a handshake does.
 func (c *Conn) FollowGet(ctx context.Context) (response *http.Response, err error) {
 	for range maxRedirects + 1 {
 		response, err = c.Get(ctx, new(conn.Session), "")
@@ -106,12 +106,12 @@ func (c *Conn) FollowGet(ctx context.Context) (response *http.Response, err erro
 	return response, err
 }
 
-// largeBody is the minimum size of a body that is dropped when the request is canceled.
+// largeBody is the size of the smallest body that is dropped when its request is canceled.
 const largeBody = 64 << 10
 
-// request returns an HTTP request with the given body. If the body is a [bytes.Reader], the HTTP
-// transport can write it together with the headers, and can write it again if the connection turns
-// out to be closed; for a large body, this does not matter.
+// request returns an HTTP request with the given body. A small body is a [bytes.Reader], which the
+// HTTP transport can write together with the headers, and again if the connection turns out to be
+// closed. For a large body, neither matters.
 func (c *Conn) request(ctx context.Context, b *conn.Body, s *conn.Session) (*http.Request, error) {
 	data, err := b.Bytes()
 	if err != nil {
@@ -131,7 +131,7 @@ func (c *Conn) request(ctx context.Context, b *conn.Body, s *conn.Session) (*htt
 	return r, nil
 }
 
-// A bodyReader reads a body that may be dropped while it is being read.
+// A bodyReader reads a body that may be dropped during the reading.
 type bodyReader struct {
 	body *conn.Body
 	at   int
@@ -154,8 +154,8 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 // Close does nothing, because the body may be read again.
 func (r *bodyReader) Close() error { return nil }
 
-// An Unauthorized error means that a request was not sent, or was refused, because credentials were
-// missing. In either case, the request was not executed.
+// An Unauthorized error means that a request was not sent, or was refused, for lack of credentials.
+// In either case, it was not executed.
 type Unauthorized struct{ Cause error }
 
 func (e *Unauthorized) Error() string { return e.Cause.Error() }
@@ -163,14 +163,13 @@ func (e *Unauthorized) Unwrap() error { return e.Cause }
 
 const authorizationHeader = "Authorization"
 
-// maxCredentialRetries is how many times one request is sent again with other credentials: once
+// maxCredentialRetries is how many times a request is sent again with other credentials: once
 // because the credentials were not accepted, and once because they were insufficient. A server that
 // refuses a request with 401 or 403 has not executed it.
 const maxCredentialRetries = 2
 
-// Do sends a request with the server's credentials, if any are configured. Before it sends a
-// refused request again, it calls the function checkResend, which can forbid that. A nil
-// checkResend always allows it.
+// Do sends a request with the server's credentials, if any are configured. If checkResend is not
+// nil, Do calls it before it sends a refused request again; an error prevents that.
 func (c *Conn) Do(request *http.Request, checkResend func() error) (*http.Response, error) {
 	credentials := c.Host.Config.Credentials
 	if credentials == nil {
@@ -193,7 +192,7 @@ func (c *Conn) Do(request *http.Request, checkResend func() error) (*http.Respon
 		if next == "" && failure == nil {
 			return response, nil
 		}
-		_, _ = io.CopyN(io.Discard, response.Body, ExcerptLimit) // Renew has already read the relevant part
+		_, _ = io.CopyN(io.Discard, response.Body, ExcerptLimit) // Renew has read the relevant part
 		_ = response.Body.Close()
 		if value, err = next, failure; err == nil && checkResend != nil {
 			if failure = checkResend(); failure != nil {
@@ -210,7 +209,7 @@ func isUnauthorized(response *http.Response) bool {
 	return response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden
 }
 
-// withBodyAgain returns a copy of the request with a body that starts from the beginning again.
+// withBodyAgain returns a copy of the request whose body starts over.
 func withBodyAgain(request *http.Request) (*http.Request, error) {
 	next := request.Clone(request.Context())
 	if request.GetBody == nil {

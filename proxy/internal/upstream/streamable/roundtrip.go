@@ -65,9 +65,9 @@ func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 		return
 	}
 	if !c.Host.Work.Go(func() {
-		// Do not use the context of x, because it ends when the server replies to x. Cancelling x
-		// also withdraws the requests that the server made during x. The answers to those may cause
-		// the server to reply before the notification is sent.
+		// Do not use the context of x, because it is done when the server replies to x. Canceling x
+		// also withdraws the requests that the server made during x, and the answers to those may
+		// make the server reply before the notification is sent.
 		_ = c.Notify(c.ctx, nil, conn.MethodCancelled, conn.CancelledParams(x.ID, reason))
 	}) {
 		return
@@ -77,8 +77,8 @@ func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 	context.AfterFunc(x.Ctx, func() { stop.Stop() })
 }
 
-// Retire ends the session, if there is one. Requests in flight are not affected, unless the
-// upstream itself ends.
+// Retire ends the session, if any. Requests in flight are not affected, unless the upstream itself
+// ends.
 func (c *Conn) Retire() {
 	lost := c.Cause() != nil
 	c.Fail(process.ErrClosed)
@@ -88,7 +88,7 @@ func (c *Conn) Retire() {
 	}
 }
 
-// endSession tells the server that its session has ended. The server may ignore that.
+// endSession tells the server that the session has ended. The server may ignore that.
 func (c *Conn) endSession(s *conn.Session) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), time.Second)
 	defer cancel()
@@ -100,9 +100,9 @@ func (c *Conn) endSession(s *conn.Session) {
 }
 
 // roundTrip sends the request of x and waits for the reply. If the server no longer knows the
-// session, the request was not executed, and roundTrip sends it again in a new session.
+// session and therefore has not executed the request, roundTrip sends it again in a new session.
 func (c *Conn) roundTrip(x *conn.Exchange) conn.Reply {
-	if x.Req.Session != nil { // the request is part of a handshake
+	if x.Req.Session != nil { // part of a handshake
 		return c.handshake(x)
 	}
 	s := c.Current.Load()
@@ -112,7 +112,7 @@ func (c *Conn) roundTrip(x *conn.Exchange) conn.Reply {
 	return c.inNewSession(x, s, c.sendOnce(x, s))
 }
 
-// inNewSession returns the reply to x. If the reply shows that the server no longer knows the
+// inNewSession returns the reply to x. If the given reply means that the server no longer knows the
 // session s, it first sends x again in a new session.
 func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply) conn.Reply {
 	if rest := reply.Rest; rest != nil {
@@ -136,7 +136,7 @@ func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply)
 // sendOnce sends x in the session s. It returns errUnknownSession if the server refused the request
 // because of the session, and therefore did not execute it.
 func (c *Conn) sendOnce(x *conn.Exchange, s *conn.Session) conn.Reply {
-	var sent atomic.Bool // whether there was a connection, so that the request could be written
+	var sent atomic.Bool // whether a connection was available for writing the request
 	ctx := httptrace.WithClientTrace(x.Ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	response, err := c.post(ctx, s, &x.Req, &x.Body)
 	if err != nil {
@@ -179,7 +179,7 @@ func (c *Conn) readJSON(x *conn.Exchange, s *conn.Session, response *http.Respon
 	return conn.ReplyOf(m, true)
 }
 
-// maxTrusted is the maximum amount of memory that is allocated because of a Content-Length header.
+// maxTrusted limits how much memory is allocated in advance because of a Content-Length header.
 const maxTrusted = 4 << 20
 
 func (c *Conn) readAll(response *http.Response) ([]byte, error) {
@@ -196,11 +196,11 @@ func (c *Conn) readAll(response *http.Response) ([]byte, error) {
 	return data, err
 }
 
-// refused reads a response with an error status. If the server has sent a JSON-RPC error, refused
-// returns that error.
+// refused reads a response with an error status. It returns the server's JSON-RPC error, if the
+// response has one.
 func (c *Conn) refused(x *conn.Exchange, s *conn.Session, response *http.Response) conn.Reply {
 	limit := ExcerptLimit
-	if MediaType(response.Header) == "application/json" { // this error is forwarded to the client, so its length is not limited
+	if MediaType(response.Header) == "application/json" { // forwarded to the client, so its length is not limited
 		limit = c.Host.Config.MaxMessage
 	}
 	data, _ := io.ReadAll(io.LimitReader(response.Body, int64(limit)))
@@ -214,8 +214,8 @@ func (c *Conn) refused(x *conn.Exchange, s *conn.Session, response *http.Respons
 	return conn.Reply{Error: refusal}
 }
 
-// refusalIn returns the JSON-RPC error in the body of a refusal. The error must have the ID of the
-// request; if the server refused the request before reading the ID, the ID may be null or missing.
+// refusalIn returns the JSON-RPC error in the body of a refusal. The error must have the request's
+// ID, or a null or missing ID if the server refused the request before reading it.
 func refusalIn(data []byte, id int64) ([]byte, bool) {
 	wire.OneLine(data, '\t')
 	if !utf8.Valid(data) || !json.Valid(data) {
@@ -230,9 +230,9 @@ func refusalIn(data []byte, id int64) ([]byte, bool) {
 	return refusal, ok && rawjson.Kind(refusal) == '{'
 }
 
-// handshake sends a request that is part of the handshake. The server may redirect it to another
-// path on the same origin; many servers redirect /mcp to /mcp/. In that case, this request and all
-// later ones on the connection use the new path. A call is never redirected by itself.
+// handshake sends a request of the handshake. The server may redirect it to another path on the
+// same origin, as many servers redirect /mcp to /mcp/. This request and all later ones on the
+// connection then use the new path. A call is never redirected by itself.
 func (c *Conn) handshake(x *conn.Exchange) conn.Reply {
 	for range maxRedirects {
 		reply := c.sendOnce(x, x.Req.Session)

@@ -16,34 +16,34 @@ import (
 )
 
 const (
-	maxResumes  = 100 // maximum number of times that the stream of one request is resumed without receiving an event
+	maxResumes  = 100 // maximum number of times a request's stream is resumed without receiving an event
 	usualResume = time.Second
 	longResume  = time.Minute
 )
 
-// A responseStream is an event stream. It either answers an exchange or does not belong to one.
+// A responseStream is an event stream that answers an exchange or belongs to none.
 type responseStream struct {
 	*Conn
-	x      *conn.Exchange // exchange that the stream answers; nil if none
+	x      *conn.Exchange // exchange answered by the stream; nil if none
 	s      *conn.Session
 	events *EventReader
 }
 
-// read reads the stream that answers x: first notifications and requests that belong to x, and then
-// the reply. A server that uses revision 2025-11-25 may end the stream early, any number of times.
-// The proxy then requests the rest with GET, which does not execute anything. If an inline caller
-// of Send must return, the returned Reply contains the remaining work.
+// read reads the stream that answers x: first notifications and requests about x, and then the
+// reply. A server that uses revision 2025-11-25 may end the stream early, any number of times. The
+// proxy then requests the rest with GET, which executes nothing. If an inline caller of Send must
+// return, the returned Reply holds the remaining work.
 func (r responseStream) read(body io.ReadCloser) conn.Reply {
 	for resumes, seen := 0, ""; ; resumes++ {
 		err := r.follow()
 		switch err {
 		case errContinuesElsewhere:
-			rest := body // this copy keeps body from escaping to the heap
+			rest := body // a copy keeps body from escaping to the heap
 			return conn.Reply{Rest: func() conn.Reply { return r.read(rest) }}
 		case nil:
 			r.drain(body)
 			body.Close()
-			return conn.Reply{} // the reply has already been delivered
+			return conn.Reply{} // already delivered
 		case errUnknownSession:
 			body.Close()
 			return conn.Reply{Err: err}
@@ -84,10 +84,11 @@ func (r responseStream) broken(err error) conn.Reply {
 	return conn.Reply{Err: &conn.Lost{Sent: true, Cause: cause}}
 }
 
-// errContinuesElsewhere means that an inline caller of Send must return before the stream ends.
+// errContinuesElsewhere means that an inline caller of Send must return before the end of the
+// stream.
 var errContinuesElsewhere = errors.New("left to another goroutine")
 
-// mustReturn reports once that an inline caller of Send must return.
+// mustReturn reports whether an inline caller of Send must return. It returns true only once.
 func mustReturn(x *conn.Exchange) bool {
 	if !x.Req.Here || !x.InlineStopped.Load() {
 		return false
@@ -96,8 +97,8 @@ func mustReturn(x *conn.Exchange) bool {
 	return true
 }
 
-// follow handles events until it has the reply to x. It delivers the reply without waiting for the
-// end of the stream, which may come late.
+// follow handles events until it has delivered the reply to x. It does not wait for the end of the
+// stream, which may come late.
 func (r responseStream) follow() error {
 	for {
 		if mustReturn(r.x) {
@@ -126,8 +127,8 @@ func (r responseStream) follow() error {
 	}
 }
 
-// owner returns the request that a notification on the stream of x belongs to. Some servers
-// confuse the streams of a session, so a progress token takes precedence over the stream.
+// owner returns the request that a notification on the stream of x belongs to. A progress token
+// takes precedence over the stream, because some servers confuse the streams of a session.
 func (r responseStream) owner(m wire.Message) *conn.Exchange {
 	if m.Method == "notifications/progress" {
 		if named := r.Pending.Progressing(m.Params); named != nil {
@@ -137,8 +138,7 @@ func (r responseStream) owner(m wire.Message) *conn.Exchange {
 	return r.x
 }
 
-// take handles a message that is not an answer. x is the request that the stream belongs to, or
-// nil.
+// take handles a message that is not an answer.
 func (r responseStream) take(m wire.Message, err error) {
 	switch {
 	case err != nil:
@@ -175,8 +175,7 @@ func (r responseStream) resume() (body io.ReadCloser, err error) {
 	return response.Body, nil
 }
 
-// drain reads the rest of a body for a short time, because the connection can be reused only after
-// that.
+// drain briefly reads the rest of a body, because only then can the connection be reused.
 func (r responseStream) drain(body io.Reader) {
 	stop := time.AfterFunc(drainTime, r.x.Abort)
 	defer stop.Stop()
@@ -186,7 +185,7 @@ func (r responseStream) drain(body io.Reader) {
 // An Event is a server-sent event.
 type Event struct {
 	id   string
-	Kind string // type that the server has specified; empty means message
+	Kind string // type specified by the server; empty means message
 	Data []byte
 }
 
@@ -196,20 +195,20 @@ type EventReader struct {
 	max   int
 	begun bool
 
-	lastID string        // ID of the last event that had an ID
-	retry  time.Duration // delay that the server has requested; 0 if none
+	lastID string        // most recent event ID
+	retry  time.Duration // delay requested by the server; 0 if none
 }
 
 func NewEventReader(r io.Reader, max int) *EventReader {
 	return &EventReader{lines: process.NewLineReader(r, max), max: max}
 }
 
-// restart continues with another stream that resumes the previous one.
+// restart continues with a stream that resumes the previous one.
 func (r *EventReader) restart(s io.Reader) {
 	r.lines, r.begun = process.NewLineReader(s, r.max), false
 }
 
-// Next returns the next event that has data or an ID. The data of the event belongs to the caller.
+// Next returns the next event with data or an ID. The event's data belongs to the caller.
 func (r *EventReader) Next() (Event, error) {
 	var e Event
 	for {
@@ -252,8 +251,7 @@ func (r *EventReader) field(e *Event, line []byte, kept bool) {
 	}
 }
 
-// add adds a line of data. If there is only one line, and if the caller keeps that line, it is not
-// copied.
+// add adds a line of data. A single line that the caller keeps is not copied.
 func (e *Event) add(value []byte, kept bool) {
 	switch {
 	case e.Data == nil && kept:

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// canPeek is true, because the state of a connection can be checked without blocking.
+// canPeek is true, because a connection's state can be checked without blocking.
 const canPeek = true
 
 // isIdleOpen reports whether an idle connection is still open and no unexpected data has arrived on
@@ -27,7 +27,7 @@ func isIdleOpen(conn net.Conn) bool {
 		var b [1]byte
 		_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		quiet = errors.Is(err, syscall.EAGAIN)
-		return true // this function must never block
+		return true // must never block
 	})
 	return err == nil && quiet
 }

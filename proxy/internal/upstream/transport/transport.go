@@ -1,5 +1,5 @@
-// Package transport makes plain HTTP/1.1 requests for MCP clients with less work for each request
-// than net/http. It leaves other requests to net/http.
+// Package transport makes plain HTTP/1.1 requests for MCP clients at a lower cost per request than
+// net/http. It leaves other requests to net/http.
 package transport
 
 import (
@@ -29,20 +29,20 @@ const (
 
 var errHeaderTooLong = errors.New("the response header is too long")
 
-// A DirectTransport makes HTTP/1.1 requests without TLS on the caller's goroutine. The transport of
-// net/http passes each request to two goroutines of the connection, and this takes longer than a
-// call of a local server. With TLS or a proxy, requests take longer anyway, so they are left to
-// net/http. A DirectTransport is safe for concurrent use.
+// A DirectTransport makes HTTP/1.1 requests without TLS on the caller's goroutine. The net/http
+// transport passes each request through two goroutines of the connection, which takes longer than a
+// call to a local server. Requests with TLS or through a proxy take longer anyway, so they are left
+// to net/http. A DirectTransport is safe for concurrent use.
 type DirectTransport struct {
 	Other  *http.Transport
 	Dialer net.Dialer
 
 	mu   sync.Mutex
-	idle []*directConn // idle connections; the most recently used one is last
+	idle []*directConn // idle connections, most recently used last
 }
 
-// RoundTrip sends the request once. If the server has closed a connection, RoundTrip detects this
-// before it writes the request. After that, it never sends the request again.
+// RoundTrip sends the request once. It detects a connection closed by the server before writing the
+// request, and never sends a request again.
 func (t *DirectTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if !t.canServe(request) {
 		return t.Other.RoundTrip(request)
@@ -77,7 +77,7 @@ func (t *DirectTransport) CloseIdleConnections() {
 	t.Other.CloseIdleConnections()
 }
 
-// conn returns an idle connection. If no connection is idle, it opens a new one.
+// conn returns an idle connection or, if none is idle, opens a new one.
 func (t *DirectTransport) conn(request *http.Request) (*directConn, error) {
 	addr := request.URL.Host
 	if request.URL.Port() == "" {
@@ -127,18 +127,18 @@ func (t *DirectTransport) put(c *directConn) {
 	t.idle = append(t.idle, c)
 }
 
-// A directConn is a connection that is used by at most one request at a time.
+// A directConn is a connection used by at most one request at a time.
 type directConn struct {
 	transport *DirectTransport
 	addr      string
 	net       net.Conn
 	in        *bufio.Reader
 	out       *bufio.Writer
-	left      int64 // number of bytes that the rest of the header may have
+	left      int64 // maximum number of bytes left for the header
 	since     time.Time
 }
 
-// Read reads from the connection. It enforces the size limit of the header.
+// Read reads from the connection, limiting the size of the header.
 func (c *directConn) Read(p []byte) (int, error) {
 	if c.left <= 0 {
 		return 0, errHeaderTooLong
@@ -189,8 +189,8 @@ func (c *directConn) exchange(request *http.Request) (*http.Response, error) {
 	}
 }
 
-// A directBody is a response body. When it has been read to its end, the connection is kept for the
-// next request. If it is closed before that, the connection is closed as well.
+// A directBody is a response body. Once it has been read to its end, the connection is kept for the
+// next request. Closing it earlier closes the connection as well.
 type directBody struct {
 	conn *directConn
 	stop func() bool
@@ -201,7 +201,7 @@ type directBody struct {
 	done atomic.Bool
 }
 
-// Read reads from the body. At the end, it keeps the connection for the next request.
+// Read reads from the body. At its end, Read keeps the connection for the next request.
 func (b *directBody) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	switch {
@@ -219,7 +219,7 @@ func (b *directBody) Close() error {
 	return nil
 }
 
-// finish releases the connection. Its argument read says whether the body was read to its end.
+// finish releases the connection. read reports whether the body was read to its end.
 func (b *directBody) finish(read bool) {
 	if b.done.Swap(true) {
 		return
@@ -231,20 +231,20 @@ func (b *directBody) finish(read bool) {
 	_ = b.conn.net.Close()
 }
 
-// NewDialer returns a dialer that refuses to connect to the metadata services of clouds, because
-// these services provide a machine's credentials.
+// NewDialer returns a dialer that refuses to connect to cloud metadata services, which provide a
+// machine's credentials.
 func NewDialer() net.Dialer {
 	return net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Control: permitted}
 }
 
-// permitted checks the address of a new connection. It does so after the name was resolved, because
-// the name may resolve to a different address than when the configuration was checked.
+// permitted checks the address of a new connection after name resolution, because the name may
+// resolve to a different address than when the configuration was checked.
 func permitted(_, address string, _ syscall.RawConn) error {
 	a, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("%q is not an address", address)
 	}
-	// Other local and private addresses must be allowed, because most servers have such an address.
+	// Other local and private addresses must be allowed, because most servers use one.
 	if inet.IsMetadata(a.Addr()) {
 		return fmt.Errorf("petrigate does not connect to %s, a link-local or cloud metadata address", a.Addr())
 	}
