@@ -15,7 +15,7 @@ func flush(f *os.File) error {
 	}
 }
 
-// flushAll flushes everything that the system has buffered to the disks.
+// flushAll flushes all data buffered by the system to the disks.
 func flushAll() { syscall.Sync() }
 
 // fileSystem returns the type of the file system that contains dir.

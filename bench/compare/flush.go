@@ -12,18 +12,18 @@ import (
 
 const (
 	flushes   = 200             // number of appends, each followed by a flush
-	flushTime = 2 * time.Second // no further append starts after this time, for slow disks
-	flushSize = 1600            // number of bytes in each append, the size of a decision record
+	flushTime = 2 * time.Second // no append starts after this time, in case the disk is slow
+	flushSize = 1600            // size of an append in bytes, that of a decision record
 
 	// Between two flushes, the benchmark writes as many bytes as an outcome record has, and waits
-	// as long as the rest of a call takes. On a disk that is never idle, a flush takes only half as
-	// long.
+	// for as long as the rest of a call takes. On a disk that is never idle, a flush takes only
+	// half as long.
 	unflushed = 600
 	idle      = 300 * time.Microsecond
 )
 
-// measureFlush appends to a new file in dir and flushes the file after each append. It returns the
-// median duration of a flush in microseconds. It imitates the pauses between calls; see idle.
+// measureFlush repeatedly appends to a new file in dir and flushes the file. It returns the median
+// duration of a flush in microseconds. The pauses are like those between calls; see idle.
 func measureFlush(dir string) (float64, error) {
 	f, err := os.CreateTemp(dir, "append-")
 	if err != nil {
@@ -50,10 +50,10 @@ func measureFlush(dir string) (float64, error) {
 	return median(took), nil
 }
 
-// flushFile is the name of the file that contains the result, in the target's directory.
+// flushFile is the name of the file with the result, in the target's directory.
 const flushFile = "flush"
 
-// writeFlush measures the disk that contains dir and writes the result to a file there.
+// writeFlush measures the disk that contains dir and writes the result to a file in dir.
 func writeFlush(dir string) error {
 	us, err := measureFlush(dir)
 	if err != nil {
@@ -62,7 +62,7 @@ func writeFlush(dir string) error {
 	return os.WriteFile(filepath.Join(dir, flushFile), []byte(strconv.FormatFloat(us, 'f', 1, 64)+"\n"), 0o644)
 }
 
-// readFlush returns the result that writeFlush has stored in dir.
+// readFlush returns the result that writeFlush stored in dir.
 func readFlush(dir string) (float64, error) {
 	text, err := os.ReadFile(filepath.Join(dir, flushFile))
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// A sample is a single measurement of one target in one round. The harness encodes it in this form.
+// A sample is a single measurement of a target in one round, as encoded by the harness.
 type sample struct {
 	Scenario, Target, Kind string
 	Round                  int
 	Metric                 string  // "p50", "rate" or "cold"
-	Value                  float64 // value in microseconds, calls per second, or milliseconds, depending on Metric
+	Value                  float64 // in microseconds, calls per second, or milliseconds, depending on Metric
 	Error                  string  `json:",omitempty"`
 	Load                   *load   `json:",omitempty"`
 }
 
-// A load describes the calls that were made for a sample.
+// A load describes the calls made for a sample.
 type load struct {
 	Calls, Errors int64
 	FirstError    string `json:",omitempty"`
@@ -32,7 +32,7 @@ type load struct {
 	UpstreamReqs  float64
 }
 
-// flushTarget is the name of the target in samples that measure the disk.
+// flushTarget is the target of samples that measure the disk.
 const flushTarget = "flush"
 
 // A harness runs the external program that takes the measurements.
@@ -42,11 +42,11 @@ type harness struct {
 	duration        time.Duration
 	progress        io.Writer // receives the program's progress messages and tables
 
-	work string // directory created for the files of all targets
+	work string // directory for the files of all targets, created by prepare
 	disk string // type of the file system that contains work
 }
 
-// prepare creates the run's directory below dir.
+// prepare creates the directory for the run below dir.
 func (h *harness) prepare(dir string) (err error) {
 	if h.disk, err = fileSystem(dir); err != nil {
 		return fmt.Errorf("looking at the disk of %s: %w", dir, err)
@@ -60,11 +60,10 @@ func (h *harness) prepare(dir string) (err error) {
 	return nil
 }
 
-// measure runs all rounds of a scenario. It removes the files of the targets unless a target has
+// measure runs all rounds of a scenario. It removes the targets' files unless a target or call
 // failed.
 func (h *harness) measure(s scenario) ([]sample, error) {
-	// Data that earlier scenarios have written must not be flushed while this one is being
-	// measured.
+	// Data written by earlier scenarios must not be flushed during the measurement.
 	flushAll()
 	work := filepath.Join(h.work, s.id)
 	out := filepath.Join(h.work, s.id+".json")
@@ -96,7 +95,7 @@ func (h *harness) measure(s scenario) ([]sample, error) {
 	return samples, os.RemoveAll(work)
 }
 
-// writeSamples writes samples in the harness's encoding.
+// writeSamples writes samples as the harness encodes them.
 func writeSamples(file string, samples []sample) error {
 	text, err := json.MarshalIndent(samples, "", " ")
 	if err != nil {
@@ -105,7 +104,7 @@ func writeSamples(file string, samples []sample) error {
 	return os.WriteFile(file, append(text, '\n'), 0o644)
 }
 
-// failures describes the samples with a failed target or call.
+// failures returns descriptions of the samples with a failed target or failed calls.
 func failures(samples []sample) (bad []string) {
 	for _, s := range samples {
 		switch at := fmt.Sprintf("%s, %s, round %d", s.Scenario, s.Target, s.Round+1); {

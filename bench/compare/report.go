@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A report is the table with the results of a run.
+// A report is the table of a run's results.
 type report struct {
 	about   string // date, machine and parameters of the run, as text
 	samples []sample
@@ -22,7 +22,7 @@ var heading = [...]string{
 	"`default` against `floor`", "`default` against `memory`", "goal", "processor time of a call in us: `floor`, `naive`, `memory`, `default`",
 }
 
-// write prints the table. It computes each ratio from values of the same round.
+// write prints the table. Each ratio is computed from values of the same round.
 func (r *report) write(w io.Writer, scenarios []scenario) {
 	fmt.Fprintf(w, "%s. Ratios are costs, and above 1 is worse: the median of the rounds [least..most].%s\n\n", r.about, r.flush())
 	fmt.Fprintf(w, "| %s |\n", strings.Join(heading[:], " | "))
@@ -39,7 +39,7 @@ func (r *report) write(w io.Writer, scenarios []scenario) {
 	}
 }
 
-// flush describes how long a flush takes, over all rounds of all scenarios.
+// flush returns a sentence on how long flushes took in all rounds of all scenarios.
 func (r *report) flush() string {
 	var took []float64
 	for _, s := range r.samples {
@@ -68,7 +68,7 @@ func (r *report) row(s scenario) []string {
 	}
 }
 
-// memoryGoal compares the cost of memory, as a multiple of floor, with its goal.
+// memoryGoal compares the cost of memory, relative to floor, with its goal.
 func (r *report) memoryGoal(s scenario, costs []float64) string {
 	if s.memory == 0 {
 		return "-"
@@ -76,8 +76,8 @@ func (r *report) memoryGoal(s scenario, costs []float64) string {
 	return r.judge(s, "memory", fmt.Sprintf("%.1f", s.memory), costs, median(costs) <= s.memory)
 }
 
-// defaultGoal compares the cost of default, as a multiple of memory, with its goal. The result
-// contains the figure unless the table shows it elsewhere.
+// defaultGoal compares the cost of default, relative to memory, with its goal. The result includes
+// the figure unless another column shows it.
 func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
 	costs := byDefault.against(memory)
 	text := fmt.Sprintf("%.2f", mostCost)
@@ -94,8 +94,8 @@ func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
 	return "-"
 }
 
-// judge counts a goal as met or missed and adds this to the text. A goal without figures counts as
-// missed.
+// judge counts a goal as met or missed, and returns text with that verdict. A goal without figures
+// is missed.
 func (r *report) judge(s scenario, target, text string, figures []float64, met bool) string {
 	if met && len(figures) > 0 {
 		r.met++

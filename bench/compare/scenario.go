@@ -7,21 +7,21 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A scenario is a row in the table. The harness determines the measurements in it.
+// A scenario is a row in the table. What is measured in it depends on the harness.
 type scenario struct {
 	id, what string
-	memory   float64 // goal: maximum cost of memory as a multiple of floor; 0: no goal
-	goal     goal    // goal for the cost of default as a multiple of memory
+	memory   float64 // goal: maximum cost of memory relative to floor; 0 means no goal
+	goal     goal    // goal for default, relative to memory
 }
 
-// A goal is the maximum cost of default as a multiple of memory.
+// A goal is a goal for the target default, relative to memory.
 type goal int
 
 const (
 	noGoal    goal = iota
-	costGoal       // the cost is at most mostCost times that of the driver memory
-	flushGoal      // the cost is at most mostCost times that of the driver memory, plus one flush
-	rateGoal       // the rate is at least leastRate times memory's number of calls per second
+	costGoal       // cost at most mostCost times that of memory
+	flushGoal      // cost at most mostCost times that of memory plus one flush
+	rateGoal       // calls per second at least leastRate times those of memory
 )
 
 const (
@@ -31,7 +31,7 @@ const (
 
 const defaultScenarios = "S1,S2,S3,S4,S5a,S5b,S5c"
 
-// all lists the scenarios of the harness, except S9, which yields several figures.
+// all lists the harness's scenarios, except S9, which yields several figures.
 var all = [...]scenario{
 	{"S1", "stdio, one call at a time", 1.5, costGoal},
 	{"S2", "stdio, 64 calls in flight", 2.6, costGoal},
@@ -48,7 +48,7 @@ var all = [...]scenario{
 	{"S8b", "HTTP, start to first list", 0, noGoal},
 }
 
-// choose returns the scenarios with the given names, in the order of the list all.
+// choose returns the named scenarios, in the order of all.
 func choose(only string) (chosen []scenario, err error) {
 	wanted := map[string]bool{}
 	for _, name := range strings.Split(only, ",") {

@@ -6,15 +6,14 @@ import (
 	"slices"
 )
 
-// A series contains the results of a target in one scenario, by round. It leaves out rounds that
-// have failed.
+// A series contains a target's results in a scenario by round, without failed rounds.
 type series struct {
 	metric string
 	values map[int]float64
 	cpu    []float64
 }
 
-// series returns the results of the target in the scenario.
+// series returns the target's results in the scenario.
 func (r *report) series(s scenario, target string) series {
 	out := series{values: map[int]float64{}}
 	for _, t := range r.samples {
@@ -29,7 +28,7 @@ func (r *report) series(s scenario, target string) series {
 	return out
 }
 
-// against returns the cost of s as a multiple of reference, for each round that both contain.
+// against returns the cost of s relative to reference, for each round in both.
 func (s series) against(reference series) (costs []float64) {
 	for _, round := range slices.Sorted(maps.Keys(s.values)) {
 		other, ok := reference.values[round]
@@ -44,7 +43,7 @@ func (s series) against(reference series) (costs []float64) {
 	return costs
 }
 
-// plus returns the sum of s and other for each round.
+// plus returns the sum of s and other for each round in both.
 func (s series) plus(other series) series {
 	sum := series{metric: s.metric, values: map[int]float64{}}
 	for round, v := range s.values {
@@ -55,7 +54,7 @@ func (s series) plus(other series) series {
 	return sum
 }
 
-// absolute formats the median together with its unit.
+// absolute formats the median with its unit.
 func (s series) absolute() string {
 	if len(s.values) == 0 {
 		return "-"
@@ -72,8 +71,7 @@ func (s series) processor() string {
 	return fmt.Sprintf("%.0f", median(s.cpu))
 }
 
-// spread formats the median of v. If there are several values, it also formats the minimum and the
-// maximum.
+// spread formats the median of v and, if there are several values, the minimum and the maximum.
 func spread(v []float64) string {
 	switch len(v) {
 	case 0:

@@ -1,5 +1,5 @@
-// Command naive is a minimal proxy built with mcp-go, for comparison in the benchmark. It lists the
-// tools of one server and forwards every call, without a policy and without records.
+// Command naive is a minimal proxy built with mcp-go, for comparison in the benchmark. It offers
+// the tools of a single server and forwards every call, without a policy and without records.
 //
 //	naive [-http ADDR] (-url URL | -- COMMAND [ARG...])
 package main
@@ -45,13 +45,13 @@ func run(ctx context.Context, args []string) error {
 		return server.NewStreamableHTTPServer(proxy).Start(*addr)
 	}
 	stdio := server.NewStdioServer(proxy)
-	server.WithWorkerPoolSize(100)(stdio) // with the default of 5 workers, there would be fewer workers than calls in flight
+	server.WithWorkerPoolSize(100)(stdio) // the default of 5 is less than the number of calls in flight
 	server.WithQueueSize(10_000)(stdio)
 	return stdio.Listen(ctx, os.Stdin, os.Stdout)
 }
 
-// dial returns a client for the server at url or, if url is empty, for the command. It does not
-// start the client.
+// dial returns a client, not yet started, for the server at url or, if url is empty, for the
+// command.
 func dial(url string, command []string) (*client.Client, error) {
 	switch {
 	case (url == "") == (len(command) == 0):
@@ -59,7 +59,7 @@ func dial(url string, command []string) (*client.Client, error) {
 	case url == "":
 		return client.NewClient(transport.NewStdio(command[0], nil, command[1:]...)), nil
 	}
-	// With the default of 2 idle connections, most calls in 64 sessions would have to open a new
+	// With the default of 2 idle connections, most calls in 64 sessions would need a new
 	// connection.
 	pooled := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
 	t, err := transport.NewStreamableHTTP(url, transport.WithHTTPBasicClient(pooled))

@@ -1,5 +1,5 @@
-// Naive-agent uses a tool behind a gate by doing what the text of a refusal says. It knows neither
-// the rules nor any tool except the one that it wants to call.
+// Naive-agent uses a tool behind a gate by following the text of refusals. It knows neither the
+// rules nor any tool but the one it wants to call.
 //
 //	naive-agent TOOL COMMAND [ARG...]
 //
@@ -64,15 +64,15 @@ type agent struct {
 	in    *json.Encoder
 	out   *json.Decoder
 	log   io.Writer
-	asked int // number of requests sent so far
-	calls int // number of tool calls made so far
+	asked int // requests sent so far
+	calls int // tool calls made so far
 }
 
-// wayOut finds the tool in a refusal that the caller is told to call first.
+// wayOut matches the part of a refusal that names the tools to call first.
 var wayOut = regexp.MustCompile("Way out: call (.*); after that ")
 
-// reach calls the tool. If the call is refused, reach first calls the tool that the refusal names,
-// and then tries again.
+// reach calls the tool. If the call is refused, reach calls the tools named in the refusal and then
+// tries again.
 func (a *agent) reach(tool string) error {
 	text, failed, err := a.call(tool)
 	if err != nil || !failed {

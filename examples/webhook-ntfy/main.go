@@ -1,5 +1,5 @@
-// Webhook-ntfy shows petrigate's approval requests on a phone, using ntfy (https://ntfy.sh or your
-// own server). The notification has buttons to approve and deny.
+// Webhook-ntfy shows petrigate's approval requests on a phone, using ntfy (https://ntfy.sh or a
+// server of your own). The notification has buttons to approve and deny.
 //
 // It is configured with environment variables:
 //
@@ -54,7 +54,7 @@ func newGlue(env func(string) string) (*glue, error) {
 	return g, nil
 }
 
-// A message contains the parts of an approval request that the phone shows.
+// A message contains the parts of an approval request that are needed on the phone.
 type message struct {
 	Event, ID, State, Tool, Upstream, Client, Question, Actor, Approve, Deny string
 
@@ -63,8 +63,8 @@ type message struct {
 
 const maxBody = 1 << 20
 
-// ServeHTTP receives a post from petrigate. If the response has a status other than 2xx, petrigate
-// repeats the post.
+// ServeHTTP receives a post from petrigate, which repeats the post unless the response has a 2xx
+// status.
 func (g *glue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil || r.Method != http.MethodPost || !verify(g.secret, r.Header.Get("X-Petrigate-Signature"), body, time.Now()) {
@@ -109,7 +109,7 @@ type notification struct {
 	Actions  []action `json:"actions,omitempty"`
 }
 
-// An action is a button of a notification.
+// An action is a button in a notification.
 type action struct {
 	Action string `json:"action"`
 	Label  string `json:"label"`
@@ -118,7 +118,7 @@ type action struct {
 	Clear  bool   `json:"clear,omitempty"`
 }
 
-// maxShown is the maximum length of an ntfy message, less the space for one sentence.
+// maxShown is the maximum length of an ntfy message, less room for one sentence.
 const maxShown = 3500
 
 func notificationOf(m message) notification {
@@ -132,7 +132,7 @@ func notificationOf(m message) notification {
 	n := notification{Title: "Allow " + m.Tool + " on " + m.Upstream + "?", Message: m.Question, Priority: 4, Tags: []string{"raised_hand"}}
 	deny := action{Action: "http", Label: "Deny", URL: m.Deny, Method: http.MethodPost, Clear: true}
 	look := action{Action: "view", Label: "Look", URL: m.Approve}
-	if len(m.Question) > maxShown || m.ArgumentsLeftOut { // people must see everything that they approve, so the message refers to the page instead
+	if len(m.Question) > maxShown || m.ArgumentsLeftOut { // people must see all of what they approve, so refer them to the page
 		n.Message = strings.ToValidUTF8(m.Question[:min(len(m.Question), maxShown)], "") + "\n\nThis is not all of it: look before you approve."
 		n.Actions = []action{look, deny}
 		return n

@@ -43,20 +43,20 @@ func main() {
 // A glue receives requests from petrigate and Slack.
 type glue struct {
 	secret, signing string
-	approvers       []string // IDs of the users who may answer; nil: everyone in the channel
+	approvers       []string // IDs of the users who may answer; nil means everyone in the channel
 	slack           *slack
 
-	showing sync.Mutex // held while a post from petrigate is being handled
-	asked   sync.Map   // the shown [question] for each approval ID
+	showing sync.Mutex // held while a post from petrigate is handled
+	asked   sync.Map   // shown [question] values, by approval ID
 }
 
-// A question is an approval request that is shown in the channel.
+// A question is an approval request shown in the channel.
 type question struct {
 	message
-	posted string // timestamp that identifies the message in Slack
+	posted string // timestamp, which identifies the message in Slack
 }
 
-// A message contains the parts of an approval request that Slack needs.
+// A message contains the parts of an approval request that are needed in Slack.
 type message struct {
 	Event, ID, State, Tool, Upstream, Question, Actor, Nonce, Answer, Approve string
 
@@ -87,8 +87,8 @@ func (g *glue) handler() http.Handler {
 
 const maxBody = 1 << 20
 
-// fromPetrigate shows a question, or changes it when it has ended. If the response has a status
-// other than 2xx, petrigate repeats the post.
+// fromPetrigate shows a question, or updates it when it has ended. petrigate repeats the post
+// unless the response has a 2xx status.
 func (g *glue) fromPetrigate(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	t, sum, _ := strings.Cut(strings.TrimPrefix(r.Header.Get("X-Petrigate-Signature"), "t="), ",v1=")
@@ -110,12 +110,12 @@ func (g *glue) fromPetrigate(w http.ResponseWriter, r *http.Request) {
 }
 
 func (g *glue) show(m message) error {
-	g.showing.Lock() // without the lock, the end of a question could arrive first and find no message to change
+	g.showing.Lock() // without the lock, the end of a question could arrive before there is a message to update
 	defer g.showing.Unlock()
 	q, known := g.find(m.ID)
 	switch {
-	case m.Event == "asked" && !known: // repeated posts are ignored
-		g.asked.Store(m.ID, question{message: m}) // this must happen before anyone can press a button
+	case m.Event == "asked" && !known: // ignore repeated posts
+		g.asked.Store(m.ID, question{message: m}) // before anyone can press a button
 		posted, err := g.slack.post(m)
 		if err != nil {
 			g.asked.Delete(m.ID)
@@ -137,7 +137,7 @@ func (g *glue) find(id string) (q question, known bool) {
 	return q, known
 }
 
-// An interaction describes the press of a button.
+// An interaction is the press of a button.
 type interaction struct {
 	Type    string
 	User    struct{ ID string }
@@ -147,7 +147,7 @@ type interaction struct {
 	}
 }
 
-// fromSlack handles a pressed button. It forwards a signed answer to petrigate.
+// fromSlack handles a pressed button and forwards a signed answer to petrigate.
 func (g *glue) fromSlack(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	t := r.Header.Get("X-Slack-Request-Timestamp")
@@ -169,8 +169,8 @@ func (g *glue) fromSlack(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer posts the decision of a user. It identifies the user by ID, because users can change their
-// names.
+// answer posts a user's decision to petrigate. The user is identified by ID, since names can
+// change.
 func (g *glue) answer(q question, decision, user string) {
 	if g.approvers != nil && !slices.Contains(g.approvers, user) {
 		g.slack.tell(user, "You are not among those who may answer "+q.ID+".")
@@ -181,7 +181,7 @@ func (g *glue) answer(q question, decision, user string) {
 		log.Print(err)
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // Slack waits no longer than 3 seconds
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // Slack waits at most 3 seconds
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, q.Answer, strings.NewReader(string(body)))
 	if err != nil {
@@ -210,7 +210,7 @@ func mac(secret, text string) string {
 
 func equal(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }
 
-// fresh reports whether a Unix time is recent. If a request is older, it may be a replay.
+// fresh reports whether a Unix time is recent. An older request might be a replay.
 func fresh(seconds string) bool {
 	t, err := strconv.ParseInt(seconds, 10, 64)
 	return err == nil && time.Since(time.Unix(t, 0)).Abs() < 5*time.Minute

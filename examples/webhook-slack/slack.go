@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// A slack is a Slack channel that a bot writes to.
+// A slack is a Slack channel used by a bot.
 type slack struct {
 	api, token, channel string
 	client              *http.Client
 }
 
-// maxShown is the maximum length of the text in a block, less the space for one sentence.
+// maxShown is the maximum length of the text in a block, less room for one sentence.
 const maxShown = 2900
 
-// post shows a question with its buttons. It returns the timestamp that identifies the message.
+// post shows a question with its buttons and returns the timestamp of the message.
 func (s *slack) post(m message) (string, error) {
 	shown, buttons := m.Question, []any{button("approve", "primary", m.ID), button("deny", "danger", m.ID)}
-	if len(shown) > maxShown || m.ArgumentsLeftOut { // people must see everything that they approve, so the message refers to the page instead
+	if len(shown) > maxShown || m.ArgumentsLeftOut { // people must see all of what they approve, so refer them to the page
 		shown = strings.ToValidUTF8(shown[:min(len(shown), maxShown)], "") + "\n\nThis is not all of it."
 		buttons[0] = map[string]any{"type": "button", "action_id": "look", "text": plain("Look and approve"), "url": m.Approve}
 	}
@@ -34,7 +34,7 @@ func (s *slack) post(m message) (string, error) {
 	})
 }
 
-// end replaces the buttons of a message with the result of the question.
+// end replaces a question and its buttons with the result.
 func (s *slack) end(posted string, m message) error {
 	text := m.Tool + " on " + m.Upstream + ": " + m.ID + " is " + m.State
 	if m.Actor != "" {
@@ -47,14 +47,14 @@ func (s *slack) end(posted string, m message) error {
 	return err
 }
 
-// tell sends a message that only one user can see.
+// tell sends a message visible only to one user.
 func (s *slack) tell(user, text string) {
 	if _, err := s.do("chat.postEphemeral", map[string]any{"channel": s.channel, "user": user, "text": escape(text)}); err != nil {
 		log.Print(err)
 	}
 }
 
-// plain returns text without Slack markup.
+// plain returns a text object without Slack markup.
 func plain(text string) map[string]any {
 	return map[string]any{"type": "plain_text", "text": text, "emoji": false}
 }

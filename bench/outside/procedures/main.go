@@ -61,9 +61,9 @@ func convert(args []string, out io.Writer) error {
 	return report(p, d, in, flags.Args(), out)
 }
 
-// policy compiles the rules in the given text.
+// policy compiles the rules in text.
 func policy(text string) (p *gate.Policy, nets int, err error) {
-	f, _ := rules.Parse("procedures.rules", []byte(text)) // Compile reports the same errors again
+	f, _ := rules.Parse("procedures.rules", []byte(text)) // Compile reports the same errors
 	compiled, err := rules.Compile(f)
 	if err != nil {
 		return nil, 0, err

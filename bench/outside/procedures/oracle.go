@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// An oracle evaluates the procedures directly. It remembers the calls that have followed the
-// procedures, together with their arguments.
+// An oracle evaluates the procedures directly. It remembers the calls that followed the procedures,
+// with their arguments.
 type oracle struct {
 	domain domain
 	called map[string][]map[string]any
 }
 
-// permits reports whether all calls that the function requires have been made.
+// permits reports whether all calls required by the function have been made.
 func (o *oracle) permits(function string, args map[string]any) bool {
 	p := o.domain[function]
 	values := make(map[string]any, len(p.Vars))
@@ -23,8 +23,7 @@ func (o *oracle) permits(function string, args map[string]any) bool {
 	return o.holds(p.Needs, values)
 }
 
-// holds reports whether the calls made so far satisfy the tree, if its variables have the given
-// values.
+// holds reports whether the calls made so far satisfy the tree, given the values of its variables.
 func (o *oracle) holds(t *tree, values map[string]any) bool {
 	switch {
 	case t == nil:
@@ -44,7 +43,7 @@ func (o *oracle) holds(t *tree, values map[string]any) bool {
 	})
 }
 
-// empty reports whether the benchmark treats the value as if it were missing.
+// empty reports whether the benchmark treats v as missing.
 func empty(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -59,7 +58,7 @@ func empty(v any) bool {
 	return reflect.ValueOf(v).Len() == 0
 }
 
-// add remembers a call that has followed the procedures.
+// add remembers a call that followed the procedures.
 func (o *oracle) add(function string, args map[string]any) {
 	if o.called == nil {
 		o.called = make(map[string][]map[string]any)

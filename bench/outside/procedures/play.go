@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A run contains one or more recorded conversations about a task.
+// A run consists of one or more recorded conversations about a task.
 type run struct {
 	Task         task `json:"task"`
 	Interactions []struct {
@@ -17,7 +17,7 @@ type run struct {
 	} `json:"interactions"`
 }
 
-// A message contains either function calls or the result of a call.
+// A message contains function calls or the result of one.
 type message struct {
 	Calls []struct {
 		ID       string `json:"id"`
@@ -37,7 +37,7 @@ type record struct {
 	result   string
 }
 
-// records returns the calls that have a result, in order.
+// records returns the calls that have results, in the order of the results.
 func records(messages []message) (all []record) {
 	open := make(map[string]record)
 	for _, m := range messages {
@@ -53,7 +53,7 @@ func records(messages []message) (all []record) {
 	return all
 }
 
-// text returns the string in raw. If raw is not a string, it returns raw itself.
+// text returns the string in raw, or raw itself if it is not a string.
 func text(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -67,20 +67,20 @@ var failure = regexp.MustCompile(`^\w*Error\b`)
 // failed reports whether the call ended with an error. A negative answer is not an error.
 func (r *record) failed() bool { return failure.MatchString(r.result) }
 
-// yes reports whether the call's result is true.
+// yes reports whether the result of the call is true.
 func (r *record) yes() bool {
 	s := strings.Trim(r.result, "[(")
 	return strings.HasPrefix(s, "True") || strings.HasPrefix(s, "true")
 }
 
-// A count contains totals over many runs.
+// A count contains totals over all runs.
 type count struct {
 	Runs, Calls, Agree     int
-	Missed                 int // number of calls that the procedure forbids but the gate has admitted
-	FalseRefusals          int // number of calls that the procedure permits but the gate has refused
-	OtherTask              int // number of such refusals in tasks that leave out conditions of the domain
-	Forbidden, Prevented   int // number of calls that the procedure forbids, and how many of them the gate has refused
-	Rendered, NotRendered  int // number of runs that have provided a forbidden service, and of runs where the gate has prevented this
+	Missed                 int // calls that the procedure forbids and the gate admitted
+	FalseRefusals          int // calls that the procedure permits and the gate refused
+	OtherTask              int // calls that the task's own procedure permits and the gate refused
+	Forbidden, Prevented   int // calls that the procedure forbids, and those of them that the gate refused
+	Rendered, NotRendered  int // runs that provided a forbidden service, and those of them where the gate would have prevented this
 	Unreadable, ErrorCalls int
 }
 
@@ -139,7 +139,7 @@ func (c *count) conversation(p *gate.Policy, procedures, ofTask *oracle, t *task
 	}
 }
 
-// compare counts a call in the totals.
+// compare adds a call to the totals.
 func (c *count) compare(permits, permitsTask, admitted bool) {
 	switch {
 	case permits == admitted:

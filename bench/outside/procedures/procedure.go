@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A task is something that a user wants done. It contains only the fields that are needed here.
+// A task is something that a user wants done, reduced to the fields needed here.
 type task struct {
 	Goal    string `json:"user_goal"`
 	Graph   graph  `json:"directed_action_graph"`
@@ -19,24 +19,23 @@ type task struct {
 // permits reports whether the goal of the task may be reached.
 func (t *task) permits() bool { return t.Succeed == true || t.Succeed == 1.0 }
 
-// A graph contains functions and operators as nodes. Each node has edges to the nodes that it
-// requires.
+// A graph has functions and operators as nodes. Each node has edges to the nodes it requires.
 type graph struct {
 	Nodes       []json.RawMessage `json:"nodes"`
 	Connections [][2]int          `json:"connections"`
 }
 
-// A tree is the condition for calling a function. It is either another function with its
-// parameters, or an operator with trees as operands. Variables stand for the values of parameters;
-// equal variables stand for equal values.
+// A tree is the condition for calling a function: either another function with its parameters, or
+// an operator with trees as operands. Variables stand for the values of parameters; equal variables
+// stand for equal values.
 type tree struct {
 	Op       string // "and", "or", or "" for a function
 	Function string
-	Vars     map[string]string // variable for each parameter of the function
+	Vars     map[string]string // variables by parameter of the function
 	Kids     []*tree
 }
 
-// A procedure is a function together with the calls that it requires.
+// A procedure is a function with the calls that it requires.
 type procedure struct {
 	Function string
 	Vars     map[string]string
@@ -58,11 +57,11 @@ func (t *tree) leaves() int {
 	return n
 }
 
-// maxDepth is the maximum depth of a tree, in case the graph has a cycle.
+// maxDepth is the maximum depth of a tree. A graph with a cycle exceeds it.
 const maxDepth = 100
 
-// tree returns the tree for a node. A function is a leaf, because its own requirements form a
-// separate procedure.
+// tree returns the tree for a node. A function is a leaf: its own requirements form another
+// procedure.
 func (g *graph) tree(node, depth int) (*tree, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("node %d: the graph has a circle", node)
@@ -110,7 +109,7 @@ func (g *graph) procedures() ([]procedure, error) {
 			continue
 		}
 		p := procedure{Function: t.Function, Vars: t.Vars}
-		if edge := slices.IndexFunc(g.Connections, func(c [2]int) bool { return c[0] == i }); edge >= 0 { // a function has only one edge
+		if edge := slices.IndexFunc(g.Connections, func(c [2]int) bool { return c[0] == i }); edge >= 0 { // a function has at most one edge
 			if p.Needs, err = g.tree(g.Connections[edge][1], 0); err != nil {
 				return nil, err
 			}
@@ -120,11 +119,11 @@ func (g *graph) procedures() ([]procedure, error) {
 	return all, nil
 }
 
-// A domain maps functions to their procedures.
+// A domain contains procedures by function.
 type domain map[string]procedure
 
-// read adds the procedures of all tasks. If a function has several procedures, read keeps the one
-// with the most functions, because the others leave out conditions.
+// read adds the procedures of all tasks. Of several procedures for a function, it keeps the one
+// with the most functions, since the others leave out conditions.
 func (d domain) read(tasks map[string][]task, in implied) error {
 	for _, service := range slices.Sorted(maps.Keys(tasks)) {
 		for i := range tasks[service] {
@@ -146,14 +145,14 @@ func (d domain) read(tasks map[string][]task, in implied) error {
 	return nil
 }
 
-// implied lists, for each function, other functions that must have succeeded if it succeeds, with
-// the matching parameter names. For example, a successful login proves that the user exists.
+// implied maps a function to the functions whose success follows from its own. For example, a
+// successful login proves that the user exists.
 type implied map[string][]implication
 
-// An implication names a function whose success follows from the success of another function.
+// An implication is a function whose success follows from the success of another one.
 type implication struct {
 	Function   string            `json:"function"`
-	Parameters map[string]string `json:"parameters"` // parameters of the implied function, keyed by their names in the successful call
+	Parameters map[string]string `json:"parameters"` // parameters of the successful function, keyed by the parameters of Function with the same values
 }
 
 // widen replaces each function in the tree with an OR of that function and the functions that imply
@@ -186,8 +185,7 @@ func (in implied) widen(t *tree) *tree {
 	return wide
 }
 
-// with returns a copy of the domain. In the copy, the procedures of one task replace those of the
-// domain.
+// with returns a copy of the domain with the procedures of a task in place of its own.
 func (d domain) with(t *task, in implied) (domain, error) {
 	all, err := t.Graph.procedures()
 	if err != nil {

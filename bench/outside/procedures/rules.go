@@ -10,7 +10,7 @@ import (
 // maxClauses is the maximum number of rules for a function.
 const maxClauses = 200
 
-// clauses converts the tree to conjunctive normal form: an AND whose operands are ORs of functions.
+// clauses converts the tree to conjunctive normal form, an AND of ORs of functions.
 func (t *tree) clauses() [][]*tree {
 	switch {
 	case t == nil:
@@ -37,8 +37,8 @@ func (t *tree) clauses() [][]*tree {
 	return all
 }
 
-// rules formats the procedures as rules. loose is the number of rules that leave out a required
-// parameter because not all of their functions have it.
+// rules formats the procedures as rules. loose is the number of rules without a required parameter,
+// because not all of their functions have it.
 func (d domain) rules() (text string, loose int, err error) {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(d)) {
@@ -62,11 +62,12 @@ func (d domain) rules() (text string, loose int, err error) {
 	return b.String(), loose, nil
 }
 
-// rule formats a clause. It means that one of its functions must have succeeded with the same
-// values for all parameters that all of these functions share with the procedure.
+// rule formats a clause: one of its functions must have succeeded, with the same values of the
+// parameters that all these functions share with the procedure. loose reports whether a function
+// shares more parameters than that.
 func (p *procedure) rule(clause []*tree) (text string, loose bool) {
 	var names []string
-	var common []string // fields in the form that the rule uses
+	var common []string // fields as written in the rule
 	for i, t := range clause {
 		if !slices.Contains(names, t.Function) {
 			names = append(names, t.Function)
@@ -87,8 +88,8 @@ func (p *procedure) rule(clause []*tree) (text string, loose bool) {
 	return text, loose
 }
 
-// shared lists the parameters of the function that must have the same values as in the call of the
-// procedure's own function.
+// shared returns the parameters of t's function that must have the same values as in the call of
+// the procedure's function.
 func (p *procedure) shared(t *tree) []string {
 	var fields []string
 	for _, first := range slices.Sorted(maps.Keys(t.Vars)) {
