@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// withAgents adds the built-in tools of agents that the policy names. Agents report calls of such
-// tools through hooks; no server lists these tools.
+// withAgents returns s with the agents' built-in tools that the policy names. Agents report calls
+// of such tools through hooks; no server lists them.
 func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 	if !s.Known || !s.Agents && !s.named || result.Policy == nil {
 		return s
@@ -36,8 +36,7 @@ func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 }
 
 // namesAgents reports whether the rules name a built-in tool of an agent together with the agent,
-// for example "claude-code.Bash". Such rules are meant for the agent's hook, which may be added
-// later.
+// as in "claude-code.Bash". Such rules are meant for the agent's hook, which may be added later.
 func namesAgents(cfg *config.Config) bool {
 	if cfg == nil {
 		return false
@@ -51,7 +50,7 @@ func namesAgents(cfg *config.Config) bool {
 	})
 }
 
-// ToolsOf returns the built-in tools of the given agents; each name is listed once. Without
+// ToolsOf returns the built-in tools of the given agents, listing each name once. Without
 // arguments, it returns the tools of all known agents.
 func ToolsOf(agents ...string) (all []verify.Tool) {
 	if len(agents) == 0 {
@@ -76,17 +75,17 @@ func agentTool(agent, tool string) verify.Tool {
 	return verify.Tool{Name: tool, Also: NamesByHook(agent, tool, true)}
 }
 
-// NamesByHook returns the further names that an agent's hook gives to a call of the agent's tool.
-// It assumes that no server has a tool with one of these names. command says whether the call has a
-// field named "command".
+// NamesByHook returns the further names that an agent's hook gives to a call of the agent's tool,
+// assuming that no server has a tool with one of these names. command reports whether the call has
+// a field named "command".
 func NamesByHook(agent, tool string, command bool) []gate.Name {
 	return list.Map(agenttool.Further(agent, tool, agenttool.Members(agent, tool), command), func(n agenttool.Name) gate.Name {
 		return gate.Name{Text: n.Text, Certain: n.Sure, Weak: !n.Sure}
 	})
 }
 
-// OfAgent reports whether a name such as "claude-code.Bash" denotes an agent's built-in tool if the
-// configuration is cfg, which may be nil.
+// OfAgent reports whether a name such as "claude-code.Bash" denotes an agent's built-in tool under
+// the configuration cfg, which may be nil.
 func OfAgent(name string, cfg *config.Config) bool {
 	_, _, ok := ownTool(name, policy.Owners(cfg))
 	return ok

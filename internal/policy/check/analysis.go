@@ -16,23 +16,23 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// An Effort limits the work of a verification. If a result would require more work, it is reported
-// as unknown.
+// An Effort limits the work of a verification. A result that would require more work is reported as
+// unknown.
 type Effort struct {
-	States int                       // maximum number of states per search; 0: the default
+	States int                       // maximum number of states per search; 0 means the default
 	Time   time.Duration             // maximum duration of the verification
-	Now    func() time.Time          // clock for Time; nil: processor time, so that the result does not depend on the machine's load
+	Now    func() time.Time          // clock for Time; if nil, processor time is used, so that the result does not depend on the machine's load
 	Report func(spent time.Duration) // called periodically with the time spent so far; may be nil
 
 	// Narrower proves that a policy admits no more than the policy in the file named by the claim.
-	// If it is nil, such claims remain unproved.
+	// If Narrower is nil, such claims remain unproved.
 	Narrower func(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) verify.Proof
 
-	// Widened finds the base policies that a configuration does not merely narrow. If it is nil,
-	// base policies are not compared.
+	// Widened finds the base policies that a configuration does not merely narrow. If Widened is
+	// nil, base policies are not compared.
 	Widened func(ctx context.Context, c *config.Config, result *policy.Result) diag.List
 
-	spent func() time.Duration // the time spent so far, according to the clock; nil: the clock was not started
+	spent func() time.Duration // time spent so far, according to the clock; nil if the clock was not started
 }
 
 // begun returns a copy of e whose clock has been started, if e has one.
@@ -69,15 +69,16 @@ func WorkClock() (spent func() time.Duration) {
 	return func() time.Duration { return workTime() - began }
 }
 
-// These efforts are used when a proxy starts. Because a client is waiting then, a policy without
-// claims must hardly delay the start, even on a busy machine.
+// Efforts for the start of a proxy. A client is waiting then, so a policy without claims must
+// hardly delay the start, even on a busy machine.
 const (
 	startTime        = 2 * time.Second
 	startTimeNoClaim = 250 * time.Millisecond
 	StartStates      = 1000
 )
 
-// AtStart returns the effort for verifying a policy that is about to be enforced.
+// AtStart returns the effort for verifying a policy with the given number of claims before it is
+// enforced.
 func AtStart(claims int) Effort {
 	if claims == 0 {
 		return Effort{States: StartStates, Time: startTimeNoClaim}
@@ -85,24 +86,24 @@ func AtStart(claims int) Effort {
 	return Effort{Time: startTime}
 }
 
-// An Analysis holds the findings about a policy. They are made before any tool is called.
+// An Analysis holds the findings about a policy before any tool is called.
 type Analysis struct {
 	report *verify.Report
-	names  []verify.Name // names listed by the nets, in the order of the nets, followed by the other known tools
+	names  []verify.Name // names listed by the nets, in their order, followed by the other known tools
 	proofs []proven
 	nets   netInfos
-	policy *gate.Policy // the policy, with only its active nets
+	policy *gate.Policy // the policy with only its active nets
 	tools  ToolSet
 	dead   map[string][]string // for each hand-written net, the transitions that never fire
 	idle   []string            // inactive nets, which were not analyzed
-	shadow bool                // the policy is in shadow mode but was analyzed as if it were enforced
+	shadow bool                // the policy is in shadow mode, but was analyzed as if enforced
 	shell  config.Shell
 
 	unlisted []string    // known tools that no net lists by name
 	written  writtenNets // hand-written nets, with the lines of their transitions
 	bases    []string    // files of the base policies that the configuration extends
-	found    diag.List   // problems that were found without a proof, while the policy was built
-	partly   []string    // hand-written nets, some of whose states were not explored
+	found    diag.List   // problems found while the policy was built, without a proof
+	partly   []string    // hand-written nets with unexplored states
 	effort   Effort
 }
 
@@ -184,8 +185,8 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 	return v, nil
 }
 
-// options returns the options for the verification. The verification's time limit starts when
-// options is called.
+// options returns the options for the verification, whose time limit starts with the call of
+// options.
 func (e *Effort) options(ctx context.Context, source policy.Source, tools ToolSet) verify.Options {
 	spent := e.spent
 	if spent == nil {
@@ -229,8 +230,9 @@ func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, result.Policy.Options())
 }
 
-// others returns tools that the nets themselves do not show to be callable or not: free tools,
-// tools in phases, tools that only shadow nets list, and known tools that no net lists by name.
+// others returns the tools that the analysis of the nets does not show to be callable or not: free
+// tools, tools in phases, tools that only shadow nets list, and known tools that no net lists by
+// name.
 func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	seen := make(map[string]bool)
 	var free []gate.Tool
@@ -257,8 +259,8 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	return append(others, gate.Tools(tools.others(seen)...)...)
 }
 
-// tellable adds a hint to a reason that depends on which tools exist. The hint names the command
-// that can tell which tools exist.
+// tellable returns the reason why. If it depends on whether a tool exists, tellable adds a hint on
+// the command that can tell.
 func tellable(why, supposed string) string {
 	if supposed == "" {
 		return why
@@ -266,8 +268,8 @@ func tellable(why, supposed string) string {
 	return why + ", which petrigate check --live can tell"
 }
 
-// tellable is like the function of the same name, but is for a name that the user did not write as
-// the name of a tool. If a map gives the name to calls of other tools, the text refers to that map.
+// tellable is like the function of the same name, for a name that the user did not write as the
+// name of a tool. If a map gives the name to calls of other tools, the text refers to that map.
 func (v *Analysis) tellable(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
 		if supposed == m.As {
@@ -277,7 +279,7 @@ func (v *Analysis) tellable(why, supposed string) string {
 	return tellable(why, supposed)
 }
 
-// NameOf converts the proof that a name is reachable to a [verify.Name].
+// NameOf converts a proof about the reachability of a name to a [verify.Name].
 func NameOf(tool gate.Tool, p verify.Proof) verify.Name {
 	n := verify.Name{Tool: tool, Because: p.Because, Why: tellable(p.Why, p.Supposed)}
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// part returns the text of the single claim that the proof is about. It omits the word "prove".
+// part returns the text of the part of the claim that the proof is about, without the word "prove".
 func (p proven) part() string { return strings.TrimPrefix(p.Parts[p.Part].Text, "prove ") }
 
 // brokenBy returns a phrase that describes how the end of the counterexample violates the claim.
@@ -64,8 +64,8 @@ func called(t gate.Tool) string { return text.Escape(t.Name) }
 // alternatives joins the names of the tools with the word "or".
 func alternatives(tools []gate.Tool) string { return strings.Join(list.Map(tools, called), " or ") }
 
-// unapprovedText returns a phrase for the approval that the last call lacks, or the empty string if
-// the claim does not require approval.
+// unapprovedText returns a phrase for the approval that the last call lacks, or "" if the claim
+// does not require approval.
 func unapprovedText(a *verify.Approval) string {
 	switch {
 	case a == nil:
@@ -84,8 +84,7 @@ func persons(count int) string {
 	return fmt.Sprintf("no %d people are", count)
 }
 
-// over returns a phrase about the call that restarts the count, or the empty string if no call does
-// so.
+// over returns a phrase about the call that restarts the count, or "" if no call does so.
 func over(p verify.Period) string {
 	switch {
 	case p.Call.Name == "":

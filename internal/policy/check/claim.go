@@ -56,7 +56,7 @@ func assertion(c policy.Claim) verify.Assertion {
 	}
 }
 
-// approval returns the approval that the claim mentions, or nil if it mentions none.
+// approval returns the approval mentioned in the claim, or nil if it mentions no approval.
 func approval(c policy.Claim) *verify.Approval {
 	if c.Approval == nil {
 		return nil
@@ -69,9 +69,8 @@ func period(c policy.Claim) verify.Period {
 	return verify.Period{Call: c.First, Successful: c.Successful, User: c.User || c.Over == rules.User, Window: c.Over.Window()}
 }
 
-// compared converts the fields of a key. It identifies an expression by its source text. If a rule
-// contains an expression with the same text, the verification can then use the reader of that
-// expression.
+// compared converts the fields of a key. It identifies an expression by its source text, so that
+// the verification can use the reader of an expression with the same text in a rule.
 func compared(key []rules.KeyField) []verify.Compared {
 	field := func(f rules.Field) gate.Field {
 		out := gate.Field{Result: f.Result, Source: f.String()}

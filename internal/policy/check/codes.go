@@ -1,14 +1,14 @@
 package check
 
-// These are the codes of problems found by a verification.
+// Codes of problems found by a verification.
 const (
 	codeRefuted   = "E301" // a claim is refuted
 	codeNever     = "W301" // a tool can never be called
 	codeFailing   = "W302" // a tool can be called only after a failure
-	codeDeadlock  = "W303" // after some run, nothing that a group of nets gates can be called any more
+	codeDeadlock  = "W303" // after some run, no call that a group of nets gates can be made anymore
 	codeRedundant = "W304" // a net never changes a verdict
 	codeUnproved  = "W305" // a claim could not be decided
 	codeDead      = "W306" // a transition can never fire
-	codeMilder    = "W307" // every call that a map matches also gets a name from another map, and this name has stricter rules
+	codeMilder    = "W307" // all calls that a map matches also get a name with stricter rules from another map
 	codeLost      = "W308" // a failure makes tools permanently unavailable
 )

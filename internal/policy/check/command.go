@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// MissingCommands finds commands of servers that this machine cannot run. If the proxy is about to
-// start, they are errors. If a configuration is only being checked, they are warnings, because the
-// configuration may be meant for another machine.
+// MissingCommands finds server commands that this machine cannot run. If the proxy is about to
+// start, they are errors. If a configuration is only being checked, they are warnings, because it
+// may be meant for another machine.
 func MissingCommands(c *config.Config, severity diag.Severity) diag.List {
 	var problems diag.List
 	code := codeNoCommand
@@ -35,9 +35,9 @@ func MissingCommands(c *config.Config, severity diag.Severity) diag.List {
 	return problems
 }
 
-// findCommand looks up a server's command in the same way as the operating system would when it
-// starts the server. A relative path is relative to the server's directory. If the server has its
-// own PATH, findCommand searches that PATH.
+// findCommand looks up a server's command as the operating system would when starting the server. A
+// relative path is relative to the server's directory. If the server has its own PATH, findCommand
+// searches that PATH.
 func findCommand(s config.Server) error {
 	path, own := s.Env["PATH"]
 	bare := filepath.Base(s.Command) == s.Command

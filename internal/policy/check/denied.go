@@ -19,8 +19,8 @@ const (
 )
 
 // Denied warns about built-in tools of the given agents that no rule names and that the default
-// will refuse once the configuration is enforced. It does not warn about blocked tools, because
-// these are refused intentionally.
+// will refuse once the configuration is enforced. It does not warn about blocked tools, which are
+// refused intentionally.
 func Denied(c *config.Config, agents []string) diag.List {
 	if c == nil || c.Default != "deny" {
 		return nil
@@ -29,7 +29,7 @@ func Denied(c *config.Config, agents []string) diag.List {
 	source.Mode = "enforce"
 	result, err := policy.Build(source)
 	if err != nil {
-		return nil // this is reported elsewhere
+		return nil // reported elsewhere
 	}
 	state := result.Policy.NewState(result.Active)
 	var told, allow []string
@@ -48,8 +48,8 @@ func Denied(c *config.Config, agents []string) diag.List {
 		fmt.Sprintf("write \"allow %s\", or block the tools to refuse", strings.Join(allow, ", ")))}
 }
 
-// Listened returns the agents that may send hook events over the network. These are the agents that
-// rules name, or all agents if rules name none.
+// Listened returns the agents that may send hook events over the network: those named in rules, or
+// all agents if rules name no agent.
 func Listened(c *config.Config) []string {
 	if c == nil || !c.Listen.Hooks {
 		return nil
@@ -62,12 +62,12 @@ func Listened(c *config.Config) []string {
 	return all
 }
 
-// names reports whether rules name tools of this agent together with the agent's name.
+// names reports whether rules name tools of the agent together with the agent.
 func names(c *config.Config, agent string) bool {
 	return slices.ContainsFunc(c.Rules, func(r config.RuleText) bool { return strings.Contains(r.Text, agent+".") })
 }
 
-// refusedByDefault returns those tools of the agent that the default refuses.
+// refusedByDefault returns the tools of the agent that the default refuses.
 func refusedByDefault(p *gate.Policy, state *gate.State, agent string) []string {
 	return slices.DeleteFunc(agenttool.Of(agent), func(tool string) bool {
 		d, _ := p.Decide(state, gate.Call{Tool: tool, Also: NamesByHook(agent, tool, true), Args: json.RawMessage("{}")}, nil)
@@ -76,7 +76,7 @@ func refusedByDefault(p *gate.Policy, state *gate.State, agent string) []string 
 	})
 }
 
-// some returns only the first few of the names.
+// some returns the first few of the names.
 func some(names []string) []string {
 	const most = 4
 	if len(names) <= most {

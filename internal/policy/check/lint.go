@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// These are the codes of problems with a configuration as a whole.
+// Codes of problems with a configuration as a whole.
 const (
 	codeConfig        = "E201" // an error in the configuration file
 	codeNoCommand     = "E202" // a server's command cannot be run
@@ -36,8 +36,8 @@ const (
 	MissingTokens  = "W211" // a token file cannot be read
 )
 
-// NoPolicy warns about policies that admit all calls or no calls. Such policies are valid but
-// hardly intended.
+// NoPolicy warns about policies that admit every call or no call at all. Such policies are valid
+// but hardly intended.
 func NoPolicy(s policy.Source) diag.List {
 	var problems diag.List
 	var whole config.Position
@@ -75,9 +75,9 @@ func Warning(code string, at config.Position, message, hint string) diag.Problem
 	return p
 }
 
-// A counted holds the number of statements of each kind in a rules text: statements that gate
-// calls, claims, and maps (including their examples). Each syntax error counts as a statement that
-// gates calls.
+// A counted holds the number of statements in a rules text, by kind: statements that gate calls,
+// claims, and maps (including their examples). Each syntax error counts as a statement that gates
+// calls.
 type counted struct{ gates, claims, maps int }
 
 func countRules(text config.RuleText) (n counted) {
@@ -96,9 +96,8 @@ func countRules(text config.RuleText) (n counted) {
 	return n
 }
 
-// NoUpstream warns about a configuration without an enabled server. It does not warn if the
-// configuration is for agents' built-in tools. This is the case if its "listen" section accepts
-// hook events or if its rules name such tools.
+// NoUpstream warns about a configuration without an enabled server, unless the configuration is for
+// agents' built-in tools: its "listen" section accepts hook events, or its rules name such tools.
 func NoUpstream(c *config.Config) diag.List {
 	enabled := slices.ContainsFunc(c.Servers, func(s config.Server) bool { return !s.Disabled })
 	if enabled || c.Listen.Hooks || speaksOfAgents(c) {
@@ -125,8 +124,8 @@ func speaksOfAgents(c *config.Config) bool {
 	})
 }
 
-// NoAudit warns about an audit log in a directory that does not exist. The proxy would not start
-// without its audit log: it refuses calls that it cannot record.
+// NoAudit warns about an audit log in a directory that does not exist. The proxy does not start
+// without its audit log, because it refuses calls that it cannot record.
 func NoAudit(c *config.Config) diag.List {
 	if c.Audit.File == "" {
 		return nil
@@ -171,8 +170,8 @@ func ShortSessions(s policy.Source) diag.List {
 	return nil
 }
 
-// ConfigProblems returns the problems in a configuration error, each with a code. It returns any
-// other error unchanged.
+// ConfigProblems returns the problems in a configuration error, with their codes. Any other error
+// is returned unchanged.
 func ConfigProblems(err error) (diag.List, error) {
 	list, ok := diag.Find(err)
 	if !ok {

@@ -30,7 +30,7 @@ func (v *Analysis) lost() diag.List {
 	return ps
 }
 
-// claimedPossible reports whether there is a refuted claim that the tool is always possible.
+// claimedPossible reports whether the claim that the tool is always possible was refuted.
 func (v *Analysis) claimedPossible(t gate.Tool) bool {
 	return slices.ContainsFunc(v.proofs, func(p proven) bool {
 		return p.Kind == rules.AlwaysPossible && p.Result == verify.Refuted && p.Tool.Name == t.Name && p.Tool.Kind == t.Kind
@@ -44,7 +44,7 @@ func (v *Analysis) deadlocked(nets []verify.Net) bool {
 	})
 }
 
-// endsWorkflow reports whether the run of the loss leads to a terminal place, which is the end of a
+// endsWorkflow reports whether the run of the loss ends in a terminal place, which is the end of a
 // workflow.
 func (v *Analysis) endsWorkflow(l verify.Loss) bool {
 	states := v.after(l.Trace)

@@ -13,8 +13,8 @@ import (
 // correct if a command does two things or if the narrower pattern has the stricter rules. If the
 // narrower pattern has the weaker rules, these rules have no effect.
 
-// milder warns about a map if all calls that it matches also have a second name, which a map with a
-// wider pattern gives and which has stricter rules.
+// milder warns about a map if all calls that it matches also get a second name with stricter rules,
+// from a map with a wider pattern.
 func (v *Analysis) milder() diag.List {
 	var ps diag.List
 	treated := v.treatments()
@@ -33,7 +33,7 @@ func (v *Analysis) milder() diag.List {
 	return ps
 }
 
-// A strictness is the treatment of calls with a name; a higher value is stricter.
+// A strictness describes how strictly calls with a name are treated; higher values are stricter.
 type strictness uint8
 
 const (
@@ -43,13 +43,13 @@ const (
 	forbidden
 )
 
-// A treatment is the strictness for a name, and the cause of this strictness.
+// A treatment is the strictness for a name, and its cause.
 type treatment struct {
 	how strictness
 	by  string
 }
 
-// treatments returns the treatment of all names except patterns.
+// treatments returns the treatment of every name that is not a pattern.
 func (v *Analysis) treatments() map[string]treatment {
 	asks := make(map[string]verify.Net)
 	for _, net := range v.policy.Nets() {
@@ -85,8 +85,8 @@ func (ns netInfos) lists(nets []verify.Net, name string) bool {
 	return slices.ContainsFunc(nets, func(n verify.Net) bool { return slices.Contains(listed(ns[n.Name]), name) })
 }
 
-// within reports whether text suggests that narrow matches only part of what wide matches. This is
-// so if some substrings of text are matched only by wide, and none are matched only by narrow.
+// within reports whether text suggests that narrow matches only part of what wide matches. It does
+// if some substrings of text match only wide, and none match only narrow.
 func within(narrow, wide gate.Map, text string) bool {
 	if narrow.Match == nil || wide.Match == nil {
 		return false

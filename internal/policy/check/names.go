@@ -20,10 +20,10 @@ func ruleName(t gate.Tool) string {
 	return t.Name
 }
 
-// toolText returns a tool's name as rules write it, for output.
+// toolText returns a tool's name as rules write it, escaped for output.
 func toolText(t gate.Tool) string { return text.Escape(ruleName(t)) }
 
-// nameText returns the name of n's tool as rules write it, for output.
+// nameText returns the name of n's tool as rules write it, escaped for output.
 func nameText(n verify.Name) string { return toolText(n.Tool) }
 
 // listed returns the names that a net lists, as rules write them.

@@ -48,7 +48,7 @@ func (r Report) Notes() (notes []string) {
 	return slices.Concat(notes, scriptNotes(v.shell), v.unsure())
 }
 
-// scriptNotes describes how scripts are read, if the configuration changes this.
+// scriptNotes describes the settings that change how scripts are read.
 func scriptNotes(s config.Shell) (notes []string) {
 	if s.Strict {
 		notes = append(notes, "shell.strict: a script that cannot be fully parsed may run any command")
@@ -59,7 +59,7 @@ func scriptNotes(s config.Shell) (notes []string) {
 	return notes
 }
 
-// unsure lists the names that are possibly callable. They are grouped by the reason for the doubt.
+// unsure lists the names that might be callable, grouped by the reason for the doubt.
 func (v *Analysis) unsure() []string {
 	unsure := func(n verify.Name) bool { return n.Callable == verify.Unsure }
 	var notes []string
@@ -69,8 +69,8 @@ func (v *Analysis) unsure() []string {
 	return notes
 }
 
-// grouped yields the names that meant selects, in groups. Names that have the same key, which the
-// function common returns, form a group. The groups are in the order of their first names.
+// grouped yields the names that meant selects, in groups of names with the same key. The key of a
+// name is the result of common. The groups are in the order of their first names.
 func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name) string) iter.Seq2[string, []verify.Name] {
 	var order []string
 	groups := make(map[string][]verify.Name)

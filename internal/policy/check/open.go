@@ -17,14 +17,13 @@ type openQuestion struct {
 	Tools    []string `json:"tools,omitempty"`
 	Nets     []string `json:"nets,omitempty"`
 	Why      string   `json:"why"`
-	Hint     string   `json:"hint,omitempty"` // how to get an answer to the question
+	Hint     string   `json:"hint,omitempty"` // how to get an answer
 
 	text  string // the question as a sentence
 	group string // for "deadlock", the names of the nets
 }
 
-// raise returns a hint on how to raise the limit that ended the search. If no limit ended it, raise
-// returns the empty string.
+// raise returns a hint on how to raise the limit that ended the search, or "" if no limit did.
 func (e Effort) raise(why string) string {
 	switch why {
 	case verify.WhyStates:
@@ -39,7 +38,7 @@ func (e Effort) raise(why string) string {
 	return ""
 }
 
-// reason returns the text why. If raising a limit helps, it adds a hint that says so.
+// reason returns why, followed by a hint if a higher limit helps.
 func (e Effort) reason(why string) string {
 	if hint := e.raise(why); hint != "" {
 		return why + "; " + hint
@@ -95,8 +94,8 @@ func many(names []string) string {
 	return text.And(names)
 }
 
-// unexplored returns questions about hand-written nets that have unexplored states. Some
-// transitions of such a net might never fire.
+// unexplored returns a question for each hand-written net that has unexplored states, because some
+// of its transitions might never fire.
 func (v *Analysis) unexplored() []openQuestion {
 	return list.Map(v.partly, func(name string) openQuestion {
 		return openQuestion{

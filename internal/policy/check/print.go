@@ -17,8 +17,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print writes the problems, the summary, and how the policy behaves: which tools can be called,
-// and then the results of the claims.
+// Print writes the problems and the summary, followed by which tools can be called and the results
+// of the claims.
 func (r Report) Print(w io.Writer, ink text.Ink, verbose bool) error {
 	r.Problems.Print(w, ink)
 	if _, err := fmt.Fprintln(w, r.Summary()); err != nil {
@@ -38,7 +38,7 @@ func (r Report) Print(w io.Writer, ink text.Ink, verbose bool) error {
 	return r.printVerified(w, verbose)
 }
 
-// tableBelow writes an empty line and then a table. If the table has no rows, it writes nothing.
+// tableBelow writes an empty line and then a table, or nothing if the table has no rows.
 func tableBelow(w io.Writer, head string, rows [][]string) error {
 	if len(rows) == 0 {
 		return nil
@@ -96,8 +96,8 @@ func (r Report) ToolRows() [][]string {
 	})
 }
 
-// These are the widths of columns. If the name of a net is too long for its column, the table shows
-// the line of the net's rule instead.
+// Widths of columns. If the name of a net is too long for its column, the table shows the line of
+// the net's rule instead.
 const (
 	maxClaimWidth = 80
 	maxNetWidth   = 40
@@ -111,8 +111,8 @@ func shortened(claim string) string {
 	return claim
 }
 
-// short returns the net's name. If the name is too long, short returns the line of the net's rule,
-// without the file's directory.
+// short returns the net's name or, if the name is too long, the line of the net's rule, without the
+// file's directory.
 func short(n gate.NetInfo) string {
 	if len(n.Name) <= maxNetWidth || n.Rule.Line == 0 {
 		return n.Name
@@ -169,8 +169,8 @@ func byWhat(n verify.Name) string {
 // maxOverlaps is the maximum number of listed pairs of maps that match the same text.
 const maxOverlaps = 10
 
-// details returns the additional notes for the option --verbose: the number of states of groups,
-// the intended ends of workflows, and overlapping maps.
+// details returns the additional notes for --verbose: the number of states of groups, the intended
+// ends of workflows, and overlapping maps.
 func (v *Analysis) details() []string {
 	var lines []string
 	for _, g := range v.report.Groups {
@@ -206,7 +206,7 @@ func (v *Analysis) details() []string {
 	return append(lines, "claims cover one session with these nets active; a reset or new rules start over")
 }
 
-// Summary returns the line that contains the verdict and the counts.
+// Summary returns a line with the verdict and the counts.
 func (r Report) Summary() string {
 	errs, warnings := len(r.Problems.Of(diag.Error)), len(r.Problems.Of(diag.Warning))
 	verdict, of := "ok", ""
@@ -251,22 +251,21 @@ func bounded(b *bool) string {
 	}
 }
 
-// proved returns a phrase that contains the number of proved claims.
+// proved returns a phrase with the number of proved claims.
 func (r Report) proved() string {
 	proved := list.Filter(r.Proofs, func(p reportedProof) bool { return p.Result == verify.Proved.String() })
 	return fmt.Sprintf(", %d of %s proved", len(proved), text.Count(len(r.Proofs), "claim"))
 }
 
-// cut reports whether a limit ended the search for the answer to some question.
+// cut reports whether a limit ended the search for an answer to some question.
 func (r Report) cut() bool {
 	return slices.ContainsFunc(r.Open, func(q openQuestion) bool { return q.Hint != "" }) ||
 		slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Hint != "" }) ||
 		slices.ContainsFunc(r.Proofs, func(p reportedProof) bool { return p.Hint != "" })
 }
 
-// openNotes lists open questions. It always lists those that a higher limit may answer. If verbose
-// is true, it also lists the others. The question about kinds of calls is also listed if it is the
-// only open question.
+// openNotes lists the open questions that a higher limit may answer and, if verbose is true, all
+// others. The question about kinds of calls is also listed if it is the only open question.
 func (r Report) openNotes(verbose bool) (notes []string) {
 	said := slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Why != "" }) || len(r.Proofs) > 0
 	told := list.Filter(r.Open, func(q openQuestion) bool { return q.Hint != "" || verbose || q.Question == "calls" && !said })

@@ -133,7 +133,7 @@ func (ns netInfos) reasons(nets []verify.Net) string {
 	return b.String()
 }
 
-// blocked reports whether the name can never be called because of block rules alone.
+// blocked reports whether block rules alone keep the name from ever being called.
 func (ns netInfos) blocked(n verify.Name) bool {
 	return len(n.Because) > 0 && !slices.ContainsFunc(n.Because, func(net verify.Net) bool { return ns[net.Name].Cause != gate.CauseBlock })
 }
@@ -192,8 +192,7 @@ func (ns netInfos) ends(net verify.Net) bool {
 }
 
 // redundant reports nets without effect. It omits nets whose tools are all reported as uncallable,
-// and limits that are reported as unreachable. If the default allows calls, it also omits allow
-// rules.
+// limits that are reported as unreachable and, if the default allows calls, allow rules.
 func (v *Analysis) redundant() diag.List {
 	var ps diag.List
 	for _, r := range v.report.Redundant {
@@ -214,8 +213,8 @@ func (v *Analysis) narrowedByConfig(r verify.Redundant) bool {
 	return ofBase(r.Net) && slices.ContainsFunc(r.Because, func(n verify.Net) bool { return !ofBase(n) })
 }
 
-// before returns a phrase about the nets that already decide the calls of a redundant net. It names
-// these nets and their effect.
+// before returns a phrase that names the nets that already decide the calls of a redundant net, and
+// their effect.
 func (ns netInfos) before(nets []verify.Net) string {
 	asking := list.Filter(nets, func(n verify.Net) bool {
 		return slices.ContainsFunc(ns[n.Name].Transitions, func(t gate.Transition) bool { return t.Manual })

@@ -20,19 +20,19 @@ type Report struct {
 	Tools     []reportedTool  `json:"tools"`
 	Proofs    []reportedProof `json:"proofs"`
 	Redundant []string        `json:"redundant"`
-	Open      []openQuestion  `json:"open"`     // questions that were not examined, or not completely
-	Complete  bool            `json:"complete"` // all questions about the policy were answered
+	Open      []openQuestion  `json:"open"`     // questions that were not answered, or not completely
+	Complete  bool            `json:"complete"` // whether all questions about the policy were answered
 
-	verified *Analysis // nil: the policy was not verified
-	open     int       // number of claims with an unknown result that prevent the report from being ok
+	verified *Analysis // nil if the policy was not verified
+	open     int       // number of unknown claims that keep the report from being ok
 }
 
-// A reportedTool is the result for a single name. The command "petrigate eval" can read its events.
-// If the tool can be called only after a failure, they are a run that leads to the call.
+// A reportedTool is the result for a single name. Its events are a run that leads to a call with
+// the name, in a form that "petrigate eval" can read.
 type reportedTool struct {
 	Name     string          `json:"name"`
-	Callable any             `json:"callable"` // true, false or "after-failure"; nil: unknown
-	Shortest []string        `json:"shortest"` // the names of the calls in a shortest run; nil if the tool cannot be called
+	Callable any             `json:"callable"` // true, false or "after-failure"; nil if unknown
+	Shortest []string        `json:"shortest"` // names of the calls in a shortest run; nil if the tool cannot be called
 	Because  []string        `json:"because,omitzero"`
 	Why      string          `json:"why,omitempty"`  // if Callable is nil, the reason
 	Hint     string          `json:"hint,omitempty"` // how to find out whether the tool can be called
@@ -41,7 +41,7 @@ type reportedTool struct {
 	known verify.Name
 }
 
-// A reportedProof is the result for a claim. Its counterexample consists of events that "petrigate
+// A reportedProof is the result for a claim. Its counterexample is a run in a form that "petrigate
 // eval" can read.
 type reportedProof struct {
 	Text           string          `json:"text"`
@@ -51,15 +51,15 @@ type reportedProof struct {
 	Result         string          `json:"result"`
 	Counterexample []sandbox.Event `json:"counterexample"`
 	Because        []string        `json:"because,omitempty"`
-	Marking        map[string]int  `json:"marking,omitempty"` // for each place, its tokens in the state that refutes the claim; only for "conserved" and "exclusive"
-	Why            string          `json:"why,omitempty"`     // the reason why the result is unknown or a counterexample is missing
+	Marking        map[string]int  `json:"marking,omitempty"` // tokens of each place in the state that refutes the claim; only for "conserved" and "exclusive"
+	Why            string          `json:"why,omitempty"`     // why the result is unknown or a counterexample is missing
 	Hint           string          `json:"hint,omitempty"`    // how to find out whether the claim holds
 
-	// ForEach is the end of a claim that could be proved if this end were added to it.
+	// ForEach is a phrase such that the claim could be proved if it ended with the phrase.
 	ForEach string `json:"forEach,omitempty"`
 }
 
-// NewReport creates a report. v is nil if it was not possible to verify anything.
+// NewReport creates a report. v is nil if nothing could be verified.
 func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Analysis) Report {
 	r := Report{
 		Version: 1, Problems: problems, Nets: result.Nets,
@@ -97,8 +97,8 @@ func NewReport(problems diag.List, result *policy.Result, known ToolSet, v *Anal
 	return r
 }
 
-// Judge determines whether the report is ok. An ok report contains no errors, no unknown claims
-// unless allowUnknown is true, and no warnings if strict is true.
+// Judge determines whether the report is ok. A report is ok if it contains no errors, no unknown
+// claims unless allowUnknown is true, and no warnings if strict is true.
 func (r *Report) Judge(strict, allowUnknown bool) {
 	r.open = len(list.Filter(r.Proofs, func(p reportedProof) bool { return p.Result == verify.Unknown.String() && !allowUnknown }))
 	r.OK = len(r.Problems.Of(diag.Error)) == 0 && r.open == 0 && (!strict || len(r.Problems.Of(diag.Warning)) == 0)
@@ -128,7 +128,7 @@ func (r *Report) listTools(result *policy.Result, known ToolSet) {
 	tools := known
 	if r.verified != nil {
 		tools = r.verified.tools
-		for _, n := range slices.Backward(r.verified.names) { // the first of several counts
+		for _, n := range slices.Backward(r.verified.names) { // if there are several, use the first
 			found[ruleName(n.Tool)] = n
 		}
 	}

@@ -20,8 +20,8 @@ import (
 // maxReplayed is the maximum number of calls in a run that is replayed to find its final state.
 const maxReplayed = 20_000
 
-// after returns the state of each net at the end of the run. If the run is too long or the policy
-// does not admit it, after returns nil.
+// after returns the state of each net at the end of the run, or nil if the run is too long or the
+// policy does not admit it.
 func (v *Analysis) after(t verify.Trace) map[string]gate.NetState {
 	box := sandbox.New(v.policy, nil)
 	session := box.Session("")
@@ -74,7 +74,7 @@ func (s ToolSet) call(step verify.Step) gate.Call {
 	return c
 }
 
-// tokensText returns a list of the tokens in a net and its transitions in flight.
+// tokensText lists the tokens in a net and its transitions in flight.
 func (v *Analysis) tokensText(s gate.NetState) string {
 	marked := list.Filter(s.Marking, func(t gate.Tokens) bool { return t.Count > 0 })
 	parts := list.Map(marked, func(t gate.Tokens) string { return fmt.Sprintf("%s: %d", t.Place, t.Count) })
@@ -104,7 +104,7 @@ func transitionOf(n gate.NetInfo, name string) gate.Transition {
 	return n.Transitions[i]
 }
 
-// transition returns the name of a transition, with its line if that is known.
+// transition returns the name of a transition, with its line if known.
 func (ns writtenNets) transition(net, name string) string {
 	return cited(name, gate.Position(ns.transitionAt(net, name)))
 }
@@ -145,8 +145,8 @@ func (v *Analysis) stuck(t verify.Trace, nets []verify.Net) string {
 	return b.String()
 }
 
-// reason returns the net's reasons for refusing the call. They contain the names of key fields
-// instead of the fields' values.
+// reason returns the net's reason for refusing calls, with the names of key fields in place of
+// their values.
 func reason(n gate.NetInfo) string {
 	key := n.Key
 	for _, t := range n.Transitions {

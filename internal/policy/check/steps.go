@@ -12,14 +12,14 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Claim is a claim in the policy, and the result of verifying it.
+// A Claim is a claim of the policy, with the result of verifying it.
 type Claim struct {
 	Text   string
 	Rule   gate.Position
 	Result string // "proved", "refuted" or "unknown"
-	Why    string // the reason for an unknown result or a missing counterexample
+	Why    string // why the result is unknown or a counterexample is missing
 	Part   string // for a claim about several names, the single claim that was refuted or is unknown
-	Broken string // how the calls in Steps violate the claim; empty: the claim is not refuted by calls
+	Broken string // how the calls in Steps violate the claim; empty if the claim is not refuted by calls
 }
 
 // Claims returns the policy's claims in order.
@@ -40,7 +40,7 @@ func (r Report) Claims() []Claim {
 
 // A Step is a step of a counterexample.
 type Step struct {
-	Text    string // what happens in this step; empty: nothing, this is the initial state
+	Text    string // what happens in this step; empty for the initial state
 	Verdict string // for a call, the policy's verdict: "allow", "refuse" or "ask"
 	Reason  string // for a refused call, the reason for the refusal
 	Nets    []NetStep
@@ -55,11 +55,11 @@ type NetStep struct {
 	Moved   bool // whether the step changed the marking
 }
 
-// maxSteps is the maximum number of steps that are shown one by one.
+// maxSteps is the maximum number of steps shown one by one.
 const maxSteps = 200
 
-// Steps replays a claim's counterexample from the initial state. It omits nets that none of the
-// calls affects. more is the number of steps that were not replayed.
+// Steps replays a claim's counterexample from the initial state. It omits nets that no call of the
+// counterexample affects. more is the number of steps that were not replayed.
 func (r Report) Steps(claim int) (all []Step, more int) {
 	if r.verified == nil || claim < 0 || claim >= len(r.verified.proofs) {
 		return nil, 0
@@ -162,8 +162,7 @@ func (p *player) nets(said []gate.Verdict) []NetStep {
 	return all
 }
 
-// verdictText describes a net's verdict for a call, or returns the empty string if there is nothing
-// to describe.
+// verdictText describes a net's verdict for a call. It returns "" if there is nothing to describe.
 func verdictText(v gate.Verdict) string {
 	by := ""
 	if v.Transition != "" {

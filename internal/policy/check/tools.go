@@ -31,8 +31,8 @@ func ParseTools(file string, src []byte) ([]ListedTool, error) {
 	return tools, nil
 }
 
-// KnownSet returns the set of tools for a complete list of tools. If cfg is not nil, tools known
-// only by their exposed name get their other names as well.
+// KnownSet returns the tool set for a complete list of tools. If cfg is not nil, tools known only
+// by their exposed name get their other names as well.
 func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
 	owners := policy.Owners(cfg)
 	for i := range list {
@@ -52,10 +52,10 @@ func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
 	return set
 }
 
-// LikelyTools returns the tools that the names in rules suggest. Callers use it if no list of tools
-// is known. For example, if a configuration contains a server "gh", a rule for "gh_push" or
-// "gh.push" suggests that this server has a tool "push". Any other server might also have a tool
-// with that name.
+// LikelyTools returns the tools that the names in rules suggest, for use if no list of tools is
+// known. For example, if a configuration contains a server "gh", a rule for "gh_push" or "gh.push"
+// suggests that this server has a tool "push". Any other server might also have a tool with that
+// name.
 func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 	if cfg == nil || result.Policy == nil {
 		return ToolSet{}
@@ -83,8 +83,8 @@ func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 }
 
 // likely converts tools that might not exist. Each tool remains separate, because only one of them
-// can own a bare name. named is the number of tools at the start of the list that rules suggest. No
-// claim may depend on the other tools.
+// can own a bare name. The rules suggest only the first named tools in list; no claim may depend on
+// the others.
 func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	var set ToolSet
 	seen := make(map[string]bool)
@@ -100,9 +100,9 @@ func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	return set
 }
 
-// CallsUnder returns a function that creates calls. A call gets all names that its tool has behind
-// a proxy with this configuration. For example, "gh_push" and "gh.push" denote the tool "push" of
-// the server "gh", and "claude-code.Bash" denotes that agent's built-in tool "Bash", including the
+// CallsUnder returns a function that creates calls with all names that the tool has behind a proxy
+// with this configuration. For example, "gh_push" and "gh.push" denote the tool "push" of the
+// server "gh", and "claude-code.Bash" denotes that agent's built-in tool "Bash", including the
 // names that the agent's hook gives. Without a configuration, a server's tool has only one name.
 func CallsUnder(cfg *config.Config) func(tool string) gate.Call {
 	owners := policy.Owners(cfg)

@@ -19,11 +19,11 @@ type ToolSet struct {
 	Tools []verify.Tool
 	Known bool // no other tools exist; if false, the rules only suggest that these tools exist
 
-	Schemas map[string][]policy.Schema // argument schemas, by each name of the tool; tools that rules only suggest have none
-	Agents  bool                       // agents also call their built-in tools, reporting these calls through hooks
-	Hooks   []string                   // all agents that use petrigate as a hook; nil: unknown
+	Schemas map[string][]policy.Schema // argument schemas, by each name of the tool; tools that rules only suggest have no schemas
+	Agents  bool                       // agents also call their built-in tools and report these calls through hooks
+	Hooks   []string                   // all agents that use petrigate as a hook; nil if unknown
 
-	named bool // the rules name tools of agents, and hooks of these agents might be added later
+	named bool // the rules name tools of agents whose hooks might be added later
 }
 
 // A ListedTool is an entry in a list of tools, in the format of tools/list or of "petrigate tools
@@ -80,7 +80,7 @@ func ownersOf(list []ListedTool) toolname.Owners {
 	return owners
 }
 
-// joined returns the tools under their exposed names, and includes their further names.
+// joined returns the tools under their exposed names, with their further names.
 func joined(all []ListedTool, owners toolname.Owners) []verify.Tool {
 	tools := []verify.Tool{}
 	for i, also := range toolname.AdditionalNames(list.Map(all, ListedTool.names), owners) {
@@ -89,8 +89,8 @@ func joined(all []ListedTool, owners toolname.Owners) []verify.Tool {
 	return tools
 }
 
-// Lacks returns a function. It returns the argument that a field reads although the tool's schema
-// does not list it. Lacks returns nil if no schemas are known.
+// Lacks returns a function that returns an argument that a field reads although the tool's schema
+// does not list it. It returns nil if no schemas are known.
 func (s ToolSet) Lacks() func(tool string, f gate.Field) string {
 	if len(s.Schemas) == 0 {
 		return nil
@@ -114,9 +114,8 @@ func (s ToolSet) Names() []string {
 	return names
 }
 
-// Hooked returns the names that, as far as is known, only agents' built-in tools have. These are
-// names that contain the agent and, if the servers' tools are known, names that no server's tool
-// has.
+// Hooked returns the names that, as far as is known, only agents' built-in tools have: names that
+// contain the agent and, if the servers' tools are known, names that no server's tool has.
 func (s ToolSet) Hooked() []string {
 	servers := ToolSet{Tools: s.Tools, Known: s.Known}.Names()
 	return slices.DeleteFunc(agenttool.Names(), func(name string) bool {
@@ -127,9 +126,9 @@ func (s ToolSet) Hooked() []string {
 	})
 }
 
-// AddHooks adds the agents that use petrigate as a hook for this user. complete says whether these
-// are all of the user's agents. If hook events arrive over the network, other users may have
-// further agents.
+// AddHooks adds the agents that use petrigate as a hook for this user. complete reports whether
+// these are all of the user's agents. If hook events arrive over the network, other users may have
+// more agents.
 func (s *ToolSet) AddHooks(agents []string, complete bool) {
 	if complete && !s.Agents {
 		s.Hooks = agents
@@ -137,9 +136,9 @@ func (s *ToolSet) AddHooks(agents []string, complete bool) {
 	s.Agents = s.Agents || len(agents) > 0
 }
 
-// Unended returns the names of tools that run agents' scripts although no hook reports how a script
-// ended. These are the tools of agents that never report it. If all hooks belong to such agents,
-// Unended includes names that these tools share with others.
+// Unended returns the names of tools that run scripts for agents that never report how a script
+// ended. If all hooks belong to such agents, Unended includes names that these tools share with
+// others.
 func (s ToolSet) Unended() (names []string) {
 	bare := len(s.Hooks) > 0 && !slices.ContainsFunc(s.Hooks, agenttool.TellsEnds)
 	hooked := s.Hooked()
@@ -169,8 +168,8 @@ func (s ToolSet) others(seen map[string]bool) []string {
 	return names
 }
 
-// Find returns the tool with the given name. If a tool has this name as its exposed name, Find
-// returns this tool. The second result is false if no tool or several tools have the name.
+// Find returns the tool with the given name, preferring a tool with this exposed name. The second
+// result is false if no tool or several tools have the name.
 func (s ToolSet) Find(name string) (verify.Tool, bool) {
 	if t := list.Find(s.Tools, func(t verify.Tool) bool { return t.Name == name }); t != nil {
 		return *t, true

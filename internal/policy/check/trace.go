@@ -18,7 +18,7 @@ import (
 // its tool.
 func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 	events := []sandbox.Event{}
-	returns := make(map[int]json.RawMessage) // by call number, the results that successful calls return
+	returns := make(map[int]json.RawMessage) // results that successful calls return, by call number
 	for _, step := range t {
 		id := strconv.Itoa(step.Call)
 		switch {
@@ -47,7 +47,7 @@ func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 	return events
 }
 
-// unasked removes the approval from the last call, because that call needs none.
+// unasked removes the approval from the last call, which needs no approval.
 func unasked(events []sandbox.Event) []sandbox.Event {
 	for i := len(events) - 1; i >= 0; i-- {
 		if events[i].Type == "call" {
@@ -59,8 +59,8 @@ func unasked(events []sandbox.Event) []sandbox.Event {
 }
 
 // TraceLines returns a run as readable lines. The beginning and the end of each call are separate
-// lines, but a call that ends before the next event takes only one line. Many equal calls also take
-// only one line.
+// lines, but a call that ends before the next event takes only one line, and so do many equal
+// calls.
 func TraceLines(t verify.Trace) []string {
 	names, begun := make(map[int]string), make(map[int]verify.Step)
 	var lines []string
@@ -116,7 +116,7 @@ func outcomeOf(t verify.Trace) (what string, steps int) {
 const minSame = 4
 
 // same returns the number of equal calls with equal outcomes at the start of the run. A call that
-// ends later does not count, because it has a line of its own.
+// ends later does not count, because its end has a line of its own.
 func same(t verify.Trace) int {
 	n := 0
 	for i := 0; i < len(t); n++ {
@@ -184,7 +184,7 @@ func Called(s verify.Step) string {
 	return fmt.Sprintf("%s (%s%s)", text.Escape(s.Name), called, further(s))
 }
 
-// further returns the relevant names of the call other than that of its tool.
+// further returns the relevant names of the call besides its tool's name.
 func further(s verify.Step) string {
 	if s.Names == nil {
 		return ""

@@ -6,7 +6,7 @@ import (
 )
 
 // workTime returns the processor time that the current thread has used. The caller must stay on its
-// thread. If a verification limits this time and not the elapsed time, it does the same work on a
+// thread. A verification limited by this time instead of the elapsed time does the same work on a
 // busy machine as on an idle one.
 func workTime() time.Duration {
 	var u syscall.Rusage
