@@ -9,16 +9,16 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A call can have several names: a proxy gives names to a server's tool, and agents' hooks give
-// names to an agent's tool. An alphabet holds the tools that the two policies can distinguish by
+// A call can have several names: a proxy gives names to servers' tools, and agents' hooks give
+// names to agents' tools. An alphabet holds the tools that the two policies can distinguish by
 // their names.
 
-// A namedTool is a tool and all names that its calls have.
+// A namedTool is a tool with all names that its calls have.
 type namedTool struct {
 	name    string
-	foreign bool // the tool's name only restricts and does not count as evidence
+	foreign bool // the tool's name restricts but does not count as evidence
 	also    []gate.Name
-	command presence // whether calls have the field "command", because this affects the names that hooks give
+	command presence // whether calls have the field "command", which affects the names that hooks give
 }
 
 // A presence describes whether a call has a certain field.
@@ -34,14 +34,14 @@ const (
 type alphabet struct {
 	vocabulary
 	tools    []namedTool
-	prefixes []string // a name that begins with one of these prefixes is never the only name of a call
+	prefixes []string // a name with one of these prefixes is never the only name of a call
 	shown    map[visibility]bool
-	why      string // the reason why the alphabet is incomplete; empty: it is complete
+	why      string // why the alphabet is incomplete; empty if it is complete
 	stop     func() bool
 }
 
-// A visibility is the part of a tool's names that the policies see, and the calls that this applies
-// to.
+// A visibility is the part of a tool's names that the policies see, for calls that have or lack the
+// field "command".
 type visibility struct {
 	names   string
 	command presence
@@ -79,12 +79,12 @@ func (t namedTool) labels() []gate.Name {
 	return append([]gate.Name{{Text: t.name, Certain: !t.foreign, Weak: t.foreign}}, t.also...)
 }
 
-// standIn is the prefix of names that represent tools during the enumeration of the tools' calls.
-// No tool has such a name, and no pattern shorter than the prefix distinguishes these names.
+// standIn is the prefix of names that stand for tools while the tools' calls are enumerated. No
+// tool has such a name, and no pattern shorter than the prefix distinguishes these names.
 const standIn = "\x00a tool "
 
-// standIns returns the tools, each under a unique name. Unique names are needed because two tools
-// can have the same name and differ only in their further names.
+// standIns returns the tools, each under a unique name, because two tools can have the same name
+// and differ only in their further names.
 func (a *alphabet) standIns() []verify.Tool {
 	var all []verify.Tool
 	for i, t := range a.tools {
@@ -93,8 +93,8 @@ func (a *alphabet) standIns() []verify.Tool {
 	return all
 }
 
-// real converts a call of a stand-in to a call of the tool that the stand-in represents. ok is
-// false if no such call exists.
+// real converts a call of a stand-in to a call of the tool that it stands for. ok is false if no
+// such call exists.
 func (a *alphabet) real(c verify.Call) (call representative, ok bool) {
 	var i int
 	if _, err := fmt.Sscanf(c.Tool, standIn+"%d", &i); err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// notCompared returns the reason why the comparison is incomplete if a net that only one policy has
-// does more than judge the calls of a single session by their names. If all such nets are compared,
-// notCompared returns the empty string.
+// notCompared returns the reason why the comparison is incomplete: a net that only one policy has
+// does more than judge the calls of a single session by their names. It returns "" if all such nets
+// are compared.
 func (d *Comparison) notCompared() string {
 	for _, n := range d.unsharedNets() {
 		channel := func(t gate.Transition) bool { return t.Via != "" }
@@ -29,8 +29,8 @@ func (d *Comparison) notCompared() string {
 	return ""
 }
 
-// rechanneled reports whether both policies contain net n, apart from differences in the channels
-// of its approvals.
+// rechanneled reports whether both policies contain net n, apart from the channels of its
+// approvals.
 func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 	anyChannel := func(n gate.NetInfo) string {
 		net := n.Net
@@ -47,9 +47,9 @@ func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 }
 
 // crossSessionNet returns the reason why the comparison is incomplete if it needed a shared net
-// that may permit more in a later session of the user than in the explored session. If it needed no
-// such net, crossSessionNet returns the empty string. A limit without refill does not count,
-// because it only permits less.
+// that may permit more in a later session of the user than in the explored session. It returns ""
+// if no such net was needed. A limit without refill does not count, because it can only permit
+// less.
 func (d *Comparison) crossSessionNet() string {
 	for i, t := range d.pairs {
 		if d.shared != nil && !d.kept[i] {

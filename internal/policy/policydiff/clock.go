@@ -9,12 +9,13 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// tickOf is the prefix of the names of calls that represent ticks of the clock. No tool has such a
+// tickOf is the prefix of the names of calls that stand for ticks of the clock. No tool has such a
 // name.
 const tickOf = "\x00tick "
 
-// clockless returns n with calls instead of clock ticks. No pattern in any net matches these calls.
-// A net with a key keeps its clock, because a single call cannot represent a tick for all values.
+// clockless returns n with calls in place of clock ticks. No pattern in any net matches these
+// calls. A net with a key keeps its clock, because a single call cannot stand for a tick for all
+// values.
 func clockless(n gate.Net) gate.Net {
 	none := gate.Tool{Name: tickOf + "*", Kind: gate.Glob}
 	keyed := hasKey(n)
@@ -35,8 +36,7 @@ func clockless(n gate.Net) gate.Net {
 	return n
 }
 
-// A ticking is a transition that the clock fires, and the call that represents the transition's
-// ticks.
+// A ticking is a transition fired by the clock, with the call that stands for its ticks.
 type ticking struct {
 	net    string
 	number int // index of the transition in the net
@@ -60,7 +60,7 @@ func tickings(p *gate.Policy) []ticking {
 	return out
 }
 
-// waits returns the possible durations of a step that lets time pass. They are the intervals of all
+// waits returns the possible durations of a step that lets time pass: the intervals of all
 // transitions and sums that depend on the clock.
 func waits(policies [2]*gate.Policy) []time.Duration {
 	var out []time.Duration
@@ -77,8 +77,8 @@ func waits(policies [2]*gate.Policy) []time.Duration {
 	return list.Sorted(out)
 }
 
-// A tick is a transition that the clock fires. It holds, for each of the two policies, the name of
-// the call that represents the transition. If a policy does not have the net, its name is empty.
+// A tick is a transition fired by the clock. It holds, for each of the two policies, the name of
+// the call that stands for the transition. The name is empty if the policy does not have the net.
 type tick [2]string
 
 // ticks returns the ticks of the two policies.
@@ -99,7 +99,7 @@ func (d *Comparison) ticks(policies [2]*gate.Policy) []tick {
 	return append(all, list.Map(changed, func(t ticking) tick { return tick{"", t.tool} })...)
 }
 
-// pass fires the transition in those policies where it is enabled.
+// pass fires the transition in each policy where it is enabled.
 func (t tick) pass(policies [2]*gate.Policy, states [2]*gate.State) {
 	for i, policy := range policies {
 		if t[i] == "" {
@@ -109,8 +109,8 @@ func (t tick) pass(policies [2]*gate.Policy, states [2]*gate.State) {
 	}
 }
 
-// fire fires a transition of the clock if it is enabled. tool is the name of the call that
-// represents the transition.
+// fire fires a transition of the clock if it is enabled, and reports whether it was. tool is the
+// name of the call that stands for the transition.
 func fire(p *gate.Policy, s *gate.State, tool string) (enabled bool) {
 	verdict, number, _ := decide(p, s, gate.Call{Tool: tool})
 	if verdict == refusedCall {

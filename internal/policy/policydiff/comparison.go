@@ -18,18 +18,18 @@ type Comparison struct {
 	maybe      []possible        // calls that might not exist
 	vocabulary vocabulary        // names that the policies mention
 	pairs      []sharedNet       // nets that both policies have
-	shared     []sharedNet       // shared nets that are omitted until a run needs them
+	shared     []sharedNet       // shared nets that are left out until a run needs them
 	kept       []bool            // for each net in shared, whether a run needs it
 	sums       [][2]gate.NetInfo // pairs of nets that differ only in the limit of a sum
 	states     int
 	stop       func() bool
-	none       [2]bool // whether it is proved that the new policy is not stricter (first) and not looser (second)
-	alike      int     // if this many equal calls only watch, they stand for any larger number
+	none       [2]bool // whether the new policy is proved not to be stricter (first) and not to be looser (second)
+	alike      int     // this many equal calls that only watch stand for any larger number
 
 	Stricter, Looser *Witness
 	more             []*Witness // further differences, caused by other rules or tools
 	Complete         bool
-	why              string // if not Complete, the reason
+	why              string // the reason, if not Complete
 }
 
 // A Witness is a run whose last call the policies decide differently.
@@ -39,10 +39,10 @@ type Witness struct {
 	by       []string      // names of the nets that refuse the call or require approval
 }
 
-// A representative is a call that represents all calls that both policies treat alike.
+// A representative is a call that stands for all calls that both policies treat alike.
 type representative struct {
 	verify.Call
-	named *gate.Call // nil: the call has only the name of its tool
+	named *gate.Call // nil if the call has only the name of its tool
 }
 
 // A possible is a call that might not exist, because no arguments for it are known. Each policy
@@ -84,7 +84,7 @@ const (
 	refusedCall permission = math.MaxUint8
 )
 
-// asked returns the permission that means that this number of people must approve the call.
+// asked returns the permission of a call that this many people must approve.
 func asked(persons int) permission { return permission(min(persons, math.MaxUint8-1)) }
 
 func (p permission) String() string {
@@ -106,8 +106,8 @@ const someTogether = "no arguments are known that match some of the maps togethe
 
 func (d *Comparison) partly(why string) { d.Complete, d.why = false, why }
 
-// direction returns the address of the witness for the difference between the two verdicts. It
-// returns nil if the verdicts are equal.
+// direction returns the address of the witness for the difference between the two verdicts, or nil
+// if the verdicts are equal.
 func (d *Comparison) direction(verdicts [2]permission) **Witness {
 	switch {
 	case verdicts[1] > verdicts[0]:
@@ -142,7 +142,7 @@ func (d *Comparison) Excludes(direction string) bool {
 	return map[string]bool{"stricter": stricter, "looser": looser, "different": stricter && looser}[direction]
 }
 
-// decide makes a call in state s and grants requested approvals. by holds the names of the nets
+// decide makes a call in state s and grants the approvals requested. by holds the names of the nets
 // that refuse the call or require approval.
 func decide(p *gate.Policy, s *gate.State, call gate.Call) (verdict permission, number uint64, by []string) {
 	decision, delta := p.Decide(s, call, nil)

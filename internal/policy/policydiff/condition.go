@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// conditions leaves a direction undecided if the policies differ in what counts as a success,
-// because a policy with fewer success conditions is looser. The search does not show this: it ends
-// calls with success or failure regardless of their results.
+// conditions leaves a direction undecided if the policies differ in their success conditions,
+// because a policy with fewer of them is looser. The search does not show this: it ends calls with
+// success or failure regardless of their results.
 func (d *Comparison) conditions() {
 	from, to := d.sides[0].whole.Successes(), d.sides[1].whole.Successes()
 	added, gone := lacked(to, from), lacked(from, to)
@@ -26,8 +26,8 @@ func (d *Comparison) conditions() {
 	}
 }
 
-// lacked returns the first element of some that others does not contain, or nil if others contains
-// all of them.
+// lacked returns the first element of some that is not in others, or nil if others contains all of
+// them.
 func lacked(some, others []gate.Condition) *gate.Condition {
 	return list.Find(some, func(c gate.Condition) bool {
 		return !slices.ContainsFunc(others, func(o gate.Condition) bool { return o.Tool == c.Tool && o.Glob == c.Glob && o.Source == c.Source })

@@ -9,15 +9,15 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Nets that count by arguments, such as nets with a key, have more states than can be visited. Nets
-// that judge arguments refuse calls with unknown arguments. In loose searches, such nets refuse
-// nothing in either policy. This admits more calls, and calls that both policies admit affect these
-// nets alike.
+// Nets that count by arguments, such as nets with a key, have more states than can be visited, and
+// nets that judge arguments refuse calls with unknown arguments. In loose searches, such nets
+// refuse nothing in either policy. This admits more calls, and calls that both policies admit
+// affect these nets alike.
 
 // readsData reports whether the net counts calls by the content of their arguments.
 func readsData(n gate.NetInfo) bool { return n.Sum != nil || n.Row || hasKey(n.Net) }
 
-// lenient returns n in the form that loose searches use.
+// lenient returns n in the form used by loose searches.
 func lenient(n gate.Net) gate.Net {
 	n.Validate, n.OnSuccess = nil, nil
 	if readsData(gate.NetInfo{Net: n}) {
@@ -76,8 +76,8 @@ func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
 	return pairs
 }
 
-// unlimited returns the fingerprint that the net would have if its sum were limited to 1, or
-// its own fingerprint if that net is invalid.
+// unlimited returns the fingerprint of the net with the limit of its sum set to 1, or the net's own
+// fingerprint if the changed net is invalid.
 func unlimited(n gate.NetInfo) string {
 	one := n.Net
 	sum := *n.Sum
@@ -86,8 +86,8 @@ func unlimited(n gate.NetInfo) string {
 	return cmp.Or(fingerprint(one), n.Fingerprint)
 }
 
-// withAmounts adds calls whose amounts are exactly the limits of the sums, and calls whose amounts
-// exceed these limits by one.
+// withAmounts adds calls with amounts that equal the limits of the sums, and calls with amounts
+// that exceed these limits by one.
 func (d *Comparison) withAmounts(calls []representative) []representative {
 	all := calls
 	for _, n := range d.unsharedNets() {
@@ -111,7 +111,7 @@ func (d *Comparison) withAmounts(calls []representative) []representative {
 	return all
 }
 
-// setNumber replaces a number in the arguments. It reports whether the path leads to a number.
+// setNumber replaces a number in the arguments, and reports whether the path leads to a number.
 func setNumber(args map[string]any, path string, to int) bool {
 	keys := []string{path}
 	if rest, ok := strings.CutPrefix(path, "$."); ok {

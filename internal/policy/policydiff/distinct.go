@@ -9,7 +9,7 @@ import (
 )
 
 // distinct returns one call for each combination of effects on the two policies. It considers only
-// the nets of p or, if p is nil, all nets.
+// the nets of p, or all nets if p is nil.
 func (d *Comparison) distinct(calls []possible, p *product) []possible {
 	met := make(map[string]bool)
 	var out []possible

@@ -19,5 +19,5 @@
 // difference, the comparison is complete.
 //
 // A Comparison that is not Complete states the reason and may miss differences, but its Witnesses
-// are always real. A Comparison must not be used concurrently.
+// are always real. A Comparison is not safe for concurrent use.
 package policydiff

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// hooked adds agents' tools and the names that hooks give them. Every proxy accepts hook events, at
-// least from its own machine.
+// hooked adds agents' tools with the names that hooks give them. Every proxy accepts hook events,
+// at least from its own machine.
 func (a *alphabet) hooked() {
 	for _, agent := range agenttool.Agents() {
 		a.prefixes = append(a.prefixes, agent+".")
@@ -31,13 +31,13 @@ func (a *alphabet) hooked() {
 	}
 }
 
-// agentCall returns an agent's tool. command says whether its calls have the field "command".
+// agentCall returns an agent's tool whose calls have or lack the field "command".
 func agentCall(agent, tool string, command presence) namedTool {
 	return namedTool{name: tool, command: command, also: check.NamesByHook(agent, tool, command == there)}
 }
 
-// addRestricting adds variants of t for the case that servers' tools have some of its names. These
-// names are then only restrictions, not evidence.
+// addRestricting adds variants of t where servers' tools have some of its names as well. Such names
+// only restrict and do not count as evidence.
 func (a *alphabet) addRestricting(t namedTool) {
 	all := t
 	all.foreign, all.also = true, slices.Clone(t.also)
@@ -88,8 +88,8 @@ func capital(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// spelled returns names that contain capital letters and that the patterns match. For each set of
-// patterns that the lower-case name can match, it returns one name.
+// spelled returns names with capital letters that the patterns match, one for each set of patterns
+// that the lower-case name can match.
 func (a *alphabet) spelled() (all []string) {
 	var capitals []string
 	small := slices.Clone(a.patterns)

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// narrowerStates is the maximum number of states visited in order to prove a claim.
+// narrowerStates is the maximum number of states visited to prove a claim.
 const narrowerStates = 20_000
 
 // Narrower proves the claim that the policy admits only calls that the rules in a file also admit.
@@ -39,7 +39,7 @@ func against(c policy.Claim, result *policy.Result, source policy.Source, stop f
 	return overBase(base, result, source, stop)
 }
 
-// overBase compares the policy of a base alone with the policy that was built from source.
+// overBase compares the policy of base alone with the policy built from source.
 func overBase(base policy.Source, result *policy.Result, source policy.Source, stop func() bool) (*Comparison, error) {
 	alone, err := policy.Build(base)
 	if err != nil {

@@ -12,13 +12,12 @@ import (
 )
 
 // Nets only restrict calls, and equal nets are in equal states after the same calls with the same
-// outcomes. So if a policy has every net of another policy, or a stricter net instead, it refuses
-// everything that the other policy refuses. This is true after every run, even over several
+// outcomes. If a policy has every net of another policy, or a stricter net instead, it therefore
+// refuses everything that the other policy refuses. This holds after every run, even over several
 // sessions.
 
-// excluded reports which differences cannot exist: first, whether the new policy cannot be
-// stricter; second, whether it cannot be looser. alone holds the maps that only one of the policies
-// has.
+// excluded reports whether the new policy cannot be stricter (first) and whether it cannot be
+// looser (second). alone holds the maps that only one of the policies has.
 func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	from, to := d.sides[0], d.sides[1]
 	if doubted(from, to, alone) != "" {
@@ -29,7 +28,7 @@ func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 
 // within reports whether the other policy refuses everything that the policy s refuses. It returns
 // false if a net of s can yield, because that net might yield to nets that only the other policy
-// has. It also returns false if the time is up.
+// has. It also returns false if time is up.
 func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if s.yields() {
 		return false
@@ -42,7 +41,7 @@ func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if !s.deny {
 		return true
 	}
-	known := func(n gate.NetInfo) bool { // select the calls that s also knows
+	known := func(n gate.NetInfo) bool { // calls that s also knows
 		return !stop() && slices.ContainsFunc(s.nets, func(o gate.NetInfo) bool { return replaces(n, o, alone, false) })
 	}
 	return other.deny && !slices.ContainsFunc(other.nets, func(n gate.NetInfo) bool { return !known(n) })
@@ -94,10 +93,10 @@ func alike(a, b gate.Net) bool {
 		slices.EqualFunc(a.Transitions, b.Transitions, func(t, u gate.Transition) bool { return slices.Equal(t.Tools, u.Tools) })
 }
 
-// withNumbers returns a copy of n. It takes each of the following numbers from the other net if it
-// is less restrictive there: the tokens in budgets, the limit of a sum, the number of approvals,
-// and the clock's interval. The same calls take as many tokens from budgets in both nets and return
-// as many or, with a faster clock, never fewer at any time. Nothing else depends on these numbers.
+// withNumbers returns a copy of n that takes the following numbers from the other net where they
+// are less restrictive: the tokens in budgets, the limit of a sum, the number of approvals, and the
+// clock's interval. The same calls take as many tokens from budgets in both nets and return as many
+// or, with a faster clock, never fewer at any time. Nothing else depends on these numbers.
 func withNumbers(n, other gate.Net) gate.Net {
 	n.Initial = maps.Clone(n.Initial)
 	for _, p := range budgets(n) {
@@ -131,7 +130,7 @@ func slower(a, b gate.Sum) bool {
 }
 
 // shares reports whether the net strict has a wider scope than n and is never refilled. If so,
-// strict never has more left than n has in a single session.
+// strict never has more tokens left than n has in a single session.
 func shares(strict, n gate.NetInfo) bool {
 	back := func(t gate.Transition) bool { return t.Observe || t.Every > 0 }
 	return strict.Scope > n.Scope && strict.Cause == gate.CauseLimit && !strict.Row &&
@@ -150,7 +149,7 @@ func budgets(n gate.Net) []string {
 	})
 }
 
-// fingerprint returns the fingerprint of n, or the empty string if n is invalid.
+// fingerprint returns the fingerprint of n, or "" if n is invalid.
 func fingerprint(n gate.Net) string {
 	p, err := gate.NewPolicy([]gate.Net{n}, gate.PolicyOptions{})
 	if err != nil {

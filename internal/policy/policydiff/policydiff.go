@@ -49,7 +49,7 @@ func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) 
 const maxStates = 20_000
 
 // CompareResults compares two policies that were built from the given sources. It ends early when
-// it has used the given processor time or when ctx ends.
+// it has used the given processor time or when ctx is done.
 func CompareResults(ctx context.Context, from *policy.Result, fromSource policy.Source, to *policy.Result, toSource policy.Source, most time.Duration) (*Comparison, error) {
 	was, err := NewSide(from, fromSource)
 	if err != nil {
@@ -169,8 +169,8 @@ func (d *Comparison) find(limit int, loose bool) (*product, error) {
 	}
 }
 
-// product returns a product of the two policies without those shared nets that no run has needed so
-// far.
+// product returns a product of the two policies, leaving out the shared nets that no run has needed
+// so far.
 func (d *Comparison) product(loose bool) (*product, error) {
 	p := &product{Comparison: d, seen: make(map[string]bool), loose: loose}
 	for i, side := range d.sides {

@@ -24,12 +24,12 @@ type product struct {
 	policies [2]*gate.Policy
 	waits    []time.Duration
 	loose    bool            // the search includes calls that might not exist and ignores the time between ticks
-	ticks    []tick          // the ticks of the clock; set only in a loose search
+	ticks    []tick          // ticks of the clock; set only in a loose search
 	whole    [2]*gate.Policy // for a loose search, the policies with all nets, without a clock
 	nodes    []node
 	seen     map[string]bool
 	cut      bool    // the search was cut off before it visited all states
-	unreal   [2]bool // whether a difference was found that no concrete calls show: first, the new policy is stricter; second, it is looser
+	unreal   [2]bool // whether a difference was found that no concrete calls show: the new policy is stricter (first) or looser (second)
 }
 
 // A node is a pair of states, one for each policy, and the step that led to it.
@@ -43,8 +43,8 @@ type node struct {
 	by     verify.Step
 }
 
-// A repeat is a call and an equal call that is made immediately afterwards. The two calls represent
-// many equal calls.
+// A repeat is a call and an equal call made immediately afterwards. The two stand for many equal
+// calls.
 type repeat struct{ first, again int }
 
 // An openCall is a call in flight that at least one of the states remembers.
@@ -113,8 +113,8 @@ func (n node) key() string {
 	return b.String() + strings.Join(flights, "|")
 }
 
-// holds returns a string that describes what the states remember of call f. It returns the empty
-// string if they remember nothing.
+// holds returns a string that describes what the states remember of call f, or "" if they remember
+// nothing.
 func (n node) holds(f openCall) string {
 	var b strings.Builder
 	for i, s := range n.states {
@@ -128,8 +128,8 @@ func (n node) holds(f openCall) string {
 	return b.String()
 }
 
-// remembered appends what a state remembers of a call. The state belongs to a net or to a single
-// key value of a net.
+// remembered appends to b what the state of a net, or of a single key value of a net, remembers of
+// a call.
 func remembered(b *strings.Builder, data *gate.NetData, call uint64, where string) {
 	for kind, flights := range [][]gate.Flight{data.Flights, data.Watches, data.Spoilers(), data.Lapsed()} {
 		for _, one := range flights {
@@ -140,7 +140,7 @@ func remembered(b *strings.Builder, data *gate.NetData, call uint64, where strin
 	}
 }
 
-// A valueData is the state that a net with a key has for a single value.
+// A valueData is the state of a net with a key for a single value.
 type valueData struct {
 	text string
 	data *gate.NetData
@@ -176,8 +176,8 @@ func (n node) watches(f openCall) bool {
 	return true
 }
 
-// copyOf adds to all states a copy of the open call f that has the same watches and spoilers as f.
-// call is the number of the copy in the sequence of calls.
+// copyOf adds to all states a copy of the open call f, with the same watches and spoilers. call is
+// the number of the copy in the sequence of calls.
 func (n node) copyOf(f openCall, call int) openCall {
 	again := openCall{step: f.step}
 	again.step.Call = call
@@ -203,7 +203,7 @@ func (n node) copyOf(f openCall, call int) openCall {
 	return again
 }
 
-// withCopies adds to flights a copy, for the call other, of each flight of call.
+// withCopies returns flights and, for each flight of call, a copy for the call other.
 func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	out := slices.Clip(flights)
 	for _, one := range flights {
@@ -215,8 +215,8 @@ func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	return out
 }
 
-// path returns the run to node k, followed by the step last. In this run, a repeated call directly
-// follows the first such call.
+// path returns the run to node k, followed by the step last. A repeated call directly follows the
+// first such call.
 func (p *product) path(k int, last verify.Step) verify.Trace {
 	t := verify.Trace{last}
 	var repeats []repeat

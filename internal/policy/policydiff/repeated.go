@@ -14,9 +14,9 @@ import (
 // maxRepeated is the maximum number of times that a call is repeated.
 const maxRepeated = 10_000
 
-// compareRepeated repeats each call that unshared nets count. First, all calls are in flight at
-// once; then, each call succeeds before the next. If both policies refuse the call, compareRepeated
-// lets some time pass and continues.
+// compareRepeated repeats each call that unshared nets count, first with all calls in flight at
+// once, and then with each call succeeding before the next. If both policies refuse the call,
+// compareRepeated lets some time pass and continues.
 func (d *Comparison) compareRepeated() {
 	apart := d.unsharedNets()
 	most, wait := 0, time.Duration(0)
@@ -60,8 +60,8 @@ func (d *Comparison) compareRepeated() {
 	}
 }
 
-// repeat makes a call up to the given number of times, but stops when the policies decide
-// differently or both refuse it.
+// repeat makes a call up to the given number of times. It stops when the policies decide
+// differently or when both refuse the call.
 func (d *Comparison) repeat(c possible, times int, wait time.Duration, together bool) *Witness {
 	policies := [2]*gate.Policy{d.sides[0].whole, d.sides[1].whole}
 	states := [2]*gate.State{policies[0].NewState(nil), policies[1].NewState(nil)}

@@ -12,14 +12,14 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Report is a comparison in the form that is encoded as JSON.
+// A Report is a comparison in its JSON form.
 type Report struct {
 	Version  int              `json:"version"`
 	Result   string           `json:"result"`        // "stricter", "looser", "both" or "equal"; if the comparison is not complete, "stricter-or-both", "looser-or-both" or "unknown"
-	Complete bool             `json:"complete"`      // the comparison covers everything
-	Why      string           `json:"why,omitempty"` // if not complete, the reason
+	Complete bool             `json:"complete"`      // whether the comparison covers everything
+	Why      string           `json:"why,omitempty"` // the reason, if not complete
 	States   int              `json:"states"`
-	Stricter *reportedWitness `json:"stricter"` // null: no such difference was found
+	Stricter *reportedWitness `json:"stricter"` // null if no such difference was found
 	Looser   *reportedWitness `json:"looser"`
 
 	More []*reportedWitness `json:"more"` // further differences, caused by other rules or tools
@@ -117,8 +117,7 @@ func (d *Comparison) Text(from, to string) string {
 	return b.String()
 }
 
-// raise returns a hint on how to raise the limit that ended the comparison. If no limit ended it,
-// raise returns the empty string.
+// raise returns a hint on how to raise the limit that ended the comparison, or "" if no limit did.
 func (d *Comparison) raise() string {
 	switch d.why {
 	case verify.WhyStates:

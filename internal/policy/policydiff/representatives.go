@@ -11,9 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// representatives returns one call of every kind that one of the policies distinguishes. Doubtful
-// calls, which might not exist, are recorded in d.maybe. If some calls were omitted, why is the
-// reason.
+// representatives returns one call of every kind that either policy distinguishes. Doubtful calls,
+// which might not exist, are recorded in d.maybe. If some calls were omitted, why is the reason.
 func (d *Comparison) representatives(single []gate.Map) (calls []representative, why string) {
 	o, labels := verify.Options{Doubtful: true, Stop: d.stop}, &gate.Labels{}
 	for _, m := range d.sides[0].maps {
@@ -22,7 +21,7 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 		}
 	}
 	names := make(map[string]string)
-	for i, m := range single { // unique names keep the labels of these maps apart from the labels that the other policy's maps give
+	for i, m := range single { // unique names keep the labels of these maps apart from those of the other policy's maps
 		mark := markOf(i)
 		names[mark], m.As = m.As, mark
 		labels.Maps = append(labels.Maps, m)
@@ -66,8 +65,8 @@ func (d *Comparison) enumerate(p *gate.Policy, o verify.Options) (calls []repres
 	return calls, cmp.Or(why, a.why, more)
 }
 
-// alphabet returns the tools of servers and agents, as far as their calls have names that one of
-// the policies mentions.
+// alphabet returns the tools of servers and agents whose calls have names that the policies
+// mention.
 func (d *Comparison) alphabet() *alphabet {
 	a := &alphabet{vocabulary: vocabularyOf(d.sides), shown: make(map[visibility]bool), stop: d.stop}
 	a.served(d.sides)

@@ -70,8 +70,8 @@ func (p *product) begin(k int, c possible) (missing []int) {
 	return nil
 }
 
-// endAll ends each open call of node k. From a set of equal calls, it ends only one. If the set
-// represents any number of calls, a success may leave the set unchanged.
+// endAll ends each open call of node k, but only one of several equal calls. If the equal calls
+// stand for any number of calls, their number may remain the same after a success.
 func (p *product) endAll(k int) {
 	alike := make(map[string]int)
 	for _, f := range p.nodes[k].open {
@@ -93,7 +93,8 @@ func (p *product) endAll(k int) {
 	}
 }
 
-// end ends an open call with outcome o. If again is true, one more such call was made before.
+// end ends an open call with outcome o. If again is true, it first adds an equal call, which stays
+// open.
 func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	n := p.nodes[k].clone()
 	f := n.open[open]
@@ -108,7 +109,7 @@ func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	p.visit(n)
 }
 
-// wait lets the duration d pass in both policies: each transition ticks as often as its interval
+// wait lets the duration d pass in both policies. Each transition ticks as often as its interval
 // fits into d. The remainder is dropped; confirm checks a difference with the gate's own clock.
 func (p *product) wait(k int, d time.Duration) {
 	n := p.nodes[k].clone()

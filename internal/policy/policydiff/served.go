@@ -13,8 +13,8 @@ import (
 // tooManyNames is the reason given for an incomplete alphabet.
 const tooManyNames = "the patterns match names in too many ways"
 
-// served adds servers' tools. With a configuration, these are the tools of the configured servers.
-// Without one, they are the tools of all servers that the names suggest.
+// served adds servers' tools: with a configuration, the tools of the configured servers, and
+// otherwise the tools of all servers that the names suggest.
 func (a *alphabet) served(sides [2]*Side) {
 	known := false
 	for _, s := range sides {
@@ -54,7 +54,7 @@ func (a *alphabet) bares(o toolname.Owner) []string {
 	return list.Sorted(all)
 }
 
-// synthesize returns names that begin with these prefixes and that the patterns distinguish.
+// synthesize returns names that begin with one of the prefixes and that the patterns distinguish.
 func (a *alphabet) synthesize(prefixes ...string) []string {
 	if len(a.patterns) == 0 {
 		return nil
@@ -123,8 +123,8 @@ func (a *alphabet) heads(names []string) []string {
 	return list.Sorted(all)
 }
 
-// before returns those servers whose name, followed by rest, is a name that the policies mention.
-// It also returns one server that does not form such a name.
+// before returns the servers whose name, followed by rest, is a name that the policies mention, and
+// one server whose name is not.
 func (a *alphabet) before(owners []string, rest string) []string {
 	all := []string{unnamed}
 	for _, o := range owners {

@@ -20,7 +20,7 @@ type Side struct {
 	deny   bool
 	shadow bool // the policy is in shadow mode and thus refuses nothing
 
-	configured bool // owners holds the servers of the policy's configuration; if false, there may be any servers
+	configured bool // whether owners holds the servers of the policy's configuration; if false, any servers may exist
 	owners     toolname.Owners
 
 	tools []verify.Tool // known tools other than those that the names imply
@@ -45,8 +45,8 @@ func (s *Side) compile() (err error) {
 	return err
 }
 
-// emptyIfShadow removes all nets from a policy in shadow mode, because it refuses nothing. It does
-// so only if the other policy is enforced.
+// emptyIfShadow removes all nets from a policy in shadow mode, which refuses nothing, provided that
+// the other policy is enforced.
 func (s *Side) emptyIfShadow(other *Side) error {
 	if !s.shadow || other.shadow {
 		return nil
@@ -55,8 +55,8 @@ func (s *Side) emptyIfShadow(other *Side) error {
 	return s.compile()
 }
 
-// only builds a policy from the nets that the function wanted selects. It first transforms each of
-// these nets with the function seen.
+// only builds a policy from the nets that wanted selects, transforming each of them with seen
+// first.
 func (s *Side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
 	nets := list.Map(list.Filter(s.nets, wanted), func(n gate.NetInfo) gate.Net { return seen(n.Net) })
 	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})

@@ -15,20 +15,19 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// These are the codes of problems with a configuration that extends a base policy.
+// Codes of problems with a configuration that extends a base policy.
 const (
 	Widens      = "E112" // the configuration admits calls that the base does not admit
-	NotNarrower = "E113" // it could not be proved that the configuration admits no more than the base
+	NotNarrower = "E113" // the configuration could not be proved to admit no more than the base
 )
 
 // widenedTime is the time limit of [Widened].
 const widenedTime = 5 * time.Second
 
-// Widened returns an error for each base policy unless it is proved that the configuration only
-// narrows this base policy. The configuration must not admit a call that the base policy does not
-// admit, and must not require fewer approvals than the base policy. result is the configuration's
-// policy. All commands and components that read configurations use this function, so that they
-// report the same errors.
+// Widened returns an error for each base policy that the configuration is not proved merely to
+// narrow. A configuration narrows a base policy if it admits no call that the base policy does not
+// admit, and requires no fewer approvals. result is the configuration's policy. All commands and
+// components that read configurations use this function, so that they report the same errors.
 func Widened(ctx context.Context, c *config.Config, result *policy.Result) (found diag.List) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
