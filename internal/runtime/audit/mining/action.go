@@ -12,29 +12,29 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// An action is an admitted call under all of its names.
+// An action is an admitted call, with all of its names.
 type action struct {
 	names     []named
 	time      time.Time
 	principal string
 	values    []fieldValue
-	row       string // equal strings for equal calls; empty: unknown
-	clock     int    // the session's clock at admission
+	row       string // the same string for equal calls; empty if unknown
+	clock     int    // value of the session's clock when the call was admitted
 }
 
-// A named is one name of a call, which is either its tool or a name that a policy map gives it.
+// A named is a name of a call: its tool, or a name given to it by a map of the policy.
 type named struct {
-	tool    int  // index in reader.names
-	certain bool // the name counts as evidence; otherwise it may only restrict the call
+	tool    int  // index of the name in reader.names
+	certain bool // the name counts as evidence; otherwise it can only restrict the call
 }
 
-// A fieldValue is a scalar argument.
+// A fieldValue is the value of a scalar argument.
 type fieldValue struct{ field, value string }
 
 // A pair is a possible rule "A before B".
 type pair struct{ a, b int }
 
-// value returns the value of a field, or the combined value of a key with two fields.
+// value returns the value of a field, or the combined value of a two-field key.
 func (a *action) value(field string) (string, bool) {
 	if one, other, two := strings.Cut(field, joined); two {
 		v, ok := a.value(one)
@@ -49,12 +49,12 @@ func (a *action) value(field string) (string, bool) {
 	return "", false
 }
 
-// joined separates the names of two fields, and also their values. Names in rules cannot contain
-// it.
+// joined separates the names in a two-field key, and the values in a combined value. Names in rules
+// cannot contain it.
 const joined = "\x00"
 
-// read extracts the recorded values. These are the arguments, or their hashes if the arguments are
-// not recorded.
+// read sets a's values from the recorded arguments, or from their hashes if the arguments are not
+// recorded.
 func (a *action) read(e *trail.Entry) {
 	a.row = e.Row
 	if len(e.Args) == 0 {
@@ -62,7 +62,7 @@ func (a *action) read(e *trail.Entry) {
 			a.row = fmt.Sprint(a.names, " {}")
 		}
 		for _, v := range e.Values {
-			if len(v.Hashes) == 1 && v.Lacks == "" && toolkind.Plain(v.Field) { // a log may contain arbitrary text
+			if len(v.Hashes) == 1 && v.Lacks == "" && toolkind.Plain(v.Field) { // the log may contain arbitrary text
 				a.values = append(a.values, fieldValue{v.Field, v.Hashes[0]})
 			}
 		}
@@ -81,10 +81,10 @@ func (a *action) read(e *trail.Entry) {
 	})
 }
 
-// Limits that bound the memory use for logs of any length.
+// Limits that keep the memory use bounded for any length of log.
 const (
-	maxTools     = 300  // maximum number of call names
+	maxTools     = 300  // maximum number of distinct call names
 	maxFields    = 8    // maximum number of fields per tool
 	maxValues    = 5000 // maximum number of values per field and session
-	maxValueSize = 256  // maximum size in bytes
+	maxValueSize = 256  // maximum size of a value in bytes
 )

@@ -10,28 +10,28 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Minimum use that a tool must have before it is put on an allow list.
+// Minimum use of a tool before it is put on an allow list.
 const (
 	minAllowedSessions = 2
 	minAllowedCalls    = 5
 )
 
-// An Allowed is a candidate for an allow list: a tool that ran often, was never refused, and never
-// required approval.
+// An Allowed is a candidate for an allow list: a tool that was used often, was never refused and
+// never needed approval.
 type Allowed struct {
-	Tool     string `json:"tool"` // name in rules
+	Tool     string `json:"tool"` // name as written in rules
 	Calls    int    `json:"calls"`
 	Sessions int    `json:"sessions"`
 }
 
-// A toolActivity counts the decisions about a tool.
+// A toolActivity counts the decisions about one tool.
 type toolActivity struct {
 	calls    int
 	sessions sessionSet
-	stopped  bool // a call was refused or required approval, or would have been if a net were not in shadow mode
+	stopped  bool // a call was refused or needed approval, or would have if no net were in shadow mode
 }
 
-// An allowCounter counts decisions by tool name.
+// An allowCounter counts decisions per tool.
 type allowCounter map[string]*toolActivity
 
 func (a allowCounter) count(e *trail.Entry) {
@@ -51,8 +51,8 @@ func (a allowCounter) count(e *trail.Entry) {
 	t.sessions.add(e.Session)
 }
 
-// list returns the tools for an allow list, most frequent first. Tools that run scripts or destroy
-// data are excluded, because one call of such a tool says nothing about the next.
+// list returns the candidates for an allow list, most frequent first. It leaves out tools that run
+// scripts or destroy data, because each call of such a tool can be different.
 func (a allowCounter) list() []Allowed {
 	all := []Allowed{}
 	for name, t := range a {

@@ -2,16 +2,15 @@ package mining
 
 import "math"
 
-// A chance is the logarithm of the probability of an observation under the null hypothesis that no
-// rule exists.
+// A chance is the logarithm of the probability of an observation under the null hypothesis that
+// there is no rule.
 type chance float64
 
-// significance is the maximum accepted probability that at least one proposed rule is due to
-// chance.
+// significance is the accepted probability that any of the proposed rules is due to chance.
 const significance = 0.001
 
-// beats reports whether the observation is significant, given the number of tested rules
-// (Bonferroni correction).
+// beats reports whether the observation is significant when so many rules are tested (Bonferroni
+// correction).
 func (c chance) beats(tried int) bool {
 	return float64(c) <= math.Log(significance)-math.Log(float64(max(tried, 1)))
 }
@@ -24,19 +23,20 @@ func lnChoose(n, k int) float64 {
 	return lg(n) - lg(k) - lg(n-k)
 }
 
-// onceByChance is the chance that a random ordering of A's successes and B's calls begins with an
-// A. a is the number of A's successes, and b is the number of calls of B.
+// onceByChance is the chance that a success of A comes first if a successes of A and b calls of B
+// occur in random order.
 func onceByChance(a, b int) chance { return chance(math.Log(float64(a)) - math.Log(float64(a+b))) }
 
-// eachByChance is the chance that every call of B has its own success of A between it and the
-// previous call of B.
+// eachByChance is the chance that every call of B has a success of A of its own, between it and the
+// previous call of B, if a successes of A and b calls of B occur in random order.
 func eachByChance(a, b int) chance { return chance(lnChoose(a, b) - lnChoose(a+b, b)) }
 
-// noneAfterByChance is the chance that no call of B comes after a call of A.
+// noneAfterByChance is the chance that no call of B comes after a call of A if a calls of A and b
+// calls of B occur in random order.
 func noneAfterByChance(a, b int) chance { return chance(-lnChoose(a+b, a)) }
 
-// overlapByChance is the chance that, among n sessions, at most the given number (both) have A as
-// well as B, if a sessions have A and b sessions have B (hypergeometric distribution).
+// overlapByChance is the chance that A and B occur together in at most the given number of n
+// sessions if A occurs in a sessions and B in b sessions (hypergeometric distribution).
 func overlapByChance(n, a, b, both int) chance {
 	sum := 0.0
 	for k := max(0, a+b-n); k <= both; k++ {
@@ -45,24 +45,23 @@ func overlapByChance(n, a, b, both int) chance {
 	return chance(math.Log(min(sum, 1)))
 }
 
-// coveredByChance is the chance that each of n sessions has at least one of two independent calls.
-// one is the number of sessions that have the first call, and other is the number of sessions that
-// have the second.
+// coveredByChance is the chance that each of n sessions has at least one of two independent calls,
+// which occur in one and other of the sessions, respectively.
 func coveredByChance(n, one, other int) chance {
 	return chance(lnChoose(one, n-other) - lnChoose(n, other))
 }
 
-// presentByChance is the chance that all sessions in a group have a call if the group is like the
-// other sessions. The parameter sessions is the size of the group, of is the number of other
-// sessions, and had is the number of other sessions that have the call. If there are few other
-// sessions, the evidence is weak.
+// presentByChance is the chance that every session of a group has a certain call if the group is
+// like the other sessions. The parameter sessions is the size of the group; had of the other
+// sessions, which number of, have the call. The fewer other sessions there are, the weaker the
+// evidence.
 func presentByChance(sessions, had, of int) chance {
 	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x)); return v }
 	return chance(lg(had+1+sessions) - lg(had+1) + lg(of+2) - lg(of+2+sessions))
 }
 
 // clusteredByChance is the chance that many of n observations have the same value if all values are
-// equally probable.
+// equally likely.
 func clusteredByChance(many, n, values int) chance {
 	return min(0, chance(lnChoose(n, many)-float64(many)*math.Log(float64(values))))
 }

@@ -1,28 +1,28 @@
-// Package mining finds rules that a record of calls supports. The command "petrigate suggest"
-// prints them.
+// Package mining finds policy rules that a record of calls supports. The command "petrigate
+// suggest" prints them.
 //
 // It reads the log as a stream of sessions and looks for invariants: a call that always came after
 // a success of another ("require A before B", for each call or once, with the same value of one or
 // two fields), after one of two others ("or"), or again after a third ("since"); numbers of calls
 // that were reached and never exceeded; calls that never followed untrusted content; and equal
-// calls in a row. The absence of counterexamples is not sufficient: two tools that every session
-// uses in random order often appear in one order only. Each rule is therefore tested against chance
-// ([chance]), and needs a minimum number of sessions.
+// calls in a row. The absence of counterexamples is not enough: two tools that every session uses
+// in random order often appear in one order only. Each rule is therefore tested against chance
+// ([chance]) and needs a minimum number of sessions.
 //
 // The ordering rules are those of Perracotta (Yang, Evans, Bhardwaj, Bhat and Das: Perracotta:
 // Mining Temporal API Rules from Imperfect Traces, ICSE 2006): "require A before B once" is its
 // precedence, and "require A before B" is its alternation with repeated causes (AA*B)*. As in
-// Perracotta, a rule that follows from a chain of others is omitted. The test that a rule must beat
-// independence, instead of only being frequent, is the lift of association rules (Brin, Motwani,
+// Perracotta, rules that follow from a chain of others are left out. A rule must not only be
+// frequent but beat independence, as measured by the lift of association rules (Brin, Motwani,
 // Ullman and Tsur, 1997); the significance level is divided by the number of tested rules
 // (Bonferroni). For "A or B before C", each call must replace the other more often than independent
-// calls would ([coveredByChance]), and a call that begins most sessions must occur in sessions with
-// C more often than in others ([presentByChance]).
+// calls would ([coveredByChance]). A call that most sessions begin with must be more frequent in
+// sessions with C than in others ([presentByChance]).
 //
-// The steps: a [Miner] walks the log once for a survey of all pairs of tools, and once or twice
-// more for the candidates that need values or three calls. [Miner.Prove] then replays the log under
-// all proposals together, and drops proposals that would refuse or ask about a call that passed,
-// until no such proposal is left. [Report.DropRedundant] drops proposals that the current policy
-// proves or makes redundant. The memory use is bounded (maxTools, maxFields, maxValues and others),
-// whatever the length of the log. The package starts no goroutines.
+// The work is done in steps. A [Miner] walks the log once for a survey of all pairs of tools, and
+// once or twice more for candidates that need values or three calls. [Miner.Prove] then replays the
+// log under all proposals together and drops proposals that would refuse or ask about a call that
+// passed, until none is left. [Report.DropRedundant] drops proposals that the current policy proves
+// or makes redundant. The memory use is bounded (by maxTools, maxFields, maxValues and others),
+// however long the log. The package starts no goroutines.
 package mining

@@ -7,24 +7,24 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// maxEithers limits the pairs of calls considered for "or" rules.
+// maxEithers is the maximum number of pairs of calls to consider for "or" rules.
 const maxEithers = 5000
 
 // An either is a rule "A or alt before B".
 type either struct {
 	a, alt, b       int
-	out             bool // refuted: some call of B came without an earlier A or alt
+	out             bool // refuted: B was called without an earlier A or alt
 	notEach         bool
 	sessions        int // number of sessions with B
-	early, altEarly int // number of sessions with B and an earlier success of A (early), and number of sessions with B and an earlier success of alt (altEarly)
+	early, altEarly int // number of these sessions with a success of A (early) or of alt (altEarly) before B
 	once, each      chance
-	without, had    int          // number of sessions without B (without), and number of those that have a success of A or alt (had)
-	same            []*candidate // candidates for fields whose values are equal
+	without, had    int          // number of sessions without B, and how many of them had a success of A or alt
+	same            []*candidate // candidates for rules that also require the same value of a field
 }
 
-// eithers returns the pairs of calls that may form an "or" rule. It considers the first sessions
-// that have each B. In some of these sessions, each of the two calls did not come before B, but in
-// all of them at least one of the two did. more is true if the limit was reached.
+// eithers returns pairs of calls that might form an "or" rule with some B. In the first sessions with
+// B, each call of the pair came before B in some but not all sessions, and at least one of the two
+// in all of them. more is true if the limit was reached.
 func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	for b, t := range v.tools {
 		if t.sessions < least {
@@ -48,13 +48,13 @@ func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	return all, false
 }
 
-// An earlyTool counts how often one tool came before another.
+// An earlyTool tells in how many sessions a tool came before another one.
 type earlyTool struct {
 	tool, earlier int
 	early         uint64
 }
 
-// alone returns the tools that came before B in some sessions, but not in all.
+// alone returns the tools that came before B in some of the sessions with B but not in all.
 func (v *survey) alone(b, least int) (all []earlyTool) {
 	for a, t := range v.tools {
 		s := v.pairs[pair{a, b}]
@@ -65,8 +65,8 @@ func (v *survey) alone(b, least int) (all []earlyTool) {
 	return all
 }
 
-// strength returns the larger of two chances: the chance that one of the two calls came first, and
-// the chance that each call occurred exactly where the other was missing.
+// strength returns the larger of two chances: that one of the two calls came first, and that each
+// call was present wherever the other was missing.
 func (e *either) strength() chance {
 	return max(e.once, coveredByChance(e.sessions, e.early, e.altEarly))
 }
@@ -74,7 +74,8 @@ func (e *either) strength() chance {
 // An eitherVisitor tests "or" rules against the log.
 type eitherVisitor struct{ byB map[int][]*either }
 
-// newEitherVisitor returns a visitor with its own lists, because the visitor removes refuted rules.
+// newEitherVisitor returns a visitor for the given rules. The visitor removes refuted rules from
+// its own lists only.
 func newEitherVisitor(all []*either) *eitherVisitor {
 	return &eitherVisitor{groupBy(all, func(e *either) int { return e.b })}
 }
@@ -93,7 +94,7 @@ func (c *eitherVisitor) admit(s *session, a *action) {
 	}
 }
 
-// check tests the "or" rule for a call of B, given the session's earlier calls.
+// check tests the rule on a call of B, given the earlier calls of the session.
 func (e *either) check(s *session, b *toolState) {
 	last := max(stateOf(s.tools, e.a).lastOK, stateOf(s.tools, e.alt).lastOK)
 	e.out = last == 0
@@ -113,7 +114,7 @@ func (c *eitherVisitor) end(s *session) {
 	}
 }
 
-// endSession updates the statistics at the end of a session.
+// endSession adds an ended session to the rule's statistics.
 func (e *either) endSession(s *session, b toolState) {
 	one, other := stateOf(s.tools, e.a), stateOf(s.tools, e.alt)
 	ok := one.ok + other.ok
@@ -136,9 +137,8 @@ func (e *either) endSession(s *session, b toolState) {
 	}
 }
 
-// supported reports whether the log supports the rule. This requires that the rule held, that both
-// calls were needed, and that neither chance nor calls at the beginning of sessions explain the
-// result.
+// supported reports whether the log supports the rule: it always held, both calls were needed, and
+// the result cannot be explained by chance or by calls that sessions begin with.
 func (e *either) supported(m *Miner, tried int) bool {
 	v := m.survey
 	switch {
@@ -154,7 +154,7 @@ func (e *either) supported(m *Miner, tried int) bool {
 	return true
 }
 
-// about returns the field whose values agree best in A and B, or nil.
+// about returns the field whose values best agree between A and B, or nil if none is supported.
 func (e *either) about(least, tried int) *candidate {
 	supported := list.Filter(e.same, func(c *candidate) bool { return c.supported(least, tried) })
 	if len(supported) == 0 {
@@ -163,8 +163,8 @@ func (e *either) about(least, tried int) *candidate {
 	return slices.MinFunc(supported, compareKeys)
 }
 
-// strongest returns the strongest pair for each B, and further pairs that share no call with a
-// stronger pair.
+// strongest returns, for each B, the strongest rule and those further rules that have no call in
+// common with a stronger one.
 func strongest(all []*either) (kept []*either) {
 	slices.SortFunc(all, func(x, y *either) int {
 		return cmp.Or(cmp.Compare(x.strength(), y.strength()), x.b-y.b, x.a-y.a, x.alt-y.alt)
@@ -180,10 +180,10 @@ func strongest(all []*either) (kept []*either) {
 	return kept
 }
 
-// implied reports whether the rule follows from other rules: from a chain through a call before B,
+// implied reports whether the rule follows from others: from a chain through another call before B,
 // or from two calls that each come after A or alt.
 func (e *either) implied(held map[pair]bool, all []*either) bool {
-	stands := func(n int) bool { // A or alt came before the call n
+	stands := func(n int) bool { // n came after A or alt
 		return n == e.a || n == e.alt || held[pair{e.a, n}] || held[pair{e.alt, n}] ||
 			slices.ContainsFunc(all, func(k *either) bool { return k.b == n && k.a == e.a && k.alt == e.alt })
 	}

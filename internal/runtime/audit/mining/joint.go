@@ -6,10 +6,11 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// maxParts limits the number of fields that are combined into two-field keys, per pair of calls.
+// maxParts is the maximum number of fields per pair of calls to combine into two-field keys.
 const maxParts = 4
 
-// jointCandidates returns two-field keys if each field alone always held and is supported.
+// jointCandidates returns candidates with two-field keys, combined from supported candidates with
+// one field.
 func (m *Miner) jointCandidates(candidates []*candidate, tried int) (all []*candidate) {
 	supported := list.Filter(candidates, func(c *candidate) bool { return c.alt < 0 && c.supported(m.least, tried) })
 	for p, of := range groupBy(supported, func(c *candidate) pair { return c.pair }) {

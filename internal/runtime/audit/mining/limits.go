@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// limits returns proposals that limit numbers of calls. It proposes numbers that were reached and
-// never exceeded, and limits with headroom for tools whose effects are irreversible.
+// limits returns proposals that limit numbers of calls: to numbers that were reached and never
+// exceeded, and, for tools with irreversible effects, to numbers with headroom.
 func (m *Miner) limits() (all []Proposal) {
 	for n, t := range m.survey.tools {
 		if t.sessions < m.least {
@@ -28,7 +28,7 @@ func (m *Miner) limits() (all []Proposal) {
 		most, reached, how := ceiling(t.perSession)
 		limit := most
 		switch {
-		case how.beats(len(m.survey.tools)) && (perDay == 0 || most < perDay): // otherwise the daily limit explains the observation
+		case how.beats(len(m.survey.tools)) && (perDay == 0 || most < perDay): // otherwise the daily limit is the explanation
 			out.Evidence = fmt.Sprintf("%d calls of %s in %d of %d sessions, more in none", most, text.Escape(name), reached, t.sessions)
 		case m.kinds[n].Acts() && perDay == 0:
 			limit, how = 2*most, 0
@@ -44,14 +44,14 @@ func (m *Miner) limits() (all []Proposal) {
 	return all
 }
 
-// proposal returns a proposal that restricts the tool with index n and has no rule yet.
+// proposal returns a proposal for a rule about the n-th tool. The rule is yet to be filled in.
 func (m *Miner) proposal(kind string, n int) Proposal {
 	t := m.survey.tools[n]
 	return Proposal{Kind: kind, tool: m.names[n], Sessions: t.sessions, Calls: t.calls, Chance: 1, Since: t.first}
 }
 
-// amounts returns proposals that limit sums for tools that pay. The limit is twice the maximum that
-// any user paid in a day.
+// amounts returns proposals that limit the sums spent by tools that pay, to twice the maximum that
+// any user has spent in a day.
 func (m *Miner) amounts() (all []Proposal) {
 	for n, t := range m.survey.tools {
 		if m.kinds[n] != toolkind.Pay || t.sessions < m.least || m.cut {
@@ -71,8 +71,8 @@ func (m *Miner) amounts() (all []Proposal) {
 	return all
 }
 
-// daily returns the proposal that limits the number of calls per user and day. perDay is 0 if the
-// log supports no such limit.
+// daily returns the proposal that limits the number of calls per user and day, and the limit. The
+// limit is 0 if the log supports none.
 func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 	days := 0
 	for _, c := range t.perDay {
@@ -98,9 +98,9 @@ func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 	return out, most
 }
 
-// ceiling returns the highest number of calls in a histogram, the number of observations that
-// reached it, and the chance that none of these exceeded it if each further call were as probable
-// as the earlier ones.
+// ceiling returns the highest number of calls in a histogram, how many observations reached it, and
+// the chance that none of them went further if each further call were as likely as the earlier
+// ones.
 func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for n := range counts {
 		most = max(most, n)
@@ -121,10 +121,10 @@ func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for k := 1; k < most; k++ {
 		could, went = could+least(k), went+least(k+1)
 	}
-	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // smoothed, because a few observations do not make the probability certain
+	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // smoothed, because a few observations do not make anything certain
 	on := min(share(went, could), share(reached, least(most-1)))
 	how = chance(float64(reached) * math.Log1p(-on))
-	if near := most / 4; near > 1 { // numbers close to the maximum differ only by chance
+	if near := most / 4; near > 1 { // numbers near the maximum differ only by chance
 		how = max(how, clusteredByChance(reached, least(most-near), near+1))
 	}
 	return most, reached, how
@@ -138,14 +138,15 @@ func (m *Miner) row() (all []Proposal) {
 	}
 	most := max(3, v.run+2)
 	looser := Proposal{Kind: "row", Sessions: v.sessions, Calls: v.calls, Chance: 1, Since: v.from}
-	looser.Rule = fmt.Sprintf("limit * to %d in a row", 4*most) // equal calls may differ in the way they are written
+	looser.Rule = fmt.Sprintf("limit * to %d in a row", 4*most) // equal calls can be written differently
 	looser.Evidence = fmt.Sprintf("the same call was made at most %s in a row in %s", times(v.run), text.Count(v.sessions, "session"))
 	p := looser
 	p.Rule, p.looser = fmt.Sprintf("limit * to %d in a row", most), []Proposal{looser}
 	return []Proposal{p}
 }
 
-// taint returns proposals for calls that never followed a call with untrusted content.
+// taint returns proposals to require approval of calls that never came after a call that returns
+// untrusted content.
 func (m *Miner) taint() (all []Proposal) {
 	v := m.survey
 	for b, t := range v.tools {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// Mine searches a log. The proposals in its report held in the whole log but are not proved yet;
-// see [Miner.Prove].
+// Mine searches a log for rules. The rules in its report held throughout the log but have not been
+// proved; see [Miner.Prove].
 func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
 	m := &Miner{log: log, least: cmp.Or(o.Sessions, DefaultSessions), deny: o.Deny, maps: o.Maps, survey: newSurvey(), progress: o.Progress, seen: newSeen()}
 	r := &reader{log: log, numbers: map[string]int{}, labels: map[string]bool{}}
@@ -43,8 +43,8 @@ func Mine(ctx context.Context, log Log, o Options) (*Miner, *Report, error) {
 	return m, report, nil
 }
 
-// find walks the log again to answer the questions that the survey leaves open, if the answers can
-// lead to a rule.
+// find answers the questions left open by the survey. It walks the log again only if the answers
+// could lead to a rule.
 func (m *Miner) find(ctx context.Context, r *reader) (*findings, error) {
 	v, n := m.survey, len(m.survey.tools)
 	candidates := v.candidates(m.least)

@@ -10,15 +10,15 @@ import (
 // DefaultSessions is the default minimum number of sessions for a rule.
 const DefaultSessions = 20
 
-// Options configures a search.
+// Options configures [Mine].
 type Options struct {
-	Maps     []*rules.Map                    // the policy's maps, which are needed to find rules about the names that they assign
-	Sessions int                             // minimum sessions for a rule; 0: DefaultSessions
-	Deny     bool                            // the policy refuses all calls that no rule names
+	Maps     []*rules.Map                    // the policy's maps, needed for rules about the names that the maps assign
+	Sessions int                             // minimum number of sessions for a rule; 0: DefaultSessions
+	Deny     bool                            // the policy refuses all calls not named in a rule
 	Progress func(stage string, records int) // may be nil
 }
 
-// A Miner searches one log. It must not be used concurrently.
+// A Miner searches a log for rules. It is not safe for concurrent use.
 type Miner struct {
 	log      Log
 	least    int

@@ -10,22 +10,22 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Note is an observation about the existing rules.
+// A Note is an observation, usually about an existing rule.
 type Note struct {
-	Kind  string `json:"kind"`           // the kind of observation: "shadow", "approvals" or "opening"
-	Rule  string `json:"rule,omitempty"` // the position of the rule
+	Kind  string `json:"kind"`           // "shadow", "approvals" or "opening"
+	Rule  string `json:"rule,omitempty"` // position of the rule
 	Net   string `json:"net,omitempty"`
 	Count int    `json:"count"`
 	Text  string `json:"text"`
 }
 
-// A ruleActivity counts what the existing rules did, or would have done in shadow mode.
+// A ruleActivity counts what the existing rules did, or would have done outside shadow mode.
 type ruleActivity struct {
 	nets   map[[2]string]*netActivity
-	shadow int // decisions that a net in shadow mode took part in
+	shadow int // number of decisions involving a net in shadow mode
 }
 
-// A netActivity holds the counts for one net. refuse and ask count what the net would have done in
+// A netActivity counts what one net did. refuse and ask count what it would have done outside
 // shadow mode.
 type netActivity struct {
 	refuse, ask      int
@@ -35,7 +35,7 @@ type netActivity struct {
 
 func newSeen() *ruleActivity { return &ruleActivity{nets: map[[2]string]*netActivity{}} }
 
-// Limits on the number of separate counters.
+// Maximum numbers of separate counters.
 const (
 	maxNets     = 200
 	maxSessions = 5000
@@ -76,7 +76,7 @@ func (s *ruleActivity) count(e *trail.Entry) {
 	}
 }
 
-// would returns a description of what a net would have done.
+// would describes what the net would have done outside shadow mode.
 func (n *netActivity) would() string {
 	var all []string
 	if n.refuse > 0 {
@@ -88,7 +88,7 @@ func (n *netActivity) would() string {
 	return text.And(all)
 }
 
-// notes returns the observations, sorted.
+// notes returns the observations, sorted for display.
 func (s *ruleActivity) notes(least int) []Note {
 	all := []Note{}
 	would := 0

@@ -8,17 +8,18 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A findings holds the ordering rules that the log supports.
+// A findings holds the ordering rules supported by the log.
 type findings struct {
-	tried        int // number of rules that were tested against chance
+	tried        int // number of rules tested against chance
 	more         bool
 	held         map[pair]bool
-	best         map[pair]*candidate // the supported field of each pair
+	best         map[pair]*candidate // best supported key of each pair
 	eithers      []*either
 	invalidators map[pair][]*invalidator
 }
 
-// bestKeys returns each pair's supported key, which is the field that agrees best, or two fields.
+// bestKeys returns the best supported key of each pair: the field whose values agree best, or two
+// fields.
 func (m *Miner) bestKeys(candidates, joint []*candidate, tried int) map[pair]*candidate {
 	best := map[pair]*candidate{}
 	for _, c := range candidates {
@@ -37,7 +38,7 @@ func (m *Miner) bestKeys(candidates, joint []*candidate, tried int) map[pair]*ca
 	return best
 }
 
-// heldPairs returns the pairs that always held and that are statistically significant.
+// heldPairs returns the pairs that held in all sessions and are statistically significant.
 func (m *Miner) heldPairs(tried int, best map[pair]*candidate) map[pair]bool {
 	v, held := m.survey, map[pair]bool{}
 	for p, s := range v.pairs {
@@ -51,7 +52,8 @@ func (m *Miner) heldPairs(tried int, best map[pair]*candidate) map[pair]bool {
 	return held
 }
 
-// openingNotes returns notes on calls that most sessions begin with but that do not lead to a rule.
+// openingNotes returns notes about calls that most sessions begin with, whose position is therefore
+// not evidence for a rule.
 func (m *Miner) openingNotes() (all []Note) {
 	v := m.survey
 	for a, t := range v.tools {
@@ -69,7 +71,7 @@ func (m *Miner) openingNotes() (all []Note) {
 	return all
 }
 
-// sequences returns the proposals for ordering rules, except rules that follow from others.
+// sequences returns the proposals for ordering rules, except those that follow from others.
 func (m *Miner) sequences(f *findings) (all []Proposal) {
 	for p := range f.held {
 		if !chained(f.held, f.best, p) {
@@ -84,8 +86,8 @@ func (m *Miner) sequences(f *findings) (all []Proposal) {
 	return all
 }
 
-// chained reports whether "A before C" follows from "A before B" and "B before C". If the rule "A
-// before C" has a key, the other two rules must have keys that use the same field of B.
+// chained reports whether the rule p, "A before C", follows from two others, "A before B" and "B
+// before C". If p has a key, the keys of the other two must match it and share a field of B.
 func chained(held map[pair]bool, best map[pair]*candidate, p pair) bool {
 	for q := range held {
 		if q.a != p.a || q.b == p.b || !held[pair{q.b, p.b}] {
@@ -99,7 +101,7 @@ func chained(held map[pair]bool, best map[pair]*candidate, p pair) bool {
 	return false
 }
 
-// sequence returns the proposal for a pair that always held.
+// sequence returns the proposal for a pair that held.
 func (m *Miner) sequence(f *findings, p pair) Proposal {
 	v, c := m.survey, f.best[p]
 	s, b := v.pairs[p], v.tools[p.b]
@@ -120,7 +122,8 @@ func (m *Miner) sequence(f *findings, p pair) Proposal {
 	return out
 }
 
-// withSince adds "since" to a sequence whose first call must be repeated after other calls.
+// withSince adds "since" to the proposal for a pair whose first call must be repeated after any of
+// the calls in of.
 func (m *Miner) withSince(p Proposal, of []*invalidator, first string) Proposal {
 	out := p
 	out.looser = []Proposal{p}
@@ -131,7 +134,7 @@ func (m *Miner) withSince(p Proposal, of []*invalidator, first string) Proposal 
 	}
 	out.Rule += " since " + strings.Join(names, ", ")
 	out.Evidence += fmt.Sprintf("; %s was called again after %s", text.Escape(first), text.And(said))
-	out.claims = nil // claims cannot express "since"
+	out.claims = nil // a claim cannot express "since"
 	return out
 }
 
@@ -153,15 +156,15 @@ func (m *Miner) alternative(e *either, tried int) Proposal {
 	out.Rule = fmt.Sprintf("require %s or %s before %s%s", rules.Written(one), rules.Written(other), rules.Written(then), clause)
 	out.Evidence = fmt.Sprintf("%s came after a successful %s or %s in %d of %d sessions (%s; after %s in %s, after %s in %d)%s",
 		text.Escape(then), text.Escape(one), text.Escape(other), b.sessions, b.sessions, text.Count(b.calls, "call"), text.Escape(one), text.Count(early, "session"), text.Escape(other), otherEarly, whole)
-	for _, first := range []string{one, other} { // each call alone would form a stronger rule
+	for _, first := range []string{one, other} { // a rule with only one of the calls would be stronger
 		out.claims = append(out.claims, fmt.Sprintf("prove never %s before %s%s", rules.Written(then), rules.Written(first), clause))
 	}
 	out.Chance = how.probability()
 	return out
 }
 
-// clause returns the part of a rule that follows the names, and the corresponding wording for the
-// evidence. c may be nil.
+// clause returns the part of a rule after the names, and how to say the same in the evidence. c may
+// be nil.
 func (c *candidate) clause(each bool, call string) (clause, said string) {
 	if !each {
 		clause = " once"
@@ -177,7 +180,7 @@ func (c *candidate) clause(each bool, call string) (clause, said string) {
 	return clause + c.key(), fmt.Sprintf(", each with the %s of one %s", c.fieldNames(), call)
 }
 
-// key returns the key in the form used in rules.
+// key returns the key as it is written in a rule.
 func (c *candidate) key() string {
 	first, then := strings.Split(c.first, joined), strings.Split(c.then, joined)
 	var all []string
@@ -190,10 +193,10 @@ func (c *candidate) key() string {
 	return " with same " + strings.Join(all, ", ")
 }
 
-// fieldNames lists B's fields.
+// fieldNames returns the names of B's fields, for display.
 func (c *candidate) fieldNames() string { return text.And(strings.Split(c.then, joined)) }
 
-// joins reports whether the two-field key is significantly stricter than each field alone.
+// joins reports whether the two-field key is significantly stricter than either field alone.
 func (c *candidate) joins(m *Miner, tried int) bool {
 	return !c.out && c.sessions >= m.least && c.together.changes[0] >= m.least && c.together.changes[1] >= m.least && c.once.beats(tried)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// suggestedFile is the file name of a policy that consists of proposals.
+// suggestedFile is the name of the rules file that contains the proposals.
 const suggestedFile = "suggested.rules"
 
 // Reasons for dropping proposals.
@@ -23,9 +23,9 @@ const (
 	whyUnknown = "the record describes the calls too incompletely to prove it"
 )
 
-// Prove replays the log under all proposals together. It drops the proposals that would have
-// refused or asked about a call that passed, and repeats this until there are no such proposals. A
-// call that passes under all rules passes under each of them.
+// Prove replays the log under all proposals together and drops those that would have refused or
+// asked about a call that passed. It repeats this until none is dropped. A call that passes under
+// all rules together passes under each of them.
 func (m *Miner) Prove(ctx context.Context, r *Report) error {
 	for len(r.Proposals) > 0 {
 		wrong, err := m.replay(ctx, r)
@@ -43,7 +43,8 @@ func (m *Miner) Prove(ctx context.Context, r *Report) error {
 	return nil
 }
 
-// replay repeats the decisions, and returns the wrong proposals and the reasons.
+// replay replays the log under the proposals. It returns the indices of the wrong ones, with the
+// reason for each.
 func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, err error) {
 	lines := r.lines() + strings.Join(list.Map(m.maps, func(of *rules.Map) string { return of.String() + "\n" }), "")
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: suggestedFile, Text: lines}}})
@@ -51,13 +52,13 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 		return nil, fmt.Errorf("building the proposal: %w", err)
 	}
 	wrong = map[int]string{}
-	at := map[string]int{} // proposal index by net
+	at := map[string]int{} // index of the proposal that each net was built from
 	for _, n := range result.Policy.Nets() {
 		at[n.Name] = n.Rule.Line - 1
 	}
 	run, err := replay.New(replay.Options{Policy: result.Policy, Active: result.Active, Durable: m.log.Durable, Partial: m.cut, Whole: m.whole, Differs: func(d *replay.Divergence) {
 		if d.Was != "allow" || d.Now == "allow" || len(wrong) > 0 {
-			return // differences after a refusal may be a consequence of the refusal
+			return // after a refusal, differences may just be its consequences
 		}
 		blame(wrong, at, whyRefuses, func(net string) bool {
 			return strings.Contains(d.Replayed, net+" blocked") || strings.Contains(d.Replayed, net+" asks")
@@ -83,12 +84,12 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 	return wrong, nil
 }
 
-// ignoredReasons are replay reasons that do not count against a rule: sessions that began before
-// the first record are left out, and calls that waited for approval did not pass.
+// ignoredReasons lists replay results that do not count against a rule: sessions that began before
+// the log were left out, and calls that waited for approval did not pass.
 var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
-// blame records the reason for dropping the proposals of the selected nets, or all proposals if no
-// net is selected.
+// blame marks the proposals of the nets selected by meant as wrong, or all proposals if it selects
+// none.
 func blame(wrong map[int]string, at map[string]int, why string, meant func(net string) bool) {
 	found := false
 	for net, i := range at {
@@ -104,7 +105,8 @@ func blame(wrong map[int]string, at map[string]int, why string, meant func(net s
 	}
 }
 
-// loosen replaces each wrong proposal by its next weaker form, if it has any.
+// loosen replaces each wrong proposal by its next weaker form, if it has one. It reports whether it
+// replaced any.
 func (r *Report) loosen(wrong map[int]string) (loosened bool) {
 	for i := range wrong {
 		p := &r.Proposals[i]

@@ -11,38 +11,38 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// A Log is a record of calls that can be read several times.
+// A Log is a record of calls that can be read repeatedly.
 type Log struct {
 	trail.Source
-	Name    string // the log's name in messages
-	Durable bool   // session state outlives a process, unless the log indicates otherwise
+	Name    string // name for messages
+	Durable bool   // sessions outlive their process, unless the log says otherwise
 }
 
-// A visitor receives a log's events in order. The method admit is called before the session counts
-// an admitted call, and succeed is called after the session has counted a success.
+// A visitor receives the events of a log in order. admit is called before the session counts an
+// admitted call, succeed after the session has counted a success, and end when a session has ended.
 type visitor interface {
 	admit(s *session, a *action)
 	succeed(s *session, a *action)
 	end(s *session)
 }
 
-// A reader walks through a log.
+// A reader reads a log and calls visitors.
 type reader struct {
 	log        Log
 	names      []string
 	numbers    map[string]int
-	labels     map[string]bool // the given maps, which assign names
+	labels     map[string]bool // names that can be assigned by the given maps
 	kinds      []toolkind.Kind
 	sessions   map[string]*session
 	drivers    map[string]string
 	writers    map[string]bool
-	cut        bool      // the log does not begin with the first record
-	whole      time.Time // time since which no records were removed; zero: no records were removed
+	cut        bool      // the beginning of the log is missing
+	whole      time.Time // records before this time may have been removed; zero if none were
 	visitors   []visitor
-	onDecision func(e *trail.Entry) // called for every decision; may be nil
+	onDecision func(e *trail.Entry) // called for each decision; may be nil
 }
 
-// walk reads the log from the beginning and calls the visitors.
+// walk reads the log from the beginning and passes its events to the visitors.
 func (r *reader) walk(ctx context.Context, progress func(records int), visitors ...visitor) error {
 	r.sessions, r.drivers, r.writers, r.visitors = map[string]*session{}, map[string]string{}, map[string]bool{}, visitors
 	whole, err := trail.Whole(ctx, r.log.Source)
@@ -73,7 +73,7 @@ func (r *reader) end(s *session) {
 	}
 }
 
-// each reads the records of a log.
+// each calls do for each record of a log.
 func each(ctx context.Context, log Log, progress func(records int), do func(*trail.Record, *trail.Entry)) error {
 	n := 0
 	for record, err := range log.Records(ctx, nil) {
@@ -102,7 +102,7 @@ func (r *reader) take(e *trail.Entry) {
 		if s := r.sessions[e.Session]; s != nil {
 			r.end(s)
 			delete(r.sessions, e.Session)
-			if e.Event == "reset" { // the session continues, but counts as a new one
+			if e.Event == "reset" { // the session continues but is counted as a new one
 				r.sessions[e.Session] = newSession(s.process)
 			}
 		}
@@ -131,7 +131,7 @@ func (r *reader) take(e *trail.Entry) {
 	}
 }
 
-// open starts a session, or resumes a session that outlived its process.
+// open starts a session, or resumes one that has outlived its process.
 func (r *reader) open(e *trail.Entry) {
 	old := r.sessions[e.Session]
 	driver, known := r.drivers[e.Process]
@@ -171,7 +171,7 @@ func (r *reader) decide(e *trail.Entry) {
 			continue
 		}
 		n, ok := r.number(name, e)
-		if !ok { // there are too many tools
+		if !ok { // too many tools
 			return
 		}
 		a.names = append(a.names, named{n, !slices.Contains(e.Uncertain, name) && !slices.Contains(e.Weak, name)})
@@ -191,7 +191,8 @@ func (r *reader) decide(e *trail.Entry) {
 	}
 }
 
-// number returns the index of a name that rules use for the call.
+// number returns the index of a name of the call. It returns false if there are too many names, or
+// if the name is too long.
 func (r *reader) number(name string, e *trail.Entry) (int, bool) {
 	n, ok := r.numbers[name]
 	if ok || len(r.names) == maxTools || len(name) > audit.MaxText/2 {
@@ -200,7 +201,7 @@ func (r *reader) number(name string, e *trail.Entry) (int, bool) {
 	n = len(r.names)
 	r.names, r.numbers[name] = append(r.names, name), n
 	if name == e.Names[0] {
-		name = e.Tool // the name without the server's prefix
+		name = e.Tool // use the name without the server prefix
 	}
 	r.kinds = append(r.kinds, toolkind.ByName(name))
 	return n, true

@@ -21,13 +21,12 @@ const (
 	whyOpens = "the policy refuses the call by default: deny, and a rule about it would let it pass"
 )
 
-// proofTime limits the work of each check of the policy with the proposals.
+// proofTime limits the time for each check of the policy with the proposals.
 const proofTime = 5 * time.Second
 
-// DropRedundant drops proposals that source's policy makes unnecessary or harmful: statements that
-// the policy already has, rules that it proves on its own, rules that would admit a call that
-// "default: deny" refuses, and rules that check reports as having no effect or as making a tool
-// impossible.
+// DropRedundant drops proposals that are unnecessary or harmful given source's policy: statements
+// that the policy has already, rules that it proves, rules that would open calls refused by
+// "default: deny", and rules that check reports as having no effect or making a tool impossible.
 func (r *Report) DropRedundant(ctx context.Context, source policy.Source) error {
 	r.dropRepeated(source)
 	if err := r.dropOpening(source); err != nil {
@@ -54,11 +53,11 @@ func (r *Report) DropRedundant(ctx context.Context, source policy.Source) error 
 	return nil
 }
 
-// dropRepeated drops statements that the policy already has.
+// dropRepeated drops statements that the policy contains already.
 func (r *Report) dropRepeated(source policy.Source) {
 	have := map[string]bool{}
 	for _, t := range source.Rules {
-		f, _ := rules.Parse("", []byte(t.Text)) // rules that cannot be read have no statements
+		f, _ := rules.Parse("", []byte(t.Text)) // rules with syntax errors have no statements
 		for _, s := range f.Statements {
 			have[s.String()] = true
 		}
@@ -72,8 +71,8 @@ func (r *Report) dropRepeated(source policy.Source) {
 	r.drop(wrong)
 }
 
-// dropOpening drops rules about calls that only the default refuses. A rule that names a call would
-// exempt the call from the default.
+// dropOpening drops rules about calls that are refused only by default, because a rule that names a
+// call exempts it from the default.
 func (r *Report) dropOpening(source policy.Source) error {
 	if source.Default != "deny" {
 		return nil
@@ -98,9 +97,9 @@ func (r *Report) dropOpening(source policy.Source) error {
 	return nil
 }
 
-// dropProved drops proposals that the policy provably guarantees already.
+// dropProved drops rules that the policy provably enforces already.
 func (r *Report) dropProved(ctx context.Context, source policy.Source) error {
-	text, at := "", []int{-1} // at holds the index of the proposal that each line belongs to
+	text, at := "", []int{-1} // at maps line numbers to indices of proposals
 	for i, p := range r.Proposals {
 		for _, c := range p.claims {
 			text += c + "\n"
@@ -124,7 +123,7 @@ func (r *Report) dropProved(ctx context.Context, source policy.Source) error {
 	return nil
 }
 
-// checkWith checks the policy with additional rules.
+// checkWith checks the policy extended by the rules in text.
 func checkWith(ctx context.Context, source policy.Source, text string) (check.Report, error) {
 	if source.Rules = slices.Clone(source.Rules); text != "" {
 		source.Rules = append(source.Rules, config.RuleText{File: suggestedFile, Text: text})
@@ -133,13 +132,14 @@ func checkWith(ctx context.Context, source policy.Source, text string) (check.Re
 	return report, err
 }
 
-// errorsElsewhere returns the errors in the existing rules.
+// errorsElsewhere returns the errors in the existing rules, not in the proposals.
 func errorsElsewhere(report check.Report) diag.List {
 	return list.Filter(report.Problems.Of(diag.Error), func(p diag.Problem) bool { return p.File != suggestedFile })
 }
 
-// complaints returns the problems that check finds in each proposal. If the proposals cause new
-// errors only in the existing rules, complaints blames the last proposal.
+// complaints returns the indices of the proposals that check complains about, with the complaint
+// about each. If the proposals only cause new errors in existing rules, the last proposal is
+// blamed.
 func (r *Report) complaints(ctx context.Context, source policy.Source, before int) (map[int]string, error) {
 	report, err := checkWith(ctx, source, r.lines())
 	if err != nil {

@@ -9,30 +9,31 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A Report holds the rules that a log supports.
+// A Report holds the rules supported by a log.
 type Report struct {
 	Log       string     `json:"log"`
 	Sessions  int        `json:"sessions"`
 	Calls     int        `json:"calls"` // number of admitted calls
 	From      time.Time  `json:"from"`
 	To        time.Time  `json:"to"`
-	LeftOut   int        `json:"leftOut"` // number of sessions that began before the log
-	More      bool       `json:"more"`    // a limit was reached, so some combinations were not tried
+	LeftOut   int        `json:"leftOut"` // number of sessions ignored because they began before the log
+	More      bool       `json:"more"`    // not all combinations were tried, because a limit was reached
 	Proposals []Proposal `json:"proposals"`
 	Dropped   []Dropped  `json:"dropped"`
 	Notes     []Note     `json:"notes"`
 	Allow     []Allowed  `json:"allow"` // candidates for an allow list; empty if the policy denies by default
 
-	least int // minimum number of sessions that a rule needed
+	least int // minimum number of sessions for a rule
 }
 
-// A Dropped is a rule that is not proposed, and the reason.
+// A Dropped is a rule that was considered but is not proposed, and why.
 type Dropped struct {
 	Rule string `json:"rule"`
 	Why  string `json:"why"`
 }
 
-// drop removes the proposals whose indices are keys of wrong, and records the reason for each.
+// drop removes the wrong proposals, given by their indices, and adds them to r.Dropped with the
+// reason for each.
 func (r *Report) drop(wrong map[int]string) {
 	kept := []Proposal{}
 	for i, p := range r.Proposals {
@@ -45,25 +46,25 @@ func (r *Report) drop(wrong map[int]string) {
 	r.Proposals = kept
 }
 
-// A Proposal is a rule that the log supports. It refuses no call that passed.
+// A Proposal is a rule supported by the log. It would not have refused any call that passed.
 type Proposal struct {
-	Rule     string    `json:"rule"`     // the rule in the form of a line in a rules file
-	Kind     string    `json:"kind"`     // the kind of rule: "order", "value", "budget", "row" or "taint"
-	Evidence string    `json:"evidence"` // the evidence, in one sentence
-	Sessions int       `json:"sessions"` // number of sessions that have the restricted call
+	Rule     string    `json:"rule"`     // the rule as a line of a rules file
+	Kind     string    `json:"kind"`     // "order", "value", "budget", "row" or "taint"
+	Evidence string    `json:"evidence"` // one sentence
+	Sessions int       `json:"sessions"` // number of sessions with the restricted call
 	Calls    int       `json:"calls"`
-	Chance   float64   `json:"chance"` // probability of the observation if there were no rule, at least 1e-300; 1 for a limit with headroom, which is not a statistical finding
+	Chance   float64   `json:"chance"` // probability of the observation if there were no rule, at least 1e-300; 1 for a limit with headroom, which is not statistical
 	Since    time.Time `json:"since"`
 
-	tool   string     // tool that the rule restricts; empty: all
-	claims []string   // claims whose proof shows that a policy already has the rule
-	looser []Proposal // weaker forms of the rule, to use if the rule refuses a call
+	tool   string     // the restricted tool; empty: all tools
+	claims []string   // if one of these claims is proved, the policy has the rule already
+	looser []Proposal // weaker rules to try, in order, if this one refuses a call
 }
 
-// ranks determines the order of the kinds of proposals.
+// ranks orders the kinds of proposals.
 var ranks = map[string]int{"value": 0, "order": 0, "taint": 1, "budget": 2, "row": 3}
 
-// rank returns the place of a proposal's kind. Limits with headroom come one place later.
+// rank returns the position of the proposal's kind, or the next position for a limit with headroom.
 func (p *Proposal) rank() int {
 	if p.Chance >= 1 {
 		return ranks[p.Kind] + 1
@@ -77,7 +78,7 @@ func rank(all []Proposal) {
 	})
 }
 
-// lines returns the rules of all proposals, one per line.
+// lines returns the proposed rules, one per line.
 func (r *Report) lines() string {
 	return strings.Join(list.Map(r.Proposals, func(p Proposal) string { return p.Rule + "\n" }), "")
 }

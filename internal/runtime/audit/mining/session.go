@@ -2,33 +2,33 @@ package mining
 
 import "math"
 
-// A session is a session in the log, with its history so far.
+// A session is the state of a session in the log, after the events so far.
 type session struct {
 	process string
 	partial bool // the session began before the log
 	early   bool // the session certainly began before the log
-	resumed bool // the session began before the log unless its first call has number 1
+	resumed bool // the session began before the log unless the number of its first call is 1
 	calls   map[uint64]*action
 	clock   int // number of events so far
 
 	tools        map[int]*toolState
 	values       map[fieldKey]map[string]*valueState
 	invalidators map[*invalidator]*invalidatorState
-	lastRow      string // the value of action.row for the last call
+	lastRow      string // action.row of the last call
 	run          int
 }
 
-// A toolState counts a tool's calls in a session.
+// A toolState counts the calls of one tool in a session.
 type toolState struct {
 	made, ok           int
-	firstMade, firstOK int // time of the first call, and time of the first success, on the session's clock; 0: never
+	firstMade, firstOK int // when the first call was made and when the first success occurred, on the session's clock; 0: never
 	lastMade, lastOK   int
-	freshOK            int // admission time of that successful call that was admitted last
-	pending            int // number of calls that have not ended
+	freshOK            int // when the newest successful call was admitted
+	pending            int // number of calls in flight
 	lastEnd            int
 }
 
-// before reports whether a success of t came before the session's first call of b.
+// before reports whether t succeeded before b was first called.
 func (t *toolState) before(b *toolState) bool { return t.firstOK > 0 && t.firstOK < b.firstMade }
 
 func newSession(process string) *session {
@@ -52,7 +52,7 @@ func (s *session) passed(a *action) {
 	}
 }
 
-// ended counts the end of a call, with any outcome.
+// ended counts an ended call, whatever its outcome.
 func (s *session) ended(a *action) {
 	for _, n := range a.names {
 		t := s.tool(n.tool)
@@ -61,7 +61,7 @@ func (s *session) ended(a *action) {
 	}
 }
 
-// succeeded counts a success.
+// succeeded counts a successful call.
 func (s *session) succeeded(a *action) {
 	for _, n := range a.names {
 		if !n.certain {
@@ -82,13 +82,14 @@ type fieldKey struct {
 	field string
 }
 
-// A valueState counts a session's calls with one value of a field.
+// A valueState counts the calls in a session that have a certain value in a field.
 type valueState struct {
 	made, ok         int
 	lastMade, lastOK int
 }
 
-// value returns the state for a value. If there are too many values, the state is not kept.
+// value returns the state for a value of a field. If the field has too many values, the state is
+// not stored.
 func (s *session) value(key fieldKey, value string) *valueState {
 	if s.values[key] == nil {
 		s.values[key] = map[string]*valueState{}

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An invalidatorVisitor finds each call C such that, after C, another A always came before B.
+// An invalidatorVisitor tests invalidators against the log.
 type invalidatorVisitor struct{ byA, byB, byC map[int][]*invalidator }
 
 func newInvalidatorVisitor(all []*invalidator) *invalidatorVisitor {
@@ -34,7 +34,7 @@ func (v *invalidatorVisitor) admit(s *session, a *action) {
 	}
 }
 
-// check tests a call of B, given the events since the previous B.
+// check tests the rule on a call of B, given the events since the previous call of B.
 func (of *invalidator) check(s *session) {
 	state := s.invalidatorState(of)
 	c := s.tools[of.c]
@@ -43,7 +43,7 @@ func (of *invalidator) check(s *session) {
 		return
 	}
 	if state.between > 0 {
-		// chance that the last of the events after the first A is another A
+		// chance that, after the first A, the last event is another A and not C
 		of.chance += chance(math.Log(float64(state.ok-1)) - math.Log(float64(state.ok-1+state.between)))
 		of.calls++
 		if !state.counted {
@@ -66,8 +66,8 @@ func (v *invalidatorVisitor) succeed(s *session, a *action) {
 
 func (v *invalidatorVisitor) end(*session) {}
 
-// supportedInvalidators returns the invalidators that the log supports for each pair, most
-// significant first.
+// supportedInvalidators returns the invalidators that the log supports, by pair, most significant
+// first.
 func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*invalidator {
 	held := list.Filter(all, func(s *invalidator) bool { return !s.out && s.sessions >= least && s.chance.beats(tried) })
 	by := groupBy(held, func(s *invalidator) pair { return s.pair })
@@ -77,8 +77,8 @@ func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*inv
 	return by
 }
 
-// invalidators returns the calls that may invalidate A, for those pairs that held for each call of
-// B. more is true if the limit was reached.
+// invalidators returns the invalidators to test for those pairs that held for each call of B. more
+// is true if the limit was reached.
 func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*invalidator, more bool) {
 	for p := range held {
 		s := v.pairs[p]
@@ -98,7 +98,7 @@ func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*inva
 	return all, false
 }
 
-// joined reports whether any call has both the name C and another name that the rule uses.
+// joined reports whether there was a call with both the name C and the name A or B.
 func (v *survey) joined(c int, p pair) bool {
 	return stateOf(v.pairs, pair{c, p.a}).shared || stateOf(v.pairs, pair{c, p.b}).shared
 }

@@ -1,7 +1,7 @@
 package mining
 
-// entry returns the entry for a key, and creates it if it is missing. If the map already has limit
-// entries, the new entry is not stored, and changes to it are lost.
+// entry returns m[key], creating the entry if necessary. If m already has limit entries, the new
+// entry is not stored.
 func entry[K comparable, V any](m map[K]*V, key K, limit int) *V {
 	v := m[key]
 	if v == nil {
@@ -13,7 +13,7 @@ func entry[K comparable, V any](m map[K]*V, key K, limit int) *V {
 	return v
 }
 
-// stateOf returns a copy of the entry for a key, or the zero value if the entry is missing.
+// stateOf returns a copy of m[key], or the zero value if there is no entry.
 func stateOf[K comparable, V any](m map[K]*V, key K) (v V) {
 	if of := m[key]; of != nil {
 		v = *of
@@ -21,7 +21,7 @@ func stateOf[K comparable, V any](m map[K]*V, key K) (v V) {
 	return v
 }
 
-// groupBy returns the elements by key, in order.
+// groupBy groups the elements by key, preserving their order.
 func groupBy[K comparable, V any](all []V, key func(V) K) map[K][]V {
 	by := map[K][]V{}
 	for _, v := range all {
@@ -30,7 +30,7 @@ func groupBy[K comparable, V any](all []V, key func(V) K) map[K][]V {
 	return by
 }
 
-// A sessionSet is a set of session names. It does not grow beyond maxSessions.
+// A sessionSet is a set of at most maxSessions session names.
 type sessionSet map[string]bool
 
 func (s *sessionSet) add(session string) {

@@ -18,10 +18,10 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Logs is a list of logs that are read in order.
+// Logs is a list of logs to be read in order.
 type Logs []trail.Source
 
-// Records implements [trail.Source]. Each log has its own chains.
+// Records implements [trail.Source]. It gives the chains of each log names of their own.
 func (l Logs) Records(ctx context.Context, f *trail.Filter) iter.Seq2[trail.Record, error] {
 	return func(yield func(trail.Record, error) bool) {
 		for i, source := range l {
@@ -35,15 +35,15 @@ func (l Logs) Records(ctx context.Context, f *trail.Filter) iter.Seq2[trail.Reco
 	}
 }
 
-// Suggest returns the proved rules that a log supports and that the configuration's policy lacks.
-// The configuration may be nil.
+// Suggest returns the rules that a log supports, after proving them and dropping those that c's
+// policy makes redundant. c may be nil.
 func Suggest(ctx context.Context, log Log, c *config.Config, o Options) (*Report, error) {
 	var source policy.Source
 	if c != nil {
 		source = policy.FromConfig(c)
 		o.Deny = o.Deny || c.Default == "deny"
 		for _, t := range c.Rules {
-			f, _ := rules.Parse("", []byte(t.Text)) // rules that cannot be read contribute no names
+			f, _ := rules.Parse("", []byte(t.Text)) // rules with syntax errors contribute no maps
 			for _, s := range f.Statements {
 				if of, ok := s.(*rules.Map); ok {
 					o.Maps = append(o.Maps, of)
@@ -61,7 +61,7 @@ func Suggest(ctx context.Context, log Log, c *config.Config, o Options) (*Report
 	return r, err
 }
 
-// Text returns the report as lines of rules, each with its evidence in a comment.
+// Text returns the report as a rules file, with the evidence for each rule in a comment.
 func (r *Report) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Suggested by petrigate suggest from %s: %s, %s that passed", text.Escape(r.Log), text.Count(r.Sessions, "session"), calls(r.Calls))
@@ -94,15 +94,14 @@ func (r *Report) Text() string {
 	return b.String()
 }
 
-// rules returns the proposals and their evidence.
+// rules returns the proposed rules, each with its evidence in a comment.
 func (r *Report) rules() string {
 	return strings.Join(list.Map(r.Proposals, func(p Proposal) string {
 		return fmt.Sprintf("\n# %s. No counterexample since %s%s\n%s\n", p.Evidence, day(p.Since), odds(p.Chance), p.Rule)
 	}), "")
 }
 
-// odds returns the end of a sentence, which gives the probability of the observation if there were
-// no rule.
+// odds returns the end of the evidence: the probability of the observation if there were no rule.
 func odds(chance float64) string {
 	switch {
 	case chance >= 1:
@@ -116,20 +115,20 @@ func odds(chance float64) string {
 // ApplyOptions configures [Report.Apply].
 type ApplyOptions struct {
 	Out io.Writer
-	Ask func(question string) (bool, error) // where to ask for confirmation; nil: no terminal
-	Yes bool                                // write without asking for confirmation
+	Ask func(question string) (bool, error) // asks for confirmation; nil if there is no terminal
+	Yes bool                                // do not ask for confirmation
 }
 
 var (
-	// ErrInline is the error for rules that are in the configuration file itself instead of a rules
-	// file.
+	// ErrInline is returned by [Report.Apply] if the last rules are in the configuration itself,
+	// not in a rules file.
 	ErrInline = errors.New("the configuration contains its rules: add the lines there, or move the rules to a rules file")
-	// ErrNoRules is the error for a configuration without rules.
+	// ErrNoRules is returned by [Report.Apply] if the configuration has no rules.
 	ErrNoRules = errors.New("the configuration has no rules to add these to; petrigate init writes some")
 )
 
-// Apply shows the change that adds the proposals to the last rules file of a configuration. It
-// writes the change after confirmation.
+// Apply adds the proposals to the last rules file of the configuration. It first shows the change
+// and, unless o.Yes is true, asks for confirmation.
 func (r *Report) Apply(c *config.Config, o ApplyOptions) error {
 	if len(r.Proposals) == 0 {
 		_, err := io.WriteString(o.Out, r.Text())
@@ -169,8 +168,8 @@ func (r *Report) Apply(c *config.Config, o ApplyOptions) error {
 	return err
 }
 
-// allowed returns the allow list as comments, because an allow list has an effect only with
-// "default: deny".
+// allowed returns the allow list as a comment, because it would take effect only with "default:
+// deny".
 func (r *Report) allowed() string {
 	if len(r.Allow) == 0 {
 		return ""

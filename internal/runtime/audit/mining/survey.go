@@ -10,45 +10,45 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 )
 
-// A pairStats holds the statistics for a pair of tools.
+// A pairStats holds the statistics of a pair of tools, A and B.
 type pairStats struct {
-	notOnce, notEach bool // refuted: some call of B came without an earlier A
-	shared           bool // some call has both names
+	notOnce, notEach bool // refuted: B was called without an earlier A
+	shared           bool // a call had both names
 	sessions         int  // number of sessions with both A and B
 	once, each       chance
 	earlier          int    // number of sessions with a success of A before B
-	early            uint64 // one bit for each of the first sessions that have B; the bit is set if a success of A came before B
+	early            uint64 // bit i is set if a success of A came before B in session i of those with B, counted from 0
 
-	after       bool // some call of B came after a call of A
+	after       bool // B was called after A
 	both        int
-	beforeFirst chance // chance that no B came after an A, in sessions with both calls
+	beforeFirst chance // chance that B never came after A in the sessions with both
 }
 
-// A toolStats holds the statistics for a tool.
+// A toolStats holds the statistics of a tool.
 type toolStats struct {
 	calls, sessions int
-	held            int // number of sessions that have a success
-	opened          int // number of sessions with an early success: among the first two events, or in the first eighth of the session's events
+	held            int // number of sessions with a success
+	opened          int // number of sessions that the tool opened: it succeeded among the first two events or in the first eighth of all events
 	first           time.Time
-	perSession      map[int]int        // for each number of calls, the number of sessions that made that many
-	perDay          map[int]int        // for each number of calls, on how many days a principal made that many
-	fields          map[string]int     // for each field, the number of calls that have it
-	sums            map[string]float64 // for each field, the maximum sum that one principal reached in a day
+	perSession      map[int]int        // maps numbers of calls to the number of sessions with so many calls
+	perDay          map[int]int        // maps numbers of calls to the number of days with so many calls by one principal
+	fields          map[string]int     // number of calls that have each field
+	sums            map[string]float64 // maximum sum of each field for one principal in a day
 }
 
-// A survey is the visitor for the first walk. It collects statistics on all tools and pairs of
+// A survey is the visitor of the first walk. It collects statistics about all tools and pairs of
 // tools.
 type survey struct {
 	pairs    map[pair]*pairStats
 	tools    []toolStats
 	sessions int
 	calls    int
-	partial  int // number of sessions that were left out
+	partial  int // number of sessions left out because they began before the log
 	from, to time.Time
 
 	days   map[dayKey]*dayCount
 	run    int  // maximum number of equal calls in a row
-	rowOff bool // for some call, it is unknown whether it equals another call
+	rowOff bool // there was a call that could not be compared with others
 }
 
 type dayKey struct {
@@ -97,7 +97,8 @@ func (v *survey) admit(s *session, a *action) {
 	}
 }
 
-// check updates the pairs for a call, given the session's earlier calls.
+// check updates the statistics of all pairs (A, B) when B is called, given the earlier calls of the
+// session.
 func (v *survey) check(s *session, b int, names []named) {
 	mine := s.tool(b)
 	for n, other := range s.tools {
@@ -115,7 +116,7 @@ func (v *survey) check(s *session, b int, names []named) {
 	}
 }
 
-// day counts a principal's calls per day, and adds up their amounts.
+// day counts the calls of each principal per day, and adds up their amounts.
 func (v *survey) day(tool int, a *action, all *toolStats) {
 	key, day := dayKey{a.principal, tool}, a.time.Unix()/(24*60*60)
 	d := entry(v.days, key, math.MaxInt)
@@ -139,7 +140,7 @@ func (v *survey) day(tool int, a *action, all *toolStats) {
 	}
 }
 
-// row counts how many equal calls come in a row.
+// row counts equal calls in a row.
 func (v *survey) row(s *session, a *action) {
 	if v.rowOff = v.rowOff || a.row == ""; v.rowOff {
 		return
@@ -153,7 +154,7 @@ func (v *survey) row(s *session, a *action) {
 
 func (v *survey) succeed(*session, *action) {}
 
-// end adds the statistics of a session that has ended.
+// end adds an ended session to the statistics.
 func (v *survey) end(s *session) {
 	switch {
 	case s.partial:
@@ -163,7 +164,7 @@ func (v *survey) end(s *session) {
 		return
 	}
 	v.sessions++
-	order := slices.Sorted(maps.Keys(s.tools)) // sums of chances must not depend on the iteration order of a map
+	order := slices.Sorted(maps.Keys(s.tools)) // sorted, because the sums of chances depend on the order
 	for _, b := range order {
 		t := s.tools[b]
 		if t.made == 0 {
@@ -186,11 +187,11 @@ func (v *survey) end(s *session) {
 	}
 }
 
-// samples is the number of sessions that have a bit in pairStats.early.
+// samples is the number of sessions recorded in pairStats.early.
 const samples = 64
 
-// together adds the statistics of a session that has both A and B. Sessions that have B but not A
-// are found by comparing session counts.
+// together adds a session with both A and B to the statistics of the pair. Sessions with B alone
+// are found by comparing numbers of sessions.
 func (v *survey) together(p pair, a, b *toolState) {
 	s := v.of(p)
 	early := a.before(b)
@@ -214,7 +215,7 @@ func (v *survey) together(p pair, a, b *toolState) {
 	}
 }
 
-// finish counts each principal's last day.
+// finish counts the last day of each principal.
 func (v *survey) finish() {
 	for key, d := range v.days {
 		v.tool(key.tool).perDay[d.calls]++
@@ -222,14 +223,15 @@ func (v *survey) finish() {
 	clear(v.days)
 }
 
-// always reports whether a success of A came before B in all sessions with B.
+// always reports whether a success of A came before B in all sessions with B, which must be at
+// least least.
 func (v *survey) always(p pair, least int) bool {
 	s := v.pairs[p]
 	return s != nil && !s.notOnce && s.sessions >= least && s.sessions == v.tools[p.b].sessions
 }
 
 // opens reports whether most sessions that use the tool begin with it. Such a call comes before all
-// others, whether or not they need it.
+// others whether they need it or not.
 func (v *survey) opens(tool, least int) bool {
 	n := 0
 	for _, t := range v.tools {
@@ -241,17 +243,17 @@ func (v *survey) opens(tool, least int) bool {
 	return n > minToolsForOpening && 5*t.opened >= 4*t.sessions
 }
 
-// needed is the chance that all sessions with B also have A if they are like other sessions.
+// needed is the chance that all sessions with B would have A if they were like the other sessions.
 func (v *survey) needed(p pair) chance {
 	b := v.tools[p.b].sessions
 	return presentByChance(b, v.tools[p.a].held-b, v.sessions-b)
 }
 
-// minToolsForOpening is the number of tools above which the position of a call at the beginning of
-// sessions is insufficient evidence.
+// minToolsForOpening is the number of tools above which it is not enough evidence for a rule that a
+// call comes at the beginning of sessions.
 const minToolsForOpening = 5
 
-// shared returns the fields that every call of all the given tools has, sorted.
+// shared returns the fields that are present in every call of each of the tools, sorted.
 func (v *survey) shared(tools ...int) []string {
 	fields := slices.Sorted(maps.Keys(v.tools[tools[0]].fields))
 	for _, t := range tools {

@@ -9,38 +9,38 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A candidate is a rule "A before B with same field". It requires that the value of A's field
-// (first) equals the value of B's field (then).
+// A candidate is a rule "A before B with same field": the value of field first in A must equal the
+// value of field then in B.
 type candidate struct {
 	pair
-	alt         int    // index of the call that may replace A; -1: no such call
-	first, then string // name of A's field, and name of B's field
+	alt         int    // index of a tool that can replace A, or -1
+	first, then string // field of A, and field of B
 	parts       []*candidate
-	out         bool // refuted: some call of B came without an equal value in A
+	out         bool // refuted: B was called with a value that A did not have
 	notEach     bool
 	sessions    int
-	once, each  chance // within sessions, the chances that a value is among the earlier ones
-	hits, tries int    // number of first values in B that occurred in another session with A (hits), and number of compared values (tries)
+	once, each  chance // chances that the values of B are among the earlier ones of the session
+	hits, tries int    // of the first values of B, how many were compared with another session (tries), and how many occurred there (hits)
 
-	drawn, early, altEarly int      // number of distinct values in B (drawn), and how many of these A had (early) and alt had (altEarly)
-	together               together // set only for a two-field key
+	drawn, early, altEarly int      // number of distinct values in B, and how many of them A and alt had
+	together               together // only for a two-field key
 }
 
-// acrossChance is the chance that the values agree if they agree only as often as values from
-// different sessions do.
+// acrossChance is the chance that the values agree if values in a session agree no more often than
+// values from different sessions.
 func (c *candidate) acrossChance() chance {
 	return chance(float64(c.sessions) * math.Log(float64(c.hits+1)/float64(c.tries+2)))
 }
 
-// A matchVisitor compares the candidates' values.
+// A matchVisitor tests candidates against the log.
 type matchVisitor struct {
-	byThen map[int][]*candidate    // candidates by B
+	byThen map[int][]*candidate    // all candidates, by B
 	byPair map[int][]*candidate    // candidates with two-field keys, by A
 	joint  map[int][]string        // two-field keys by tool
-	recent map[fieldKey]*[2]recent // the last two sessions that used each field
+	recent map[fieldKey]*[2]recent // the last two sessions with each field
 }
 
-// A recent holds a session and that session's values of one field.
+// A recent holds the values that one field had in a session.
 type recent struct {
 	session *session
 	values  map[string]*valueState
@@ -59,7 +59,7 @@ func newMatchVisitor(all []*candidate) *matchVisitor {
 	return m
 }
 
-// fields returns a call's fields with their values, including two-field keys.
+// fields returns the fields of a call with their values, including two-field keys.
 func (m *matchVisitor) fields(tool int, a *action) []fieldValue {
 	all := a.values
 	for _, field := range m.joint[tool] {
@@ -79,7 +79,7 @@ func (m *matchVisitor) admit(s *session, a *action) {
 			}
 		}
 	}
-	for _, n := range a.names { // must come after all candidates have been compared with the earlier values
+	for _, n := range a.names { // only after all candidates have been compared with the earlier values
 		for _, f := range m.fields(n.tool, a) {
 			v := s.value(fieldKey{n.tool, f.field}, f.value)
 			v.made++
@@ -88,12 +88,12 @@ func (m *matchVisitor) admit(s *session, a *action) {
 	}
 }
 
-// evidence returns the state of a value in A, and in the call that may replace A.
+// evidence returns the states of a value in A and in alt.
 func (c *candidate) evidence(s *session, value string) (one, other valueState) {
 	return stateOf(s.values[fieldKey{c.a, c.first}], value), stateOf(s.values[fieldKey{c.alt, c.first}], value)
 }
 
-// match compares one call of B with the earlier calls.
+// match tests a candidate on a call of B.
 func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 	value, ok := a.value(c.then)
 	one, other := c.evidence(s, value)
@@ -119,7 +119,7 @@ func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 	}
 }
 
-// countValue counts a value that B has not had before.
+// countValue counts a value that is new in B, and whether A (one) and alt (other) had it.
 func (c *candidate) countValue(one, other bool) {
 	c.drawn++
 	if one {
@@ -130,8 +130,8 @@ func (c *candidate) countValue(one, other bool) {
 	}
 }
 
-// inOtherSession reports whether the last other session used the field, and whether it had a
-// success with this value.
+// inOtherSession reports whether the field was used in another session, and whether it had this
+// value there in a successful call. It examines only the last such session.
 func (m *matchVisitor) inOtherSession(s *session, key fieldKey, value string) (had, hit bool) {
 	of := stateOf(m.recent, key)
 	known := of[0].values
@@ -159,7 +159,7 @@ func (m *matchVisitor) succeed(s *session, a *action) {
 	}
 }
 
-// markUsed records that the session was the last to use a field.
+// markUsed records that s is the last session to use the field.
 func (m *matchVisitor) markUsed(s *session, key fieldKey) {
 	if of := entry(m.recent, key, math.MaxInt); of[0].session != s {
 		of[1], of[0] = of[0], recent{s, s.values[key]}
@@ -179,8 +179,8 @@ func (m *matchVisitor) end(s *session) {
 	}
 }
 
-// endSession adds a session's statistics: the chance that B's values would all be among A's if they
-// were random values from the session.
+// endSession adds an ended session to the candidate's statistics: the chance that all values of B
+// would be among those of A if they were random values from the session.
 func (c *candidate) endSession(s *session) {
 	c.sessions++
 	then := s.values[fieldKey{c.b, c.then}]
@@ -213,15 +213,16 @@ func (c *candidate) endSession(s *session) {
 			values[value] = true
 		}
 	}
-	// the chance that all distinct values in B are known if they are drawn at random from all
+	// chance that all distinct values of B are known ones if they are drawn at random from all
 	// values
 	c.once += chance(lnChoose(known, made) - lnChoose(len(values), made))
 }
 
-// maxCandidates limits the number of candidates per pair of tools.
+// maxCandidates is the maximum number of candidates per pair of tools.
 const maxCandidates = 24
 
-// candidates returns pairs of fields that may agree, for tools that always came in order.
+// candidates returns pairs of fields whose values might agree, for pairs of tools that always came
+// in order.
 func (v *survey) candidates(least int) (all []*candidate) {
 	for p := range v.pairs {
 		if !v.always(p, least) {
@@ -242,8 +243,8 @@ func (v *survey) candidates(least int) (all []*candidate) {
 	return all
 }
 
-// compareKeys orders candidates by chance. If the chances are equal, candidates with equal field
-// names come first.
+// compareKeys orders candidates by chance, and those with equal chances by whether their field
+// names are the same.
 func compareKeys(a, b *candidate) int {
 	plain := func(c *candidate) int {
 		if c.first == c.then {
@@ -254,8 +255,8 @@ func compareKeys(a, b *candidate) int {
 	return cmp.Or(cmp.Compare(a.acrossChance(), b.acrossChance()), plain(a)-plain(b))
 }
 
-// supported reports whether the log supports that the values are equal, in addition to the order of
-// the calls.
+// supported reports whether the log supports not only the order of the calls but also that their
+// values are equal.
 func (c *candidate) supported(least, tried int) bool {
 	if c.out || c.sessions < least || c.tries < least/2 || !c.acrossChance().beats(tried) {
 		return false
@@ -263,8 +264,8 @@ func (c *candidate) supported(least, tried int) bool {
 	return c.alt < 0 || c.early < c.drawn && c.altEarly < c.drawn && coveredByChance(c.drawn, c.early, c.altEarly).beats(tried)
 }
 
-// A together checks that neither of two fields of A is redundant, which means that a value of one
-// field occurs with several values of the other.
+// A together finds out whether both fields of a two-field key are needed: neither is redundant if
+// each occurs with several values of the other.
 type together struct {
 	partners [2]map[string]string
 	changes  [2]int
@@ -290,8 +291,8 @@ func (t *together) observe(a *action, one, other string) {
 	}
 }
 
-// jointChance is the chance that all of B's values are among A's known value pairs if both fields
-// varied independently over the session's values.
+// jointChance is the chance that all values of B would be among A's known pairs of values if the
+// two fields varied independently within the session.
 func (c *candidate) jointChance(s *session, known, made int) chance {
 	all := 1
 	for _, part := range c.parts {
