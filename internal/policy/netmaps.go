@@ -37,7 +37,7 @@ func (x netMaps) touching(m config.Map, access shell.Access, glob string) gate.M
 	number, err := x.reader().Files(access, glob)
 	if err != nil {
 		x.b.inNet(x.n, problem(diag.Error, BadCommand, at(m.Of(access.String(), glob), m.Position), err.Error(), ""))
-		out.Match = func(string) bool { return false } // one error is enough, so make the map valid
+		out.Match = func(string) bool { return false } // avoid a second error about the map
 		return out
 	}
 	out.Reader, out.Pattern, out.Source = x.b.scripts, number, access.String()+" "+written([]string{glob})
@@ -66,7 +66,7 @@ func (x netMaps) entry(m config.Map) gate.Map {
 		out.Match, out.Source = rules.MatchWord(m.Word), m.Word
 	}
 	if out.Match == nil && out.Reader == nil {
-		out.Field, out.Match = cmp.Or(out.Field, "field"), func(string) bool { return false } // one error is enough, so make the map valid
+		out.Field, out.Match = cmp.Or(out.Field, "field"), func(string) bool { return false } // avoid a second error about the map
 	}
 	return out
 }

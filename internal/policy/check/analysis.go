@@ -185,8 +185,8 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 	return v, nil
 }
 
-// options returns the options for the verification, whose time limit starts with the call of
-// options.
+// options returns the options for the verification. The verification's time limit starts when
+// options is called.
 func (e *Effort) options(ctx context.Context, source policy.Source, tools ToolSet) verify.Options {
 	spent := e.spent
 	if spent == nil {

@@ -4,15 +4,15 @@
 // [Run] only verifies a policy: it decides the policy's claims and finds tools that can never be
 // called, rules without effect, and deadlocks. The search itself is in package verify. An
 // [Analysis] holds the findings. They become problems ([Analysis.Problems]) and notes, either in a
-// [Report] for people and for JSON or in the log of a proxy that starts.
+// [Report] for people and for JSON or in the log of a starting proxy.
 //
-// [KnownSet] and [LikelyTools] return a [ToolSet], which specifies which names belong to the same
-// tool; the verification depends on it. The lint functions ([NoPolicy], [NoUpstream], [Sessions]
-// and others) check a configuration without verifying it. [Report.Steps] replays a counterexample
-// step by step.
+// A verification depends on which names belong to the same tool. This is specified by a [ToolSet],
+// as returned by [KnownSet] and [LikelyTools]. The lint functions ([NoPolicy], [NoUpstream],
+// [Sessions] and others) check a configuration without verifying it. [Report.Steps] replays a
+// counterexample step by step.
 //
-// An [Effort] limits the states and the time of a verification. What exceeds it is reported as
-// unknown, together with the option that raises the limit. By default, the time is the processor
-// time of a single thread, so Run locks its goroutine to its thread. The package starts no
-// goroutines and uses no locks.
+// An [Effort] limits the states and the time of a verification. Whatever exceeds these limits is
+// reported as unknown, together with the option that raises the limit. By default, the time is the
+// processor time of a single thread, so Run locks its goroutine to its thread. The package starts
+// no goroutines and uses no locks.
 package check

@@ -17,8 +17,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print writes the problems and the summary, followed by which tools can be called and the results
-// of the claims.
+// Print writes the problems, the summary, the tools with how they can be called, and the results of
+// the claims.
 func (r Report) Print(w io.Writer, ink text.Ink, verbose bool) error {
 	r.Problems.Print(w, ink)
 	if _, err := fmt.Fprintln(w, r.Summary()); err != nil {

@@ -55,7 +55,7 @@ type reportedProof struct {
 	Why            string          `json:"why,omitempty"`     // why the result is unknown or a counterexample is missing
 	Hint           string          `json:"hint,omitempty"`    // how to find out whether the claim holds
 
-	// ForEach is a phrase such that the claim could be proved if it ended with the phrase.
+	// ForEach is a phrase that, added at the end of the claim, makes the claim provable.
 	ForEach string `json:"forEach,omitempty"`
 }
 

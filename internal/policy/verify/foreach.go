@@ -53,9 +53,9 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 	}
 }
 
-// own reports whether class s represents a call whose own value is the tracked value. If a claim is
-// made for each value of a key, the claim determines which fields hold the call's own value; these
-// need not include the first field of the call.
+// own reports whether the own value of calls of class s is the tracked value. If a claim is made
+// for each value of a key, the fields of the key hold a call's own value, even if they do not
+// include the call's first field.
 func (m *prover) own(s *callclass.Class) bool {
 	if m.each == nil {
 		return s.OfItself()

@@ -63,7 +63,7 @@ func withoutClasses(t Trace) Trace {
 const maxApart = 64
 
 // expandRepeats writes out repeated steps as separate calls, so that their arguments can differ. It
-// leaves steps alone that may rejects.
+// expands only steps accepted by the function may.
 func expandRepeats(t Trace, may func(*Step) bool) Trace {
 	var out Trace
 	number := 0

@@ -46,7 +46,7 @@ func (a AtMost) every() time.Duration {
 // maxCount is the maximum number of calls that a monitor counts individually.
 const maxCount = 64
 
-// maxExact is the maximum used instead if a shorter run cannot be extended.
+// maxExact replaces maxCount if a shorter run cannot be extended.
 const maxExact = 500
 
 // query returns a query for a run with more than count calls in a period.

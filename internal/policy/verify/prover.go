@@ -84,8 +84,8 @@ type Options struct {
 	Known bool   // no tools exist besides Tools, not even tools named like an action or label
 
 	// Lacks returns an argument that field f reads but the tool's schema does not list, or "" if
-	// the tool accepts all arguments that f reads. A call with such an argument is no evidence that
-	// something is possible. If Lacks is nil, no schemas are known.
+	// the tool accepts all arguments that f reads. A call with such an argument does not show that
+	// anything is possible. If Lacks is nil, no schemas are known.
 	Lacks func(tool string, f gate.Field) string
 
 	Doubtful bool // Calls also returns calls whose arguments are not known
@@ -119,7 +119,7 @@ type Proof struct {
 	Because        []Net  // nets that cause the result; if Refuted, all of them are needed, unless Rough is set
 	Rough          bool   // if Refuted, some of Because might not be needed, because not all subsets were tried
 	Default        bool   // if Refuted, the default denies all calls concerned
-	ForEach        string // if not Proved, key fields, written as in claims, such that the claim is proved for each of their values
+	ForEach        string // if not Proved, key fields, written as in claims; the claim is proved for each of their values separately
 	Why            string
 	Supposed       string // if Unknown, the tool whose existence decides the result
 

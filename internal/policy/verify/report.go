@@ -149,7 +149,7 @@ func (r *Report) askOpen() {
 	}
 }
 
-// Reasons that a higher limit can remove.
+// Reasons for a result that a higher limit might change.
 const (
 	WhyStates = explore.WhyStates // Options.States was too low
 	WhyTime   = explore.WhyTime   // Options.Stop ended the search

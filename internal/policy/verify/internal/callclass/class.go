@@ -11,7 +11,7 @@ import (
 // Carries reports whether calls of class s have the given name. If evidence is true, the name must
 // also count as evidence.
 func (s *Class) Carries(t gate.Tool, evidence bool) bool {
-	for _, l := range s.labels { // not a closure, which would be allocated on each of the many calls
+	for _, l := range s.labels { // a closure would be allocated on each of the many calls
 		if denotes(l, t) && !(evidence && l.Weak) {
 			return true
 		}

@@ -96,8 +96,8 @@ func samples(conditions, fields []string, more ...any) []map[string]any {
 	return all
 }
 
-// Extended returns variants of the given arguments with additional members, which are mentioned in
-// the conditions.
+// Extended returns variants of the given arguments, extended by members that the conditions
+// mention.
 func Extended(args string, conditions []string) []string {
 	base := make(object)
 	if args != "" && json.Unmarshal([]byte(args), &base) != nil {

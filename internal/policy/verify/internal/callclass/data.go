@@ -192,7 +192,7 @@ func (s *sort) has(field string) bool {
 	return field != "" && slices.ContainsFunc(s.fields, func(f gate.Field) bool { return f.Path != "" && (f.Path == field || overlap(f.Path, field)) })
 }
 
-// maxData is the maximum number of fields per tool that keys may read.
+// maxData is the maximum number of tracked fields per tool.
 const maxData = 4
 
 // data returns the fields that keys read from calls with the effects and names of class s. If some

@@ -18,7 +18,7 @@ type Enumerator struct {
 	deferred          []*deferred
 	overflows         []string // gaps found in deferred calls
 	Deny              bool
-	certainties       map[string]certainty   // the properties that matter, by label that a reader gives
+	certainties       map[string]certainty   // the properties that matter for each label given by a reader
 	conditions        map[string]*conditions // the conditions that apply to each tool
 	paths             map[string][]string    // cached results of [Enumerator.pathsOf], by tool
 	certainConditions map[*mapping]bool      // cached results of [Enumerator.certainIfHolds]

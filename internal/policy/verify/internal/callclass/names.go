@@ -75,8 +75,8 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	return true
 }
 
-// supposeMatched adds tools that have the same names as the labels of maps, where such a name is
-// the only known one that a set of patterns matches.
+// supposeMatched adds tools that have the same names as labels of maps, for sets of patterns that
+// match no other known name.
 func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthesized) {
 	met := make(map[string]bool)
 	for _, f := range fresh {

@@ -22,7 +22,7 @@ type Net struct {
 	Adds  []bool // for each transition, whether weak names do not suffice
 	Dead  []bool // for each transition, whether it can never fire
 
-	crossed bool // the result of [Enumerator.Crossed]
+	crossed bool // whether the key is crossed; see [Enumerator.Crossed]
 
 	maps     []*mapping // the net's own maps; empty if the net reads the policy's labels
 	listing  listing.Listing

@@ -65,7 +65,7 @@ func (b *Enumerator) plain(tool string) *Class {
 	return &Class{Tool: tool, labels: []naming.Label{{Text: tool, From: naming.FromTool, Certain: true}}}
 }
 
-// kindsOf returns the classes of calls that are matched only by the given patterns.
+// kindsOf returns the classes of calls that only the given patterns match.
 func (o *openNames) kindsOf(seen []int) kinds {
 	if o.before.clock.over() {
 		return kinds{gap: WhyTime}

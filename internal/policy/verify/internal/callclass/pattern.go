@@ -206,8 +206,8 @@ func join(a, b string) []string {
 	return []string{a + " " + b, b + " " + a, a + b, a + "; " + b}
 }
 
-// impossible reports whether it is obvious that every text that all patterns in set match is also
-// matched by a pattern outside set and either.
+// impossible reports whether it is obvious that no text matches all patterns in set without
+// matching a pattern outside set and either.
 func impossible(ps []pattern, set, either uint64) bool {
 	for i := range members(set) {
 		for j := range ps {

@@ -23,7 +23,7 @@ type synthesis struct {
 	patterns []string
 	tries    int
 	clock    *clock
-	prefixes []string        // a pattern matches a name if it matches the name with one of the prefixes
+	prefixes []string        // a pattern matches a name if it matches one of the prefixes followed by the name
 	taken    map[string]bool // names that must not be returned
 	apart    func(at []uint64) string
 	// apart distinguishes names that the same patterns match, by the states of the automata. If it
@@ -52,8 +52,8 @@ func (v *synthesis) names() (names []synthesized, complete bool) {
 }
 
 // Synthesize returns one unused name for each set of patterns that can match the same name, where a
-// pattern matches if it matches the name with one of the prefixes. Each returned name starts with
-// the first prefix. complete is false if the search reached its limit.
+// pattern matches a name if it matches one of the prefixes followed by the name. Each returned name
+// starts with the first prefix. complete is false if the search reached its limit.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	v := synthesis{tries: maxSyntheses, patterns: patterns, prefixes: prefixes, taken: taken}
 	found, complete := v.names()

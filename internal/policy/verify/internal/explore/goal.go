@@ -11,16 +11,16 @@ type Goal struct {
 	excused func(s *Space, k int32) bool            // reports whether a run may stop in state k without reaching the goal; may be nil
 }
 
-// TaggedGoal returns the goal to reach a call that the view tagged as wanted. match must select the
-// same calls. If one is true, the goal is about the tracked value only, and match must not select
-// calls with other values.
+// TaggedGoal returns the goal of reaching a call that the view tagged as wanted. match must select
+// the same calls. If one is true, the goal is about the tracked value only, and match must not
+// select calls with other values.
 func TaggedGoal(match func(*callclass.Class) bool, one bool) *Goal {
 	return &Goal{Matches: match, one: one, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
 }
 
 // Escapes reports, for each state, whether successful calls can lead from there to a state that
 // admits a call meeting the goal, or to a state where the goal allows a run to stop. It considers
-// only calls of classes that may accepts.
+// only calls of classes accepted by the function may.
 func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 	good := make([]bool, len(s.At))
 	var queue []int32
@@ -45,8 +45,8 @@ func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 	return good
 }
 
-// successful returns, for each state, the states that the success of a call leads from. Either a
-// call in flight succeeds, or a call of a class that may accepts begins and succeeds at once.
+// successful returns, for each state, its predecessors by the success of a call. Either a call in
+// flight succeeds, or a call of a class accepted by the function may begins and succeeds at once.
 func (s *Space) successful(may func(class int) bool) [][]int32 {
 	back := make([][]int32, len(s.At))
 	for _, e := range s.edges {
@@ -63,8 +63,8 @@ func (s *Space) successful(may func(class int) bool) [][]int32 {
 }
 
 // atOnce returns the state after a call of class c has begun and succeeded in state k, with all
-// earlier calls still in flight. ok is false if that state was not visited. If one observing call
-// stands for any number of calls, the ended call must not be kept.
+// earlier calls still in flight. The ended call is not kept, even if one observing call stands for
+// any number of calls. ok is false if that state was not visited.
 func (s *Space) atOnce(k int32, c uint32) (to int32, ok bool) {
 	to, ok = s.index[string(appendWords(nil, s.succeeded(k, c)))]
 	return to, ok
@@ -77,8 +77,7 @@ func (v *view) Unhindered(class int) bool {
 	return c.sure && len(c.beyond) == 0
 }
 
-// surely reports whether a call of the class is known to be possible and can be refused only by the
-// nets that judge it.
+// surely reports whether calls of the class are certainly possible unless a net blocks them.
 func (v *view) surely(class int) bool { return !uncertain(v.classes[class].member) }
 
 // rebuildPaths recomputes the path to each state, without the calls that avoid selects. A state

@@ -47,7 +47,7 @@ func (sys *system) Coinciding(net int, places []int) *Query {
 	}
 }
 
-// GatedGoal returns the goal to reach a call that the net gates. A run may stop in a state where
+// GatedGoal returns the goal of reaching a call that the net gates. A run may stop in a state where
 // one of the places is marked.
 func (sys *system) GatedGoal(net int, places []string) *Goal {
 	g := &Goal{

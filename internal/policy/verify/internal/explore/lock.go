@@ -60,9 +60,9 @@ func (s *Space) Lock(g *Goal) Answer {
 	return Answer{Result: Refuted, Moves: Tidy(ms, nil), Nets: nets, Rough: !sure}
 }
 
-// reached returns a reachable state that is not good, or -1. It prefers a state that calls with a
-// single value lead to. If required is true, only calls that are known to exist may lead to the
-// state.
+// reached returns a reachable state that is not good, or -1 if all reachable states are good. It
+// prefers a state that calls with a single value lead to. If required is true, only calls that are
+// known to exist may lead to the state.
 func (s *Space) reached(good []bool, required bool) int32 {
 	if slices.ContainsFunc(s.nets, (*Net).Keyed) {
 		s.rebuildPaths(func(c *callclass.Class) bool { return c.Unsure() || c.HasOther() })
@@ -76,8 +76,9 @@ func (s *Space) reached(good []bool, required bool) int32 {
 	return s.locked(good)
 }
 
-// locked returns a reachable state that is not good, or -1. It prefers a state without calls in
-// flight: if a state is bad, the state after the success of all its calls in flight is also bad.
+// locked returns a reachable state that is not good, or -1 if all reachable states are good. It
+// prefers a state without calls in flight: if a state is bad, the state after the success of all
+// its calls in flight is also bad.
 func (s *Space) locked(good []bool) int32 {
 	found := int32(-1)
 	for i := range good {
@@ -122,8 +123,8 @@ func (s *Space) failSurplus(ms []Move, k int32) []Move {
 	return ms
 }
 
-// real extends the run until it is possible with unreduced counters and the nets still forbid all
-// later calls that match selects.
+// real extends the run, if necessary, until all nets admit it with unreduced counters and the given
+// nets still forbid all later calls that match selects.
 func (s *Space) real(ms []Move, nets []int, match func(*callclass.Class) bool) ([]Move, bool) {
 	if len(s.limits) == 0 {
 		return ms, true

@@ -16,7 +16,8 @@ import (
 // of a single search is much larger.
 const maxOthers = 2000
 
-// overOthers reports whether a search that has visited the given number of states must end.
+// overOthers reports whether a search for calls with other values must end after visiting the given
+// number of states.
 func (l *searchLimits) overOthers(visited int) bool {
 	return visited == max(maxOthers, l.Limit/25) || l.Stop()
 }

@@ -16,9 +16,9 @@ type run struct {
 	calls []*live
 	long  bool // the run repeats calls more often than can be replayed, so its final state is unknown
 
-	from *run // the run that this one continues; nil: none
-	by   Move // the beginning of the call that succeeded after from or, if the call was in flight there, its end
-	next int  // the number of the next call that begins
+	from *run // the run that this run continues, if any
+	by   Move // beginning of the call that succeeded after from, or its end if the call was already in flight
+	next int  // number of the next call to begin
 }
 
 // A live call is a call that was admitted.
@@ -334,9 +334,10 @@ func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Clas
 	return next, nil
 }
 
-// continued searches the runs that continue r by successful calls, shortest first, for one where a
-// call that match selects can begin. The function calls returns the calls to try in a run, and over
-// reports whether the search must end. found is nil if no such run was found.
+// continued searches for a run that continues r by successful calls until some call that match
+// selects can begin. It tries shorter runs first. calls returns the calls to try in a run, and over
+// reports whether the search must end. found is nil if no such run was found; complete is false if
+// the search was cut off.
 func (l *searchLimits) continued(r *run, match func(*callclass.Class) bool, over func(visited int) bool, calls func(*run) []*callclass.Class) (found *run, complete bool) {
 	runs, seen := []*run{r}, map[string]bool{r.key(): true}
 	for k := 0; k < len(runs); k++ {
@@ -358,7 +359,8 @@ func (l *searchLimits) continued(r *run, match func(*callclass.Class) bool, over
 	return nil, true
 }
 
-// then returns the moves that were added to the run that r continues. In them, the last call ends.
+// then returns the moves that r adds to the run that it continues, including the end of the last
+// call.
 func (r *run) then() (ms []Move) {
 	for ; r.from != nil; r = r.from {
 		ms = append(ms, Move{Call: r.by.Call, End: gate.Success})

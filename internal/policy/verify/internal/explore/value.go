@@ -29,12 +29,12 @@ func (m *Model) OneValue() *Model {
 }
 
 // Assured reports, for each state, whether successful calls can certainly reach the goal. It
-// considers only calls of classes that may accepts, and only continuations whose calls all have the
-// same value: the tracked value or, unless the goal is only about that value, a new value. Calls
-// with a particular value can follow any state, so if they reach the goal from all states, all
-// states are assured. Otherwise, the result depends on the value. Two maps might then distinguish
-// values that the classes do not mention, so a state is assured only if it is assured for each of
-// the values.
+// considers only calls of classes accepted by the function may, and only continuations whose calls
+// all have the same value: the tracked value or, unless the goal is only about that value, a new
+// value. Calls with a particular value can follow any state, so if they reach the goal from all
+// states, all states are assured. Otherwise, the result depends on the value. Two maps might then
+// distinguish values that the classes do not mention, so a state is assured only if it is assured
+// for each of the values.
 func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
 	var all []bool
 	for _, v := range s.valuesOf(may) {
@@ -58,8 +58,8 @@ func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
 	return all
 }
 
-// valuesOf returns the values that the classes accepted by may mention. The first is the tracked
-// value of classes that mention no value.
+// valuesOf returns the values mentioned by the classes that the function may accepts. The first is
+// the tracked value of classes that mention no value.
 func (s *Space) valuesOf(may func(class int) bool) []callclass.Values {
 	all := []callclass.Values{{}}
 	for i := range s.classes {
