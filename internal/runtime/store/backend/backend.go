@@ -3,10 +3,10 @@
 // neither nets nor SQL: the ledger (package store) encodes the data, and the packages journal and
 // postgres store it.
 //
-// A [Part] is a session, or the nets that a principal's sessions or all sessions share. Each write
-// raises its version by one. An [Op] is a step of the gate: it writes parts if they still have the
-// versions that the decision has read (compare-and-swap), adds records, and may use up an approval.
-// It is committed completely or not at all.
+// A [Part] holds the state of a session, or of the nets that a principal's sessions or all sessions
+// share. Each write raises its version by one. An [Op] is a step of the gate: if the parts still
+// have the versions that the decision read (compare-and-swap), it writes parts, adds records, and
+// may use up an approval. An op is committed completely or not at all.
 package backend
 
 import (
@@ -16,32 +16,33 @@ import (
 	"time"
 )
 
-// Errors of an [Op] if another process was faster or the op is not permitted.
+// Errors of an [Op] that is refused because another process was faster or because the op is not
+// permitted.
 var (
 	ErrStale   = errors.New("another process has changed the state")
 	ErrUsed    = errors.New("the approval was used already, or has expired")
 	ErrStopped = errors.New("stopped by an operator")
 )
 
-// ErrClock is the error of an [Op] with a reservation that is older than the newest record. The
-// clock was set back, so an expired approval would be valid again.
+// ErrClock is the error of an [Op] with a reservation that is older than the newest record. If such
+// an op were committed, a clock that was set back could make an expired approval valid again.
 var ErrClock = errors.New("the clock is behind the records")
 
-// ErrUncertain is the error of [Backend.Commit] if the connection broke and it is unknown whether
-// the commit took effect. This process's records in the database show whether it did; see
+// ErrUncertain is the error of [Backend.Commit] if it is unknown whether the commit took effect,
+// because the connection broke. This process's records in the database show whether it did; see
 // [Backend.Records].
 var ErrUncertain = errors.New("the commit's outcome is unknown")
 
-// ErrRolledBack is the error of a database that an old copy has replaced. Commits that this process
-// or an earlier process has seen are missing from it.
+// ErrRolledBack means that an old copy has replaced the database: it lacks commits that this
+// process or an earlier one has seen.
 var ErrRolledBack = errors.New("the database is an older copy of itself")
 
 // ErrUnflushed is the error of an [Op] that is committed but could not be flushed. A power loss may
 // undo it, so its call must not be sent.
 var ErrUnflushed = errors.New("could not write it to the disk")
 
-// ErrUnusable is the error of a database that will not become usable by waiting: the file is not a
-// database, belongs to another program, or was written by a newer version of petrigate.
+// ErrUnusable means that it is no use to wait for the database: the file is not a database, belongs
+// to another program, or was written by a newer version of petrigate.
 var ErrUnusable = errors.New("the database cannot be used")
 
 // Unusable returns an error that matches [ErrUnusable] and has the text of err.
@@ -76,25 +77,25 @@ type PartID struct {
 type Part struct {
 	ID      PartID
 	Version int64             // 0: the part does not exist
-	Data    []byte            // a JSON object: the state without the states for single key values
+	Data    []byte            // JSON object with the state, except the states for single key values
 	Values  map[string][]byte // states for single values of the nets' keys, by row name
 	Changed time.Time
 }
 
-// Write replaces a part. It may also only state the version of a part that an [Op] depends on.
+// Write replaces a part, or only checks the version of a part that an [Op] depends on.
 type Write struct {
 	ID      PartID
 	Version int64             // version that was read; 0: the part must not exist yet
 	Read    bool              // only check the version, and do not change the part
 	Data    []byte            // new data; if Data and Change are both nil, the part and its values are removed
 	Change  []byte            // changes to the data, used instead of Data if the backend can merge changes
-	Values  map[string][]byte // value rows to replace; nil: remove the row; other rows are unchanged
+	Values  map[string][]byte // value rows to replace; nil data removes a row; other rows are unchanged
 }
 
-// Event is a JSON object to record. It contains neither a number nor a line break.
+// Event is an event to record, as a JSON object without a record number and without line breaks.
 type Event struct {
 	Time    time.Time
-	Session string // the step's session; empty: no session, although the object may concern a session
+	Session string // the step's session; may be empty even if the event concerns a session
 	Object  []byte
 }
 
@@ -103,14 +104,14 @@ type Event struct {
 type Record struct {
 	Event
 	Writer string
-	Seq    uint64   // number of the record in its chain; counts from 1 without gaps
+	Seq    uint64   // number of the record in its chain, counted from 1 without gaps
 	Hash   [32]byte // see audit.Link
 }
 
-// Op is one step.
+// Op is one step of the gate.
 type Op struct {
 	Session string  // the step's session, for the kill switch
-	Reserve bool    // the op admits a call, so it is flushed to the disk before the call is sent, and is refused while the session is stopped
+	Reserve bool    // the op admits a call: it is flushed to disk before the call is sent, and refused while the session is stopped
 	Lasts   bool    // the op changes state that outlives this process
 	Writes  []Write // all written or none
 	Events  []Event // added to this process's chain if the op is committed
@@ -119,12 +120,12 @@ type Op struct {
 
 	// Flush is set by [Backend.Commit] if the op is committed and needs a flush. The call must not
 	// be sent before Flush has returned nil. All ops of a commit have the same function, which may
-	// be called again. Its error is an [ErrUnflushed].
+	// be called more than once. Its error is an [ErrUnflushed].
 	Flush func() error
 
-	// Err is set by [Backend.Commit]. It is nil if the op is committed. If it is [ErrUnflushed],
-	// the op is committed but is not on the disk. If it is any other error, such as [ErrStale],
-	// [ErrUsed] or [ErrStopped], nothing of the op is committed.
+	// Err is set by [Backend.Commit]. It is nil if the op is committed, and [ErrUnflushed] if the
+	// op is committed but not on disk. After any other error, such as [ErrStale], [ErrUsed] or
+	// [ErrStopped], nothing of the op is committed.
 	Err error
 }
 
@@ -136,8 +137,7 @@ const (
 	Consumed = "consumed" // the approval was used up by an [Op]
 )
 
-// Approval is a stored approval request. Its state is changed by comparing and swapping the
-// version.
+// Approval is a stored approval request. Its version is compared and swapped on each change.
 type Approval struct {
 	ID      string
 	Key     string // key of the call; at most one live approval has a given key
@@ -188,10 +188,9 @@ type Backend interface {
 	List(ctx context.Context, s Scope, text string) iter.Seq2[Part, error]
 
 	// Commit commits the ops in order, in one transaction, and sets their Err. An op sees the
-	// writes of the ops before it. If Commit itself fails, nothing is committed, except if the
-	// error is [ErrUncertain]. If an op has Reserve and changes state that outlives this process,
-	// then either it is on the disk when Commit returns, or its Flush is set. The configuration may
-	// waive this.
+	// writes of the ops before it. If Commit itself fails, nothing is committed, unless the error
+	// is [ErrUncertain]. An op that has Reserve set and changes state that outlives this process is
+	// on disk when Commit returns, or has its Flush set; the configuration may waive this.
 	Commit(ctx context.Context, ops []*Op) error
 
 	// Writer returns the name of this process's chain.
@@ -207,8 +206,8 @@ type Backend interface {
 	Records(ctx context.Context, q Query) iter.Seq2[Record, error]
 
 	// RemoveRecords removes a chain's oldest records up to the number through, but at most the
-	// given number of records. It returns the number of removed records. The caller must first
-	// record the removal, and must keep the last record of each running process.
+	// given number of records, and returns how many it removed. The caller must first record the
+	// removal, and must keep the last record of each running process.
 	RemoveRecords(ctx context.Context, writer string, through uint64, most int) (removed int, err error)
 
 	// PutApproval writes an approval if its version in the database is a.Version, which is 0 for a
@@ -223,16 +222,15 @@ type Backend interface {
 	// DropApprovals removes the approvals that ended before the given time.
 	DropApprovals(ctx context.Context, before time.Time) error
 
-	// SetStop adds a stop if on is true. Otherwise it ends the stop of the session, or the stop of
-	// all sessions if the session is empty. It records the events together with this change.
+	// SetStop adds a stop if on is true. Otherwise it ends the stop of s.Session, or that of all
+	// sessions if s.Session is empty. The events are recorded together with this change.
 	SetStop(ctx context.Context, s Stop, on bool, e ...Event) error
 
 	// Stops reads the stops in force.
 	Stops(ctx context.Context) ([]Stop, error)
 
 	// Changes returns a channel that receives a value when another process may have changed
-	// approvals or stops. It may receive a value without a change, and may be up to two seconds
-	// late.
+	// approvals or stops. Values may arrive without a change, and up to two seconds late.
 	Changes() <-chan struct{}
 
 	// Ready returns nil if commits are expected to work, or an error that explains why they are

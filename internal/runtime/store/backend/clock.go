@@ -19,5 +19,5 @@ func (e *ClockError) Error() string {
 // Unwrap makes [errors.Is] match [ErrClock].
 func (e *ClockError) Unwrap() error { return ErrClock }
 
-// Behind returns the error of an [Op] with a reservation that is older than the newest record.
+// Behind returns the [ClockError] of a reservation that is older than the newest record.
 func Behind(at, newest time.Time) error { return &ClockError{at, newest} }

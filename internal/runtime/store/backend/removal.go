@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Removal is the content of the part that tracks the removal of old records. The part is not in a
-// chain; it contains a copy of the recorded removal event, which is authoritative.
+// Removal is the content of the part that tracks the removal of old records. Its event is a copy of
+// the recorded removal event; only the record, which belongs to a chain, is authoritative.
 type Removal struct {
 	Time  time.Time       `json:"time"`            // when a process last looked for records to remove
 	Event json.RawMessage `json:"event,omitempty"` // newest removal event; nil: none yet
@@ -19,8 +19,8 @@ type Removal struct {
 // RemovalID identifies the part of a [Removal].
 var RemovalID = PartID{Scope: "removal"}
 
-// ReadRemoval reads the [Removal], its decoded event, which is empty if there is none yet, and its
-// part's version, which is 0 if the part does not exist.
+// ReadRemoval returns the decoded removal event, the [Removal], and its part's version. Before the
+// first removal the event is empty. The version is 0 if the part does not exist.
 func ReadRemoval(ctx context.Context, b Backend) (e *audit.Removed, r Removal, version int64, err error) {
 	e = &audit.Removed{}
 	parts, err := b.Load(ctx, RemovalID)

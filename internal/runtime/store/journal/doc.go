@@ -5,7 +5,7 @@
 //
 // Each step of the gate is appended to the log: one line for each record, and a line with the state
 // changes. A step is committed when its last line is in the file. A call costs two writes of about
-// a kilobyte each, and a flush only if the call changes a part that outlives the process. A flush
+// a kilobyte, and a flush only if the call changes a part that outlives the process. A flush
 // runs concurrently with writes and serves all waiting steps (group commit). The database of package
 // sqlite is the checkpoint: the state after some step of the log, and the position of that step. A
 // background goroutine writes it once a second, or after every 8 MiB of log; this is called folding.

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// occupied checks that an approval cannot be written.
+// occupied checks that an approval is refused as stale.
 func occupied(t *testing.T, b backend.Backend, a backend.Approval) {
 	t.Helper()
 	if v, err := b.PutApproval(t.Context(), a); !errors.Is(err, backend.ErrStale) {
@@ -17,7 +17,7 @@ func occupied(t *testing.T, b backend.Backend, a backend.Approval) {
 	}
 }
 
-// asked returns the IDs of the selected approvals as text.
+// asked returns the IDs of the selected approvals, concatenated.
 func asked(t *testing.T, b backend.Backend, id, key string, since time.Time) (ids string) {
 	t.Helper()
 	list, err := b.Approvals(t.Context(), id, key, since)
@@ -154,7 +154,7 @@ func clock(t *testing.T, open func() backend.Backend) {
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))
 	commit(t, b, nil, at(true, -time.Second), at(true, time.Hour))
 	commit(t, a, backend.ErrClock, at(true, time.Second))
-	commit(t, a, nil, at(false, 2*time.Second)) // a start record, or a session, of the process whose clock is behind
+	commit(t, a, nil, at(false, 2*time.Second)) // for example, a start record of the process whose clock is behind
 	commit(t, a, backend.ErrClock, at(true, 3*time.Second))
 	commit(t, open(), backend.ErrClock, at(true, 3*time.Second))
 	if err := a.SetStop(t.Context(), backend.Stop{Time: start}, false, event(1)); err != nil {
@@ -179,7 +179,7 @@ func changes(t *testing.T, open func() backend.Backend) {
 			t.Fatal(err)
 		}
 		for seen := false; !seen; {
-			<-wake // otherwise the test blocks
+			<-wake // blocks if no change is reported
 			list, err := b.Approvals(t.Context(), "1", "", time.Time{})
 			stops, more := b.Stops(t.Context())
 			if err != nil || more != nil {

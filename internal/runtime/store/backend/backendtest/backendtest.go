@@ -124,7 +124,7 @@ func values(t *testing.T, open func() backend.Backend) {
 	commit(t, b, nil, step(1, state, map[string][]byte{"x": nil, "z": []byte(`{"z":1}`)}))
 	check(map[string]string{"y'\"": `{"y":1}`, "z": `{"z":1}`})
 	commit(t, b, nil, step(2, state, nil))
-	// The steps of one batch. Commit must not change their maps.
+	// Commit must not change the maps of the steps in a batch.
 	set := map[string][]byte{"z": []byte(`{"z":2}`), "w": []byte(`{"w":1}`)}
 	commit(t, b, nil, step(3, state, set), step(4, state, map[string][]byte{"w": nil, "v": []byte(`{"v":1}`)}))
 	check(map[string]string{"y'\"": `{"y":1}`, "z": `{"z":2}`, "v": `{"v":1}`})
@@ -188,7 +188,7 @@ func stale(t *testing.T, open func() backend.Backend) {
 	expect(t, a, session("y"), 0, "")
 }
 
-// read tests that an op may require the version of a part without changing the part.
+// read tests that an op can depend on the version of a part without changing the part.
 func read(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	x, y := session("x"), session("y")
@@ -209,8 +209,8 @@ func read(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// whole tests that either all parts, records and the approval of an op are committed, or none of
-// them.
+// whole tests that an op is committed completely or not at all, with its parts, records and
+// approval.
 func whole(t *testing.T, open func() backend.Backend) {
 	b := open()
 	put(t, b, approval("q", "k", backend.Approved))
@@ -269,7 +269,7 @@ func batch(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// between tests that the versions cached at the last commit are invalid once another process has
+// between tests that versions cached at the last commit are not used once another process has
 // written.
 func between(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
@@ -282,8 +282,8 @@ func between(t *testing.T, open func() backend.Backend) {
 	commit(t, a, nil, write(session("x"), 0, `{}`))
 }
 
-// built tests that an op is refused if it was decided on a refused step, even if another process
-// has written the version that the step would have written.
+// built tests that an op is refused if it is based on a refused step, even if another process has
+// written the version that the step would have written.
 func built(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	x, y := session("x"), session("y")

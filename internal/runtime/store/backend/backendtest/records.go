@@ -65,7 +65,7 @@ func many(t *testing.T, b backend.Backend) {
 	}
 	commit(t, b, nil, op)
 	for _, q := range []backend.Query{{Session: "many"}, {Session: "many", Limit: 2100}, {Session: "many", Limit: 2100, Last: true}} {
-		want := 2501 // this number includes the record that has no session
+		want := 2501 // including the record without a session
 		if q.Limit > 0 {
 			want = q.Limit
 		}
@@ -81,7 +81,8 @@ func many(t *testing.T, b backend.Backend) {
 	}
 }
 
-// concurrent tests that no increment is lost if several processes increment the same number.
+// concurrent tests that no increment is lost if several processes increment the same number
+// concurrently.
 func concurrent(t *testing.T, open func() backend.Backend) {
 	const processes, steps = 3, 40
 	id := backend.PartID{Scope: backend.Global}
@@ -110,7 +111,7 @@ func concurrent(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// count increments the number several times, each time in a batch that contains other ops.
+// count increments the number in a part, each time in a batch with another op.
 func count(t *testing.T, b backend.Backend, id backend.PartID, steps int) error {
 	for done := 0; done < steps; {
 		parts, err := b.Load(t.Context(), id)
@@ -135,7 +136,7 @@ func count(t *testing.T, b backend.Backend, id backend.PartID, steps int) error 
 }
 
 // remove tests that the oldest records of a chain can be removed, some at a time, and that this
-// does not affect the remaining and the later records.
+// does not affect the remaining and later records.
 func remove(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	for i := range 6 {
@@ -166,7 +167,7 @@ func remove(t *testing.T, open func() backend.Backend) {
 	left(6)
 	commit(t, a, nil, &backend.Op{Events: []backend.Event{event(7)}})
 	left(6, 7)
-	gone(b.Writer(), 1, 10, 1) // everything in the chain
+	gone(b.Writer(), 1, 10, 1) // all records of the chain
 	if heads, err := a.Heads(t.Context()); err != nil || len(heads) != 1 || heads[0].Seq != 7 {
 		t.Errorf("%v, %v", heads, err)
 	}
