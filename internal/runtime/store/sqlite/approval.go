@@ -6,9 +6,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// PutApproval writes an approval if its version in the database is a.Version; each folded use also
-// counts as a version. It returns [backend.ErrStale] if another process has changed the approval or
-// if another live approval has the same key.
+// PutApproval writes an approval if its version in the database is a.Version; folding a use of the
+// approval also raises the version. It returns [backend.ErrStale] if another process has changed
+// the approval or if another live approval has the same key.
 func (c *Checkpoint) PutApproval(a backend.Approval, now time.Time) error {
 	stale := false
 	err := c.write("writing an approval to the state database", func(l *link) (err error) {
@@ -51,8 +51,8 @@ ON CONFLICT (id) DO UPDATE SET key = excluded.key, state = excluded.state, sessi
 		a.ID, a.Key, a.State, a.Session, a.Version+1, a.Created.UnixMicro(), a.Expires.UnixMicro(), ended, string(a.Data))
 }
 
-// Approvals reads the approval with the given ID or those with the given key. If both are empty, it
-// reads all approvals that are live or ended at since or later. It sorts them by creation time.
+// Approvals reads the approval with the given ID or those with the given key, sorted by creation
+// time. If both are empty, it reads all approvals that are live or ended at since or later.
 func (r Reading) Approvals(id, key string, since time.Time) (all []backend.Approval, err error) {
 	const columns = "SELECT id, key, state, session, version, created, expires, data FROM approval WHERE "
 	where, args := "(ended IS NULL OR ended >= ?) ORDER BY created, id", []any{since.UnixMicro()}

@@ -9,7 +9,7 @@ import (
 const pollInterval = 75 * time.Millisecond
 
 // changes polls the database for changes that other processes make to approvals and stops. The
-// first call of listen starts the polling.
+// first call to listen starts the polling.
 type changes struct {
 	mu    sync.Mutex
 	wake  chan struct{} // nil: listen has not been called yet
@@ -49,7 +49,7 @@ func (c *changes) watch(r *reader, wake chan<- struct{}) {
 	}
 }
 
-// counters holds the counters that were last polled. The attention counter is read only if the
+// counters holds the counters that were read by a poll. The attention counter is read only if the
 // database has changed.
 type counters struct{ data, attention int64 }
 
@@ -64,7 +64,7 @@ func (s counters) refresh(r *reader) counters {
 		return err
 	})
 	if err != nil {
-		return counters{data: -1} // this value differs from every counter, so the caller wakes, reads the database and receives the error
+		return counters{data: -1} // differs from every counter, so that the caller wakes up, reads the database and receives the error
 	}
 	return s
 }

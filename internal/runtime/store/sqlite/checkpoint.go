@@ -35,7 +35,7 @@ func Open(_ context.Context, o Options) (*Checkpoint, error) {
 	return c, nil
 }
 
-// Changes returns a channel that receives after approvals or stops may have changed.
+// Changes returns a channel that receives a value when approvals or stops may have changed.
 func (c *Checkpoint) Changes() <-chan struct{} { return c.changes.listen(&c.reader) }
 
 // Close closes the database. It returns nil if the database is already closed.
@@ -46,7 +46,7 @@ func (c *Checkpoint) Close() error {
 	return nil
 }
 
-// write runs f in a transaction. Its error begins with what was being done.
+// write runs f in a transaction. It prefixes an error with doing.
 func (c *Checkpoint) write(doing string, f func(*link) error) error {
 	if err := c.writer.transact(f); err != nil {
 		return fmt.Errorf("%s: %w", doing, err)

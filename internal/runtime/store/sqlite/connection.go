@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/safefile"
 )
 
-// connection is the connection that writes. It is replaced if another file has taken the database's
+// connection is the writing connection. It is replaced if another file has taken the database's
 // name, and after errors that the connection itself may have caused.
 type connection struct {
 	path   string
@@ -24,7 +24,7 @@ type connection struct {
 
 	mu           sync.Mutex  // held during a transaction
 	link         *link       // nil: not connected
-	file         fs.FileInfo // info of the file when it was last found valid
+	file         fs.FileInfo // the file's info when the file was last found valid
 	state        fileState
 	wal          fs.FileInfo // info of the file's write-ahead log
 	replaced     bool        // another file has replaced the one in use
@@ -32,7 +32,7 @@ type connection struct {
 	shortTimeout bool // the connection currently uses busyTimeoutShort
 }
 
-// transact runs f in a transaction. If it returns nil, the transaction is on the disk.
+// transact runs f in a transaction. If it returns nil, the transaction is on disk.
 func (c *connection) transact(f func(*link) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +57,7 @@ func (c *connection) commit(f func(*link) error) error {
 	}
 	version, err := c.link.number("PRAGMA user_version")
 	if err == nil {
-		err = schema.Check(int(version)) // a newer program may have opened the database in the meantime
+		err = schema.Check(int(version)) // a newer program may have migrated the database
 	}
 	if err == nil {
 		err = f(c.link)
@@ -90,7 +90,7 @@ func (c *connection) attach() error {
 	return err
 }
 
-// connect opens a connection, either to the same file as before or to another file.
+// connect opens a connection. same reports whether the file is the same as before.
 func (c *connection) connect(same bool) error {
 	if err := c.create(); err != nil {
 		return err
@@ -113,11 +113,11 @@ func (c *connection) connect(same bool) error {
 		return err
 	}
 	c.file, c.state = info, seen
-	c.wal, _ = os.Lstat(c.path + "-wal") // nil: there is now no write-ahead log
+	c.wal, _ = os.Lstat(c.path + "-wal") // nil if the file has no write-ahead log now
 	return nil
 }
 
-// validate makes sure that the file with the database's name may be used, and returns its info.
+// validate checks that the file with the database's name can be used, and returns its info.
 func (c *connection) validate() (fs.FileInfo, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,7 +128,7 @@ func (c *connection) validate() (fs.FileInfo, error) {
 	return c.file, c.explain(err)
 }
 
-// checkContent checks the file's content before anything is written to it.
+// checkContent checks the file's content before anything is written to it, and migrates the schema.
 func (c *connection) checkContent() error {
 	if c.replaced {
 		if err := checkPages(c.link); err != nil {
@@ -164,7 +164,8 @@ func (c *connection) checkFiles() error {
 	return nil
 }
 
-// CheckRegular returns an error if the file is not regular, not writable, or writable by other users.
+// CheckRegular returns an error if the file is not a regular file, is not writable, or is writable
+// by other users.
 func CheckRegular(name string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
 		return backend.Unusable(fmt.Errorf("%q is not a regular file", name))
@@ -179,7 +180,7 @@ func CheckRegular(name string, info fs.FileInfo) error {
 }
 
 // create creates the file if it does not exist. It does not open an existing file, because closing
-// that would release SQLite's locks.
+// it would release SQLite's locks.
 func (c *connection) create() error {
 	if err := c.checkFiles(); err != nil {
 		return err
@@ -202,7 +203,7 @@ func (c *connection) create() error {
 
 var errRemoved = errors.New("the file was removed while it was in use; restore it, or end all petrigate processes that use it and start again")
 
-// detach closes the connection, so that the next transaction opens a new connection.
+// detach closes the connection, so that the next transaction opens a new one.
 func (c *connection) detach() {
 	if c.link == nil {
 		return
@@ -223,10 +224,10 @@ func (c *connection) close() {
 	c.detach()
 }
 
-// adjustTimeout shortens the timeout of the next transactions if this transaction has waited in
-// vain because another program has locked the file. Calls are refused until the file is unlocked.
-// With the long timeout, each of these calls would wait, and delay the calls after it. The first
-// successful transaction restores the long timeout.
+// adjustTimeout shortens the timeout after a transaction has waited in vain because another program
+// has locked the file. Calls are refused until the file is unlocked; with the long timeout, each of
+// them would wait and delay the next. The first transaction that finds the file unlocked restores
+// the long timeout.
 func (c *connection) adjustTimeout(err error) {
 	locked := resultCode(err) == lib.SQLITE_BUSY
 	if c.link == nil || locked == c.shortTimeout {
@@ -241,7 +242,7 @@ func (c *connection) adjustTimeout(err error) {
 	}
 }
 
-// explain adds to an SQLite error an explanation for the operator.
+// explain adds an explanation for the operator to an SQLite error.
 func (c *connection) explain(err error) error {
 	if err == nil {
 		return nil
@@ -274,8 +275,8 @@ var explanations = map[int]string{
 // checkpoint, or that has replaced another file. It returns the file's state. If the file cannot be
 // read now, it returns the last known state, and the file is checked next time.
 //
-// It refuses a file that is beside another file's write-ahead log. SQLite would move the log into
-// the file or remove it, so the other file would lose the log's content.
+// It refuses a file that is beside another file's write-ahead log. SQLite would move that log into
+// the file or remove it, and the other file would lose the log's content.
 func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) {
 	i, err := readFileState(c.dialer, c.path)
 	if same {

@@ -6,12 +6,12 @@
 // changes since an earlier place, and [Checkpoint.Read] reads a consistent [Reading].
 //
 // There are two connections, each with a mutex that is held for one transaction. One connection
-// writes, and its transactions are on the disk when they end; the other one reads. A goroutine
-// polls for changes of approvals and stops with the reading connection; the first call of
+// writes, and its transactions are on disk when they end; the other one reads. A goroutine polls
+// for changes to approvals and stops over the reading connection; the first call to
 // [Checkpoint.Changes] starts it. Lock order: reader, writer.
 //
-// Only SQLite moves its write-ahead log into the file, so that programs that replicate the file can
-// be used.
+// Only SQLite itself moves its write-ahead log into the file, so that the file can be replicated by
+// other programs.
 //
 // A process detects from the file's header that a copy has replaced the file (see fileState), and
 // from the place in the log that the copy is old.

@@ -25,7 +25,7 @@ func Locked(err error) bool {
 	return c == lib.SQLITE_BUSY || c == lib.SQLITE_LOCKED
 }
 
-// broken reports whether a new connection may succeed after the error err.
+// broken reports whether the connection may have caused err, so that a new one may succeed.
 func broken(err error) bool {
 	switch resultCode(err) {
 	case lib.SQLITE_BUSY, lib.SQLITE_FULL:
@@ -36,7 +36,7 @@ func broken(err error) bool {
 	return true
 }
 
-// errDamaged is the error for a row with invalid content.
+// errDamaged returns the error for a row with invalid content.
 func errDamaged(what string, id any) error {
 	return fmt.Errorf("the %s %v in the state database is damaged", what, id)
 }

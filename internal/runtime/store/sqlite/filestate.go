@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// fileState is the progress of the database file itself, without its write-ahead log. It never
-// decreases unless an older copy has overwritten the file. Open connections would then mix the
+// fileState measures the progress of the database file itself, without its write-ahead log. It
+// decreases only if an older copy has overwritten the file. Open connections would then mix the
 // contents of the two files without noticing.
 type fileState struct {
 	counter, pages uint32

@@ -8,13 +8,13 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// Clock holds times from the records, in microseconds since 1970. Using the kill switch sets the
-// current time. Earlier records that have a later time come from a clock that was ahead, and do not
-// count for other clocks.
+// Clock holds times from the records, in microseconds since 1970. A use of the kill switch tells
+// the right time: earlier records with a later time come from a clock that was ahead, and are
+// ignored.
 type Clock struct {
 	Latest int64 // latest time of all records; 0: there are no records
 	Told   int64 // time when the kill switch was last used; 0: never used
-	Ahead  int64 // latest record time at the moment when the kill switch was used
+	Ahead  int64 // latest time when the kill switch was last used, including Told
 }
 
 // Newest returns the newest reliable time. A reservation must not be far behind it.
@@ -32,8 +32,7 @@ type Change struct {
 	Cleared      bool     // remove the stored values before writing the values of the part
 }
 
-// Merged returns the part's data with the changes applied. The parameter stored is the data in the
-// database.
+// Merged returns the part's data with the changes applied. stored is the data in the database.
 func (c *Change) Merged(stored []byte) ([]byte, error) {
 	data := c.Data
 	if data == nil && c.Version > 0 {
@@ -50,8 +49,8 @@ type Fold struct {
 	From  uint64 // the step that precedes the changes
 	To    Place
 	Parts []Change
-	Stops map[string]*backend.Stop // stop of each session; nil: the stop has ended
-	Used  map[string]time.Time     // IDs of used approvals and the times of their use
+	Stops map[string]*backend.Stop // changed stops, by session; nil: the stop has ended
+	Used  map[string]time.Time     // times when approvals were used, by ID
 	Heads []backend.Record         // last record of each chain
 	Clock Clock
 }
@@ -95,7 +94,7 @@ func (f *Fold) write(l *link) error {
 	if err := f.approvalsAndStops(l); err != nil {
 		return err
 	}
-	for i := range f.Heads { // except chains that have been removed in the meantime
+	for i := range f.Heads { // except for chains that have already been removed
 		r := &f.Heads[i]
 		if err := l.exec(`INSERT OR REPLACE INTO head (writer, seq, hash, time, session, object) SELECT ?, ?, ?, ?, ?, ?
 WHERE NOT EXISTS (SELECT 1 FROM removed WHERE writer = ? AND through >= ?)`,

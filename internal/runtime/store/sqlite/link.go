@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 
-	driver "modernc.org/sqlite" // the imported package registers the driver
+	driver "modernc.org/sqlite" // importing it registers the driver
 )
 
-// link is a connection and its prepared statements. Only one goroutine at a time may use it.
+// link is a connection with its prepared statements. Only one goroutine at a time may use it.
 // Statements have no context, because each is short and waits for a lock no longer than the busy
 // timeout.
 type link struct {
@@ -29,8 +29,8 @@ const (
 	busyTimeoutShort = 50
 )
 
-// Settings of all connections. A database from an attacker must not execute anything. The file is
-// never memory-mapped, because another process may truncate it.
+// Settings of all connections. They prevent a malicious database from executing code, and the file
+// from being memory-mapped, because another process may truncate it.
 var pragmas = []string{"busy_timeout(" + strconv.Itoa(busyTimeout) + ")", "mmap_size(0)", "trusted_schema(0)", "cell_size_check(1)"}
 
 // dialer selects the driver that opens the file, and that driver's file system. Empty fields select
@@ -57,7 +57,7 @@ func (d dialer) dial(path string, mode connectionMode) (*link, error) {
 type connectionMode int
 
 const (
-	writing connectionMode = iota // each commit is flushed to the disk
+	writing connectionMode = iota // each commit is flushed to disk
 	reading
 	ignoringLog // reads the file without its write-ahead log
 )
@@ -96,7 +96,7 @@ func (l *link) prepared(text string) (*sql.Stmt, error) {
 	return s, err
 }
 
-// exec executes a prepared statement.
+// exec executes a statement, preparing it on first use.
 func (l *link) exec(text string, args ...any) error {
 	s, err := l.prepared(text)
 	if err == nil {
@@ -111,7 +111,7 @@ func (l *link) run(text string) error {
 	return err
 }
 
-// row reads the first row. It returns false if the result is empty.
+// row reads the first row of a query's result. It returns false if the result is empty.
 func (l *link) row(text string, args []any, to ...any) (found bool, err error) {
 	s, err := l.prepared(text)
 	if err != nil {
@@ -124,7 +124,7 @@ func (l *link) row(text string, args []any, to ...any) (found bool, err error) {
 	return err == nil, err
 }
 
-// rows calls the function each for every row.
+// rows calls each for every row of a query's result.
 func (l *link) rows(text string, args []any, each func(scan func(to ...any) error) error) error {
 	s, err := l.prepared(text)
 	if err != nil {
@@ -142,7 +142,7 @@ func (l *link) rows(text string, args []any, each func(scan func(to ...any) erro
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// number reads a number, or returns 0 if the result is empty.
+// number returns the number that a query selects, or 0 if the result is empty.
 func (l *link) number(text string, args ...any) (n int64, err error) {
 	_, err = l.row(text, args, &n)
 	return n, err
@@ -156,7 +156,7 @@ func (l *link) close() error {
 }
 
 // abandon closes the connection to a file that has lost its name. It does not touch the write-ahead
-// log under the old name, which may belong to the new file.
+// log under that name, which may belong to the new file.
 func (l *link) abandon() error {
 	_ = l.conn.Raw(func(c any) error {
 		if f, ok := c.(driver.FileControl); ok {

@@ -58,7 +58,7 @@ func (c *connection) upgrade() (shrinks bool, err error) {
 	return shrinks, err
 }
 
-// exportRecords passes to the log the records in the table that older schemas have.
+// exportRecords exports the records of an older schema, which stored them in a table, to the log.
 func (c *connection) exportRecords() ([]Segment, error) {
 	total, err := c.link.number("SELECT count(*) FROM record")
 	if err != nil || c.export == nil {
@@ -81,7 +81,7 @@ func (c *connection) exportRecords() ([]Segment, error) {
 	})
 }
 
-// oldRecords reads the next records after the given row, in the order of their commits.
+// oldRecords reads the next records after the given row, in commit order.
 func (c *connection) oldRecords(after int64) (page []backend.Record, last int64, err error) {
 	const next = `SELECT r.id, w.name, r.seq, r.hash, r.time, r.session, r.object FROM record r JOIN writer w ON w.id = r.writer
   WHERE r.id > ? ORDER BY r.id LIMIT 1000`

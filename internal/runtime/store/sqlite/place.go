@@ -16,7 +16,7 @@ type Place struct {
 }
 
 // insertPlace writes the initial place of a database that is new or has just been converted to this
-// schema. This place is the end of the given number of segments, which contain older records.
+// schema: the end of the given number of segments with older records.
 func insertPlace(l *link, segments int) error {
 	return l.exec("INSERT INTO place (one, id, step, hash, segment, offset) VALUES (1, ?, ?, zeroblob(32), ?, 0)",
 		strings.ToLower(rand.Text()), int64(segments), int64(segments))

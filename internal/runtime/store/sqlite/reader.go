@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// reader holds the connection that reads. Each use is short, because a long read transaction would
+// reader holds the reading connection. Each use is short, because a long read transaction would
 // prevent SQLite from restarting its write-ahead log.
 type reader struct {
 	writer *connection // checks the file before each use
@@ -66,7 +66,7 @@ func (r *reader) attach() error {
 
 func (r *reader) detach() {
 	if r.link != nil {
-		_ = r.link.abandon() // the connection that writes removes the log
+		_ = r.link.abandon() // the writing connection removes the log
 		r.link = nil
 	}
 }

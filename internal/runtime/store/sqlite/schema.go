@@ -17,7 +17,7 @@ var files embed.FS
 
 var schema = migration.Of(files)
 
-// application marks the file as a petrigate database: "Ptri".
+// application is the application ID of petrigate databases: "Ptri" in ASCII.
 const application = 0x50747269
 
 // minVersion is the oldest SQLite version that does not lose data if two connections write and
@@ -40,8 +40,8 @@ func checkVersion(version string) error {
 	return nil
 }
 
-// checkSchema returns an error if the database belongs to another program or this program cannot
-// write it.
+// checkSchema returns an error if the database belongs to another program or has a schema that this
+// program cannot write.
 func checkSchema(l *link) error {
 	var version string
 	if _, err := l.row("SELECT sqlite_version()", nil, &version); err != nil {

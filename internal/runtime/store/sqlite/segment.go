@@ -12,7 +12,7 @@ import (
 type Segment struct {
 	After  uint64           // the last step before the segment
 	Latest time.Time        // time of the latest record
-	Chains map[string]Range // for each chain, the numbers of its records in the segment, by writer
+	Chains map[string]Range // numbers of each chain's records in the segment, by writer
 }
 
 // Range is an inclusive range of record numbers in a chain.
