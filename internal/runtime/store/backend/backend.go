@@ -41,8 +41,8 @@ var ErrRolledBack = errors.New("the database is an older copy of itself")
 // undo it, so its call must not be sent.
 var ErrUnflushed = errors.New("could not write it to the disk")
 
-// ErrUnusable means that it is no use to wait for the database: the file is not a database, belongs
-// to another program, or was written by a newer version of petrigate.
+// ErrUnusable means that waiting will not make the database usable: the file is not a database,
+// belongs to another program, or was written by a newer version of petrigate.
 var ErrUnusable = errors.New("the database cannot be used")
 
 // Unusable returns an error that matches [ErrUnusable] and has the text of err.

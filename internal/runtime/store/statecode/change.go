@@ -17,10 +17,10 @@ type Change struct {
 	Spent bool     // a grant was used
 }
 
-// AppendSessionChange appends the changes to a session part since the same process last wrote it
-// under the same policy. They consist of members of the part, nets by name, and calls by number.
-// Null means that a net is back in its initial state or that a call has ended. [Merge] applies the
-// changes to the part.
+// AppendSessionChange appends the changes to a session's part since the same process last wrote it
+// under the same policy, as a JSON object with members of the part, nets by name, and calls by
+// number. Null means that a net is back in its initial state or that a call has ended. [Merge]
+// applies the changes to the part.
 func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Processes, change *Change) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":` + formVersion(s, i.Writer, p))
@@ -49,7 +49,7 @@ func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Process
 	return append(e.dst, '}'), e.err
 }
 
-// AppendSharedChange is like AppendSessionChange for a shared part.
+// AppendSharedChange is like AppendSessionChange, but for a shared part.
 func (c *Codec) AppendSharedChange(dst []byte, s *gate.State, change *Change) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":1`)
@@ -73,11 +73,11 @@ func (e *encoder) changedNets(s *gate.State, change *Change) {
 	e.flag("}", len(change.Nets) > 0)
 }
 
-// order is the order of a part's members. Unknown members follow them, before the nets and the
+// order is the order of a part's members. Unknown members come next, and then the nets and the
 // calls.
 var order = []string{"v", "policy", "principal", "since", "owner", "writer", "ended", "about", "last", "spent", "would"}
 
-// defaults contains the values of members that are not written if they have these values.
+// defaults contains the default values of members, which are not written.
 var defaults = map[string]string{"ended": "false", "last": "0", "would": "[0,0]"}
 
 var errMerge = errors.New("a state change is damaged")
@@ -96,16 +96,17 @@ func Merge(part []byte, changes [][]byte) ([]byte, error) {
 	return m.append(make([]byte, 0, len(part)+len(part)/4+256)), nil
 }
 
-// merged is a decoded part.
+// merged is a decoded part to merge changes into.
 type merged struct {
 	top   map[string][]byte
 	keys  []string // keys of top that do not occur in order
 	nets  map[string][]byte
-	names []string // names of the nets, in their order
+	names []string // names of the nets, in order of first appearance
 	calls map[uint64][]byte
 }
 
-// read adds the members of a part or of changes. The function calls adds the member "calls".
+// read adds the members of a part or of changes. It passes the member "calls" to the function
+// calls.
 func (m *merged) read(data []byte, calls func(value []byte) bool) bool {
 	ok := true
 	whole := rawjson.Members(data, func(key, value []byte, _ int) bool {

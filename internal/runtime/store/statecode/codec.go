@@ -9,12 +9,11 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// fingerprintDigits is the number of a fingerprint's hex digits that are written. They hold 128
-// bits.
+// fingerprintDigits is how many hex digits of a fingerprint are written. They hold 128 bits.
 const fingerprintDigits = 32
 
-// Codec encodes and decodes the states of a policy. If Reset is called, this must happen before the
-// codec is used. Afterwards the codec is immutable and safe for concurrent use.
+// Codec encodes and decodes the states of a policy. It is safe for concurrent use, except that
+// Reset must be called before the codec is used.
 type Codec struct {
 	policy      *gate.Policy
 	active      []string
@@ -25,8 +24,8 @@ type Codec struct {
 	byName      map[string]int
 }
 
-// New returns a codec for states of the policy p. Only the nets in active are active, or all nets
-// if active is nil.
+// New returns a codec for states of the policy p. If active is not nil, only the nets that it lists
+// are active.
 func New(p *gate.Policy, active []string) *Codec {
 	c := &Codec{policy: p, active: active, start: p.NewState(active), fingerprint: p.Fingerprint()[:fingerprintDigits], byName: map[string]int{}}
 	ids := p.IDs()
@@ -37,14 +36,14 @@ func New(p *gate.Policy, active []string) *Codec {
 	return c
 }
 
-// Reset makes the codec replace the states of the given nets by their initial states if these
-// states were written under another policy and differ. It must be called before the codec is used.
+// Reset makes the codec reset the given nets to their initial states when it decodes a part that
+// was written under another policy. It must be called before the codec is used.
 func (c *Codec) Reset(nets []string) { c.reset = nets }
 
 // Policy returns the policy that the states belong to.
 func (c *Codec) Policy() *gate.Policy { return c.policy }
 
-// net holds parts of a net's encoding that are computed in advance.
+// net holds precomputed parts of a net's encoding.
 type net struct {
 	name        string
 	scope       gate.Scope
@@ -59,7 +58,7 @@ type net struct {
 	timed       int
 	shadow      bool
 	start       *gate.NetData
-	placeholder bool // the net stands for a net that the policy lacks, and accepts any place and any transition
+	placeholder bool // the net stands for one that the policy lacks, and accepts any place and any transition
 }
 
 func newNet(info gate.NetInfo, id gate.NetID, start *gate.NetData) net {
@@ -95,14 +94,14 @@ func newNet(info gate.NetInfo, id gate.NetID, start *gate.NetData) net {
 	return n
 }
 
-// Info holds the facts about a session that are stored beside its nets' state.
+// Info holds the facts about a session that are stored along with its nets' states.
 type Info struct {
 	Principal string
 	Since     time.Time
 	Owner     uint64 // see [gate.State.Owners]; 0: none
-	Writer    string // the process that owns the session; empty: none, because the session outlives processes
+	Writer    string // process that owns the session; empty: none, because the session outlives processes
 	Ended     bool   // the session is kept for its open calls
-	Open      int    // number of open calls, which is not written; see [ReadOpen]
+	Open      int    // number of open calls; set when decoding, but not written
 	About     string // description of the session, as one JSON object; empty: none
 }
 

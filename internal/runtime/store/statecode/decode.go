@@ -39,7 +39,7 @@ func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 	}
 }
 
-// checkRows reports an error if a row belongs to a net that the part lacks.
+// checkRows fails if a row belongs to a net that the part lacks.
 func (d *decoder) checkRows(nets []byte, values map[string][]byte) {
 	for row := range values {
 		name, _, ok := cutRow(row)
@@ -237,8 +237,7 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 }
 
 // values decodes a net's value rows. It first clears the net's state. Otherwise Apply would drop a
-// value whose state equals the net's current state, although the two states differed when the row
-// was written.
+// value whose state equals the net's current one, although they differed when the row was written.
 func (d *decoder) values(where string, i int, base *gate.NetData, rows map[string][]byte) *gate.Values {
 	n := &d.Codec.nets[i]
 	d.state.Nets[i] = &gate.NetData{}
@@ -276,7 +275,7 @@ func (d *decoder) complete(where string, n *net, data *gate.NetData) {
 	}
 }
 
-// data decodes a member of a state.
+// data decodes a member of a net's state. It reports whether it knows the key.
 func (d *decoder) data(where string, n *net, data *gate.NetData, key string, value []byte) bool {
 	switch key {
 	case "stuck":

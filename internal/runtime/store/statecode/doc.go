@@ -2,9 +2,9 @@
 // the part that a principal's sessions share, and the part that all sessions share. A part is a
 // JSON object, plus a row for each value of a key whose state differs from the net's general state.
 //
-// Names identify nets, places and transitions. Only nets that have moved are written, so a new
-// session's part is tiny. Unknown or damaged content is an error that contains the part and the
-// net; the package never guesses.
+// Nets, places and transitions are identified by name. Only nets that have moved are written, so a
+// new session's part is tiny. Unknown or damaged content causes an error that names the part and
+// the net; the package never guesses.
 //
 // A part that was written under another policy is decoded with a codec for the old nets (see
 // Codec.oldCodec) and then converted by [gate.Policy.Adopt]: a net keeps its state if its name, its

@@ -12,13 +12,13 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// maxSpent bounds the number of used grants whose numbers are written. Only the last numbers are
-// written, because an older number belongs to an approval that is used up anyway.
+// maxSpent bounds the number of used grants whose numbers are written. The newest numbers suffice,
+// because an older number belongs to an approval that is used up anyway.
 const maxSpent = 256
 
-// AppendSession appends a session's part. The part contains the session's own nets, and its open
-// calls and the processes that admitted them. It does not contain calls that wait for approval.
-// AppendSession fails only if metadata cannot be encoded.
+// AppendSession appends a session's part: the session's own nets, its open calls, and the processes
+// that admitted them, but not the calls that wait for approval. It fails only if metadata cannot be
+// encoded.
 func (c *Codec) AppendSession(dst []byte, s *gate.State, i Info, p Processes) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":` + formVersion(s, i.Writer, p) + `,"policy":"` + c.fingerprint + `"`)
@@ -53,7 +53,7 @@ func (c *Codec) AppendValue(dst []byte, net int, d *gate.NetData) ([]byte, error
 	return append(e.dst, '}'), e.err
 }
 
-// encoder appends to dst and keeps its first error.
+// encoder appends to dst and remembers an error.
 type encoder struct {
 	*Codec
 	dst []byte
@@ -118,7 +118,7 @@ func (e *encoder) would(n gate.WouldCount) {
 	e.dst = append(strconv.AppendInt(e.dst, int64(n.Asked), 10), ']')
 }
 
-// nets appends those nets in the scope that are not in their initial state.
+// nets appends the nets in the scope that are not in their initial state.
 func (e *encoder) nets(s *gate.State, scope gate.Scope) {
 	any := false
 	for i := range e.Codec.nets {
@@ -255,8 +255,7 @@ func (e *encoder) calls(s *gate.State, writer string, p Processes) {
 	e.text("]")
 }
 
-// call appends an open call. It also appends the process that admitted the call, unless the name is
-// empty.
+// call appends an open call, with the process that admitted it unless process is empty.
 func (e *encoder) call(o *gate.OpenCall, process string) {
 	c := &o.Call
 	e.text(`{"number":`)

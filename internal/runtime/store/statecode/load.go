@@ -13,7 +13,7 @@ type Loaded struct {
 	State *gate.State // the state; nets that belong to other parts are in their initial states
 	Info  Info        // facts about the session; set only for a session part
 
-	// for each open call of a session, the process that admitted it, by call number; empty: unknown
+	// processes that admitted the session's open calls, by call number; empty: unknown
 	Processes map[uint64]string
 
 	// For a part that was written under another policy or with other active nets: what happened to
@@ -91,9 +91,9 @@ func (c *Codec) adopt(l *Loaded, scope gate.Scope, values map[string][]byte) {
 	slices.Sort(l.StaleRows)
 }
 
-// oldCodec returns a codec for the policy that was in force when a part was written. The codec has
-// only three kinds of nets: the nets of c that belong to other parts, the nets that this part
-// contains, and a placeholder for each net that this part contains but c lacks.
+// oldCodec returns a codec for the policy that was in force when a part was written. Its nets are
+// those of c that belong to other parts, those that the part contains, and a placeholder for each
+// net that the part contains but c lacks.
 func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, error) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
 		return nil, fmt.Errorf("%s: invalid JSON: %w", of, err)
@@ -134,8 +134,8 @@ func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, erro
 	return in, nil
 }
 
-// oldNet returns the net that was in force when the part was written. c must have that net, or a
-// limit that differs from it only in its numbers.
+// oldNet returns the net that was in force when the part was written. It returns false unless c has
+// that net or a limit that differs from it only in its numbers.
 func (c *Codec) oldNet(name string, stored []byte) (gate.Net, bool) {
 	value, _ := rawjson.Member(stored, "print")
 	print, _ := rawjson.String(value)

@@ -14,7 +14,7 @@ import (
 // maxDepth bounds the nesting depth of a part.
 const maxDepth = 128
 
-// appendObject appends metadata. The notation of a number shows its type: 5 is an int64, 5.0 a
+// appendObject appends metadata. The notation of a number indicates its type: 5 is an int64, 5.0 a
 // float64, and 5e0 a uint64.
 func appendObject(dst []byte, m map[string]any) ([]byte, error) {
 	dst = append(dst, '{')

@@ -14,8 +14,8 @@ type Processes struct {
 	Others map[uint64]string // processes by call number; empty: unknown
 }
 
-// processFor returns the process to write for a call. The result is empty if the process is unknown
-// or is the session's writer.
+// processFor returns the process to write for a call, or "" if the process is unknown or is the
+// session's writer.
 func (p Processes) processFor(call uint64, writer string) string {
 	process, known := p.Others[call]
 	if !known {
@@ -27,8 +27,8 @@ func (p Processes) processFor(call uint64, writer string) string {
 	return process
 }
 
-// formVersion returns the version of a part's written form. A program that knows only version 1
-// would ignore the calls' processes, so version 2 makes the program refuse the part.
+// formVersion returns the format version of a session's part. Version 2 makes older programs, which
+// would ignore the calls' processes, refuse the part.
 func formVersion(s *gate.State, writer string, p Processes) string {
 	for number := range s.Calls {
 		if p.processFor(number, writer) != "" {
@@ -51,8 +51,8 @@ type OpenCall struct {
 	Process string // process that admitted the call; empty: unknown
 }
 
-// ReadOpen decodes the facts that are stored beside a session's nets, and the session's open calls.
-// It does so under any policy.
+// ReadOpen decodes the facts stored along with a session's nets, and the session's open calls. It
+// does not need the session's policy.
 func ReadOpen(name string, data []byte) (Info, []OpenCall, error) {
 	d := decoder{subject: fmt.Sprintf("session %q", name)}
 	var calls []OpenCall
@@ -72,7 +72,7 @@ func ReadOpen(name string, data []byte) (Info, []OpenCall, error) {
 	return d.info, calls, d.err
 }
 
-// openCall decodes those members of a call that [OpenCall] has.
+// openCall decodes the members of a call that [OpenCall] has.
 func (d *decoder) openCall(value []byte) OpenCall {
 	var o gate.OpenCall
 	process := ""
@@ -83,8 +83,7 @@ func (d *decoder) openCall(value []byte) OpenCall {
 	return OpenCall{o.Number, o.Call.Tool, o.Call.Time, o.Unknown, o.More, process}
 }
 
-// openMember decodes a member of a call that [OpenCall] has too. It returns false if the key is
-// another one.
+// openMember decodes a member of a call if [OpenCall] has it. Otherwise it returns false.
 func (d *decoder) openMember(o *gate.OpenCall, process *string, key string, value []byte) bool {
 	const where = "the open calls"
 	switch key {

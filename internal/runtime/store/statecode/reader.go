@@ -21,10 +21,10 @@ type decoder struct {
 	otherPolicy bool // the part was written under another policy
 	err         error
 
-	processes map[uint64]string // for each open call, the process that admitted it
+	processes map[uint64]string // processes that admitted the open calls, by call number
 }
 
-// fail stores an error about a position in the part, unless there is an earlier error. It returns
+// fail records an error at a position in the part, unless there is an earlier one. It returns
 // false.
 func (d *decoder) fail(where, format string, args ...any) bool {
 	if d.err == nil {
@@ -96,7 +96,7 @@ func (d *decoder) number(where string, value []byte) uint64 {
 	return n
 }
 
-// count decodes a number that fits into 31 bits.
+// count decodes a number that fits in 31 bits.
 func (d *decoder) count(where string, value []byte) int {
 	n := d.number(where, value)
 	if n > 1<<31-1 {
