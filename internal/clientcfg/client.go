@@ -8,31 +8,31 @@ import (
 // A Client is a program that keeps a list of MCP servers in a configuration file.
 type Client struct {
 	Name    string
-	Title   string // name to use in messages
+	Title   string // name for use in messages
 	Aliases []string
 	Format  splice.Format
 
 	// Files returns the possible paths of the configuration file on the given system, most likely
 	// first.
 	Files func(System) []string
-	// Place is where the file lists the servers, and where petrigate's entry must be added.
+	// Place is where the file lists the servers; petrigate's entry is added there.
 	Place splice.Place
-	// morePlaces returns further places in a file where servers are listed; may be nil.
+	// morePlaces returns further places in a file that list servers; may be nil.
 	morePlaces func(*splice.Document) []splice.Place
 
 	dialect dialect
 	guards  guards
-	// entry returns an entry that makes the client run petrigate. It returns nil if the client
-	// cannot express such an entry.
+	// entry returns an entry that makes the client run petrigate, or nil if the client cannot
+	// express such an entry.
 	entry func(Launch) splice.Object
 
-	// programs contains the base names of the client's executables in lower case. folders contains
+	// programs holds the base names of the client's executables in lower case, and folders
 	// distinctive parts of their paths.
 	programs, folders []string
 
-	// Overwrites reports whether the client, while it is running, rewrites its file from memory.
+	// Overwrites reports whether a running client rewrites its file from memory.
 	Overwrites bool
-	// Verify explains to the user how to check that the client has found the entry.
+	// Verify tells the user how to check that the client has found the entry.
 	Verify string
 
 	Limits Limits
@@ -41,10 +41,10 @@ type Client struct {
 	NoForms bool
 }
 
-// Limits describes what a client cannot handle. The zero value means that there are no limits.
+// Limits describes the limits of a client. The zero value means no limits.
 type Limits struct {
-	Tools      int    // number of tools beyond which additional tools are useless to the client
-	MoreTools  string // what the client does if there are more tools than that
+	Tools      int    // maximum number of tools that the client can use
+	MoreTools  string // what the client does with more tools than that
 	NameLength int    // maximum length of a tool name, without the client's prefix
 }
 
@@ -57,19 +57,19 @@ func (c Client) Places(d *splice.Document) []splice.Place {
 	return all
 }
 
-// Entry returns an entry that makes the client run petrigate. The result ok is false if the client
-// cannot express the entry, which happens only if l contains a URL.
+// Entry returns an entry that makes the client run petrigate. ok is false if the client cannot
+// express it, which happens only if l contains a URL.
 func (c Client) Entry(l Launch) (entry splice.Object, ok bool) {
 	entry = c.entry(l)
 	return entry, entry != nil
 }
 
-// Read translates an entry in the client's file to a server for petrigate's configuration.
+// Read translates an entry in the client's file into a server for petrigate's configuration.
 func (c Client) Read(s System, name string, value any) Server {
 	return translate(s, c.dialect, name, value)
 }
 
-// Beside returns the paths of the client's other files that may restrict the servers of this file.
+// Beside returns the paths of the client's other files that may restrict the servers in this file.
 func (c Client) Beside(s System, file string) []string {
 	if c.guards.beside == nil {
 		return nil
@@ -77,9 +77,8 @@ func (c Client) Beside(s System, file string) []string {
 	return c.guards.beside(s, file)
 }
 
-// Safeguards returns the restrictions in one of the client's files. The map servers contains, for
-// each of the client's server names, the name in petrigate's configuration. The rules that are
-// equivalent to the restrictions use the latter names.
+// Safeguards returns the restrictions in one of the client's files. servers maps the client's
+// server names to the names in petrigate's configuration, which the equivalent rules use.
 func (c Client) Safeguards(d *splice.Document, servers map[string]string) []Safeguard {
 	if c.guards.read == nil {
 		return nil
@@ -87,8 +86,8 @@ func (c Client) Safeguards(d *splice.Document, servers map[string]string) []Safe
 	return list.Map(c.guards.read(d), func(g guard) Safeguard { return Safeguard{Where: g.where, Value: g.value, Rule: g.rule(servers)} })
 }
 
-// Closed returns the key in the file that disables the server with the given name, or "" if the
-// server is enabled.
+// Closed returns the key in the file that disables the named server, or "" if the server is
+// enabled.
 func (c Client) Closed(d *splice.Document, at splice.Place, name string) string {
 	if c.guards.closed == nil {
 		return ""
@@ -96,8 +95,8 @@ func (c Client) Closed(d *splice.Document, at splice.Place, name string) string 
 	return c.guards.closed(d, at, name)
 }
 
-// ClosedBeside is like Closed for a server in the given file, but looks for the key in d, one of
-// the files returned by [Client.Beside].
+// ClosedBeside is like Closed for a server in file, but looks for the key in d, one of the files
+// returned by [Client.Beside].
 func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
 	if c.guards.closedBeside == nil {
 		return ""
@@ -105,5 +104,5 @@ func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
 	return c.guards.closedBeside(d, file, name)
 }
 
-// mcpServers is the place where most clients keep their servers.
+// mcpServers is where most clients keep their servers.
 var mcpServers = splice.Place{Path: []string{"mcpServers"}}

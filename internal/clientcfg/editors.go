@@ -29,8 +29,8 @@ func vscodeInsiders() Client {
 	return c
 }
 
-// vscodeAt returns the client for a VS Code variant that has its settings in the given directory.
-// The file for remote windows is in the directory of the VS Code server.
+// vscodeAt returns the client for a VS Code variant with settings in the given directory. The file
+// for remote windows is in the VS Code server's directory.
 func vscodeAt(folder string) Client {
 	return Client{
 		Format: splice.JSON,

@@ -19,8 +19,8 @@ func (h Hooks) Programs(d *splice.Document) (all []string) {
 	return all
 }
 
-// program returns the program that a hook's command runs. The result contains neither quotes nor
-// the shell around the command.
+// program returns the program run by a hook's command, without quotes and without a surrounding
+// shell.
 func program(command string) string {
 	path, _, _ := strings.Cut(command, " hook ")
 	return strings.Trim(strings.TrimPrefix(path, "sh -c "), `'"\`)

@@ -14,25 +14,25 @@ import (
 // Hooks describes how an agent's hooks are configured: which file contains them, and which of its
 // entries run petrigate.
 type Hooks struct {
-	Agent  string // name of the agent as an argument of petrigate hook
+	Agent  string // name of the agent, as an argument of petrigate hook
 	Client string
 	Title  string
-	// Open lists the kinds of calls that petrigate cannot stop, no matter what the file contains.
+	// Open lists the kinds of calls that petrigate cannot stop, whatever the file contains.
 	Open []string
-	// New is the content of a new hooks file. It is empty if the file starts empty.
+	// New is the content of a new hooks file; may be empty.
 	New string
 
 	files func(System) []string
-	// beside lists files of the project that can also disable hooks. Their paths are relative to
-	// the current directory.
+	// beside lists project files that can also disable hooks. Their paths are relative to the
+	// current directory.
 	beside  []string
-	sibling string     // another such file, in the same directory as the hooks file; may be empty
-	off     [][]string // settings that disable hooks; each consists of the keys on the path to the setting, followed by its value
+	sibling string     // another such file, next to the hooks file; may be empty
+	off     [][]string // settings that disable hooks; each consists of the keys on its path, followed by its value
 	events  []hookEvent
 	flat    bool // whether the list for an event contains hooks directly instead of groups of hooks
 	// failClosed is the member that makes the agent refuse a call if its pre-call hook fails. If
-	// the agent has no such member, the command itself refuses the call. This works only if the
-	// command runs in a shell that makes it possible.
+	// the agent has no such member, the hook's command must refuse the call, which works only in
+	// some shells.
 	failClosed splice.Member
 	milli      bool // whether timeouts are in milliseconds
 	url        bool // whether hooks can be URLs
@@ -43,7 +43,7 @@ type Hooks struct {
 // A hookEvent is an event that the agent must report to petrigate.
 type hookEvent struct {
 	name   string
-	before bool   // whether the event is reported before a call, when the call can still be refused
+	before bool   // whether the agent reports the event before a call, which can then be refused
 	match  string // matcher that selects tools; empty: all tools
 }
 
@@ -98,8 +98,8 @@ func AllHooks() []Hooks {
 	return all
 }
 
-// inProject returns the path of VS Code's hooks file. It is in the current directory, which is the
-// project's directory.
+// inProject returns the path of VS Code's hooks file in the current directory, the project's
+// directory.
 func inProject(System) []string {
 	path := filepath.Join(".github", "hooks", "petrigate.json")
 	if abs, err := filepath.Abs(path); err == nil {
@@ -108,7 +108,7 @@ func inProject(System) []string {
 	return []string{path}
 }
 
-// HooksOf returns the hooks of the named client. It returns false if the client has no hooks, or if
+// HooksOf returns the hooks of the named client. It returns false if the client has no hooks or
 // petrigate does not support them.
 func HooksOf(client string) (Hooks, bool) {
 	for _, h := range AllHooks() {
@@ -119,7 +119,7 @@ func HooksOf(client string) (Hooks, bool) {
 	return Hooks{}, false
 }
 
-// File returns the hooks file in the same form as a client's file.
+// File returns a Client that describes the hooks file.
 func (h Hooks) File() Client {
 	return Client{Name: h.Client + "-hooks", Title: h.Title, Format: splice.JSON, Files: h.files, Place: splice.Place{Path: []string{"hooks"}}}
 }
@@ -173,20 +173,20 @@ func (h Hooks) hook(s System, l Launch, e hookEvent) (o splice.Object) {
 	return o
 }
 
-// orRefuse is appended to a command so that the call is refused if the command fails. An agent that
-// has no failClosed member refuses a call if the hook exits with code 2 and writes a reason to
-// stderr. If the command itself has already refused the call and written its reason, this text is
+// orRefuse is appended to a command so that the call is refused if the command fails. An agent
+// without a failClosed member refuses a call if the hook exits with code 2 and writes a reason to
+// stderr. If the command has already refused the call and written a reason, the additional text is
 // harmless.
 const orRefuse = ` || { echo "The call was not made." >&2; exit 2; }`
 
-// shellRefuses reports whether the shell command of a pre-call hook refuses the call if the command
-// fails.
+// shellRefuses reports whether the shell command of a pre-call hook itself refuses the call if the
+// program fails.
 func (h Hooks) shellRefuses(s System) bool { return h.failClosed.Key == "" && s.OS != "windows" }
 
 // TokenVariable is the environment variable that contains the token for hooks that are URLs.
 const TokenVariable = "PETRIGATE_TOKEN"
 
-// CommandLine joins words to a command line for the system's shell. It adds quotes where needed.
+// CommandLine joins words into a command line for the system's shell, quoting them where needed.
 func CommandLine(s System, words []string) string {
 	quoted := list.Map(words, func(word string) string {
 		plain := !strings.ContainsFunc(word, func(r rune) bool {
@@ -209,14 +209,14 @@ type Hook struct {
 	URL    string // URL of the hook; empty if the hook is a command
 	Before bool   // whether the hook runs before a call
 	Closed bool   // whether a failure of the hook refuses the call
-	Narrow bool   // whether the hook misses some of the calls that it should cover, or the agent does not wait for the hook's answer
+	Narrow bool   // whether the hook misses some calls that it should cover, or the agent does not wait for its answer
 
 	command string
 }
 
 // Asks reports whether the hook may send its events to a proxy that uses the given configuration. A
-// hook with a URL asks any proxy that listens at the URL. A hook without a configuration asks the
-// only running proxy.
+// hook with a URL asks any proxy that listens there. A hook without a configuration asks the only
+// running proxy.
 func (t Hook) Asks(s System, config string) bool {
 	_, rest, named := strings.Cut(t.command, " --config ")
 	if t.URL != "" || !named {
@@ -232,8 +232,8 @@ func (t Hook) Asks(s System, config string) bool {
 }
 
 // Ours reports whether v, an element of a hook list, runs petrigate for this agent. Entries written
-// by petrigate connect name a configuration. Ours therefore recognizes them even if the program has
-// been renamed.
+// by petrigate connect name a configuration, so Ours recognizes them even if the program has been
+// renamed.
 func (h Hooks) Ours(v any) bool {
 	fields, _ := v.(map[string]any)
 	if url, _ := fields["url"].(string); strings.HasSuffix(url, "/hook/"+h.Agent) {
@@ -270,16 +270,15 @@ func (h Hooks) Installed(d *splice.Document) (all []Hook) {
 	return all
 }
 
-// isNarrow reports whether a hook, or a group of hooks, covers only some of the tools, or runs at
-// the same time as the call.
+// isNarrow reports whether a hook, or a group of hooks, covers only some of the tools or runs
+// concurrently with the call.
 func (e hookEvent) isNarrow(fields map[string]any) bool {
 	match, _ := fields["matcher"].(string)
 	return !slices.Contains([]string{"", "*", ".*", e.match}, match) || fields["if"] != nil || fields["async"] == true || fields["asyncRewake"] == true
 }
 
-// Beside returns the paths of other files that can disable the hooks in this file. They are files
-// of the project in the current directory, and a file of the agent in the same directory as this
-// file.
+// Beside returns the paths of other files that can disable the hooks in this file: project files in
+// the current directory, and the agent's file next to this one.
 func (h Hooks) Beside(file string) []string {
 	if h.sibling == "" {
 		return h.beside
@@ -287,8 +286,8 @@ func (h Hooks) Beside(file string) []string {
 	return append([]string{filepath.Join(filepath.Dir(file), h.sibling)}, h.beside...)
 }
 
-// Off returns the setting in the file that disables all of the agent's hooks, or "" if they are not
-// disabled.
+// Off returns the setting in the file that disables all of the agent's hooks, or "" if nothing
+// disables them.
 func (h Hooks) Off(d *splice.Document) string {
 	for _, path := range h.off {
 		last := len(path) - 1
@@ -308,8 +307,7 @@ func (h Hooks) refusesOnFailure(v any) bool {
 	return fields[h.failClosed.Key] == h.failClosed.Value
 }
 
-// CanClose reports whether, on the given system, a hook that fails can cause the call to be
-// refused.
+// CanClose reports whether a failing hook can cause the call to be refused on the given system.
 func (h Hooks) CanClose(s System) bool { return h.failClosed.Key != "" || h.shellRefuses(s) }
 
 // ClosesAll reports whether the agent itself refuses a call if its hook fails for any reason.

@@ -10,8 +10,8 @@ type Launch struct {
 	Headers splice.Object // headers to send to the URL
 }
 
-// stdio returns a function that creates entries. An entry either runs a command or contains a URL
-// under the key urlKey, with headers under headersKey.
+// stdio returns a function that creates entries. An entry contains either a command to run, or a
+// URL under urlKey with headers under headersKey.
 func stdio(urlKey, headersKey string, first ...splice.Member) func(Launch) splice.Object {
 	return func(l Launch) splice.Object {
 		if l.URL == "" {
@@ -21,7 +21,7 @@ func stdio(urlKey, headersKey string, first ...splice.Member) func(Launch) splic
 	}
 }
 
-// typedStdio returns an entry like stdio, with the key "type".
+// typedStdio is like a function returned by stdio, but adds the key "type".
 func typedStdio(l Launch) splice.Object {
 	o := stdio("url", "headers", splice.Member{Key: "type", Value: "http"})(l)
 	if l.URL == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A Process is the known part of a process's command line.
+// A Process holds the known part of a process's command line.
 type Process []string
 
 // Running lists the processes on this machine.
@@ -31,7 +31,7 @@ func Running(ctx context.Context) ([]Process, error) {
 }
 
 // procProcesses reads the command lines of all processes from dir, which is /proc. It skips
-// processes that end in the meantime.
+// processes that exit while it runs.
 func procProcesses(dir string) (all []Process) {
 	files, _ := filepath.Glob(filepath.Join(dir, "[0-9]*", "cmdline")) // cannot fail: the pattern is valid
 	for _, file := range files {
@@ -43,8 +43,8 @@ func procProcesses(dir string) (all []Process) {
 	return all
 }
 
-// psProcesses parses the output of ps. Since a path may contain spaces, the first word of each
-// returned [Process] is the whole output line.
+// psProcesses parses the output of ps. Because a path may contain spaces, the first word of each
+// [Process] is the whole output line.
 func psProcesses(out []byte) (all []Process) {
 	for line := range strings.Lines(string(out)) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -63,8 +63,8 @@ func taskProcesses(out []byte) []Process {
 // IsRunning reports whether any of the processes belongs to the client.
 func (c Client) IsRunning(all []Process) bool { return slices.ContainsFunc(all, c.isProcess) }
 
-// isProcess reports whether p belongs to the client. It looks at the program and, if that is an
-// interpreter, at the script.
+// isProcess reports whether p belongs to the client, judging by its program or, if that is an
+// interpreter, by its script.
 func (c Client) isProcess(p Process) bool {
 	for _, word := range p[:min(len(p), 2)] {
 		if strings.HasPrefix(word, "-") {

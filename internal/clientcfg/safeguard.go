@@ -5,12 +5,12 @@ import "regexp"
 // A Safeguard is a restriction on tool calls in a client's file that petrigate import does not
 // carry over.
 type Safeguard struct {
-	Where string `json:"where"`          // the restriction's key in the file, or several keys joined by dots
+	Where string `json:"where"`          // key in the file, or several keys joined by dots
 	Value string `json:"value"`          // value of the key
-	Rule  string `json:"rule,omitempty"` // equivalent rule; empty: the client itself continues to enforce the restriction on its own tools
+	Rule  string `json:"rule,omitempty"` // equivalent rule; empty: the client keeps enforcing the restriction on its own tools
 }
 
-// RuleFor returns a rule that refuses calls of the tool or, if deny is false, requires approval for
+// RuleFor returns a rule that refuses calls to the tool or, if deny is false, requires approval for
 // them.
 func RuleFor(tool string, deny bool) string {
 	if deny {
@@ -21,5 +21,5 @@ func RuleFor(tool string, deny bool) string {
 
 var plainTool = regexp.MustCompile(`^[A-Za-z0-9_.*?-]+$`)
 
-// IsPlainTool reports whether the name or pattern of a tool can be used in rules.
+// IsPlainTool reports whether a tool name or pattern can be used in rules.
 func IsPlainTool(name string) bool { return plainTool.MatchString(name) }

@@ -11,7 +11,7 @@ import (
 // guards finds a client's restrictions that are not part of a server's entry. Each field may be
 // nil.
 type guards struct {
-	// read returns the restrictions in the given file of the client.
+	// read returns the restrictions in the client's file.
 	read func(d *splice.Document) []guard
 	// closed returns the key in the file that disables the named server, or "" if the server is
 	// enabled.
@@ -27,13 +27,12 @@ type guards struct {
 type guard struct {
 	where, value string
 	tool         string // tool name in the client's form
-	deny         bool   // whether calls are refused; if false, a person is asked
+	deny         bool   // whether calls are refused; if false, the client asks a person
 	split        string // separator between the server name and the tool name
-	prefix       string // text that precedes the server's name
+	prefix       string // text before the server's name
 }
 
-// rule returns the rule that is equivalent to the guard. It returns "" if the guard does not
-// concern tools of these servers.
+// rule returns the equivalent rule, or "" if the guard does not apply to tools of these servers.
 func (g guard) rule(servers map[string]string) string {
 	name, ok := strings.CutPrefix(g.tool, g.prefix)
 	if !ok {
@@ -58,8 +57,8 @@ func (g guard) rule(servers map[string]string) string {
 	return RuleFor(found, g.deny)
 }
 
-// geminiGuards reads a settings.json of Gemini CLI. It contains allowed servers, excluded servers
-// and excluded tools.
+// geminiGuards reads the allowed servers, excluded servers and excluded tools in a settings.json of
+// Gemini CLI.
 var geminiGuards = guards{
 	closed: func(d *splice.Document, _ splice.Place, name string) string {
 		for _, path := range [][]string{{"mcp", "excluded"}, {"excludeMCPServers"}} {
@@ -78,7 +77,7 @@ var geminiGuards = guards{
 		for _, path := range [][]string{{"tools", "exclude"}, {"excludeTools"}} {
 			for _, tool := range splice.Texts(d.List(path...)) {
 				g := guard{where: strings.Join(path, "."), value: tool, tool: strings.TrimPrefix(tool, "mcp_"), deny: true}
-				if strings.Contains(g.tool, "__") { // a tool name without a server is valid as well
+				if strings.Contains(g.tool, "__") { // a tool name without a server is also valid
 					g.split = "__"
 				}
 				all = append(all, g)
@@ -141,10 +140,10 @@ var claudeGuards = guards{
 }
 
 // closedOfProject returns the key that disables a server from .mcp.json, or "" if the server is
-// enabled. A server is disabled if a list of disabled servers in the settings of the user, the
-// project or this checkout names it; enabledMcpjsonServers and enableAllProjectMcpServers do not
-// override this. If a server is on no list, Claude Code asks the user, so the server counts as
-// enabled. Servers that the user disabled with /mcp are recorded in .claude.json.
+// enabled. The key is a list of disabled servers in the settings of the user, the project or this
+// checkout; enabledMcpjsonServers and enableAllProjectMcpServers do not override it. Claude Code
+// asks the user about a server on no list, so such a server counts as enabled. Servers that the
+// user disabled with /mcp are recorded in .claude.json.
 func closedOfProject(d *splice.Document, file, name string) string {
 	project, ok := strings.CutSuffix(file, ".mcp.json")
 	if !ok {
@@ -163,7 +162,7 @@ func closedOfProject(d *splice.Document, file, name string) string {
 	return ""
 }
 
-// claudeName normalizes a server name as Claude Code does before comparing it.
+// claudeName normalizes a server name as Claude Code does before comparing names.
 func claudeName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
@@ -181,8 +180,8 @@ var gooseGuards = guards{read: func(d *splice.Document) (all []guard) {
 	return all
 }}
 
-// claudeFiles returns the path of Claude Code's file that contains the user's servers and the
-// settings of all projects.
+// claudeFiles returns the path of Claude Code's file with the user's servers and the settings of
+// all projects.
 func claudeFiles(s System) []string {
 	return []string{s.path(cmp.Or(s.env("CLAUDE_CONFIG_DIR"), s.Home), ".claude.json")}
 }

@@ -10,34 +10,34 @@ import (
 
 // A Secret is a value in a file that must not be displayed.
 type Secret struct {
-	Name  string // name that indicates a secret; empty for the value of a variable or header that is only possibly a secret
+	Name  string // name that indicates a secret; empty for a value of a variable or header that might be a secret
 	Value string
 }
 
 var (
-	// secretName matches names of variables, headers, keys and flags that have secret values.
+	// secretName matches names of variables, headers, keys and flags whose values are secret.
 	secretName = regexp.MustCompile(`(?i)token|secret|passw|key|auth|credential|cookie|\bpat\b|_pat$|dsn|connection|(^|[^a-z])pass(phrase|code)?$|[_-]pwd$|(?-i:^pwd$)|bearer|^sig$|signature`)
-	// locationName matches names of values that only say where a secret is stored.
+	// locationName matches names of values that only tell where a secret is stored.
 	locationName = regexp.MustCompile(`(?i)(file|path|dir|sock|ur[li])$`)
-	// placeValue matches a path, or a URL without a user and without a query.
+	// placeValue matches a path, or a URL without a user or a query.
 	placeValue = regexp.MustCompile(`^(\.{0,2}/|~/|[A-Za-z]:[\\/]|https?://)[^?#@=]*$`)
 	// plainWords matches values that are not secret: plain words, or an address with a port.
 	plainWords = regexp.MustCompile(`^[A-Za-z]{1,15}([-_., ][A-Za-z]{1,15})*$|^[\d.]+:\d+$`)
 	// randomPart matches a sequence of characters that only a machine would generate.
 	randomPart = regexp.MustCompile(`[A-Za-z0-9+_-]{20,}`)
-	// short matches the option -p. Its value is often a password. ports matches other common values
-	// of this option: ports, paths and packages.
+	// short matches the option -p, whose value is often a password. ports matches other common
+	// values of -p: ports, paths and packages.
 	short = regexp.MustCompile(`^-p$`)
-	// joined matches the option -p if its value follows directly. It does not match long options
-	// such as -path or -pull-request.
+	// joined matches the option -p with an attached value, but not long options such as -path or
+	// -pull-request.
 	joined = regexp.MustCompile(`^-p(\S*[A-Z0-9]\S*)$`)
 	ports  = regexp.MustCompile(`^[\d:.,/-]*(tcp|udp)?$|^@?[\w.-]*/|@|^[.~-]`)
-	// account matches options that have a value of the form user:password. pair matches such a
+	// account matches options whose value has the form user:password, and pair matches such a
 	// value.
 	account = regexp.MustCompile(`^(-u|--user|--proxy-user)$`)
 	pair    = regexp.MustCompile(`^[^\s:/]+:(.*[^\d].*)$`)
-	// reference matches references to values that are stored elsewhere, and an authentication
-	// scheme at the start of a string.
+	// reference matches references to values stored elsewhere, and an authentication scheme at the
+	// start of a string.
 	reference = regexp.MustCompile(`(?i)\$\{\{[^}]*\}\}|\$\{[^}]*\}|\$[a-z_][a-z0-9_]*|\{(env|file):[^}]*\}|^(bearer|basic|token) `)
 	// certainReference matches only unambiguous references. A $ followed by a name is ambiguous,
 	// because it may be part of a secret.
@@ -45,33 +45,32 @@ var (
 	// assigned matches assignments of the form NAME=value in arguments, URLs and connection
 	// strings.
 	assigned = regexp.MustCompile(`([\w.-]+)=([^\s;&#]+)`)
-	// headerForm matches a header that is passed as an argument.
+	// headerForm matches a header passed as an argument.
 	headerForm = regexp.MustCompile(`^([A-Za-z][\w-]+): *(.+)$`)
 	// password matches the password in a URL.
 	password = regexp.MustCompile(`://[^/\s:@]*:([^/\s@]+)@`)
-	// urlUser matches the user in an HTTP URL if the URL has no password. Such a user is a token.
+	// urlUser matches the user in an HTTP URL without a password. Such a user is a token.
 	urlUser = regexp.MustCompile(`(?i)https?://([^/\s:@]+)@`)
 	// hook matches the secret part of a webhook URL. Anyone who knows it can post to the webhook.
 	hook = regexp.MustCompile(`(?i)(?:hooks\.slack\.com/\w+|discord(?:app)?\.com/api/webhooks|api\.telegram\.org/bot|\.webhook\.office\.com|hooks\.zapier\.com/hooks/\w+)/?([^\s?#"]+)`)
-	// token matches secrets that can be recognized by their form.
+	// token matches secrets that are recognizable by their form.
 	token = regexp.MustCompile(`\b(sk-|gh[pousr]_|github_pat_|xox[abeprs]-|glpat-|AKIA|AIza|npm_|hf_|eyJ)[\w.-]{8,}`)
 	// option matches an argument that uses the next argument as its value.
 	option = regexp.MustCompile(`^--?[A-Za-z][\w-]*$`)
 )
 
-// valueKeys are the keys of mappings, such as variables or headers, where every value may be
-// secret.
+// valueKeys are the keys of mappings, such as variables or headers, whose values may all be secret.
 var valueKeys = []string{"env", "envs", "environment", "headers", "http_headers"}
 
-// nameKeys are keys whose values are not secret, because they are names of variables.
+// nameKeys are keys whose values are names of variables and therefore not secret.
 var nameKeys = []string{"bearer_token_env_var", "env_http_headers", "env_vars", "env_keys"}
 
 const (
-	minSecret = 4 // secrets shorter than this would occur in any text
+	minSecret = 4 // shorter secrets would occur in any text
 	minValue  = 8 // minimum length of a secret value; longer than a port number and "true"
 )
 
-// Secrets returns all values that may be secret in the decoded content of a file.
+// Secrets returns all values in the decoded content of a file that may be secret.
 func Secrets(tree any) (all []Secret) {
 	switch t := tree.(type) {
 	case map[string]any:
@@ -100,7 +99,7 @@ func Secrets(tree any) (all []Secret) {
 	return all
 }
 
-// secretUnder returns the secrets in v, which is the value of a key or flag with the given name.
+// secretUnder returns the secrets in v, the value of a key or flag with the given name.
 func secretUnder(name string, v any) []Secret {
 	text, ok := written(v)
 	switch {
@@ -117,7 +116,7 @@ func secretUnder(name string, v any) []Secret {
 }
 
 // secretValues returns the secret values in a mapping of variables or headers. In headers, plain
-// words count as secret too, because most of them identify the caller.
+// words count as secret too, because most header values identify the caller.
 func secretValues(fields map[string]any, headers bool) (all []Secret) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		text, _ := written(fields[name])
@@ -139,7 +138,7 @@ func isPlace(text string) bool {
 	return placeValue.MatchString(text) && !randomPart.MatchString(text) && len(secretsWithin(text)) == 0
 }
 
-// written returns a string or number with its spelling in the file.
+// written returns a string, or a number as spelled in the file.
 func written(v any) (text string, ok bool) {
 	if n, is := v.(json.Number); is {
 		return n.String(), true
@@ -179,7 +178,7 @@ func secretsWithin(text string) (all []Secret) {
 }
 
 // writtenParts returns the literal parts of a secret. It leaves out references to values stored
-// elsewhere, because the user must see what will be read.
+// elsewhere, because the user must see which values will be read.
 func writtenParts(name, value string) (all []Secret) {
 	if strings.TrimSpace(reference.ReplaceAllString(value, "")) == "" {
 		return nil

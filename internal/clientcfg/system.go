@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// A System describes the machine, and the user who owns the files.
+// A System describes the machine and the user who owns the files.
 type System struct {
-	OS   string // a value of runtime.GOOS; all except "darwin" and "windows" are treated like Linux
+	OS   string // a value of runtime.GOOS; all but "darwin" and "windows" are treated like Linux
 	Home string
 	Env  func(string) (string, bool)
 }
 
-// path joins path elements with the separator of the system.
+// path joins path elements with the system's separator.
 func (s System) path(parts ...string) string {
 	if s.OS == "windows" {
 		return strings.ReplaceAll(strings.Join(parts, `\`), "/", `\`)
@@ -27,8 +27,8 @@ func (s System) env(name string) string {
 	return value
 }
 
-// directory returns the directory that an environment variable names. If the variable is not set,
-// it returns a directory below the home directory.
+// directory returns the directory named by an environment variable or, if the variable is not set,
+// a directory below the home directory.
 func (s System) directory(variable, below string) string {
 	return cmp.Or(s.env(variable), s.path(s.Home, below))
 }
@@ -44,7 +44,7 @@ func (s System) settings() string {
 	return s.xdg()
 }
 
-// xdg returns the XDG configuration directory. Unix programs use it on macOS as well.
+// xdg returns the XDG configuration directory, which Unix programs also use on macOS.
 func (s System) xdg() string {
 	if dir := s.env("XDG_CONFIG_HOME"); strings.HasPrefix(dir, "/") {
 		return dir
@@ -52,8 +52,7 @@ func (s System) xdg() string {
 	return s.path(s.Home, ".config")
 }
 
-// inHome returns a function that returns a path relative to the home directory. The path is the
-// same on all systems.
+// inHome returns a function that returns a path below the home directory, the same on all systems.
 func inHome(path string) func(System) []string {
 	return func(s System) []string { return []string{s.path(s.Home, path)} }
 }

@@ -28,7 +28,7 @@ type reader struct {
 	disabled                         bool
 	allow, deny                      []string
 	oauth                            any      // false or a [splice.Object]; nil if not set
-	scopes                           []string // scopes that are listed outside oauth
+	scopes                           []string // scopes listed outside oauth
 }
 
 func translate(s System, d dialect, name string, value any) Server {
@@ -53,14 +53,14 @@ func translate(s System, d dialect, name string, value any) Server {
 	return server
 }
 
-// refuse records why the entry is refused. Only the first reason is kept.
+// refuse records why the entry is refused, keeping only the first reason.
 func (r *reader) refuse(format string, args ...any) {
 	if r.to.Refused == "" {
 		r.to.Refused = fmt.Sprintf(format, args...)
 	}
 }
 
-// read reads one key of the entry. It knows the keys of all clients; they do not conflict.
+// read reads one key of the entry. It knows the keys of all clients, which do not conflict.
 func (r *reader) read(key string, v any) {
 	if v == nil {
 		return
@@ -107,7 +107,7 @@ func (r *reader) read(key string, v any) {
 	}
 }
 
-// readMore reads the keys that do not describe where the server is.
+// readMore reads the keys that do not tell where the server is.
 func (r *reader) readMore(key string, v any) {
 	switch key {
 	case "timeout", "tool_timeout_sec":
@@ -135,7 +135,7 @@ func (r *reader) readMore(key string, v any) {
 	}
 }
 
-// as returns v as a T. If v has another type, as refuses the entry; want describes the type.
+// as returns v as a T. If v has another type, it refuses the entry; want describes the type.
 func as[T any](r *reader, key string, v any, want string) T {
 	value, ok := v.(T)
 	if !ok {
@@ -169,8 +169,7 @@ func (r *reader) texts(key string, v any) []string {
 	return list.Map(as[[]any](r, key, v, "a list of texts"), func(item any) string { return r.text(key, scalar(item)) })
 }
 
-// names reads a list of names. In some of Codex's lists, an element is a mapping that contains the
-// name.
+// names reads a list of names. In some Codex lists, an element is a mapping that contains the name.
 func (r *reader) names(key string, v any) (all []string) {
 	for _, item := range as[[]any](r, key, v, "a list of names") {
 		if fields, ok := item.(map[string]any); ok {
@@ -291,7 +290,7 @@ func addNonempty[T string | []string | splice.Object](o *splice.Object, key stri
 	}
 }
 
-// sorted returns the fields as an object whose members are sorted by key.
+// sorted returns the fields as an object sorted by key.
 func sorted[T any](fields map[string]T) (o splice.Object) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		o = append(o, splice.Member{Key: name, Value: fields[name]})
@@ -299,7 +298,7 @@ func sorted[T any](fields map[string]T) (o splice.Object) {
 	return o
 }
 
-// readApproval reads the approval modes that Codex sets for the tools of a server.
+// readApproval reads the approval modes that Codex sets for a server's tools.
 func (r *reader) readApproval(key string, v any) {
 	server := r.to.Name
 	modes := map[string]string{}
@@ -324,8 +323,8 @@ func (r *reader) readApproval(key string, v any) {
 	}
 }
 
-// noteUnreplaced adds a note if text in a header looks like a variable but the client takes it
-// literally, because the entry does not list the variable.
+// noteUnreplaced adds a note if text in a header looks like a variable that the client does not
+// replace, because the entry does not list it.
 func (r *reader) noteUnreplaced(headers any) {
 	fields, _ := headers.(map[string]any)
 	if r.dialect.headers == nil {
@@ -342,7 +341,7 @@ func (r *reader) noteUnreplaced(headers any) {
 	}
 }
 
-// readOAuth reads how the client authenticates with the server.
+// readOAuth reads how the client authenticates to the server.
 func (r *reader) readOAuth(key string, v any) {
 	if v == false {
 		r.oauth = false
@@ -364,8 +363,8 @@ func (r *reader) readOAuth(key string, v any) {
 	}
 }
 
-// readLogin reads one key of the OAuth settings. It reports whether petrigate has an equivalent of
-// the setting.
+// readLogin reads one of the OAuth settings. It reports whether petrigate has an equivalent
+// setting.
 func (r *reader) readLogin(o map[string]any, name string, v any) bool {
 	switch name {
 	case "clientId", "client_id", "CLIENT_ID":
@@ -397,9 +396,8 @@ func (r *reader) readLogin(o map[string]any, name string, v any) bool {
 	return true
 }
 
-// addOAuth adds to the server the OAuth settings that [reader.readOAuth] has read. If a header
-// already authenticates the client, addOAuth adds nothing, because a server has only one form of
-// authorization.
+// addOAuth adds the OAuth settings read by [reader.readOAuth] to the server. If a header already
+// authenticates the client, it adds nothing, because a server has only one form of authorization.
 func (r *reader) addOAuth(server *splice.Object) {
 	if o, is := r.oauth.(splice.Object); len(r.scopes) > 0 && (is || r.oauth == nil) && !slices.ContainsFunc(o, func(m splice.Member) bool { return m.Key == "scopes" }) {
 		r.oauth = append(slices.Clone(o), splice.Member{Key: "scopes", Value: r.scopes})

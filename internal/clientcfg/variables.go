@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// A variables value translates references to variables from a client's syntax to the syntax of
-// petrigate's configuration. If a reference cannot be translated, problem explains why.
+// A variables translates variable references from a client's syntax to that of petrigate's
+// configuration.
 type variables struct {
 	find *regexp.Regexp
-	// one translates a single match. The result ok is false if the match is not a reference but
-	// ordinary text.
+	// one translates a single match. ok is false if the match is ordinary text rather than a
+	// reference. If a reference cannot be translated, problem explains why.
 	one func(s System, match string) (p piece, problem string, ok bool)
 }
 
-// A piece is either a ${...} reference in petrigate's syntax, or literal text.
+// A piece is either literal text or a ${...} reference in petrigate's syntax.
 type piece struct {
 	text string
 	ours bool
@@ -30,7 +30,7 @@ func (v *variables) expand(s System, text string) (ours, problem string) {
 		return literal(text), ""
 	}
 	var b strings.Builder
-	plain, at := "", 0 // literal text before the next ${...}; it is escaped as a whole, because a $ at the end of one piece affects the next piece
+	plain, at := "", 0 // literal text before the next ${...}; escaped as a whole, because a $ at the end of one piece affects the next
 	for _, m := range v.find.FindAllStringIndex(text, -1) {
 		p, why, ok := v.one(s, text[m[0]:m[1]])
 		if !ok {
@@ -62,7 +62,7 @@ func literal(text string) string {
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // variable returns a reference to an environment variable. The variable must be set, because a
-// configuration cannot be loaded if it refers to an unset variable.
+// configuration that refers to an unset variable cannot be loaded.
 func (s System) variable(name string) (ours, problem string) {
 	if !variableName.MatchString(name) {
 		return "", fmt.Sprintf("%q is not the name of a variable", name)
@@ -92,20 +92,20 @@ func shellVariable(s System, match string) (p piece, problem string, ok bool) {
 	return s.reference(m[1])
 }
 
-// reference is like variable but returns the reference as a piece, and always returns true.
+// reference is like variable, but returns a piece and always true.
 func (s System) reference(name string) (p piece, problem string, ok bool) {
 	ours, problem := s.variable(name)
 	return piece{ours, true}, problem, true
 }
 
-// geminiVariables translates the same references as shellVariables, and $NAME.
+// geminiVariables translates $NAME and the references of shellVariables.
 var geminiVariables = &variables{find: regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}|\$[A-Za-z_][A-Za-z0-9_]*`), one: shellVariable}
 
 var gooseForm = regexp.MustCompile(`\$\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}|\$[A-Za-z_][A-Za-z0-9_]*`)
 
-// gooseHeaders returns the translation for the headers of a Goose extension. It translates $NAME
-// and ${NAME}, also with spaces inside the braces. Only names that the extension lists, as
-// variables in envs or as secrets in env_keys, are references. All other names are literal text.
+// gooseHeaders returns the translation for a Goose extension's headers. It translates $NAME and
+// ${NAME}, also with spaces inside the braces. Only names that the extension lists, as variables in
+// envs or as secrets in env_keys, are references. All other names are literal text.
 func gooseHeaders(fields map[string]any) *variables {
 	set, _ := fields["envs"].(map[string]any)
 	keys, _ := fields["env_keys"].([]any)
@@ -121,7 +121,7 @@ func gooseHeaders(fields map[string]any) *variables {
 	}}
 }
 
-// windsurfVariables translates the references of editorVariables, and ${file:path}.
+// windsurfVariables translates ${file:path} and the references of editorVariables.
 var windsurfVariables = &variables{find: braces, one: func(s System, match string) (p piece, problem string, ok bool) {
 	if path, is := strings.CutPrefix(strings.TrimSuffix(match, "}"), "${file:"); is {
 		return s.file(path), "", true
@@ -129,7 +129,7 @@ var windsurfVariables = &variables{find: braces, one: func(s System, match strin
 	return editorVariable(s, match)
 }}
 
-// file returns a reference to the content of a file.
+// file returns a reference to a file's contents.
 func (s System) file(path string) piece {
 	if rest, home := strings.CutPrefix(path, "~/"); home {
 		path = s.path(s.Home, rest)
@@ -166,7 +166,7 @@ func editorVariable(s System, match string) (p piece, problem string, ok bool) {
 	return p, problem, true
 }
 
-// upper converts the name of an input to the name of an environment variable.
+// upper converts an input's name to the name of an environment variable.
 func upper(name string) string {
 	return strings.Trim(regexp.MustCompile(`[^A-Z0-9]+`).ReplaceAllString(strings.ToUpper(name), "_"), "_")
 }

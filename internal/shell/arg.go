@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An arg holds what is known about a word of a script after expansion.
+// An arg holds the known facts about a word of a script after expansion.
 type arg struct {
 	kind        argKind
 	text        string // known text at the start; for a literal, the whole text

@@ -9,7 +9,7 @@ import (
 // A Doubt is an alias for [gate.Doubt].
 type Doubt = gate.Doubt
 
-// A reach says which commands a doubt affects.
+// A reach is the set of commands that a doubt affects.
 type reach uint8
 
 const (

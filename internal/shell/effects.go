@@ -157,8 +157,8 @@ func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	return texts
 }
 
-// forgetEffects forgets all values that c can change. It is for a part of the script that runs
-// later or more than once.
+// forgetEffects forgets all values that can change in a part of the script that runs later or more
+// than once. c holds the effects of that part.
 func (v *variables) forgetEffects(c effects) {
 	if c.all {
 		v.forgetAll()

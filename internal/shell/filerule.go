@@ -26,8 +26,8 @@ type fileRule struct {
 	words   bool   // a single dash introduces a word, not a group of letters
 	unnamed string // arguments that make the program write files not named by any argument; see [withRows]
 	dry     string // options that request a dry run
-	rewrite string // first operands after which the program also writes the other operands if it changes any files
-	shows   string // first operands after which the program reads the other operands, including paths after a colon
+	rewrite string // after these first operands, the program also writes the rest if it changes any files
+	shows   string // after these first operands, the program reads the rest, including paths after a colon
 	rows    []unnamedWrites
 }
 

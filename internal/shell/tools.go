@@ -7,8 +7,8 @@ type tool struct {
 	mayRun   string // arguments that may make the tool run a command
 	commands string // options whose value is a command line
 	file     string // options whose value is a file that contains a program
-	launches string // words after which a command may begin at any argument
-	runs     string // words after which the arguments are files that contain programs
+	launches string // after these words, a command may begin at any argument
+	runs     string // after these words, the arguments are files that contain programs
 	flags    string // letters of the tool's harmless options; any other option may make it run a command
 	files    string // names of the project files that define what the tool executes
 }

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A variables holds what is known about a script's variables. In arithmetic, bash evaluates the
+// A variables holds the known facts about a script's variables. In arithmetic, bash evaluates the
 // *value* of a variable as an expression, and runs the commands in its array indexes: x='a[$(rm
 // y)]'; echo $((x)). If declare or a similar builtin assigns a value to an array, bash expands the
 // value again: declare -a x='($(rm y))'.

@@ -24,7 +24,7 @@ func claude(f files) []Line {
 	return f.lists(paths, lists, (*Line).claude)
 }
 
-// A jsonList is a list in a JSON file; the same decision applies to all of its lines.
+// A jsonList is a list in a JSON file. All of its lines have the same decision.
 type jsonList struct {
 	key      string // keys on the path to the list, joined by dots
 	decision Decision
@@ -72,7 +72,7 @@ func (l *Line) claude(text string) {
 	}
 }
 
-// cursor reads Cursor's permissions. A shell permission specifies the beginning of a command.
+// cursor reads Cursor's permissions. A shell permission contains the beginning of a command.
 func cursor(f files) []Line {
 	paths := []string{f.home("CURSOR_CONFIG_DIR", ".cursor", "cli-config.json"), f.in(".cursor", "cli.json")}
 	return f.lists(paths, []jsonList{{"permissions.deny", Deny}, {"permissions.allow", Allow}}, (*Line).cursor)
@@ -160,7 +160,7 @@ func geminiPolicy(d *splice.Document) (all []Line) {
 	return all
 }
 
-// vscode reads which commands VS Code runs in its terminal without asking the user.
+// vscode reads the commands that VS Code runs in its terminal without asking the user.
 func vscode(f files) (all []Line) {
 	const key = "chat.tools.terminal.autoApprove"
 	user := f.home("XDG_CONFIG_HOME", ".config", "Code", "User", "settings.json")
@@ -220,7 +220,7 @@ func codex(f files) (all []Line) {
 	return all
 }
 
-// codexRule reads the arguments of a prefix_rule. Each word in its pattern can also be a list of
+// codexRule reads the arguments of a prefix_rule. Each word of its pattern may also be a list of
 // alternatives.
 func codexRule(where, body string) (all []Line) {
 	l := Line{Where: where, Text: strings.Join(strings.Fields(body), " "), Decision: Allow}

@@ -11,14 +11,14 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// files locates the files of a user and a project.
+// files locates the files of the user and the project.
 type files struct {
 	clientcfg.System
 	project string
 }
 
-// home returns the path of one of the user's files. An environment variable can replace the default
-// directory.
+// home returns the path of one of the user's files. An environment variable can override the
+// default directory.
 func (f files) home(variable, folder string, parts ...string) string {
 	dir, ok := f.Env(variable)
 	if !ok || dir == "" {
@@ -32,8 +32,8 @@ func (f files) in(parts ...string) string {
 	return filepath.Join(append([]string{f.project}, parts...)...)
 }
 
-// read parses a file and returns its lines. A missing file has no lines. For an unreadable file,
-// read returns a single line that says so.
+// read parses a file and returns its lines. A missing file has no lines, and an unreadable file a
+// single line that says so.
 func (f files) read(path string, format splice.Format, lines func(d *splice.Document) []Line) []Line {
 	src, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

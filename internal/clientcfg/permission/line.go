@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Decision specifies what happens to the calls that a line matches.
+// A Decision specifies what happens to the calls that match a line.
 type Decision string
 
 // The possible decisions.
@@ -36,8 +36,7 @@ type Line struct {
 	why string // why the line cannot be converted; empty if it can be converted
 }
 
-// call splits a line of the usual form, such as Bash(git push:*), into the tool name and the text
-// in parentheses.
+// call splits a line such as Bash(git push:*) into the tool name and the text in parentheses.
 func call(text string) (tool, inside string, has bool) {
 	tool, rest, has := strings.Cut(text, "(")
 	inside, closed := strings.CutSuffix(rest, ")")

@@ -12,22 +12,22 @@ import (
 
 // A writer collects rules.
 type writer struct {
-	agent    string // agent's name, which is the first word of each label
+	agent    string // agent's name, the first word of each label
 	out      strings.Builder
 	rejected []Line
 	labels   int
 	ran      bool // whether a command has been allowed
 }
 
-// fileTools lists the arguments of the agents' tools that contain file names. The map key tells
-// whether the tool edits the file.
+// fileTools lists the agents' tools that take a file name, each with the argument that contains it.
+// The key tells whether the tools edit the file.
 var fileTools = map[bool][]string{
 	false: {"Read.file_path", "read_file.file_path", "read_file.absolute_path"},
 	true:  {"Edit.file_path", "Write.file_path", "MultiEdit.file_path", "write_file.file_path", "replace.file_path"},
 }
 
-// Rules converts the lines to rules. Each rule follows a comment that names its source. Rules also
-// returns the lines that cannot be converted; the rules text lists these lines in comments as well.
+// Rules converts the lines to rules. A comment before each rule names its source. Rules also
+// returns the lines that cannot be converted; comments in the rules list them as well.
 func Rules(agent, title string, lines []Line) (rules string, left []Line) {
 	w := &writer{agent: agent}
 	fmt.Fprintf(&w.out, "# The permission lists of %s, as rules.\n", title)
@@ -89,7 +89,7 @@ func (w *writer) comment(l *Line) {
 	fmt.Fprintf(&w.out, "\n# %s: %s\n", text.Escape(l.Where), text.Escape(l.Text))
 }
 
-// restrict writes several maps that share a label, followed by a rule for this label.
+// restrict writes several maps that share a label, followed by a rule for the label.
 func (w *writer) restrict(l *Line, maps ...string) {
 	w.labels++
 	label := fmt.Sprintf("%s-%s-%d", w.agent, l.Decision, w.labels)
@@ -104,7 +104,7 @@ func (w *writer) rule(d Decision, name string) {
 	fmt.Fprintln(&w.out, clientcfg.RuleFor(name, d == Deny))
 }
 
-// files writes one map for each tool that reads or edits the files that a line restricts.
+// files writes one map for each tool that reads or edits the files restricted by a line.
 func (w *writer) files(l *Line) {
 	glob := l.reads + l.edits
 	if strings.ContainsAny(glob, "[]{}!\"\n") {
@@ -116,7 +116,7 @@ func (w *writer) files(l *Line) {
 }
 
 // fileRegex converts a file pattern to a regular expression. A pattern that does not start at the
-// root matches below any directory. The pattern restricts calls, so matching too much is safer than
+// root matches below any directory. Because it restricts calls, matching too much is safer than
 // matching too little.
 func fileRegex(glob string) string {
 	glob, root := strings.CutPrefix(glob, "//")

@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// A body is the text of a file in a form that can be edited. An edit returns new text and does not
-// modify the body.
+// A body is the editable text of a file. Edits return new text and do not modify the body.
 type body interface {
-	// entries returns the entries at a place, in the order of the file.
+	// entries returns the entries at a place in file order.
 	entries(at Place) ([]Entry, error)
 	// replace removes the entries with the given names. It inserts the new entries where the first
 	// removed entry was or, if none was removed, at the end.
 	replace(at Place, remove []string, add []New) ([]byte, error)
-	// restore removes the entry with the name in ours. In its place, it inserts those entries of
-	// the old file that have the given names.
+	// restore removes the entry named ours. In its place, it inserts the named entries of the old
+	// file.
 	restore(at Place, old body, names []string, ours string) ([]byte, error)
 }
 
@@ -40,8 +39,8 @@ func (n New) presentIn(now map[string]any, at Place) bool {
 // A Place is a location in a file where entries are stored.
 type Place struct {
 	Path []string // keys on the path to the mapping or list
-	// Named is the key that contains an entry's name if the entries are elements of a list. If it
-	// is empty, the entries are members of a mapping.
+	// Named is the key that contains an entry's name if the entries are elements of a list. It is
+	// empty if they are members of a mapping.
 	Named string
 }
 

@@ -2,8 +2,7 @@
 // comments, TOML and YAML.
 //
 // It preserves comments, line endings, indentation and the order of everything else byte for byte.
-// After each edit, it parses the result and compares it with the original. If any other value would
-// change, it refuses the edit.
+// After each edit, it parses the result and refuses the edit if any other value has changed.
 //
 //	doc, err := splice.Parse("mcp.json", src, splice.JSON)
 //	at := splice.Place{Path: []string{"mcpServers"}}
@@ -13,7 +12,7 @@
 //
 // A [Document] has a body that depends on the format. For JSON, the body uses the syntax tree of
 // package hujson, which preserves comments and white space. TOML and YAML are cut into segments of
-// whole lines: one segment for each entry, including the comment above it, and one for the text
-// between two entries. In all formats, the same functions (replaced and restored) edit the
-// segments. Edits return new text and never modify the Document.
+// whole lines: one segment for each entry with the comment above it, and one for the text between
+// two entries. For all formats, the same functions (replaced and restored) edit the segments. Edits
+// return new text and never modify the Document.
 package splice

@@ -29,8 +29,7 @@ func (d *Document) Bytes() []byte { return d.src }
 // modify them.
 func (d *Document) Tree() any { return d.tree }
 
-// Keys returns the sorted keys of the mapping at the given path. If the path does not lead to a
-// mapping, it returns no keys.
+// Keys returns the sorted keys of the mapping at the given path, if any.
 func (d *Document) Keys(path ...string) []string {
 	fields, _ := value(d.tree, path).(map[string]any)
 	return slices.Sorted(maps.Keys(fields))
@@ -39,12 +38,12 @@ func (d *Document) Keys(path ...string) []string {
 // At returns the value at the given path, or nil if the path does not exist.
 func (d *Document) At(path ...string) any { return value(d.tree, path) }
 
-// Entries returns the entries at a place. If the place does not exist, Entries returns no entries.
+// Entries returns the entries at a place, if it exists.
 func (d *Document) Entries(at Place) ([]Entry, error) { return d.body.entries(at) }
 
-// Replace returns the text of the file without the entries named in remove, and with the new
-// entries in add. It inserts the new entries where the first removed entry was or, if none was
-// removed, at the end. If the place does not exist, Replace creates it.
+// Replace returns the text of the file without the entries named in remove and with the entries in
+// add. It inserts the new entries where the first removed entry was or, if none was removed, at the
+// end. It creates the place if necessary.
 func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error) {
 	edited, err := d.body.replace(at, remove, add)
 	if err != nil {
@@ -68,8 +67,8 @@ func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error
 	})
 }
 
-// Restore returns the text of the file with the entry named in ours replaced by the given entries
-// of the old document. It inserts those entries exactly as the old document contains them.
+// Restore returns the text of the file with the entry named ours replaced by the named entries of
+// the old document, which it inserts unchanged.
 func (d *Document) Restore(at Place, old *Document, names []string, ours string) ([]byte, error) {
 	text, err := d.body.restore(at, old.body, names, ours)
 	if err != nil {
@@ -89,8 +88,8 @@ func (d *Document) Restore(at Place, old *Document, names []string, ours string)
 	})
 }
 
-// verified parses an edited file. It returns an error if anything has changed other than the
-// entries that the edit concerns.
+// verified parses an edited file. It returns an error if the edit changed anything but the touched
+// entries.
 func (d *Document) verified(text []byte, at Place, touched []string, more func(*Document) error) ([]byte, error) {
 	if bytes.HasPrefix(d.src, []byte(byteOrderMark)) {
 		text = append([]byte(byteOrderMark), text...)
@@ -108,8 +107,8 @@ func (d *Document) verified(text []byte, at Place, touched []string, more func(*
 	return text, nil
 }
 
-// without returns a copy of tree without the named entries at a place. Mappings that become empty
-// as a result are removed as well.
+// without returns a copy of tree without the named entries at a place. It also removes mappings
+// that become empty.
 func without(tree any, at Place, names []string) any {
 	if len(at.Path) == 0 {
 		return remaining(tree, at.Named, names)
@@ -128,8 +127,8 @@ func without(tree any, at Place, names []string) any {
 	return rest
 }
 
-// remaining returns a copy of a mapping or list without the named entries. If nothing is left, it
-// returns nil.
+// remaining returns a copy of a mapping or list without the named entries, or nil if nothing is
+// left.
 func remaining(tree any, named string, names []string) any {
 	switch t := tree.(type) {
 	case map[string]any:
@@ -159,12 +158,12 @@ func (d *Document) values(at Place) map[string]any {
 	return all
 }
 
-// Has reports whether the file contains this entry with exactly the same value.
+// Has reports whether the file contains the entry with exactly the same value.
 func (d *Document) Has(at Place, n New) bool {
 	return n.presentIn(d.values(at), at)
 }
 
-// Parse parses a file. Its error is a [diag.List]; each problem in it has the given file name.
+// Parse parses a file. Any error is a [diag.List] whose problems have the given file name.
 func Parse(name string, src []byte, f Format) (*Document, error) {
 	d := &Document{name: name, format: f, src: src}
 	if len(src) > maxSize {
@@ -174,7 +173,7 @@ func Parse(name string, src []byte, f Format) (*Document, error) {
 	if i := invalid(text); i >= 0 {
 		return nil, problemAt(name, text, i, "the file is not UTF-8 here", "save it as UTF-8")
 	}
-	if at := tooDeep(text); f != YAML && at >= 0 { // strings and comments differ slightly in TOML, so the computed depth may be too great, but never too small
+	if at := tooDeep(text); f != YAML && at >= 0 { // strings and comments in TOML differ slightly, so the computed depth may be too great, but never too small
 		return nil, problemAt(name, text, at, fmt.Sprintf("values are nested more than %d levels deep", maxDepth), "")
 	}
 	var err error
@@ -192,8 +191,7 @@ func Parse(name string, src []byte, f Format) (*Document, error) {
 	return d, nil
 }
 
-// invalid returns the offset of the first byte that is not valid UTF-8, or -1 if all bytes are
-// valid.
+// invalid returns the offset of the first byte that is not valid UTF-8, or -1.
 func invalid(text []byte) int {
 	for i, r := range string(text) {
 		if r == utf8.RuneError && !bytes.HasPrefix(text[i:], []byte("\ufffd")) {

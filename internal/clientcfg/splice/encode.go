@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// named returns an object that can be inserted at the place. If the place contains a list, the
-// result is o with the entry's name added.
+// named returns an object that can be inserted at the place. If entries there are elements of a
+// list, it adds the entry's name to o.
 func (o Object) named(at Place, name string) Object {
 	if at.Named == "" {
 		return o
@@ -23,7 +23,7 @@ func (o Object) named(at Place, name string) Object {
 // YAML encodes the object as YAML, with one or more lines for each member.
 func (o Object) YAML(newline string) string { return o.asYAML(newline, "") }
 
-// Plain converts an object to the form of stored decoded values.
+// Plain converts an object to the form of decoded values.
 func Plain(v any) any {
 	switch v := v.(type) {
 	case Object:
@@ -42,12 +42,12 @@ func Plain(v any) any {
 	return v
 }
 
-// quote encodes a string with double quotes, in a form that is valid in JSON, TOML and YAML.
+// quote encodes a string in double quotes. The result is valid in JSON, TOML and YAML.
 func quote(s string) string {
 	return strings.NewReplacer("\x7f", `\u007f`, "\u0085", `\u0085`, byteOrderMark, `\ufeff`).Replace(string(text.QuoteJSON(s)))
 }
 
-// scalar encodes a value other than an object, in a form that is valid in JSON, TOML and YAML.
+// scalar encodes a value other than an object. The result is valid in JSON, TOML and YAML.
 func scalar(v any) string {
 	switch v := v.(type) {
 	case []string:
@@ -58,14 +58,14 @@ func scalar(v any) string {
 	return fmt.Sprint(v)
 }
 
-// A style describes how a file is formatted.
+// A style describes the formatting of a file.
 type style struct {
 	newline string
 	unit    string // indentation for one level
 	compact bool   // whether everything is on one line
 }
 
-// asJSON encodes an object in the given style and with the given indentation.
+// asJSON encodes an object in the given style and indentation.
 func (o Object) asJSON(s style, indent string) string {
 	if len(o) == 0 {
 		return "{}"
@@ -127,7 +127,7 @@ func yamlKey(key string) string {
 	return quote(key)
 }
 
-// asYAML encodes each member of an object on indented lines of its own.
+// asYAML encodes each member of an object on its own indented lines.
 func (o Object) asYAML(newline, indent string) string {
 	var b strings.Builder
 	for _, m := range o {

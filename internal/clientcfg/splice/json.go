@@ -15,14 +15,14 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A jsonBody is JSON with all comments and white space. The root is nil if the file is empty.
+// A jsonBody is JSON with all comments and white space. root is nil if the file is empty.
 type jsonBody struct {
 	name string
 	text []byte
 	root *hujson.Value
 }
 
-// errorPosition matches an error message from the hujson library that contains a line and a column.
+// errorPosition matches the line and column in an error message of the hujson library.
 var errorPosition = regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`)
 
 func parseJSON(name string, text []byte) (body, any, error) {
@@ -54,8 +54,7 @@ func parseJSON(name string, text []byte) (body, any, error) {
 	return b, tree, nil
 }
 
-// tooDeep returns the offset of the first bracket that is nested too deeply, or -1 if no bracket
-// is.
+// tooDeep returns the offset of the first bracket that is nested too deeply, or -1.
 func tooDeep(text []byte) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -80,8 +79,8 @@ func tooDeep(text []byte) int {
 	return -1
 }
 
-// comment returns the offset of the last byte of the comment at the start of text. If text does not
-// start with a comment, it returns 0.
+// comment returns the offset of the last byte of the comment at the start of text, or 0 if text
+// does not start with a comment.
 func comment(text []byte) int {
 	end, skip := "", 0
 	switch {
@@ -98,14 +97,14 @@ func comment(text []byte) int {
 	return len(text) - 1
 }
 
-// decode decodes a value. It ignores comments.
+// decode decodes a value, ignoring comments.
 func decode(v hujson.Value) (any, error) {
 	v = v.Clone()
 	v.Standardize()
 	return decodeJSON(v.Pack())
 }
 
-// decodeJSON decodes plain JSON. It decodes each number to a [json.Number].
+// decodeJSON decodes plain JSON. It decodes numbers to [json.Number].
 func decodeJSON(text []byte) (tree any, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -137,12 +136,12 @@ func (b *jsonBody) noDuplicates(root *hujson.Value) error {
 func keyOf(v hujson.Value) string {
 	literal, _ := v.Value.(hujson.Literal)
 	var name string
-	_ = json.Unmarshal(literal, &name) // cannot fail: the literal was parsed before
+	_ = json.Unmarshal(literal, &name) // cannot fail: the literal has been parsed before
 	return name
 }
 
 // find returns the object at the given path. If it does not exist, find returns the deepest
-// existing object on the path and the missing part of the path.
+// existing object on the path and the rest of the path.
 func (b *jsonBody) find(root *hujson.Value, path []string) (object *hujson.Object, missing []string, err error) {
 	value := root
 	for i := 0; ; i++ {
@@ -193,8 +192,8 @@ func (b *jsonBody) entries(at Place) ([]Entry, error) {
 	return all, nil
 }
 
-// A jsonMember is a member of an object. It includes the white space and comments before the
-// member, and the comment after the member on the same line.
+// A jsonMember is a member of an object, with the white space and comments before it and the
+// comment after it on the same line.
 type jsonMember struct {
 	hujson.ObjectMember
 	behind hujson.Extra
@@ -202,8 +201,8 @@ type jsonMember struct {
 
 type jsonSegment = segment[jsonMember]
 
-// segments cuts an object into its members. If a comment follows the opening brace on the same
-// line, segments returns it separately, because it does not belong to a member.
+// segments cuts an object into its members. A comment on the same line as the opening brace does
+// not belong to a member, so it is returned separately.
 func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	all = make([]jsonSegment, len(object.Members))
 	behind := &head
@@ -216,8 +215,7 @@ func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	return head, all
 }
 
-// tail cuts off a comment that follows other text on the same line and therefore belongs to that
-// text.
+// tail cuts off a comment that belongs to the text before it on the same line.
 func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
 	end := bytes.IndexByte(extra, '\n')
 	if end < 0 {
@@ -230,8 +228,8 @@ func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
 	return comment, extra[len(comment):]
 }
 
-// setMembers replaces the members of an object. The object has a trailing comma afterwards if and
-// only if it had one before.
+// setMembers replaces the members of an object, adding a trailing comma if the object had one
+// before.
 func (b *jsonBody) setMembers(object *hujson.Object, head hujson.Extra, members []jsonSegment) {
 	trailing := false
 	if n := len(object.Members); n > 0 {
@@ -256,7 +254,7 @@ func (b *jsonBody) setMembers(object *hujson.Object, head hujson.Extra, members 
 	object.AfterExtra = b.joinExtra(behind, object.AfterExtra)
 }
 
-// joinExtra appends white space and comments to a comment, with a line break in between if
+// joinExtra appends white space and comments to a comment, with a line break between them if
 // necessary.
 func (b *jsonBody) joinExtra(comment, extra hujson.Extra) hujson.Extra {
 	if bytes.Contains(comment, []byte("//")) && !bytes.HasPrefix(bytes.TrimLeft(extra, " \t\r"), []byte("\n")) {
@@ -265,7 +263,7 @@ func (b *jsonBody) joinExtra(comment, extra hujson.Extra) hujson.Extra {
 	return slices.Concat(comment, extra)
 }
 
-// change replaces the members of an object with the result of calling to with these members.
+// change replaces the members of an object with the result of to.
 func (b *jsonBody) change(object *hujson.Object, to func([]jsonSegment) []jsonSegment) {
 	head, all := segments(object)
 	b.setMembers(object, head, to(all))
@@ -323,7 +321,7 @@ func nested(path []string, members Object) Object {
 	return members
 }
 
-// newMember formats a new member in the same way as its neighbors.
+// newMember formats a new member like its neighbors.
 func newMember(object *hujson.Object, m Member, s style, depth int) jsonSegment {
 	front := s.newline + strings.Repeat(s.unit, depth)
 	if len(object.Members) > 0 {
@@ -338,8 +336,8 @@ func newMember(object *hujson.Object, m Member, s style, depth int) jsonSegment 
 	return jsonSegment{m.Key, true, jsonMember{ObjectMember: hujson.ObjectMember{Name: name, Value: value}}}
 }
 
-// spaces returns the last line break before a value and the indentation after it. If the value is
-// not at the start of a line, spaces returns the white space before the value.
+// spaces returns the last line break before a value and the indentation after it. If the value does
+// not start a line, spaces returns the white space before it.
 func spaces(extra hujson.Extra) string {
 	text := string(extra)
 	at := strings.LastIndexByte(text, '\n')
@@ -354,7 +352,7 @@ func spaces(extra hujson.Extra) string {
 	return "\n" + indent
 }
 
-// style determines how the file is formatted.
+// style determines the formatting of the file.
 func (b *jsonBody) style() style {
 	s := style{newline: newlineOf(b.text), unit: "  "}
 	if b.root == nil {
@@ -396,7 +394,7 @@ func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]b
 		}
 		return root.Pack(), nil
 	}
-	if len(missing) > 0 { // the place was removed in the meantime, so restore it from the old file
+	if len(missing) > 0 { // the place has since been removed, so restore it from the old file
 		return b.restorePlace(&root, was, at, missing, names)
 	}
 	_, theirs := segments(source)
@@ -411,8 +409,8 @@ func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]b
 	return root.Pack(), nil
 }
 
-// restorePlace restores a missing place. From the old file, it copies the named entries and
-// everything that encloses them.
+// restorePlace restores a missing place by copying the named entries, and everything that encloses
+// them, from the old file.
 func (b *jsonBody) restorePlace(root *hujson.Value, was *jsonBody, at Place, missing, names []string) ([]byte, error) {
 	if len(names) == 0 {
 		return root.Pack(), nil
@@ -439,8 +437,7 @@ func (b *jsonBody) restorePlace(root *hujson.Value, was *jsonBody, at Place, mis
 	return root.Pack(), nil
 }
 
-// prune removes empty objects along a path. It starts at the end of the path and stops at the given
-// depth.
+// prune removes empty objects along a path, from its end up to the given depth.
 func (b *jsonBody) prune(root *hujson.Value, path []string, depth int) {
 	for i := len(path) - 1; i >= depth; i-- {
 		object, missing, err := b.find(root, path[:i])

@@ -9,16 +9,15 @@ import (
 // A lineSegment is a sequence of whole lines.
 type lineSegment = segment[[]byte]
 
-// A run is a range of lines that belong together. It begins at the line from and ends before the
-// line to, both counted from 0.
+// A run is a range of lines that belong together. It begins at line from and ends before line to,
+// both counted from 0.
 type run struct {
 	name     string
 	entry    bool
 	from, to int
 }
 
-// lineStarts returns the offsets of the starts of all lines, followed by the offset of the end of
-// the text.
+// lineStarts returns the offset of each line, followed by the offset of the end of the text.
 func lineStarts(text []byte) []int {
 	starts := []int{0}
 	for i, c := range text {
@@ -33,8 +32,8 @@ func lineStarts(text []byte) []int {
 }
 
 // cut cuts text into segments: the given runs, which must be in order, and the text between them.
-// The segment of an entry includes the comment directly above the entry and the empty lines above
-// that comment.
+// An entry's segment includes the comment directly above the entry and the empty lines above that
+// comment.
 func cut(text []byte, runs []run) []lineSegment {
 	starts := lineStarts(text)
 	piece := func(from, to int) []byte { return text[starts[from]:starts[to]] }
@@ -58,7 +57,7 @@ func cut(text []byte, runs []run) []lineSegment {
 }
 
 // withComment moves a line number up past the comment directly above the line, and past empty
-// lines. A comment at the start of the file is not included, because it describes the file.
+// lines. It stops below a comment at the start of the file, because that describes the file.
 func withComment(text []byte, starts []int, least, from int) int {
 	line := func(i int) string { return strings.TrimSpace(string(text[starts[i]:starts[i+1]])) }
 	at := from
@@ -74,8 +73,8 @@ func withComment(text []byte, starts []int, least, from int) int {
 	return at
 }
 
-// trimmed returns where a run ends if empty lines at its end are left out. It also leaves out
-// comments at the end that begin before the given column.
+// trimmed returns the end of a run without trailing empty lines and without trailing comments that
+// begin before the given column.
 func trimmed(text []byte, starts []int, from, to, column int) int {
 	for to > from+1 {
 		line := string(text[starts[to-1]:starts[to]])
@@ -88,8 +87,8 @@ func trimmed(text []byte, starts []int, from, to, column int) int {
 	return to
 }
 
-// join concatenates the segments of a file whose text was before. If a line break is missing
-// between two segments, join adds one. If the file had no line break at its end, it still has none.
+// join concatenates the segments of a file whose text was before, adding missing line breaks
+// between them. If before has no line break at its end, neither has the result.
 func join(all []lineSegment, before []byte) []byte {
 	newline := newlineOf(before)
 	var b bytes.Buffer

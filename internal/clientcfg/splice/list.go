@@ -17,15 +17,14 @@ type Item struct {
 	Value Object
 }
 
-// List returns the elements of the list at the given path. If the path does not lead to a list, it
-// returns no elements.
+// List returns the elements of the list at the given path, if any.
 func (d *Document) List(path ...string) []any {
 	all, _ := value(d.tree, path).([]any)
 	return all
 }
 
 // Append returns the text of the file, which must be JSON, with items appended to lists in the
-// mapping at the given path. It creates missing mappings and lists.
+// mapping at the given path. It creates mappings and lists as needed.
 func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 	now := d
 	for _, it := range items {
@@ -47,7 +46,7 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 
 // Drop returns the text of the file without the items that satisfy ours, in all lists in the
 // mapping at the given path. If an item contains a list under the key inner, Drop removes elements
-// from that list instead. It also removes lists that become empty, unless they exist in the old
+// from that list instead. It also removes lists that become empty, unless they are in the old
 // document.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
 	b, ok := d.body.(*jsonBody)
@@ -196,8 +195,7 @@ func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map
 	return root.Pack(), nil
 }
 
-// filter removes the items that satisfy ours. Afterwards, the list has a trailing comma if and only
-// if it had one before.
+// filter removes the items that satisfy ours, keeping a trailing comma if the list had one before.
 func (b *jsonBody) filter(array *hujson.Array, inner string, ours func(any) bool) {
 	n := len(array.Elements)
 	trailing := n > 0 && array.Elements[n-1].AfterExtra != nil

@@ -15,7 +15,7 @@ func problemAt(name string, text []byte, offset int, msg, hint string) diag.List
 	return diag.List{{File: name, Line: line, Column: column, Msg: msg, Hint: hint}}
 }
 
-// position converts an offset to a line and a column. Both are counted from 1.
+// position converts an offset to a line and a column, both counted from 1.
 func position(text []byte, offset int) (line, column int) {
 	before := text[:min(max(offset, 0), len(text))]
 	start := bytes.LastIndexByte(before, '\n') + 1
@@ -26,8 +26,8 @@ func refused(name string, err error) error {
 	return diag.List{{File: name, Msg: fmt.Sprintf("petrigate cannot edit the file in this form: %v", err), Hint: "edit it by hand; nothing was written"}}
 }
 
-// wrongKind returns the problem that the value at the place is not a mapping or, if entries are
-// elements of a list, not a list.
+// wrongKind returns a problem: the value at the place is not a mapping or, if entries are elements
+// of a list, not a list.
 func wrongKind(name string, line, column int, at Place) diag.List {
 	want := "a mapping"
 	if at.Named != "" {

@@ -2,16 +2,16 @@ package splice
 
 import "slices"
 
-// A segment is a piece of a file that edits preserve. A segment with a name is an entry or some
-// other piece that the format knows.
+// A segment is a piece of a file that edits keep intact. A segment with a name is an entry or
+// another piece that the format knows.
 type segment[T any] struct {
 	name  string
 	entry bool
 	text  T
 }
 
-// replaced removes the segments that are named in remove, and inserts the segments in more where
-// the first removed segment was. If none was removed, it inserts them at the index end.
+// replaced removes the segments named in remove, and inserts more where the first of them was. If
+// none was removed, it inserts more at the index end.
 func replaced[T any](all []segment[T], remove []string, more []segment[T], end int) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && slices.Contains(remove, s.name) })
 	if at < 0 {
@@ -32,9 +32,9 @@ func replaced[T any](all []segment[T], remove []string, more []segment[T], end i
 	return rest
 }
 
-// restored removes the segment with the name in ours and inserts the named segments of the old
-// file. The first inserted segment takes the place of the removed one, if it fits there. Each of
-// the others is inserted after the segment that it followed in the old file.
+// restored removes the segment named ours and inserts the named segments of the old file. The first
+// inserted segment takes the place of the removed one if it fits there. Each of the others is
+// inserted after the segment that it followed in the old file.
 func restored[T any](all, old []segment[T], names []string, ours string, fits func(T) bool) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && s.name == ours })
 	all = slices.DeleteFunc(slices.Clone(all), func(s segment[T]) bool { return s.entry && s.name == ours })

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A tomlBody is a TOML file, along with the line numbers of all tables and keys.
+// A tomlBody is a TOML file with the line numbers of all tables and keys.
 type tomlBody struct {
 	name  string
 	text  []byte
@@ -26,7 +26,7 @@ type tomlBody struct {
 type tomlPart struct {
 	table    bool
 	path     []string // keys on the path from the root
-	from, to int      // line numbers of its start and end
+	from, to int      // line numbers of the part's start and end
 	column   int
 }
 
@@ -82,7 +82,7 @@ func (b *tomlBody) read() error {
 	return nil
 }
 
-// begin returns the offset where an expression begins, and its key.
+// begin returns the offset and the key of an expression.
 func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	if e.Kind == unstable.Comment {
 		return int(p.Range(e.Data).Offset), nil
@@ -98,8 +98,7 @@ func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	return max(offset, 0), path
 }
 
-// below removes a prefix from a path. The result ok is false if the path does not start with the
-// prefix.
+// below removes a prefix from a path. ok is false if the path does not start with the prefix.
 func below(path, of []string) (rest []string, ok bool) {
 	if len(path) <= len(of) || !slices.Equal(path[:len(of)], of) {
 		return nil, false
@@ -107,8 +106,8 @@ func below(path, of []string) (rest []string, ok bool) {
 	return path[len(of):], true
 }
 
-// runs groups the parts of the file into runs. A run consists of adjacent parts: either those of
-// one entry, or another table and its keys, or one key in the table of the place itself.
+// runs groups the parts of the file into runs. A run consists of adjacent parts: those of one
+// entry, another table and its keys, or one key in the place's own table.
 func (b *tomlBody) runs(at Place) (all []run) {
 	for _, part := range b.parts {
 		next := run{name: "[" + strings.Join(part.path, "\x00"), from: part.from, to: part.to}
@@ -161,7 +160,7 @@ func (b *tomlBody) entries(at Place) ([]Entry, error) {
 	return all, nil
 }
 
-// inline returns the key whose inline value contains the place, or nil if no key does.
+// inline returns the key whose inline value contains the place, or nil.
 func (b *tomlBody) inline(at Place) *tomlPart {
 	for i, part := range b.parts {
 		if !part.table && len(part.path) <= len(at.Path) && slices.Equal(part.path, at.Path[:len(part.path)]) {
@@ -203,8 +202,8 @@ func (b *tomlBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	return join(next, b.text), nil
 }
 
-// captures reports whether the new table would be followed by keys of another table, which would
-// thus become part of the new table.
+// captures reports whether keys of another table would follow the new table and thus become part of
+// it.
 func (b *tomlBody) captures(all, more []lineSegment) bool {
 	if len(more) == 0 {
 		return false
@@ -218,8 +217,8 @@ func (b *tomlBody) captures(all, more []lineSegment) bool {
 	return false
 }
 
-// isTable reports whether text begins with a table header. If text begins with a key, the key
-// belongs to the header before it.
+// isTable reports whether text begins with a table header. A key at the start of text belongs to
+// the header before it.
 func isTable(text []byte) bool { return firstCharacter(text) == '[' }
 
 func (b *tomlBody) restore(at Place, old body, names []string, ours string) ([]byte, error) {

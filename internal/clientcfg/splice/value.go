@@ -35,8 +35,8 @@ func Texts(v any) (all []string) {
 	return all
 }
 
-// firstCharacter returns the first character that is neither in a comment nor white space, or 0 if
-// text consists only of comments and empty lines.
+// firstCharacter returns the first character outside comments and white space, or 0 if text has
+// none.
 func firstCharacter(text []byte) byte {
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {

@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A yamlBody is a YAML file that has each key of a mapping on a line of its own. The root is nil if
-// the file is empty.
+// A yamlBody is a YAML file where each key of a mapping is on its own line. root is nil if the file
+// is empty.
 type yamlBody struct {
 	name string
 	text []byte
@@ -74,7 +74,7 @@ func tokenPlace(tk *token.Token) (line, column int) {
 	return tk.Position.Line, tk.Position.Column
 }
 
-// mapping returns n as a mapping. If n is a different kind of node, it returns nil.
+// mapping returns n as a mapping, or nil if it is a different kind of node.
 func mapping(n ast.Node) *ast.MappingNode {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -85,18 +85,18 @@ func mapping(n ast.Node) *ast.MappingNode {
 	return nil
 }
 
-// A yamlPlace describes where a YAML file contains a place and its entries.
+// A yamlPlace locates a place and its entries in a YAML file.
 type yamlPlace struct {
 	key      *ast.MappingValueNode // nil if the key is missing
-	empty    bool                  // whether the value of the key is null, {} or []
+	empty    bool                  // whether the key's value is null, {} or []
 	from, to int                   // lines of the key and its value
 	starts   []yamlStart
 }
 
-// A yamlStart describes where an entry starts.
+// A yamlStart is the start of an entry.
 type yamlStart struct {
 	name         string
-	line, column int // position of the start; lines are counted from 0 and columns from 1
+	line, column int // lines are counted from 0, columns from 1
 }
 
 // find finds the place, which must be a top-level key.
@@ -228,8 +228,8 @@ func emptyValue(at Place) string {
 	return "{}"
 }
 
-// withNewKey writes the place's key and the new entries under it. If the key exists but its value
-// is empty, withNewKey replaces the key; otherwise, it adds the key at the end of the file.
+// withNewKey writes the place's key and the new entries under it. It replaces an existing key with
+// an empty value; otherwise, it adds the key at the end of the file.
 func (b *yamlBody) withNewKey(at Place, add []New, all []lineSegment, key int, newline string) []byte {
 	if len(add) == 0 {
 		return b.text
@@ -275,7 +275,7 @@ func (b *yamlBody) restore(at Place, old body, names []string, ours string) ([]b
 		next = slices.Delete(next, key, key+1)
 	case key >= 0 && !left, key >= 0 && now.empty:
 		next[key].text = source[max(from, 0)].text
-	case key < 0 && left: // the key was removed in the meantime
+	case key < 0 && left: // the key has since been removed
 		at := slices.IndexFunc(next, func(s lineSegment) bool { return s.entry })
 		next = slices.Insert(next, at, lineSegment{text: source[max(from, 0)].text})
 	}
