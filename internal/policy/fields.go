@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// Lacks returns an argument that field f reads but none of the schemas lists, or "" if there is no
-// such argument.
+// Lacks returns an argument that field f reads but none of the schemas lists, or "" if f reads only
+// listed arguments.
 func Lacks(schemas []Schema, f gate.Field) (argument string) {
 	ways := [][]string{wayOf(f.Path)}
 	if f.Path == "" {

@@ -6,10 +6,10 @@
 // [Analysis] holds the findings. They become problems ([Analysis.Problems]) and notes, either in a
 // [Report] for people and for JSON or in the log of a starting proxy.
 //
-// A verification depends on which names belong to the same tool. This is specified by a [ToolSet],
-// as returned by [KnownSet] and [LikelyTools]. The lint functions ([NoPolicy], [NoUpstream],
-// [Sessions] and others) check a configuration without verifying it. [Report.Steps] replays a
-// counterexample step by step.
+// The result of a verification can change if two names belong to the same tool. A [ToolSet]
+// therefore lists all names of each tool; see [KnownSet] and [LikelyTools]. The lint functions
+// ([NoPolicy], [NoUpstream], [Sessions] and others) check a configuration without verifying it.
+// [Report.Steps] replays a counterexample step by step.
 //
 // An [Effort] limits the states and the time of a verification. Whatever exceeds these limits is
 // reported as unknown, together with the option that raises the limit. By default, the time is the

@@ -73,7 +73,8 @@ func (d *Comparison) Undecided() bool { return d.result() == "unknown" }
 // directions are the ways that the new policy can differ, in the order of [Comparison.none].
 var directions = [...]string{"stricter", "looser"}
 
-// Text describes the comparison in text. from and to are the names of the two policies.
+// Text returns a readable description of the comparison. from and to are the names of the two
+// policies.
 func (d *Comparison) Text(from, to string) string {
 	var b strings.Builder
 	switch d.result() {

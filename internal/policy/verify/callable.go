@@ -27,7 +27,7 @@ func (m *prover) callable(t gate.Tool) Name {
 	return Name{Tool: t, Why: why}
 }
 
-// checkName replaces the runs in n by runs that the gate admits. If it finds no such run, why is
+// checkName replaces the runs in n with runs that the gate admits. If it finds no such run, why is
 // the reason.
 func (m *prover) checkName(n Name) (played Name, why string) {
 	var failing string

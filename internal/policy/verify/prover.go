@@ -26,7 +26,8 @@ type prover struct {
 	rows    bool // whether some net counts equal calls in a row
 }
 
-// listed returns the names listed by the enforced nets, without duplicates and in their order.
+// listed returns the names listed by the enforced nets, without duplicates and in order of first
+// appearance.
 func listed(p *gate.Policy) []gate.Tool {
 	var out []gate.Tool
 	seen := make(map[string]bool)

@@ -75,7 +75,7 @@ type Redundant struct {
 // after any run without failures.
 type Loss struct {
 	Tools   []gate.Tool
-	Trace   Trace // a shortest run that leaves no successful calls leading to Tools
+	Trace   Trace // a shortest run that makes Tools permanently unavailable
 	Because []Net // nets that forbid Tools after Trace; all of them are needed, unless Rough is set
 	Rough   bool  // some of Because might not be needed, because not all subsets were tried
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// A Net holds what a net distinguishes about calls: which of its transitions list a name, and what
+// A Net describes which calls a net distinguishes: which of its transitions list a name, and what
 // each set of names means.
 type Net struct {
 	Info  gate.NetInfo
