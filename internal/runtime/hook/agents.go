@@ -38,8 +38,8 @@ var agents = []*Agent{
 	},
 }
 
-// Find returns the agent with the given name, which may also be the name that the connect command
-// uses for the agent. It returns nil if it finds no agent.
+// Find returns the agent with the given name, or with the given name in the connect command. It
+// returns nil if there is no such agent.
 func Find(name string) *Agent {
 	if a, ok := agenttool.Find(name); ok {
 		name = a.Name
@@ -51,7 +51,7 @@ func Find(name string) *Agent {
 	return agents[i]
 }
 
-// Names returns the names of all agents.
+// Names returns the names of the supported agents.
 func Names() []string {
 	return list.Map(agents, func(a *Agent) string { return a.Name })
 }
@@ -60,8 +60,8 @@ func denyClaude(event, reason string) []byte {
 	return rawjson.Object{}.Raw("hookSpecificOutput", specific(event, reason)).Bytes()
 }
 
-// denyCopilot refuses a call in both forms that VS Code reads: the form of its own agent, and that
-// of Copilot, which reads the same hooks file.
+// denyCopilot returns a refusal in the two formats that VS Code reads: its own, and that of
+// Copilot, which reads the same hooks file.
 func denyCopilot(event, reason string) []byte {
 	return rawjson.Object{}.String("permissionDecision", "deny").String("permissionDecisionReason", reason).Raw("hookSpecificOutput", specific(event, reason)).Bytes()
 }
@@ -78,13 +78,13 @@ func denyCursor(_, reason string) []byte {
 	return rawjson.Object{}.String("permission", "deny").String("user_message", "petrigate: "+reason).String("agent_message", reason).Bytes()
 }
 
-// readClaude marks the end of Claude Code's tool Monitor as uncertain, because no event reports the
-// end of the process that Monitor has started.
+// readClaude marks the outcome of the tool Monitor as doubtful. No event reports the end of the
+// process that Monitor starts.
 func readClaude(e *Event, _ []byte) {
 	e.doubtful = e.Tool == "Monitor"
 }
 
-// readGemini reads an MCP tool's server, and whether a call has failed.
+// readGemini reads the server of an MCP tool, and whether the call has failed.
 func readGemini(e *Event, body []byte) {
 	if server, ok := rawjson.MemberAt(body, "mcp_context", "server_name"); ok {
 		e.Server, _ = rawjson.String(server)
@@ -95,14 +95,14 @@ func readGemini(e *Event, body []byte) {
 	}
 }
 
-// readCopilot reads whether a call has failed.
+// readCopilot reads whether the call has failed.
 func readCopilot(e *Event, body []byte) {
 	if ended, ok := rawjson.MemberAt(body, "tool_result", "result_type"); e.kind == after && ok && string(ended) != `"success"` {
 		e.kind = failed
 	}
 }
 
-// readCursor reads the events that Cursor sends only for one kind of tool.
+// readCursor reads the events that Cursor sends for one kind of tool only.
 func readCursor(e *Event, body []byte) {
 	switch e.Name {
 	case "beforeShellExecution", "afterShellExecution":
@@ -124,16 +124,16 @@ func readCursor(e *Event, body []byte) {
 	e.ID = cmp.Or(e.ID, text(body, "tool_call_id"))
 }
 
-// changeClaude returns the answer that makes Claude Code use other arguments. The answer contains
-// no permissionDecision, so the user's permissions apply to the changed call.
+// changeClaude returns the answer that makes Claude Code use other arguments. It does not set
+// permissionDecision, so the user's permissions apply to the changed call.
 func changeClaude(e *Event, args []byte) []byte {
 	changed := rawjson.Object{}.String("hookEventName", e.Name).Raw("updatedInput", args).Bytes()
 	return rawjson.Object{}.Raw("hookSpecificOutput", changed).Bytes()
 }
 
-// changeGemini returns the answer that makes Gemini CLI apply its own permissions and then use
-// other arguments. It returns nil for a path that does not begin with a slash: Gemini CLI runs
-// scripts with bash, but on Windows with PowerShell.
+// changeGemini returns the answer that makes Gemini CLI use other arguments, subject to its own
+// permissions. It returns nil if the working directory does not start with a slash, because on
+// Windows Gemini CLI runs scripts with PowerShell instead of bash.
 func changeGemini(e *Event, args []byte) []byte {
 	if !strings.HasPrefix(text(e.folders, "cwd"), "/") {
 		return nil

@@ -4,8 +4,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/pipefail"
 )
 
-// amend changes a call's script before the decision if the policy in force requires it and the
-// agent supports it. It returns the answer to give if the call passes.
+// amend changes the script of a call before it is decided, if the policy in force requires a change
+// and the agent supports it. It returns the answer to give if the call passes.
 func (g *Gate) amend(e *Event) (answer []byte) {
 	of := g.Admission.Generation()
 	if !of.Pipefail || e.agent.change == nil || !e.isShell() || e.inBackground() {
@@ -23,11 +23,11 @@ func (g *Gate) amend(e *Event) (answer []byte) {
 	return answer
 }
 
-// mismatchWarning returns the warning that the arguments of a call differ from those that were
-// decided on.
+// mismatchWarning returns a warning that a call was made with arguments other than those decided
+// on.
 func mismatchWarning(c *call, e *Event) string {
 	if c.sent == e.digest() {
 		return "the agent ran a script without the change by shell.pipefail: its version may not support updatedInput, or another hook changed the script too"
 	}
-	return "the agent made a call with other arguments than the ones decided on" // another hook or a person has changed the arguments
+	return "the agent made a call with other arguments than the ones decided on" // changed by another hook or by a person
 }

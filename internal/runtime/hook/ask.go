@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// ask asks a person about a call and decides again with the answer. The call takes no token in the
-// meantime. ask never answers the agent with a question, because some agents treat a question as
-// permission.
+// ask asks a person about a call and decides the call again with the answer. Until then the call
+// takes no tokens. ask never answers the agent with a question, because some agents take a question
+// as permission.
 func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) admission.Decision {
 	defer g.Admission.Withdraw(context.WithoutCancel(g.Ctx), c.Key, q)
 	for {
@@ -23,12 +23,12 @@ func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admi
 		if over {
 			return d
 		}
-		// Another call has used up this consent, so ask again.
+		// Another call has used up the consent, so ask again.
 	}
 }
 
-// askOnce waits for the answer to one request. It returns false if the caller must request approval
-// of the call again.
+// askOnce opens one approval request and waits for the answer. It returns false if approval must be
+// requested again.
 func (g *Gate) askOnce(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) (d admission.Decision, over bool) {
 	r, err := g.Approvals.Open(approvalKey(c, where, q), asked(c, where, q), q.Ask)
 	if err != nil {
@@ -54,12 +54,12 @@ func (g *Gate) askOnce(ctx context.Context, c *admission.Call, where []byte, q *
 	}
 }
 
-// await waits for the answer to a request, and returns the request's resulting state.
+// await waits for the answer to a request and returns the state of the request.
 func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request) approval.State {
 	if state := g.Approvals.Status(r).State; state != approval.Pending {
 		return state
 	}
-	if !r.AllowsBeside(channel.OfClient()...) { // the agent cannot show a question
+	if !r.AllowsBeside(channel.OfClient()...) { // only the client could ask, but an agent cannot show questions
 		return approval.Withdrawn
 	}
 	g.Asked(r, c.Client)
@@ -75,9 +75,9 @@ func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request
 	return g.Approvals.Status(r).State
 }
 
-// redeem decides again, using the consent. If the call passes, the consent is used up.
+// redeem decides the call again with the consent, which is used up if the call passes.
 func (g *Gate) redeem(c *admission.Call, q *admission.Asked, r *approval.Request) (d admission.Decision, over bool) {
-	if refused := g.Admission.Ready(c.Canonical); refused != nil { // do not use up the consent
+	if refused := g.Admission.Ready(c.Canonical); refused != nil { // keep the consent for later
 		return refused, true
 	}
 	d, err := g.Admission.Redeem(g.Ctx, c, q, *g.consent(r))
@@ -99,14 +99,14 @@ func (g *Gate) deny(c *admission.Call, q *admission.Asked, text string, consent 
 	return g.Admission.Deny(g.Ctx, c, q.Ask, text, consent)
 }
 
-// consent returns the answer to r in recorded form.
+// consent returns the answer to r as it is to be recorded.
 func (g *Gate) consent(r *approval.Request) *admission.Consent {
 	answer := g.Approvals.Status(r)
 	return &admission.Consent{ID: r.ID, Channel: answer.Channel, Actor: answer.Actor}
 }
 
-// approvalKey returns the scope of an approval. It includes the agent's folders, because a script's
-// effect depends on them.
+// approvalKey returns the key of a call's approval. It includes the agent's folders, because they
+// determine what a script does.
 func approvalKey(c *admission.Call, where []byte, q *admission.Asked) approval.Key {
 	steps := ""
 	for _, s := range q.Steps {
@@ -116,7 +116,7 @@ func approvalKey(c *admission.Call, where []byte, q *admission.Asked) approval.K
 	return approval.Key{Session: c.Session, Tool: c.Canonical, Arguments: arguments, Beside: audit.HashOf(where), Policy: q.Generation.Fingerprint, Steps: audit.HashOf(steps)}
 }
 
-// asked returns the call in the form shown to a person.
+// asked returns the call as it is shown to a person.
 func asked(c *admission.Call, where []byte, q *admission.Asked) approval.Call {
 	return approval.Call{
 		Own: true, Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Gate.Args, Size: len(c.Gate.Args), SHA256: c.Digest, Beside: where,

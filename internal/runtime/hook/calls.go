@@ -8,44 +8,44 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// maxOpen limits the number of a session's calls whose ends have not been reported. If there are
-// more, the oldest are settled as unknown.
+// maxOpen is the maximum number of calls per session whose ends have not been reported. If there
+// are more, the oldest are settled as unknown.
 const maxOpen = 1000
 
-// Limits on sessions with calls.
+// Limits on the number of sessions.
 const (
 	manySessions = 500
 	maxSessions  = 10_000
-	maxOwn       = 1000           // number of sessions per principal; limited because a principal can name any number of sessions
-	idleSession  = 24 * time.Hour // an unused session is forgotten after this time if there are many sessions
+	maxOwn       = 1000           // per principal, because a principal can make up any number of sessions
+	idleSession  = 24 * time.Hour // when there are manySessions, those unused for this long are forgotten
 )
 
-// call is a call that an agent has reported before making it.
+// call is a call that an agent has announced.
 type call struct {
-	key            string // the agent's ID for the call, or a digest of the call
-	digest         string // digest of the tool and of the arguments that were decided on
-	sent           string // digest of the tool and of the arguments that the agent sent
+	key            string // the agent's ID for the call, or a digest of the call if it has none
+	digest         string // digest of the tool name and of the arguments decided on
+	sent           string // digest of the tool name and of the arguments sent by the agent
 	turn           string
-	ticket         *admission.Ticket // nil: not admitted, or not yet admitted
-	settledUnknown bool              // settled as unknown, but a later event still counts
+	ticket         *admission.Ticket // nil until the call is admitted
+	settledUnknown bool              // settled as unknown, though a later event can still report the outcome
 
 	decided chan struct{} // closed when reply is set
 	reply   Reply
 }
 
-// calls holds the calls of one agent session, in order. Its zero value is ready to use.
+// calls holds the calls of an agent session, in order. The zero value is ready to use.
 type calls struct {
 	mu    sync.Mutex
-	open  []*call // several calls have the same key if the agent gives no IDs
+	open  []*call // keys are not unique if the agent assigns no IDs
 	ended bool
 
 	used time.Time // guarded by Gate.mu
-	own  bool      // the proxy has a session that serves only this agent session
+	own  bool      // the proxy session serves no other agent session
 }
 
-// add adds a call that will be decided. If unique is true and a call with the same key exists, add
-// returns this call as known, and over reports whether it has ended. late contains the admitted
-// calls that can no longer be in flight.
+// add adds a call that is yet to be decided. If unique is true and there is a call with the same
+// key, add returns that call instead, and over reports whether it has ended. late lists the
+// admitted calls that can no longer be in flight.
 func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +61,7 @@ func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call)
 	return nil, false, late
 }
 
-// admit sets an admitted call's ticket. It returns false if the session has ended.
+// admit sets the ticket of a call that was admitted. It returns false if the session has ended.
 func (s *calls) admit(c *call, t *admission.Ticket) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,8 +76,8 @@ func (s *calls) forget(c *call) {
 	s.open = slices.DeleteFunc(s.open, func(o *call) bool { return o == c })
 }
 
-// takeAdmitted removes and returns the oldest admitted call with the key, because it has ended. It
-// returns nil if no admitted call has the key.
+// takeAdmitted removes and returns the oldest admitted call with the given key, which has ended. It
+// returns nil if there is no such call.
 func (s *calls) takeAdmitted(key string) *call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,14 +90,14 @@ func (s *calls) takeAdmitted(key string) *call {
 	return c
 }
 
-// interrupt returns the calls to settle as unknown because their turn has ended.
+// interrupt returns the calls to settle as unknown when their turn has ended.
 func (s *calls) interrupt() []*call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.markLate(func(*call) bool { return true })
 }
 
-// end marks the session as ended, and returns the calls to settle as unknown.
+// end marks the session as ended and returns the calls to settle as unknown.
 func (s *calls) end() []*call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,8 +105,8 @@ func (s *calls) end() []*call {
 	return s.markLate(func(*call) bool { return true })
 }
 
-// markLate marks the selected calls that are admitted as settled unknown, and returns those that
-// were not marked before. The caller must hold the lock.
+// markLate marks those admitted calls that which selects as settled with an unknown outcome. It
+// returns the newly marked ones. It must be called with mu held.
 func (s *calls) markLate(which func(*call) bool) (late []*call) {
 	for _, c := range s.open {
 		if c.ticket != nil && !c.settledUnknown && which(c) {

@@ -18,42 +18,42 @@ import (
 // MaxEvent is the maximum size of an event in bytes.
 const MaxEvent = 8 << 20
 
-// Limits on an event's contents.
+// Limits on the content of an event.
 const (
 	maxName = 200 // maximum size in bytes of a tool name or an ID
 	maxArgs = 4 << 20
 
-	maxFolders = 64 << 10 // maximum size in bytes of the folders
+	maxFolders = 64 << 10 // maximum size in bytes of the encoded folders
 )
 
-// Event is an agent's hook event.
+// Event is a hook event reported by an agent.
 type Event struct {
-	Name    string // name given by the agent
-	Session string // ID given by the agent
-	ID      string // ID of the call; empty: the agent gives no ID
+	Name    string // the agent's name for the event
+	Session string // the agent's ID for the session
+	ID      string // ID of the call; empty if the agent assigns none
 	Tool    string
-	Server  string // the server of an MCP tool, if the agent reports it separately; empty: unknown, or not an MCP tool
-	Args    []byte // a JSON object
+	Server  string // server of an MCP tool, if the agent reports it separately; otherwise empty
+	Args    []byte // JSON object
 
 	agent      *Agent
-	folders    []byte // the agent's working folders, a JSON object; nil: not reported
+	folders    []byte // the agent's working folders, as a JSON object; nil if not reported
 	kind       kind
-	serverName string // name of the tool's MCP server; empty: not reported
-	member     string // the name of an MCP tool at its server, if the agent reports it
-	turn       string // the agent's turn; once the turn has ended, none of its calls is in flight; empty: not reported
-	doubtful   bool   // the call may have failed even though it has ended
-	result     []byte // the call's result in an event that follows a call; nil: none
+	serverName string // name of the tool's MCP server; empty if not reported
+	member     string // the MCP server's own name for the tool; empty if not reported
+	turn       string // the agent's turn, which no call outlives; empty if not reported
+	doubtful   bool   // the outcome of the call is uncertain
+	result     []byte // result of a call that has ended; may be nil
 }
 
-// Before reports whether the event precedes a call, which needs a decision.
+// Before reports whether the event announces a call, which needs a decision.
 func (e *Event) Before() bool { return e.kind == before }
 
 // Ignored reports whether the event neither requests a decision nor settles a call.
 func (e *Event) Ignored() bool { return e.kind == ignored }
 
-// Read reads an event. An event with an unknown name is ignored. If Read returns an error for an
-// event after a call, the caller ignores the error; see [Event.Before]. An event without a name
-// counts as an event before a call.
+// Read reads an event. Events with unknown names are ignored. An event without a name is taken to
+// announce a call. If Read returns an error for an event that does not announce a call, the error
+// can be ignored; see [Event.Before].
 func (a *Agent) Read(body []byte) (*Event, error) {
 	e := &Event{agent: a, kind: before}
 	if len(body) > MaxEvent {
@@ -78,8 +78,8 @@ func (a *Agent) Read(body []byte) (*Event, error) {
 	return e, e.check()
 }
 
-// kindOf returns the kind of the event with the given name. An unknown event whose name resembles
-// that of a pre-call event counts as a pre-call event, so that [Event.check] refuses it.
+// kindOf returns the kind of event with the given name. An unknown name that resembles that of an
+// event before a call gives kind before, so that [Event.check] refuses the event.
 func (a *Agent) kindOf(name string) kind {
 	if k, ok := a.events[name]; ok {
 		return k
@@ -91,7 +91,7 @@ func (a *Agent) kindOf(name string) kind {
 	return ignored
 }
 
-// readCall reads the event's call.
+// readCall reads the call that the event is about.
 func (e *Event) readCall(body []byte) (err error) {
 	e.ID, e.Tool = text(body, "tool_use_id"), text(body, "tool_name")
 	if id, ok := rawjson.Member(body, "tool_use_id"); ok && rawjson.Kind(id) != '"' && string(id) != "null" {
@@ -119,7 +119,7 @@ func (e *Event) readCall(body []byte) (err error) {
 	return nil
 }
 
-// argumentsOf returns a call's arguments, which some agents encode as a string.
+// argumentsOf returns the arguments of a call, which some agents encode as a string.
 func argumentsOf(body []byte) ([]byte, error) {
 	value, ok := rawjson.Member(body, "tool_input")
 	if !ok || string(value) == "null" {
@@ -138,7 +138,7 @@ func argumentsOf(body []byte) ([]byte, error) {
 	return value, nil
 }
 
-// foldersOf returns an event's folders.
+// foldersOf returns the working folders in an event.
 func foldersOf(body []byte) []byte {
 	var where rawjson.Object
 	for _, key := range [...]string{"cwd", "workspace_roots"} {
@@ -152,7 +152,7 @@ func foldersOf(body []byte) []byte {
 	return where.Bytes()
 }
 
-// inBackground reports whether the call is still running although the event reports its end.
+// inBackground reports whether the call might still be running although the event reports its end.
 func (e *Event) inBackground() bool {
 	for _, key := range [...]string{"run_in_background", "is_background", "isBackground"} {
 		if string(memberOf(e.Args, key)) == "true" {
@@ -163,14 +163,14 @@ func (e *Event) inBackground() bool {
 	return task || string(memberOf(e.result, "interrupted")) == "true"
 }
 
-// isInterpreted reports whether Claude Code treats a script as a success although its exit status
-// is not zero. Claude Code explains the status by the last command, for example grep without a
-// match or git diff with changes, but the status may come from an earlier command.
+// isInterpreted reports whether Claude Code considers a script successful despite a nonzero exit
+// status. Claude Code attributes the status to the last command, such as grep without a match or
+// git diff with changes, but an earlier command could be the cause.
 func (e *Event) isInterpreted() bool {
 	return text(e.result, "returnCodeInterpretation") != ""
 }
 
-// check returns the reason why a call cannot be decided or settled, or nil if it can.
+// check returns nil if the event can be used, or else the reason it cannot.
 func (e *Event) check() error {
 	if e.Session == "" || len(e.Session) > maxName {
 		return errors.New("the event has no session, or its name is too long")
@@ -206,11 +206,11 @@ func validTool(name string) bool {
 	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, other)
 }
 
-// isShell reports whether the tool runs a script.
+// isShell reports whether the tool runs scripts.
 func (e *Event) isShell() bool { return slices.Contains(agenttool.Shells(e.agent.Name), e.Tool) }
 
-// parts returns the possible ways to split an MCP tool's name into the server's name and the tool's
-// name at that server. There are several if one of these names contains the agent's separator.
+// parts returns the possible ways to split the name of an MCP tool into server name and tool name.
+// There are several if one of these contains the agent's separator.
 func (e *Event) parts() [][2]string {
 	if e.member != "" {
 		return [][2]string{{e.Server, e.member}}
@@ -218,10 +218,10 @@ func (e *Event) parts() [][2]string {
 	return agenttool.Parts(e.Tool)
 }
 
-// throughProxy returns the proxy's tool that the call uses: a tool that the proxy offers, called at
-// an MCP server with one of the given names. The proxy itself decides on such a call. The server's
-// name alone proves little, because another server may have the same name. An empty name, for
-// example from an unset variable, matches no server.
+// throughProxy returns the tool of the proxy that the call uses, if any: a tool offered by the
+// proxy, called at an MCP server with one of the given names. Such calls are decided by the proxy
+// itself. The server name alone proves little, because other servers can have the same name. An
+// empty name, which might come from an unset variable, matches no server.
 func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool string, ok bool) {
 	for _, s := range servers {
 		if s == "" {
@@ -233,7 +233,7 @@ func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool 
 			}
 		}
 		prefix, cut := copilotPrefix(s), e.agent.Name == "vscode"
-		if e.Server == s && e.member == "" { // the format of earlier versions of Gemini CLI
+		if e.Server == s && e.member == "" { // the format of older versions of Gemini CLI
 			prefix, cut = "mcp_"+s+"_", true
 			if offered(e.Tool) {
 				return e.Tool, true
@@ -248,14 +248,14 @@ func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool 
 
 var notInPrefix = regexp.MustCompile(`[^a-z0-9_.-]+`)
 
-// copilotPrefix returns the prefix that VS Code adds to a server's tools.
+// copilotPrefix returns the prefix that VS Code adds to the tools of a server.
 func copilotPrefix(server string) string {
 	const most = 13
 	name := notInPrefix.ReplaceAllString(strings.ToLower(server), "_")
 	return "mcp_" + name[:min(len(name), most)] + "_"
 }
 
-// members returns the possible names of the event's MCP server, and of the tool at that server.
+// members returns the possible pairs of MCP server name and tool name for the event.
 func (e *Event) members() [][2]string {
 	if e.member != "" {
 		return e.parts()
@@ -263,8 +263,8 @@ func (e *Event) members() [][2]string {
 	return agenttool.Members(e.agent.Name, e.Tool)
 }
 
-// call returns the event's call in the gate's form. taken reports whether a server has a tool with
-// the given name.
+// call returns the call as the nets see it. taken reports whether a server has a tool with the
+// given name.
 func (e *Event) call(taken func(string) bool) gate.Call {
 	c := gate.Call{Tool: e.Tool, Foreign: taken(e.Tool), Upstream: e.agent.Name, Args: e.Args}
 	for _, n := range agenttool.Further(e.agent.Name, e.Tool, e.members(), memberOf(e.Args, "command") != nil) {
@@ -274,7 +274,7 @@ func (e *Event) call(taken func(string) bool) gate.Call {
 	return c
 }
 
-// outcome returns the call's outcome.
+// outcome returns the outcome of the call.
 func (e *Event) outcome() gate.Outcome {
 	switch {
 	case e.doubtful:
@@ -285,7 +285,7 @@ func (e *Event) outcome() gate.Outcome {
 	return gate.Success
 }
 
-// readEnd reads a script's outcome from the event that follows the script.
+// readEnd reads the outcome of a script from the event after it.
 func (e *Event) readEnd() {
 	if e.kind != after || !e.isShell() {
 		return
@@ -306,8 +306,8 @@ func (e *Event) readEnd() {
 	}
 }
 
-// key identifies a call within its session. If the agent gives no IDs, the key is a digest of the
-// call.
+// key returns a string that identifies the call within its session: its ID or, if the agent assigns
+// none, a digest of the call.
 func (e *Event) key() string {
 	if e.ID != "" {
 		return "id " + e.ID
@@ -315,5 +315,5 @@ func (e *Event) key() string {
 	return e.digest()
 }
 
-// digest returns a digest of the tool name and the arguments.
+// digest returns the tool name and a hash of the arguments.
 func (e *Event) digest() string { return e.Tool + " " + audit.HashOf(e.Args) }

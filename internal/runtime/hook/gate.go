@@ -15,68 +15,68 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 )
 
-// Options configures a Gate. All fields except Log are required.
+// Options configures a Gate. All fields except Log must be set.
 type Options struct {
 	Ctx       context.Context //nolint:containedctx // ends with the proxy
 	Admission *admission.Admission
 	Approvals *approval.Broker
 
-	// Session returns the session that decides on an agent session's calls, and opens this session
-	// if necessary. own reports whether it serves only that agent session; if so, End ends it.
+	// Session returns the proxy session to use for an agent session, opening it if necessary. own
+	// reports whether it serves no other agent session; it is then closed by End.
 	Session func(Origin) (key admission.Key, own bool, err error)
 	End     func(admission.Key)
 	Moved   func(admission.Key)                // called when the markings of a session's nets have changed
 	Tools   func() []gate.Call                 // returns the servers' tools
-	Met     func(agent string, names []string) // called at an agent's first event with the names of the agent's shell tools; a name may have the form AGENT.TOOL
+	Met     func(agent string, names []string) // called at the first event from an agent, with the names of its shell tools; a name can have the form AGENT.TOOL
 	Hold    func(agent string) time.Duration
-	Asked   func(*approval.Request, string) // called when an agent's call begins to wait for an approval
+	Asked   func(*approval.Request, string) // called when a call starts waiting for approval
 	Texts   Texts
 	Now     func() time.Time
 	Log     *slog.Logger
 }
 
-// Texts holds the messages about approvals that are shown to models.
+// Texts contains functions that return messages about approvals, to be shown to models.
 type Texts struct {
 	Parked    func(id string) string
 	NoConsent func(tool string, r *approval.Request, answer approval.Answer, gone, ending bool, now time.Time) string
 }
 
-// Origin identifies the source of an agent's calls.
+// Origin says where an agent's calls come from.
 type Origin struct {
 	Principal string
 	Agent     string
-	Session   string      // ID given by the agent
-	Header    http.Header // header of the HTTP request that contained the event; nil: no request
+	Session   string      // the agent's ID for the session
+	Header    http.Header // header of the HTTP request with the event; nil if there was no request
 }
 
-// Request contains one event and its source.
+// Request is an event and where it comes from.
 type Request struct {
 	Agent     string
 	Principal string
-	Session   string      // overrides the event's session; empty: no override
-	Servers   []string    // the proxy's names among the agent's MCP servers; empty: petrigate
-	Header    http.Header // header of the HTTP request; nil: no request
+	Session   string      // replaces the session in the event unless empty
+	Servers   []string    // names that the agent has for the proxy as an MCP server; empty: petrigate
+	Header    http.Header // header of the HTTP request; nil if there was no request
 	Event     []byte
 }
 
-// Gate decides on the calls that agents report. It is safe for concurrent use.
+// Gate decides on calls that agents report. It is safe for concurrent use.
 type Gate struct {
 	Options
 
-	states  map[string]*agentState // state of each agent, by name
-	proxied proxiedCalls           // calls that are left to the proxy
+	states  map[string]*agentState // keyed by agent name
+	proxied proxiedCalls           // calls left to the proxy
 
 	mu    sync.Mutex
 	calls map[sessionKey]*calls
 }
 
-// agentState tracks whether an agent's hook has reported an event yet.
+// agentState records whether an agent has reported any event yet.
 type agentState struct {
-	sync.Once             // held during the setup at the first event
-	reported  atomic.Bool // the agent has reported an event
+	sync.Once             // for the setup at the first event
+	reported  atomic.Bool // an event has been reported
 }
 
-// Agents returns the agents whose hooks have reported events since the start, sorted.
+// Agents returns the names of the agents that have reported events since the start, sorted.
 func (g *Gate) Agents() (names []string) {
 	for name, m := range g.states {
 		if m.reported.Load() {
@@ -87,7 +87,7 @@ func (g *Gate) Agents() (names []string) {
 	return names
 }
 
-// sessionKey identifies an agent session within a proxy session.
+// sessionKey identifies an agent session and the proxy session that serves it.
 type sessionKey struct {
 	admission.Key
 	agent, session string
@@ -103,9 +103,9 @@ func New(o Options) *Gate {
 	return &Gate{Options: o, calls: map[sessionKey]*calls{}, states: met}
 }
 
-// callsOf returns an agent session's calls. If the session is new, callsOf creates them, provided
-// that open is true and there are not too many sessions. Otherwise it returns nil. It also removes
-// idle sessions and returns them; the caller must end them.
+// callsOf returns the calls of an agent session, or nil if the session is unknown. If open is true,
+// it adds an unknown session, unless there are too many. It may also remove idle sessions, which
+// the caller must then end.
 func (g *Gate) callsOf(at sessionKey, alone, open bool) (s *calls, idle map[sessionKey]*calls) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

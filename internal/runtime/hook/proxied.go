@@ -9,21 +9,21 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// maxProxied limits the number of unfinished calls that are left to the proxy. If there are more,
-// the oldest are forgotten.
+// maxProxied is the maximum number of unfinished calls left to the proxy to remember. If there are
+// more, the oldest are forgotten.
 const maxProxied = 1000
 
-// proxiedCall is a call of a tool that the proxy offers, made at an MCP server that has one of the
-// proxy's names. The proxy decides on the call when it arrives at the proxy.
+// proxiedCall is a call that is left to the proxy: it uses a tool that the proxy offers, at an MCP
+// server with one of the proxy's names. The proxy decides on it when it arrives there.
 type proxiedCall struct {
-	key     string // the reported call's key
-	tool    string // tool name in the agents' form
-	arrived bool   // the proxy has since received a call of the tool
+	key     string // identifies the call as reported
+	tool    string // name of the tool as mapped by agentName
+	arrived bool   // the proxy has received a call of the tool since
 }
 
-// proxiedCalls holds the calls that are left to the proxy. Its zero value is ready to use.
+// proxiedCalls holds the calls that are left to the proxy. The zero value is ready to use.
 type proxiedCalls struct {
-	waiting atomic.Int64 // number of calls that have not arrived yet
+	waiting atomic.Int64 // number of calls that have yet to arrive
 
 	mu    sync.Mutex
 	calls []*proxiedCall // oldest first
@@ -40,7 +40,7 @@ func (l *proxiedCalls) add(c *proxiedCall) {
 	l.waiting.Add(1)
 }
 
-// ended removes the call with the given key, and reports whether it ended without arriving at the
+// ended removes the call with the given key and reports whether it ended without arriving at the
 // proxy.
 func (l *proxiedCalls) ended(key string) (missing bool) {
 	l.mu.Lock()
@@ -49,8 +49,8 @@ func (l *proxiedCalls) ended(key string) (missing bool) {
 	return i >= 0 && l.drop(i)
 }
 
-// drop removes the call with the given index, and reports whether it has not arrived at the proxy.
-// The caller must hold the lock.
+// drop removes the i-th call and reports whether it has not arrived at the proxy. It must be called
+// with mu held.
 func (l *proxiedCalls) drop(i int) (missing bool) {
 	if missing = !l.calls[i].arrived; missing {
 		l.waiting.Add(-1)
@@ -59,8 +59,8 @@ func (l *proxiedCalls) drop(i int) (missing bool) {
 	return missing
 }
 
-// Arrived tells the gate that a call of the given tool has arrived at the proxy. It marks the
-// oldest call of this tool that has not arrived yet. tool is the name that the client used.
+// Arrived tells the gate that a call of a tool has arrived at the proxy. It accounts for the oldest
+// reported call of the tool that has not arrived yet. tool is the name used by the client.
 func (g *Gate) Arrived(tool string) {
 	l := &g.proxied
 	if l.waiting.Load() == 0 {
@@ -75,9 +75,9 @@ func (g *Gate) Arrived(tool string) {
 	}
 }
 
-// leaveToProxy leaves a call to the proxy, which offers the call's tool, and records this. It logs
-// a warning if the call has ended without arriving at the proxy, which means that another server
-// has the proxy's name.
+// leaveToProxy leaves a call of one of the proxy's tools to the proxy, and records this. If the call
+// has ended without arriving at the proxy, it logs a warning that another server may have the proxy's
+// name.
 func (g *Gate) leaveToProxy(ctx context.Context, r *Request, e *Event, tool string) Reply {
 	key := r.Principal + "\x00" + e.agent.Name + "\x00" + e.Session + "\x00" + e.key()
 	what := audit.Left{Time: g.Now(), Event: "left", Principal: r.Principal, Upstream: e.agent.Name, Tool: audit.Bounded(e.Tool)}

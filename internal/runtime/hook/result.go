@@ -6,12 +6,11 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// maxText is the maximum size in bytes of a result that is read as text. A longer result counts as
-// empty.
+// maxText is the maximum size in bytes of a result to read as text. Longer results count as empty.
 const maxText = 1 << 20
 
-// returnedText returns a result's text: the result itself, the text of its content blocks, or a
-// script's output.
+// returnedText returns the text of a result: the result itself, its text blocks, or the output of a
+// script.
 func (e *Event) returnedText() string {
 	if len(e.result) > maxText {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// exitCode returns the exit code in a result. Some agents encode it as a string.
+// exitCode returns the exit code in a result. Some agents encode the result as a string.
 func exitCode(result []byte) (code []byte, reported bool) {
 	if rawjson.Kind(result) == '"' {
 		s, _ := rawjson.String(result)
@@ -23,21 +23,21 @@ func exitCode(result []byte) (code []byte, reported bool) {
 	return code, reported
 }
 
-// endedWell reports whether the text that Gemini CLI writes for its model shows that a script ended
-// with exit code 0. In this text the script's output precedes Gemini CLI's report, so a script
-// cannot forge the report. If the output itself ends like the report of a failure, endedWell
-// returns false.
+// endedWell reports whether a script ended with exit code 0, according to the text that Gemini CLI
+// writes for its model. The script's output comes before Gemini CLI's own report in this text, so
+// that scripts cannot forge the report. If the output itself ends like the report of a failure,
+// endedWell returns false.
 func endedWell(report string) bool {
 	report = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(report), "</untrusted_context>"))
 	lines := strings.Split(report, "\n")
 	last := len(lines) - 1
-	if !strings.HasPrefix(lines[last], "Process Group PGID: ") { // the script was cancelled or is still running, or another model wrote the text
+	if !strings.HasPrefix(lines[last], "Process Group PGID: ") { // canceled, still running, or the text was written by another model
 		return false
 	}
 	for _, line := range slices.Backward(lines[:last]) {
 		what, value, _ := strings.Cut(line, ": ")
 		switch well, known := endings[what]; {
-		case !known: // the line is part of the output
+		case !known: // end of the script's output
 			return true
 		case value != well:
 			return false
@@ -46,6 +46,6 @@ func endedWell(report string) bool {
 	return true
 }
 
-// endings maps each line that may follow a script's output to the text that the line has after a
+// endings maps the names of the lines that can follow a script's output to their values after a
 // success.
 var endings = map[string]string{"Error": "(none)", "Exit Code": "0", "Signal": "(none)", "Background PIDs": "(none)"}

@@ -15,7 +15,7 @@ import (
 )
 
 // Serve handles an event and returns the answer for the agent. It blocks while a person is being
-// asked. The only possible error is that the agent is unknown.
+// asked. It returns an error only if the agent is unknown.
 func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	a := Find(r.Agent)
 	if a == nil {
@@ -26,7 +26,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	}
 	met := g.states[a.Name]
 	met.reported.Store(true)
-	met.Do(func() { g.Met(a.Name, append(agenttool.Shells(a.Name), "bash")) }) // call Options.Met before this call is decided
+	met.Do(func() { g.Met(a.Name, append(agenttool.Shells(a.Name), "bash")) }) // must happen before the first call is decided
 	e, wrong := a.Read(r.Event)
 	if r.Session != "" {
 		e.Session = r.Session
@@ -42,7 +42,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 		return Reply{Output: Pass}, nil
 	}
 	defer func() {
-		if v := recover(); v != nil { // agents treat a missing answer as permission to make the call
+		if v := recover(); v != nil { // without an answer, agents would make the call
 			g.Log.Error("panic while handling the event of a hook", "agent", a.Name, "event", e.Name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			reply = refuse(e, "The call was not made: petrigate has failed.")
 		}
@@ -53,7 +53,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	return g.serve(ctx, &r, e), nil
 }
 
-// serve handles an event that has been read.
+// serve handles an event after it has been read.
 func (g *Gate) serve(ctx context.Context, r *Request, e *Event) Reply {
 	key, own, err := g.Session(Origin{Principal: r.Principal, Agent: e.agent.Name, Session: e.Session, Header: r.Header})
 	if err != nil {
@@ -85,8 +85,7 @@ func (g *Gate) serve(ctx context.Context, r *Request, e *Event) Reply {
 	return Reply{Output: Pass}
 }
 
-// end ends an agent session. It also ends the proxy session if that session serves only this agent
-// session.
+// end ends an agent session, and also the proxy session if it serves no other agent session.
 func (g *Gate) end(at sessionKey, s *calls) {
 	g.settleUnknown(s.end())
 	if s.own {
@@ -94,8 +93,8 @@ func (g *Gate) end(at sessionKey, s *calls) {
 	}
 }
 
-// before decides on a call. An agent that reports a call twice, for example because two of its
-// settings files contain the hook, gets the same answer twice.
+// before decides on a call. If an agent reports the same call twice, for example because the hook
+// is in two of its settings files, it gets the same answer twice.
 func (g *Gate) before(ctx context.Context, s *calls, key admission.Key, e *Event) Reply {
 	sent := e.digest()
 	answer := g.amend(e)
@@ -108,7 +107,7 @@ func (g *Gate) before(ctx context.Context, s *calls, key admission.Key, e *Event
 	case known != nil:
 		return repeatAnswer(ctx, known, c, e)
 	}
-	c.reply = refuse(e, "The call was not made: petrigate could not decide on it.") // the answer in case of a panic
+	c.reply = refuse(e, "The call was not made: petrigate could not decide on it.") // in case of a panic
 	defer close(c.decided)
 	defer func() {
 		if c.reply.Denied != "" {
@@ -122,7 +121,7 @@ func (g *Gate) before(ctx context.Context, s *calls, key admission.Key, e *Event
 	return c.reply
 }
 
-// repeatAnswer returns the answer to a call that the agent has reported before.
+// repeatAnswer returns the answer to a call that the agent has already reported.
 func repeatAnswer(ctx context.Context, known, c *call, e *Event) Reply {
 	if known.sent != c.sent {
 		return refuse(e, "The call was not made: another call has the same id.")
@@ -135,7 +134,7 @@ func repeatAnswer(ctx context.Context, known, c *call, e *Event) Reply {
 	}
 }
 
-// decide decides on a call, and asks a person if the policy requires it.
+// decide decides on a call, asking a person if the policy requires it.
 func (g *Gate) decide(ctx context.Context, s *calls, key admission.Key, c *call, e *Event) Reply {
 	of := g.admissionCall(key, e)
 	if r := g.Admission.Ready(of.Canonical); r != nil {
@@ -158,7 +157,7 @@ func (g *Gate) decide(ctx context.Context, s *calls, key admission.Key, c *call,
 	return refuse(e, "The call was not made: petrigate could not decide on it.")
 }
 
-// admissionCall returns the call in the form that the admission needs.
+// admissionCall returns the call as it is passed to the admission.
 func (g *Gate) admissionCall(key admission.Key, e *Event) *admission.Call {
 	tools := g.Tools()
 	called := e.call(func(name string) bool { return isTool(tools, name) })
@@ -170,7 +169,7 @@ func (g *Gate) admissionCall(key admission.Key, e *Event) *admission.Call {
 	}
 }
 
-// offers reports whether a server has a tool with the given name in the agents' form.
+// offers reports whether a server has a tool with the given name, possibly as mapped by agentName.
 func (g *Gate) offers(name string) bool {
 	return slices.ContainsFunc(g.Tools(), func(c gate.Call) bool { return c.Tool == name || agentName(c.Tool) == agentName(name) })
 }
@@ -203,7 +202,7 @@ func (g *Gate) after(s *calls, e *Event) {
 	g.settle(c, end, by)
 }
 
-// settleUnknown settles the given calls as unknown, because their ends were not reported.
+// settleUnknown settles calls whose ends were not reported.
 func (g *Gate) settleUnknown(late []*call) {
 	for _, c := range late {
 		g.settle(c, gate.End{Outcome: gate.Unknown}, "")
@@ -211,7 +210,7 @@ func (g *Gate) settleUnknown(late []*call) {
 }
 
 func (g *Gate) settle(c *call, e gate.End, by string) {
-	if c.settledUnknown && by != "" && e.Outcome == gate.Unknown { // the call is already settled as unknown
+	if c.settledUnknown && by != "" && e.Outcome == gate.Unknown { // already settled as unknown
 		return
 	}
 	g.Admission.Settle(context.WithoutCancel(g.Ctx), c.ticket, e, by)

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// agentName returns a tool's name in the agents' form, which permits fewer characters.
+// agentName maps the name of a tool to the smaller character set that agents allow.
 func agentName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
@@ -17,7 +17,7 @@ func agentName(name string) string {
 	}, name)
 }
 
-// isTool reports whether the given name is the name of a server's tool.
+// isTool reports whether a server has a tool with the given name.
 func isTool(tools []gate.Call, name string) bool {
 	for i := range tools {
 		if tools[i].Tool == name || slices.ContainsFunc(tools[i].Also, func(also gate.Name) bool { return also.Text == name }) {
