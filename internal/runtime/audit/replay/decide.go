@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// decide repeats a decision and compares the result with the record.
+// decide makes a recorded decision again and compares the result with the record.
 func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 	if !ofPolicy(e) {
 		r.report.Others++
@@ -47,8 +47,8 @@ func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 	r.compare(record, e, s, &v, gone)
 }
 
-// ask evaluates the policy. The nets fire only if the recorded call was admitted (admit is true)
-// and the policy allows it now.
+// ask evaluates the policy. The nets fire only if the policy allows the call now and admit says
+// that the call was admitted when it was recorded.
 func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v verdict) {
 	r.prepared.Reset(r.policy, &c)
 	d, delta := r.prepared.Decide(state, nil)
@@ -98,7 +98,7 @@ func (r *Replay) netResults(verdicts []gate.Verdict) []audit.NetVerdict {
 	})
 }
 
-// compare adds a decision's result to the report.
+// compare compares a replayed decision with the record and adds the result to the report.
 func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *verdict, gone map[int]string) {
 	same := e.Policy == r.report.Policy
 	agrees := r.agrees(e, v, same)
@@ -130,8 +130,8 @@ func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *ve
 	}
 }
 
-// agrees reports whether the decision equals the recorded one. If the recorded policy is in use,
-// every verdict must be equal too.
+// agrees reports whether the decision is the same as the recorded one. If it was recorded under the
+// replayed policy (same), all verdicts must be the same too.
 func (r *Replay) agrees(e *trail.Entry, v *verdict, same bool) bool {
 	was := asRecorded(e)
 	switch {
@@ -152,14 +152,14 @@ func (r *Replay) agrees(e *trail.Entry, v *verdict, same bool) bool {
 	return would == v.would && slices.Equal(r.comparable(e.Nets), r.comparable(v.nets))
 }
 
-// Reasons why a decision is unknown that do not concern a single net.
+// Reasons why a decision is unknown, other than those about a single net.
 const (
 	BeforeFirst    = "the log does not contain what came before its first record"
 	MovedMeanwhile = "the nets changed while a person was being asked"
 )
 
-// unknownReason returns the reason why it is unknown whether the decision agrees with the record,
-// or "" if it is known.
+// unknownReason returns "" if it is known whether the decision agrees with the record, or else the
+// reason it is not.
 func (r *Replay) unknownReason(e *trail.Entry, s *session, v *verdict, gone map[int]string, agrees bool) string {
 	for i, n := range r.nets {
 		if why, ok := gone[i]; ok {
@@ -186,15 +186,15 @@ func (r *Replay) unknownReason(e *trail.Entry, s *session, v *verdict, gone map[
 	return ""
 }
 
-// takenOut reports whether the net is inactive in the session because the replay deactivated it,
-// not an operator.
+// takenOut reports whether the net was deactivated in the session by the replay, and not by an
+// operator.
 func (r *Replay) takenOut(s *session, i int) bool {
 	active := false
 	s.with(func(state *gate.State) { active = state.Nets[i].Active })
 	return !active && (r.active == nil || slices.Contains(r.active, r.nets[i].name))
 }
 
-// count counts a differing decision under the rules that are responsible for it.
+// count counts a differing decision under the rules responsible for it.
 func (r *Replay) count(e *trail.Entry, v *verdict) {
 	c := RuleCount{Now: v.decision, Was: asRecorded(e)}
 	behind, verdicts := v.nets, "blocked asks"

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// Add processes the next record.
+// Add replays the next record.
 func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
 	r.report.Records++
 	if !r.writers[record.Writer] {
@@ -57,7 +57,7 @@ func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
 
 var outcomes = map[string]gate.Outcome{"success": gate.Success, "failure": gate.Failure, "unknown": gate.Unknown}
 
-// load stores a policy's description, and updates the set of active nets.
+// load stores the recorded description of a policy, and updates the set of active nets.
 func (r *Replay) load(e *trail.Entry) {
 	set := func(list []string) map[string]bool {
 		m := map[string]bool{}
@@ -67,15 +67,14 @@ func (r *Replay) load(e *trail.Entry) {
 		return m
 	}
 	r.policies[e.Policy] = recordedPolicy{set(e.Fields), set(e.Results), set(e.Maps), set(e.Actions), e.Arguments == audit.Full}
-	none := r.active != nil && len(r.active) == 0 // an empty list in a record may mean that no net is active or that all nets are
+	none := r.active != nil && len(r.active) == 0 // in a record, an empty list can mean no nets or all nets
 	if e.Policy == r.report.Policy && (len(e.Active) > 0 || !none) {
 		r.active = e.Active
 	}
 }
 
-// open starts a session, or resumes a session that outlived its process. If the log does not begin
-// with the first record, the session may be an earlier one that was reopened, or may have other
-// active nets.
+// open starts a session, or resumes one that has outlived its process. If the beginning of the log
+// is missing, the session might have been reopened, or have other active nets.
 func (r *Replay) open(e *trail.Entry) {
 	if old := r.sessions[e.Session]; old != nil && (old.process == e.Process || r.durable(e.Process)) {
 		if old.closed {
@@ -88,37 +87,38 @@ func (r *Replay) open(e *trail.Entry) {
 	s.resumed = r.cut && r.durable(e.Process)
 	s.early = e.Time.Before(r.since) || r.cut && !r.policyRecorded[e.Process]
 	s.partial = s.resumed || s.early
-	if old := r.sessions[e.Session]; old != nil && old.process == "" { // the process may be the same one
+	if old := r.sessions[e.Session]; old != nil && old.process == "" { // perhaps the same process
 		s.markLost(reopened)
 	}
 	r.sessions[e.Session] = s
 }
 
-// forget removes a session that has ended.
+// forget removes a session once it is closed and has no open calls.
 func (r *Replay) forget(id string, s *session) {
 	if s.closed && len(s.calls) == 0 {
 		delete(r.sessions, id)
 	}
 }
 
-// toggle activates or deactivates a net in all sessions. An inactive net's clock does not advance.
+// toggle activates or deactivates a net in all sessions. While a net is inactive, its clock stands
+// still.
 func (r *Replay) toggle(net string, on bool, at time.Time) {
 	if active, err := r.policy.Switch(r.active, net, on); err == nil {
 		r.active = active
 	}
 	all := slices.Collect(maps.Values(r.sessions))
-	for _, p := range r.parts { // including each [part] that no open session shares
+	for _, p := range r.parts { // reach even the parts that no open session shares
 		all = append(all, &session{state: r.policy.NewState(r.active), parts: []*part{p}})
 	}
 	for _, s := range all {
 		s.with(func(state *gate.State) { state.Apply(r.policy.Tick(state, at)) })
 	}
-	for _, s := range all { // the restarted clock begins with the next call
+	for _, s := range all { // a restarted clock starts at the next call
 		s.with(func(state *gate.State) { r.switchIn(state, net, on) })
 	}
 }
 
-// end settles a call that has ended.
+// end settles a call.
 func (r *Replay) end(e *trail.Entry, how gate.End) {
 	s := r.sessions[e.Session]
 	if s == nil {
@@ -140,7 +140,7 @@ func (r *Replay) end(e *trail.Entry, how gate.End) {
 	}
 }
 
-// markAllLost calls markLost for all sessions.
+// markAllLost marks all sessions and parts as lost.
 func (r *Replay) markAllLost(why string) {
 	for _, s := range r.sessions {
 		s.markLost(why)

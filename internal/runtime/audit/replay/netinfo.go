@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A netInfo describes which parts of a record a net needs.
+// A netInfo describes what a net needs from a record.
 type netInfo struct {
 	name     string
 	opaque   bool
@@ -16,12 +16,12 @@ type netInfo struct {
 	sums     []string
 	results  []string
 	tools    []gate.Tool
-	mentions []gate.Tool // tools that the net mentions, including those that it exempts
-	always   bool        // the net may concern any call
+	mentions []gate.Tool // all tools that the net mentions, even as exceptions
+	always   bool        // the net can concern any call
 	row      bool        // the net counts equal calls in a row
 }
 
-// concerns reports whether the net may concern a call that has these names.
+// concerns reports whether the net can concern a call with the given names.
 func (n *netInfo) concerns(names map[string]gate.Name) bool {
 	return n.always || among(n.tools, names)
 }
@@ -42,8 +42,8 @@ func among(tools []gate.Tool, names map[string]gate.Name) bool {
 	})
 }
 
-// affectedBy returns the reason why the net cannot be evaluated for a call that may have these
-// names, or "" if the net does not depend on the names.
+// affectedBy returns the reason why the net cannot be evaluated for a call that might have the
+// missing names, or "" if the net does not depend on them. missing maps names to reasons.
 func (n *netInfo) affectedBy(missing map[string]string) string {
 	for name, why := range missing {
 		if name == "" || n.always || among(n.mentions, map[string]gate.Name{name: {}}) {

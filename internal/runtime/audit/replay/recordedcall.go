@@ -12,23 +12,23 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A recordedCall is the record of the current call. The rebuilt nets read the record instead of the
-// call.
+// A recordedCall is the call being replayed, as recorded. The rebuilt nets read it instead of a
+// real call.
 type recordedCall struct {
 	names  map[string]gate.Name
-	values map[string]audit.Value // recorded values by field name
+	values map[string]audit.Value // keyed by field name
 
-	maps    []gate.Map // the policy's maps; a pattern is identified by its index in this list
-	fields  []string   // the fields of each argument key, by the key's index
-	sums    []string   // the field of each sum, by the sum's index
-	results []string   // paths of the recorded result fields; each path includes the index of its element
+	maps    []gate.Map // the policy's maps; their indices serve as patterns
+	fields  []string   // field of each argument key, by index
+	sums    []string   // field of each sum, by index
+	results []string   // recorded result fields; the i-th one is at path "f" followed by i
 }
 
-// rebuild returns a copy of the policy whose nets read the recorded call.
+// rebuild returns a copy of the policy with nets that read s instead of a call.
 func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy, error) {
 	o := p.Options()
 	o.Static = false
-	o.Ignored = nil // the record already identifies equal calls, so no arguments are ignored
+	o.Ignored = nil // not needed: the record tells which calls are equal
 	labels := map[*gate.Labels]*gate.Labels{}
 	for i, l := range o.Labels {
 		labels[l] = s.labels(l)
@@ -57,7 +57,7 @@ func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy,
 	return gate.NewPolicy(nets, o)
 }
 
-// labels returns maps that give a call the names in its record.
+// labels returns maps that give the call its recorded names.
 func (s *recordedCall) labels(l *gate.Labels) *gate.Labels {
 	rebuilt := &gate.Labels{}
 	for _, m := range l.Maps {
@@ -68,7 +68,7 @@ func (s *recordedCall) labels(l *gate.Labels) *gate.Labels {
 	return rebuilt
 }
 
-// key returns a key that reads the recorded values.
+// key returns a key that reads recorded values.
 func (s *recordedCall) key(key []gate.Field, of *reading.Reader) []gate.Field {
 	var rebuilt []gate.Field
 	for _, f := range key {
@@ -84,7 +84,7 @@ func (s *recordedCall) key(key []gate.Field, of *reading.Reader) []gate.Field {
 	return rebuilt
 }
 
-// A nameReader reads a call's recorded names.
+// A nameReader reads the recorded names of a call.
 type nameReader struct{ *recordedCall }
 
 // Read implements [gate.Reader].
@@ -107,7 +107,7 @@ func (r nameReader) Doubt(int) gate.Doubt { return gate.Doubt{} }
 // Evidence implements [gate.Reading].
 func (r nameReader) Evidence(pattern int) bool { return !r.names[r.maps[pattern].As].Weak }
 
-// A valueReader reads a field's recorded values.
+// A valueReader reads the recorded values of a field.
 type valueReader struct{ *recordedCall }
 
 // Value implements [gate.ValueReader].
@@ -119,12 +119,12 @@ func (v valueReader) Value(_ *gate.Call, number int) ([]byte, bool) {
 	return jsonArray(of.Hashes), true
 }
 
-// jsonArray returns a JSON array of strings.
+// jsonArray returns the strings as a JSON array.
 func jsonArray(texts []string) []byte {
 	return rawjson.Array(list.Map(texts, func(t string) []byte { return rawjson.AppendString(nil, t) })...)
 }
 
-// An amountReader reads a field's recorded amount.
+// An amountReader reads the recorded amount of a field.
 type amountReader struct{ *recordedCall }
 
 // Value implements [gate.ValueReader].
@@ -133,11 +133,11 @@ func (a amountReader) Value(_ *gate.Call, number int) ([]byte, bool) {
 	return []byte(of.Amount), of.Amount != ""
 }
 
-// sumOf returns the name of a field's amount among the values. It differs from the field's name,
-// because a key may use the same field.
+// sumOf returns the key of a field's amount in recordedCall.values. It differs from the field's
+// name, because a key can use the same field.
 func sumOf(field string) string { return "sum of " + field }
 
-// read stores the recorded values.
+// read sets s's values to the recorded ones.
 func (s *recordedCall) read(values []audit.Value) {
 	s.values = make(map[string]audit.Value, len(values))
 	for _, v := range values {
@@ -149,7 +149,7 @@ func (s *recordedCall) read(values []audit.Value) {
 	}
 }
 
-// endResult returns a substitute result that contains the recorded values.
+// endResult returns a made-up result that contains the recorded values.
 func (s *recordedCall) endResult(values []audit.Value) []byte {
 	result := map[string]json.RawMessage{}
 	for i, name := range s.results {

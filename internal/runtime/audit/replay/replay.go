@@ -15,41 +15,41 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// Options configures a replay. Policy is required.
+// Options configures a replay. Policy must be set.
 type Options struct {
 	Policy  *gate.Policy
-	Active  []string                   // nets that are active at the first record; nil: all
-	Where   func(gate.Position) string // formats a position for the report; nil: the default format
-	Durable bool                       // session state outlives a process, unless the log says otherwise
-	Partial bool                       // records before the first were left out
-	Whole   time.Time                  // time since which no records were removed; zero: no records were removed
+	Active  []string                   // nets active at the beginning of the log; nil: all
+	Where   func(gate.Position) string // formats the position of a rule; nil: gate.Position.String
+	Durable bool                       // sessions outlive their process, unless the log says otherwise
+	Partial bool                       // the beginning of the log is missing
+	Whole   time.Time                  // records before this time may have been removed; zero if none were
 	Differs func(*Divergence)          // called for each differing decision; may be nil
 }
 
-// A Replay repeats a log's decisions, record by record ([Replay.Add]).
+// A Replay repeats the decisions in a log, record by record (see [Replay.Add]).
 //
-// The replayed policy determines a call's effect. A call that this policy refuses fires no net,
-// even if the log has an outcome for it. A call that the policy allows but the log refuses fires no
-// net either, because its outcome is unknown.
+// Calls have the effects that they have under the replayed policy. If this policy refuses a call,
+// the call fires no net, even if the log has an outcome for it. If the policy allows a call that
+// was refused in the log, the call fires no net either, because its outcome is unknown.
 type Replay struct {
 	original *gate.Policy
-	policy   *gate.Policy // rebuilt to read the current record
+	policy   *gate.Policy // original, rebuilt to read current
 	active   []string
 	where    func(gate.Position) string
 	reads    *reading.Reader
 	current  *recordedCall
 	nets     []netInfo
 	prepared gate.Prepared
-	fallback bool // see Options.Durable
+	fallback bool // Options.Durable
 
 	sessions       map[string]*session
 	parts          map[partKey]*part
-	drivers        map[string]string         // driver of each process
-	policies       map[string]recordedPolicy // recorded policies by fingerprint
-	writers        map[string]bool           // database writers with at least one record that was read
-	policyRecorded map[string]bool           // processes whose policy is recorded
-	cut            bool                      // the log does not begin with the first record
-	since          time.Time                 // see Options.Whole
+	drivers        map[string]string         // keyed by process
+	policies       map[string]recordedPolicy // recorded policies, keyed by fingerprint
+	writers        map[string]bool           // writers of the records read so far
+	policyRecorded map[string]bool           // processes whose policy has been recorded
+	cut            bool                      // the beginning of the log is missing
+	since          time.Time                 // Options.Whole
 	differs        func(*Divergence)         // may be nil
 
 	report       Report
@@ -58,14 +58,14 @@ type Replay struct {
 	reasons      map[string]int
 }
 
-// A recordedPolicy is a policy's description in the log.
+// A recordedPolicy is the description of a policy in the log.
 type recordedPolicy struct {
 	fields, results, maps, actions map[string]bool
 
-	full bool // the records under this policy contain all arguments
+	full bool // all arguments were recorded under this policy
 }
 
-// New returns a replay that uses the policy in the options.
+// New returns a Replay configured by o.
 func New(o Options) (*Replay, error) {
 	r := &Replay{
 		original: o.Policy, active: o.Active, where: o.Where, current: &recordedCall{}, fallback: o.Durable, cut: o.Partial || !o.Whole.IsZero(), since: o.Whole, differs: o.Differs,
@@ -86,14 +86,14 @@ func New(o Options) (*Replay, error) {
 	return r, nil
 }
 
-// durable reports whether session state outlives the process.
+// durable reports whether sessions outlive the process.
 func (r *Replay) durable(process string) bool {
 	driver, ok := r.drivers[process]
 	return ok && driver != "memory" || !ok && r.fallback
 }
 
-// session returns the session of a record. If the session was opened before the log begins, its
-// replay starts with this record.
+// session returns the session of a record. If it was opened before the log begins, it starts with
+// this record.
 func (r *Replay) session(e *trail.Entry, since time.Time) *session {
 	s := r.sessions[e.Session]
 	if s == nil {
@@ -104,14 +104,14 @@ func (r *Replay) session(e *trail.Entry, since time.Time) *session {
 	return s
 }
 
-// switchIn activates or deactivates a net in one state if necessary.
+// switchIn activates or deactivates a net in a single state.
 func (r *Replay) switchIn(state *gate.State, net string, on bool) {
 	if d, err := r.policy.Toggle(state, net, on); err == nil {
 		state.Apply(d)
 	}
 }
 
-// begin creates the session of a record.
+// begin returns a new session, which the record is part of.
 func (r *Replay) begin(e *trail.Entry, since time.Time) *session {
 	s := &session{state: r.policy.NewState(r.active), process: e.Process, calls: map[uint64]call{}, policies: map[string]bool{}}
 	s.state.Apply(r.policy.Tick(s.state, since))
@@ -130,7 +130,7 @@ func (r *Replay) begin(e *trail.Entry, since time.Time) *session {
 	return s
 }
 
-// part returns the shared state with the given key, creating it if necessary.
+// part returns the shared state for k, creating it if necessary.
 func (r *Replay) part(k partKey, since time.Time) *part {
 	if p := r.parts[k]; p != nil {
 		return p
@@ -147,7 +147,7 @@ func (r *Replay) part(k partKey, since time.Time) *part {
 	return p
 }
 
-// Report returns a summary of the records so far.
+// Report summarizes the records replayed so far.
 func (r *Replay) Report() Report {
 	report := r.report
 	report.Recorded, report.Rules, report.Reasons = slices.AppendSeq([]string{}, maps.Keys(r.fingerprints)), []RuleCount{}, []Reason{}
@@ -168,7 +168,7 @@ func (r *Replay) Report() Report {
 	return report
 }
 
-// inspect returns the parts of a record that each net needs.
+// inspect returns what each of the nets needs from a record.
 func (r *Replay) inspect(nets []gate.Net) (all []netInfo) {
 	for i := range nets {
 		n := &nets[i]

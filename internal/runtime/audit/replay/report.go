@@ -4,21 +4,21 @@ import (
 	"time"
 )
 
-// A Report summarizes the decisions of a log under a policy.
+// A Report summarizes the decisions made when a log is replayed under a policy.
 type Report struct {
-	Policy    string   `json:"policy"`    // fingerprint of the replayed policy
-	Recorded  []string `json:"recorded"`  // fingerprints of the recorded policies
-	Records   uint64   `json:"records"`   // number of records of all events
-	Decisions int      `json:"decisions"` // number of decisions made by a policy
-	Agreed    int      `json:"agreed"`    // number of decisions that equal the recorded ones
-	Different int      `json:"different"` // number of decisions that differ under another policy
-	Wrong     int      `json:"wrong"`     // number of decisions that differ although the recorded policy was used, so that the log was changed or is incomplete
+	Policy    string   `json:"policy"`    // the replayed policy's fingerprint
+	Recorded  []string `json:"recorded"`  // fingerprints of the policies in the log
+	Records   uint64   `json:"records"`   // number of records, whatever their event
+	Decisions int      `json:"decisions"` // number of recorded decisions that were made by a policy
+	Agreed    int      `json:"agreed"`    // number of decisions that are the same as recorded
+	Different int      `json:"different"` // number of decisions that differ and were recorded under another policy
+	Wrong     int      `json:"wrong"`     // number of decisions that differ although they were recorded under the same policy; the log was changed or is incomplete
 	Unknown   int      `json:"unknown"`   // number of decisions that cannot be repeated
-	Others    int      `json:"others"`    // number of refusals that no policy made, for example because a server was unavailable or a tool unknown
+	Others    int      `json:"others"`    // number of refusals not made by a policy, for example because a server was down or a tool unknown
 
-	First   *Divergence `json:"first"`   // first of the decisions that are counted in Different and Wrong; null: none
-	Rules   []RuleCount `json:"rules"`   // differences by rule, most frequent first
-	Reasons []Reason    `json:"reasons"` // reasons why decisions cannot be repeated
+	First   *Divergence `json:"first"`   // first decision counted in Different or Wrong; may be null
+	Rules   []RuleCount `json:"rules"`   // differing decisions by rule, most frequent first
+	Reasons []Reason    `json:"reasons"` // reasons why decisions cannot be repeated, most frequent first
 }
 
 // A Divergence is a decision that differs from the record.
@@ -31,13 +31,13 @@ type Divergence struct {
 	Names    []string  `json:"names"`
 	Recorded string    `json:"recorded"`
 	Replayed string    `json:"replayed"`
-	Reason   string    `json:"reason,omitempty"` // reason why the replay refuses the call
-	Wrong    bool      `json:"wrong"`            // see [Report.Wrong]
+	Reason   string    `json:"reason,omitempty"` // why the replay refuses the call
+	Wrong    bool      `json:"wrong"`            // counted in [Report.Wrong]
 	Was      string    `json:"-"`                // "refuse", "ask" or "allow"
 	Now      string    `json:"-"`
 }
 
-// A RuleCount counts the decisions that differ because of one rule.
+// A RuleCount counts decisions that differ because of the same rule.
 type RuleCount struct {
 	Now   string `json:"now"` // "refuse", "ask" or "allow"
 	Was   string `json:"was"`
@@ -46,7 +46,7 @@ type RuleCount struct {
 	Count int    `json:"count"`
 }
 
-// A Reason counts decisions that cannot be repeated for the same reason.
+// A Reason counts decisions that cannot be repeated for one reason.
 type Reason struct {
 	Text  string `json:"text"`
 	Count int    `json:"count"`

@@ -8,35 +8,35 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A session is a session in the log.
+// A session is the state of a session in the log.
 type session struct {
-	history  // of the session's own nets
+	history  // of the nets that are not shared
 	state    *gate.State
 	process  string
-	parts    []*part         // the parts that the session shares with other sessions
-	calls    map[uint64]call // admitted calls that have not been settled yet, keyed by recorded number
+	parts    []*part         // state shared with other sessions
+	calls    map[uint64]call // unsettled calls that were admitted, keyed by recorded number
 	closed   bool
-	partial  bool            // the session may have been opened before the log begins
-	early    bool            // the session is certainly partial
-	resumed  bool            // the session is partial unless its first admitted call has number 1
-	policies map[string]bool // the policies that made the session's decisions
-	first    bool            // the session's first admitted call is recorded
+	partial  bool            // the session might have been opened before the log begins
+	early    bool            // partial, whatever the number of the first call
+	resumed  bool            // partial unless the first admitted call has number 1
+	policies map[string]bool // policies that the session's calls were decided under
+	first    bool            // an admitted call has been replayed
 }
 
-// A history describes how reliable the replayed marking of some nets is.
+// A history tells how reliable the replayed marking of some nets is.
 type history struct {
-	moved  time.Time      // last time that the nets fired
-	missed map[int]string // nets that were not evaluated for some call, and the reason for each
-	lost   string         // reason why the marking is unknown; empty: known
+	moved  time.Time      // when the nets last fired
+	missed map[int]string // nets that could not be evaluated for some call, and why
+	lost   string         // why the marking is unknown; empty if it is known
 }
 
-// A call is an admitted call.
+// A call is a call that was admitted when it was recorded.
 type call struct {
-	number uint64 // call number in the state
-	made   bool   // false: the replayed policy refused the call
+	number uint64 // call number in the replayed state
+	made   bool   // the replayed policy allowed the call too
 }
 
-// A part is state that sessions share.
+// A part is state that is shared between sessions.
 type part struct {
 	history
 	nets  []int
@@ -44,15 +44,15 @@ type part struct {
 	owner uint64
 }
 
-// A partKey identifies a part. With the memory driver, each process has its own parts.
+// A partKey identifies a part. If sessions do not outlive their process, each process has parts of
+// its own.
 type partKey struct {
 	scope   gate.Scope
 	process string
 	name    string
 }
 
-// with calls f with the session's state. During the call, this state also contains the states of
-// the session's shared parts.
+// with calls f with the session's state, including the parts that it shares.
 func (s *session) with(f func(*gate.State)) {
 	for _, p := range s.parts {
 		for k, i := range p.nets {
@@ -67,7 +67,7 @@ func (s *session) with(f func(*gate.State)) {
 	}
 }
 
-// histories returns the histories of the session and its parts.
+// histories returns the histories of the session and of its parts.
 func (s *session) histories() []*history {
 	all := []*history{&s.history}
 	for _, p := range s.parts {
@@ -76,19 +76,19 @@ func (s *session) histories() []*history {
 	return all
 }
 
-// markMoved records that the nets of the session and its parts have fired.
+// markMoved records when nets of the session last fired.
 func (s *session) markMoved(at time.Time) {
 	for _, h := range s.histories() {
 		h.moved = at
 	}
 }
 
-// unmovedSince reports whether no net of the session has fired since the given time.
+// unmovedSince reports whether no nets of the session have fired since the given time.
 func (s *session) unmovedSince(since time.Time) bool {
 	return !slices.ContainsFunc(s.histories(), func(h *history) bool { return h.moved.After(since) })
 }
 
-// markMissed records that nets were not evaluated for a call.
+// markMissed records that nets could not be evaluated for a call. gone maps nets to reasons.
 func (s *session) markMissed(gone map[int]string) {
 	for net, why := range gone {
 		to := &s.history
@@ -104,7 +104,7 @@ func (s *session) markMissed(gone map[int]string) {
 	}
 }
 
-// markLost records that the marking of the session and its parts is unknown from this point on.
+// markLost records that the markings of the session and its parts are unknown from now on.
 func (s *session) markLost(why string) {
 	for _, h := range s.histories() {
 		h.lost = cmp.Or(h.lost, why)

@@ -10,26 +10,28 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// A State is a session's replayed marking.
+// A State is the replayed marking of a session.
 type State struct {
-	Unknown map[string]string // nets whose marking is unknown, and the reason for each
+	Unknown map[string]string // nets whose markings are unknown, and why
 
 	policy *gate.Policy
 	state  *gate.State
 }
 
-// Nets returns the nets' states in policy order. Key values appear as their SHA-256 hashes.
+// Nets returns the states of the nets, in policy order. Key values are given as their SHA-256
+// hashes.
 func (s *State) Nets() []gate.NetState { return s.policy.NetsOf(s.state) }
 
-// Unbegun is the reason for a session whose beginning is not in the log.
+// Unbegun is the reason given for a session that might have begun before the log.
 const Unbegun = "the session may have begun before the oldest available record"
 
-// State returns a session's marking after the records so far, with its clocks advanced to the given
-// time. If the markings of all nets are unknown, reason is not empty.
+// State returns the marking of a session after the records replayed so far, with its clocks
+// advanced to the given time. If the markings of all nets are unknown, it returns nil and the
+// reason.
 //
-// A returned marking is certain: every verdict in the session agreed with the record, and sessions
-// and shared nets whose beginning is not recorded are excluded. The policy must be the recorded
-// one.
+// Markings are returned only if they are certain: every verdict in the session must have agreed
+// with the record, and sessions and shared nets must have been recorded from their beginning. The
+// replayed policy must be the recorded one.
 func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 	s := r.sessions[id]
 	switch {
@@ -52,7 +54,7 @@ func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 	return &State{unknown, r.policy, own}, ""
 }
 
-// unknownPosition returns the reason why a net's marking is unknown, or "" if it is known.
+// unknownPosition returns "" if the marking of the net is known, or else the reason it is not.
 func (r *Replay) unknownPosition(s *session, net int) string {
 	if r.nets[net].advisory {
 		return "an advisory net yields depending on the offered tools, which are not recorded"
@@ -74,8 +76,8 @@ func (r *Replay) unknownPosition(s *session, net int) string {
 	return ""
 }
 
-// checkTracked checks that every verdict agrees with the record. If a verdict differs, the replayed
-// marking has diverged, and the session is marked as lost.
+// checkTracked checks that the verdicts agree with the record. If not, the replayed marking has
+// diverged from the live one, and the session is marked as lost.
 func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 	if s.lost != "" || s.partial {
 		return
@@ -94,7 +96,7 @@ func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 	switch {
 	case was == "allow" && v.decision != "allow":
 	case e.Kind == string(gate.KindStateChanged), e.Kind == string(gate.KindApproval), was == "ask":
-		return // this call fires no net, but nets may have fired while a person was being asked
+		return // the call fires no net, and nets might have fired while a person was being asked
 	case was == v.decision || s.anyMissed():
 		if slices.Equal(r.comparable(r.withoutMissed(s, e.Nets)), r.comparable(r.withoutMissed(s, v.nets))) {
 			return
@@ -107,7 +109,7 @@ func (s *session) anyMissed() bool {
 	return slices.ContainsFunc(s.histories(), func(h *history) bool { return len(h.missed) > 0 })
 }
 
-// withoutMissed returns the verdicts of nets that were evaluated for all calls.
+// withoutMissed returns the verdicts of those nets that could be evaluated for every call.
 func (r *Replay) withoutMissed(s *session, nets []audit.NetVerdict) (known []audit.NetVerdict) {
 	histories := s.histories()
 	for _, n := range nets {

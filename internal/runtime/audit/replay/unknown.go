@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// missing returns the reason why the net cannot be evaluated for the current call, or "" if it can
-// be evaluated. The call was decided under e's policy.
+// missing returns "" if the net can be evaluated for the current call, which was decided under e's
+// policy, or else the reason it cannot.
 func (r *Replay) missing(n *netInfo, e *trail.Entry) string {
 	if n.opaque {
 		return fmt.Sprintf("the net %s reads arguments that are not recorded", n.name)
@@ -43,8 +43,8 @@ func (r *Replay) missing(n *netInfo, e *trail.Entry) string {
 	return ""
 }
 
-// unknownNames returns the names that the policy might give the call but that the record does not
-// confirm, and a reason for each. An empty name stands for any name.
+// unknownNames returns the names that the policy might give to the call, although the record does
+// not say so, each with a reason. An empty name stands for any name.
 func (r *Replay) unknownNames(e *trail.Entry) map[string]string {
 	if e.Omitted > 0 {
 		return map[string]string{"": "the record lacks some names of the call"}
@@ -72,13 +72,13 @@ func (r *Replay) unknownNames(e *trail.Entry) map[string]string {
 	return missing
 }
 
-// ownNames returns the recorded names that do not depend on the arguments.
+// ownNames returns those recorded names that do not depend on the arguments.
 func ownNames(e *trail.Entry) []string {
 	return e.Names[:min(max(e.Own, 1), len(e.Names))]
 }
 
-// hasAllArguments reports whether the record contains all arguments. It recognizes a call without
-// arguments by the hash.
+// hasAllArguments reports whether all arguments are known. The arguments of a call without any are
+// recognized by their hash.
 func (r *Replay) hasAllArguments(e *trail.Entry) bool {
 	if len(e.Args) == 0 {
 		none := e.Arguments == audit.HashOf("") || e.Arguments == audit.HashOf("{}")
@@ -87,8 +87,9 @@ func (r *Replay) hasAllArguments(e *trail.Entry) bool {
 	return !bytes.Contains(e.Args, []byte(`"***`))
 }
 
-// call reconstructs the call in a record and sets r.current. It returns the nets that cannot be
-// evaluated for the call, and the reasons. If the call's names are unknown, these are all nets.
+// call reconstructs the recorded call and makes it r.current. It returns the nets that cannot be
+// evaluated for the call, with a reason for each. These are all nets if the call's names are
+// unknown.
 func (r *Replay) call(e *trail.Entry) (c gate.Call, gone map[int]string) {
 	c = gate.Call{Time: e.Time, Upstream: e.Upstream}
 	if !e.Called.IsZero() {
@@ -123,7 +124,7 @@ func (r *Replay) call(e *trail.Entry) (c gate.Call, gone map[int]string) {
 	return c, gone
 }
 
-// name gives the call its recorded names.
+// name gives c its recorded names.
 func (r *Replay) name(c *gate.Call, e *trail.Entry) {
 	r.current.names = make(map[string]gate.Name, len(e.Names))
 	for _, text := range e.Names {
@@ -141,8 +142,8 @@ func (r *Replay) name(c *gate.Call, e *trail.Entry) {
 	c.Args = r.action(c, e, own)
 }
 
-// action returns substitute arguments. They contain the action that gave the call a name, and are
-// equal for equal calls.
+// action returns made-up arguments. They contain the action that gave the call one of its names,
+// and are the same for equal calls.
 func (r *Replay) action(c *gate.Call, e *trail.Entry, own []string) []byte {
 	args := map[string]any{}
 	if e.Row != "" {

@@ -10,28 +10,28 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// A verdict is the decision of the replayed policy.
+// A verdict is a decision made by the replayed policy.
 type verdict struct {
 	decision string // "allow", "refuse" or "ask"
 	kind     gate.Kind
 	nets     []audit.NetVerdict
 	reason   string
-	number   uint64 // an allowed call's number
+	number   uint64 // call number in the replayed state, if the call was allowed
 	would    string
 }
 
-// ofPolicy reports whether a policy made the decision.
+// ofPolicy reports whether the recorded decision was made by a policy.
 func ofPolicy(e *trail.Entry) bool {
 	decided := e.Decision.Decision == "allow" || e.Decision.Decision == "ask"
-	switch gate.Kind(e.Kind) { // without duplicates, because the IDs in use are not recorded
+	switch gate.Kind(e.Kind) { // KindDuplicate is left out, because it depends on the IDs in use, which are not recorded
 	case gate.KindBlocked, gate.KindApproval, gate.KindValidation, gate.KindStateChanged, gate.KindDefault:
 		decided = true
 	}
 	return decided && len(e.Names) > 0
 }
 
-// asRecorded returns the recorded decision. If an approval was denied or not answered, this is
-// "ask".
+// asRecorded returns the recorded decision. It returns "ask" if an approval was denied or not
+// answered.
 func asRecorded(e *trail.Entry) string {
 	if e.Kind == string(gate.KindApproval) {
 		return "ask"
@@ -39,14 +39,14 @@ func asRecorded(e *trail.Entry) string {
 	return e.Decision.Decision
 }
 
-// comparable returns the nets' verdicts in a form that can be compared, sorted by net.
+// comparable returns the nets' verdicts as strings that can be compared, sorted by net.
 func (r *Replay) comparable(nets []audit.NetVerdict) []string {
 	all := list.Map(nets, func(n audit.NetVerdict) string { return n.Net + " " + n.Verdict + " " + n.Transition })
 	slices.Sort(all)
 	return all
 }
 
-// text describes a decision and names the nets responsible.
+// text describes a decision, including the nets responsible.
 func text(decision, kind string, nets []audit.NetVerdict) string {
 	if decision == "refuse" && kind != "" {
 		decision += " (" + kind + ")"
