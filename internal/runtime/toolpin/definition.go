@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// ignoredMembers are the tool members that are not compared: the name, and members that may differ
-// each time the server starts. All other members are compared, including unknown ones, because a
-// case-insensitive reader would take Description for description. The map is read-only.
+// ignoredMembers lists the members of a tool that are not compared: the name, and members that can
+// differ each time the server starts. All others are compared, even unknown ones, because a reader
+// that ignores case would take Description for description.
 var ignoredMembers = []string{"name", "_meta", "icons"}
 
 // Definition is a server's definition of a tool.
@@ -21,12 +21,13 @@ type Definition struct {
 	Server string `json:"server"`
 	Tool   string `json:"tool"`
 
-	// Text is the tool's JSON without the ignored members. The members are sorted by name and white
-	// space is left out, so that equal definitions have equal Text values.
+	// Text is the tool's JSON without the ignored members, with members sorted by name and without
+	// white space. It is the same for equal definitions.
 	Text json.RawMessage `json:"definition"`
 }
 
-// Read returns the tool definition in an element of a tool list. The element must be strict JSON.
+// Read returns the definition of a tool, given as an element of a tool list. The element must be
+// strict JSON.
 func Read(server, tool string, object []byte) Definition {
 	members := map[string][]byte{}
 	rawjson.Members(object, func(key, value []byte, _ int) bool {
@@ -42,7 +43,8 @@ func Read(server, tool string, object []byte) Definition {
 	return Definition{Server: server, Tool: tool, Text: text.Bytes()}
 }
 
-// canonical encodes a value with its members sorted by name. Numbers keep their notation.
+// canonical returns the value with the members of objects sorted by name. It does not change
+// numbers.
 func canonical(value []byte) []byte {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(value))
@@ -51,12 +53,12 @@ func canonical(value []byte) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if d.Decode(&v) != nil || e.Encode(v) != nil {
-		return value // the JSON is not strict, so the definition is equal only to itself
+		return value // not strict JSON, so the definition is equal only to itself
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// Hash returns the SHA-256 of the definition's text in hex digits.
+// Hash returns the SHA-256 of the definition's text in hexadecimal.
 func (d Definition) Hash() string { return audit.HashOf([]byte(d.Text)) }
 
 // checkSize returns an error if the definition is too large to keep.
@@ -67,11 +69,11 @@ func (d Definition) checkSize() error {
 	return nil
 }
 
-// Limits on what a server can make a store keep.
+// Limits on what a server can add to a store.
 const (
 	maxPins = 5000     // maximum number of tools per server
-	maxText = 1 << 20  // maximum size in bytes of one definition
-	maxAll  = 16 << 20 // maximum total size in bytes of a server's definitions
-	maxName = 128      // maximum length in bytes of a tool name; a tool whose name is longer cannot be called
-	maxTold = 3        // maximum number of definitions that an error names
+	maxText = 1 << 20  // maximum size of one definition in bytes
+	maxAll  = 16 << 20 // maximum total size of a server's definitions in bytes
+	maxName = 128      // maximum size of a tool name in bytes; tools with longer names cannot be called
+	maxTold = 3        // maximum number of definitions to name in an error
 )

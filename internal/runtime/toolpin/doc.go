@@ -1,8 +1,8 @@
-// Package toolpin keeps accepted tool definitions (pins). A pin is the definition that a tool had
-// when it was first seen, or the definition that a person has accepted since then. If a server
-// changes the definition later (a rug pull), the change is detected, so that no model reads the
-// definition and no client calls the tool before a person has reviewed it.
+// Package toolpin keeps accepted tool definitions (pins). The pin of a tool is the definition that
+// it had when it was first seen, or one that a person has accepted since. If the server later
+// changes the definition (a rug pull), the change is detected: until a person has reviewed it, no
+// model reads the new definition and no client calls the tool.
 //
-// A [Guard] compares a server's tools with the pins in a [Store]: a [File] on one machine, or a
-// [Table] in a database that several machines share.
+// A [Guard] compares the tools of a server with the pins in a [Store]: a [File] on one machine, or
+// a [Table] in a database shared by several machines.
 package toolpin

@@ -21,35 +21,35 @@ import (
 
 const (
 	maxFile  = 64 << 20 // maximum file size in bytes
-	maxDepth = 200      // maximum nesting depth of the JSON in the file
+	maxDepth = 200      // maximum nesting depth of the JSON
 )
 
-// File is a [Store] in a file on this machine.
+// File is a [Store] in a file. It can be shared by processes on the same machine.
 type File struct {
 	path string
 	now  func() time.Time
 
 	mu   sync.Mutex
 	pins map[key]Pin
-	read fileStamp // the file's stamp when it was last read
+	read fileStamp // stamp of the file when it was last read
 }
 
 var _ Store = (*File)(nil)
 
-// fileStamp distinguishes versions of a file.
+// fileStamp tells versions of a file apart.
 type fileStamp struct {
 	size  int64
 	mtime time.Time
 }
 
-// content is the file's JSON content.
+// content is the content of the file, encoded as JSON.
 type content struct {
 	Version int   `json:"version"`
 	Tools   []Pin `json:"tools"`
 }
 
-// Open reads the file at path, if it exists. A damaged file is an error: treating it as empty would
-// accept all definitions again.
+// Open reads the file at path if there is one. If the file is damaged, Open returns an error;
+// treating the file as empty would accept all definitions anew.
 func Open(path string, now func() time.Time) (*File, error) {
 	b := &File{path: path, now: now, pins: map[key]Pin{}}
 	b.mu.Lock()
@@ -57,11 +57,11 @@ func Open(path string, now func() time.Time) (*File, error) {
 	return b, b.load()
 }
 
-// load reads the file if it has changed.
+// load reads the file unless it is unchanged.
 func (b *File) load() error {
 	f, err := os.Open(b.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // keep using the pins that are in memory
+		return nil // keep the pins in memory
 	}
 	if err != nil {
 		return fmt.Errorf("reading the accepted tool definitions: %w", err)
@@ -137,7 +137,7 @@ func (b *File) Register(_ context.Context, server string, definitions []Definiti
 	}
 	err = b.update(func() {
 		var fresh []Definition
-		fresh, left = newPins(server, definitions, b.pins) // another process may have added pins in the meantime
+		fresh, left = newPins(server, definitions, b.pins) // another process might have added pins since load
 		for _, d := range fresh {
 			b.pins[key{d.Server, d.Tool}] = Pin{Definition: d, Since: b.now(), By: FirstSight}
 		}
@@ -172,8 +172,8 @@ func (b *File) Refresh(context.Context) (changed bool, err error) {
 	return b.read != before, err
 }
 
-// update applies f to the pins and writes the file. Meanwhile it holds a lock that excludes other
-// processes. If writing fails, the pins are unchanged.
+// update applies f to the pins and writes the file, excluding other processes. If the file cannot
+// be written, the pins stay unchanged.
 func (b *File) update(f func()) error {
 	return textfile.Locked(b.path, func() error {
 		if err := b.load(); err != nil {
@@ -189,7 +189,7 @@ func (b *File) update(f func()) error {
 	})
 }
 
-// store writes the file.
+// store writes the pins to the file.
 func (b *File) store() error {
 	c := content{Version: 1, Tools: sorted(b.pins)}
 	var data bytes.Buffer
@@ -197,7 +197,7 @@ func (b *File) store() error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	err := e.Encode(c)
-	if err == nil && data.Len() > maxFile { // the file would be too large to be read again
+	if err == nil && data.Len() > maxFile { // load would reject the file
 		err = fmt.Errorf("%s would have %d bytes; the limit is %d", b.path, data.Len(), maxFile)
 	}
 	if err == nil {

@@ -14,20 +14,20 @@ import (
 // Guard compares tools with their pins. It is safe for concurrent use.
 type Guard struct {
 	Store   Store
-	Enforce bool // refuse calls of tools whose definitions are not accepted; otherwise only warn
+	Enforce bool // refuse calls of tools whose definitions are not accepted; if false, only warn
 
 	mu         sync.Mutex
-	rejections map[string]rejection // rejections by server name
+	rejections map[string]rejection // keyed by server
 }
 
-// rejection is the reason why a server's new tools have no pins.
+// rejection says why new tools of a server have no pins.
 type rejection struct {
-	left   error // the tools are too large or too many
-	failed error // the store could not be read or written, perhaps only temporarily
+	left   error // tools are too large or too many
+	failed error // the store could not be read or written, perhaps only for now
 }
 
-// Register registers all tools that a server lists, and accepts the new ones. If this is
-// impossible, it returns the reason, unless it has returned the same error before.
+// Register registers the tools listed by a server and accepts the new ones. It returns an error if
+// it cannot accept all of them, but not the same error twice in a row.
 func (g *Guard) Register(ctx context.Context, server string, tools []json.RawMessage) error {
 	var all []Definition
 	for _, object := range tools {
@@ -47,22 +47,22 @@ func (g *Guard) Register(ctx context.Context, server string, tools []json.RawMes
 	g.rejections[server] = now
 	err := errors.Join(now.left, now.failed)
 	if earlier := errors.Join(before.left, before.failed); err != nil && earlier != nil && err.Error() == earlier.Error() {
-		return nil // the same error has been returned before
+		return nil // already returned last time
 	}
 	return err
 }
 
-// Deferred reports whether a server's tools must be registered again because the store could not be
-// read or written.
+// Deferred reports whether the server's tools must be registered again, because the store could not
+// be read or written.
 func (g *Guard) Deferred(server string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.rejections[server].failed != nil
 }
 
-// Why returns the reason why a definition is not accepted. It returns an empty string if the
-// definition is accepted, or if the tool has no pin and the guard only warns. The reason is also
-// meant for models, so it does not contain the store's location.
+// Why returns the reason why a definition is not accepted. It returns "" if the definition is
+// accepted, or if the tool has no pin and the guard only warns. The reason can be shown to models:
+// it does not reveal where the store is.
 func (g *Guard) Why(d Definition) string {
 	pin, known := g.Store.Find(d.Server, d.Tool)
 	switch {

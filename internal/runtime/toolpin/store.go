@@ -7,40 +7,40 @@ import (
 	"time"
 )
 
-// FirstSight is the value of Pin.By for a tool that was accepted automatically because it was new.
+// FirstSight is the value of Pin.By for definitions that were accepted automatically because the
+// tool was new.
 const FirstSight = "first sight"
 
 // Pin is an accepted definition.
 type Pin struct {
 	Definition
 	Since time.Time `json:"since"`
-	By    string    `json:"by"` // name of the person who accepted the definition, or FirstSight
+	By    string    `json:"by"` // who accepted the definition, or FirstSight
 }
 
-// Store keeps pins for several processes. It is safe for concurrent use. It caches the pins in
-// memory, so it knows a pin that another process accepted only after the next Register, Accept or
-// Refresh.
+// Store keeps the pins of several processes. It is safe for concurrent use. Pins are cached in
+// memory: a pin accepted by another process becomes known at the next Register, Accept or Refresh.
 type Store interface {
-	// Register registers all tools that a server currently lists, and accepts those without a pin.
-	// left is an error about tools that are too large or too many, which are not accepted. err is
-	// an error from reading or writing the store; tools that could not be stored are not accepted
-	// either.
+	// Register registers the tools that a server currently lists, and accepts those without a pin.
+	// left describes the tools that were not accepted because they are too large or too many. If
+	// err is not nil, the store could not be read or written, and tools that could not be stored
+	// are not accepted.
 	Register(ctx context.Context, server string, definitions []Definition) (left, err error)
 
-	// Find returns a tool's accepted definition, as far as this process knows.
+	// Find returns the pin of a tool, as far as this process knows.
 	Find(server, tool string) (Pin, bool)
 
-	// Accept replaces a tool's accepted definition.
+	// Accept makes d the accepted definition of its tool. by names who accepted it.
 	Accept(ctx context.Context, d Definition, by string) error
 
-	// Refresh reads the pins that other processes have accepted. It reports whether any pin has
-	// changed.
+	// Refresh reads pins accepted by other processes. It reports whether any pin has changed.
 	Refresh(ctx context.Context) (changed bool, err error)
 }
 
 type key struct{ server, tool string }
 
-// newPins returns the unpinned definitions that fit into the limits, and an error about the others.
+// newPins returns the definitions without a pin that are within the limits, and an error describing
+// the rest.
 func newPins(server string, definitions []Definition, pins map[key]Pin) (fresh []Definition, left error) {
 	count, size := 0, 0
 	for at, p := range pins {
@@ -72,7 +72,7 @@ func newPins(server string, definitions []Definition, pins map[key]Pin) (fresh [
 	return fresh, bounded(why)
 }
 
-// bounded joins errors, keeping at most maxTold different ones.
+// bounded joins errors, keeping up to maxTold distinct ones.
 func bounded(all []error) error {
 	var named []error
 	seen := map[string]bool{}

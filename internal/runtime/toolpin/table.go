@@ -12,24 +12,23 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Table is a [Store] in a database that processes on several machines share. The first process that
-// sees a tool determines its pin for all processes.
+// Table is a [Store] in a database. It can be shared by processes on several machines; the first of
+// them to see a tool pins it for all.
 type Table struct {
 	database backend.Pins
 	now      func() time.Time
 	log      *slog.Logger
-	pins     atomic.Pointer[map[key]Pin] // the pins when the database was last read; the stored map is never modified
+	pins     atomic.Pointer[map[key]Pin] // pins as of the last read; the map is replaced, never modified
 
-	sem     chan struct{} // a semaphore of size one that guards the next two fields
-	pending []Pin         // pins to import as soon as the database answers
-	last    int64         // number of the last change that was read
+	sem     chan struct{} // used as a mutex for the fields below
+	pending []Pin         // pins to import once the database responds
+	last    int64         // number of the last change read
 }
 
 var _ Store = (*Table)(nil)
 
-// NewTable returns a store in a database, which may be unreachable. As soon as the database
-// answers, the pins in before are imported, except for tools that already have a pin in the
-// database.
+// NewTable returns a store in a database, which may be unreachable for now. Once the database
+// responds, the pins in before are imported for those tools that have no pin there.
 func NewTable(database backend.Pins, before []Pin, now func() time.Time, log *slog.Logger) *Table {
 	t := &Table{database: database, now: now, log: log, sem: make(chan struct{}, 1), pending: before}
 	t.pins.Store(&map[key]Pin{})
@@ -53,7 +52,7 @@ func (t *Table) Register(ctx context.Context, server string, definitions []Defin
 	if _, err := t.database.AddPins(ctx, rows); err != nil {
 		return left, err
 	}
-	_, err = t.read(ctx) // another process may have stored another definition first
+	_, err = t.read(ctx) // another process might have pinned a tool first
 	return left, err
 }
 
@@ -90,7 +89,7 @@ func (t *Table) Refresh(ctx context.Context) (changed bool, err error) {
 	return t.read(ctx)
 }
 
-// lock waits for exclusive access to the database.
+// lock waits for exclusive access to the table.
 func (t *Table) lock(ctx context.Context) error {
 	select {
 	case t.sem <- struct{}{}:
@@ -102,7 +101,7 @@ func (t *Table) lock(ctx context.Context) error {
 
 func (t *Table) unlock() { <-t.sem }
 
-// read reads the database's changes. The caller must hold the lock.
+// read reads the changes from the database. It must be called with the lock held.
 func (t *Table) read(ctx context.Context) (changed bool, err error) {
 	if err := t.importPins(ctx); err != nil {
 		return false, err
@@ -117,7 +116,7 @@ func (t *Table) read(ctx context.Context) (changed bool, err error) {
 	}
 	pins = maps.Clone(pins)
 	last := apply(pins, rows, t.last)
-	if len(pins) != total { // some pins have been removed
+	if len(pins) != total { // pins have been removed, so read all
 		if rows, _, err = t.database.Pins(ctx, 0); err != nil {
 			return false, err
 		}
@@ -129,7 +128,7 @@ func (t *Table) read(ctx context.Context) (changed bool, err error) {
 	return true, nil
 }
 
-// apply adds the rows, sorted by number, to the pins, and returns the last number.
+// apply adds rows, which are sorted by number, to pins. It returns the last number.
 func apply(pins map[key]Pin, rows []backend.Pin, last int64) int64 {
 	for _, r := range rows {
 		pins[key{r.Server, r.Tool}] = Pin{Definition: Definition{Server: r.Server, Tool: r.Tool, Text: r.Definition}, Since: r.Since, By: r.By}
@@ -138,7 +137,7 @@ func apply(pins map[key]Pin, rows []backend.Pin, last int64) int64 {
 	return last
 }
 
-// importPins writes the pending pins to the database. The caller must hold the lock.
+// importPins writes the pending pins to the database. It must be called with the lock held.
 func (t *Table) importPins(ctx context.Context) error {
 	if len(t.pending) == 0 {
 		return nil
