@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Begin adds the task that a call has become, and starts to poll the task. It must be called before
-// the proxy reads further messages from the server about the task.
+// Begin adds the task that a call has become, and starts to poll it. It must be called before the
+// proxy reads further messages from the server about the task.
 func (s *Tasks) Begin(n NewTask) (*TaskHandle, error) {
 	object := n.Result
 	if !n.Rev.TaskExtension {
@@ -52,7 +52,7 @@ func (s *Tasks) Begin(n NewTask) (*TaskHandle, error) {
 	return h, nil
 }
 
-// record writes to the audit log that a call continues as a task.
+// record records in the audit log that a call continues as a task.
 func (s *Tasks) record(x *Task) {
 	s.Life.Log.Info("a call continues as a task", "tool", x.origin.Tool, "session", x.owner().ID, "call", x.Ticket.Number, "task", x.id)
 	err := s.Append(audit.Task{
@@ -63,23 +63,23 @@ func (s *Tasks) record(x *Task) {
 	}
 }
 
-// A NewTask describes a call that its server has answered with a task.
+// A NewTask describes a call that the server has answered with a task.
 type NewTask struct {
 	Origin   Origin
 	Upstream *pool.Server
 	Rev      *rev.Rev
 	Ticket   *admission.Ticket
 	Token    int64
-	Reserved bool        // whether a slot in the table was reserved for the task
-	Stream   spec.Stream // stream of a client that waits for the result from the beginning, or nil
+	Reserved bool        // whether the task has a reserved slot in the table
+	Stream   spec.Stream // stream of a client that waits for the result right away, or nil
 	Result   []byte      // result of the call
 }
 
-// A TaskHandle contains a call's task and the CreateTaskResult to send to the client.
+// A TaskHandle holds a call's task and the CreateTaskResult for the client.
 type TaskHandle struct {
 	Task   *Task
 	Result []byte
-	About  wire.Task // the task as the result describes it
+	About  wire.Task // the task as described by the result
 }
 
 // extensionTask converts a CreateTaskResult of revision 2025-11-25 to the form of 2026-07-28.

@@ -33,8 +33,8 @@ func (s *Tasks) Detail(ctx context.Context, x *Task) ([]byte, error) {
 	return wire.RelateTask(wire.RenameTask(reply.Result, x.id), x.id), nil
 }
 
-// emulatedDetail returns the task with the additional members of revision 2026-07-28: its result,
-// its error, or the inputRequests of the server.
+// emulatedDetail returns the task with the members that revision 2026-07-28 adds: its result, its
+// error, or the server's inputRequests.
 func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 	about, err := s.get(x)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 	case wire.TaskInputRequired:
 		if asked := s.inputRequests(x); asked != nil {
 			members = members.Raw("inputRequests", asked)
-		} else { // the server has not asked yet, or has already received an answer
+		} else { // the server has not asked yet, or already has the answer
 			members = members.String("status", "working")
 		}
 	case wire.TaskCancelled:
@@ -62,8 +62,8 @@ func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 	return wire.ExtensionTask(object, members), nil
 }
 
-// withEnd adds the members that describe how the task ended in revision 2026-07-28. In that
-// revision, a result with isError also completes the task.
+// withEnd adds the members that describe the end of the task in revision 2026-07-28, where a result
+// with isError also completes the task.
 func (s *Tasks) withEnd(ctx context.Context, x *Task, members rawjson.Object) (rawjson.Object, error) {
 	reply, err := s.Request(ctx, x, "tasks/result")
 	switch {
@@ -77,7 +77,7 @@ func (s *Tasks) withEnd(ctx context.Context, x *Task, members rawjson.Object) (r
 	return members.String("status", "completed").Raw("result", wire.RelateTask(reply.Result, x.id)), nil
 }
 
-// changed sends notifications/tasks to the subscribers of a task after its status has changed.
+// changed sends notifications/tasks to a task's subscribers after a change of its status.
 func (s *Tasks) changed(x *Task) {
 	if len(s.subscribersOf(x)) == 0 {
 		return
@@ -105,7 +105,7 @@ func (s *Tasks) subscribersOf(x *Task) (list []*session.Subscription) {
 	return list
 }
 
-// awaitResult sends tasks/result on behalf of the client, so that the server has a stream for its
+// awaitResult sends tasks/result on the client's behalf, so that the server has a stream for its
 // requests.
 func (s *Tasks) awaitResult(x *Task) {
 	sent := x.Upstream.Send(upstream.Request{
@@ -128,8 +128,8 @@ func (s *Tasks) awaitResult(x *Task) {
 	}
 }
 
-// emulate serves the methods tasks/get, tasks/update and tasks/cancel of revision 2026-07-28 for a
-// task of revision 2025-11-25.
+// emulate serves tasks/get, tasks/update and tasks/cancel of revision 2026-07-28 for a task of
+// revision 2025-11-25.
 func (s *Tasks) emulate(ctx context.Context, x *Task, m wire.Message) (result []byte, err error) {
 	switch m.Method {
 	case "tasks/update":

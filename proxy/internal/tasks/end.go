@@ -11,13 +11,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Reached settles the task if it has reached a final status. If the task has completed, its result
+// Reached settles the task if it has reached a final status. For a completed task, its result
 // determines the outcome.
 func (s *Tasks) Reached(ctx context.Context, x *Task, about wire.Task) {
 	switch about.Status {
 	case wire.TaskFailed:
 		s.end(x, gate.Failure, nil, "task failed")
-	case wire.TaskCancelled: // the work may still be running, or may have been done
+	case wire.TaskCancelled: // the work may still be running or already done
 		s.end(x, gate.Unknown, nil, "task cancelled")
 	case wire.TaskCompleted:
 		if x.IsSettled() {
@@ -51,21 +51,21 @@ func (s *Tasks) outcome(ctx context.Context, x *Task, about wire.Task) (gate.Out
 	return resultOutcome(x, reply.Result), reply.Result, nil
 }
 
-// fetched settles a task according to the result of tasks/result. It asks for the status first,
-// because some servers return a result even for a canceled task.
+// fetched settles a task according to a tasks/result reply. It first asks for the status, because
+// some servers return a result even for a canceled task.
 func (s *Tasks) fetched(x *Task, result []byte) {
 	about, err := s.get(x)
 	switch {
 	case err == nil && about.Status == wire.TaskCancelled:
 		s.Reached(s.Life.Ctx, x, about)
-	case err != nil && !errors.Is(err, errTaskGone): // the goroutine that polls will ask again
+	case err != nil && !errors.Is(err, errTaskGone): // the polling goroutine will ask again
 		s.Life.Log.Warn("asking how a task ended", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
 	default:
 		s.end(x, resultOutcome(x, result), result, "task result")
 	}
 }
 
-// resultOutcome returns the outcome of a task with the given result. If a net waits for the
+// resultOutcome returns the outcome of a task with the given result. If a net is waiting for the
 // outcome, the result must be strict JSON.
 func resultOutcome(x *Task, result []byte) gate.Outcome {
 	if !wire.ResultFacts(result).Success() || x.Ticket.Awaited && rawjson.Check(result, rawjson.MaxDepth) != nil {
@@ -74,8 +74,8 @@ func resultOutcome(x *Task, result []byte) gate.Outcome {
 	return gate.Success
 }
 
-// end tells the gate once how the task ended. If the task succeeded, result is the task's result. A
-// known outcome can still replace an unknown one. When end returns, the gate knows the outcome,
+// end tells the gate how the task ended, once; only a known outcome can still replace an unknown
+// one. If the task succeeded, result is its result. When end returns, the gate knows the outcome,
 // even if another goroutine has reported it.
 func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	defer x.lockSettling()()
@@ -93,8 +93,8 @@ func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	s.ended(x)
 }
 
-// poll sends tasks/get requests until the outcome of the task is known. It pauses while the client
-// itself sends enough such requests.
+// poll sends tasks/get requests until the task's outcome is known. It pauses while the client
+// itself sends enough of them.
 func (s *Tasks) poll(x *Task) {
 	for misses := 0; ; {
 		if !s.untilPoll(x, misses) {
@@ -117,7 +117,7 @@ func (s *Tasks) poll(x *Task) {
 }
 
 // untilPoll waits until the next tasks/get request is due. It returns false if the task or the
-// proxy ends before that.
+// proxy ends first.
 func (s *Tasks) untilPoll(x *Task, misses int) bool {
 	for {
 		wait := x.NextPoll(misses, s.Life.Now())

@@ -16,12 +16,12 @@ import (
 // errTaskGone means that the server does not know the task.
 var errTaskGone = errors.New("the upstream no longer knows the task")
 
-// Request sends a request about the task for the proxy itself, and waits for the reply. The
-// argument members contains additional params, each preceded by a comma.
+// Request sends the proxy's own request about the task, and waits for the reply. members are
+// additional params, each preceded by a comma.
 func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...byte) (upstream.Reply, error) {
 	u := x.Upstream
 	if u.State().Phase == upstream.Up && u.Rev() != x.rev {
-		return upstream.Reply{}, errTaskGone // the server has restarted and now uses the other revision family
+		return upstream.Reply{}, errTaskGone // the server has restarted with the other revision family
 	}
 	params := append(append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), members...), '}')
 	request := upstream.Request{Method: method, Name: x.theirs, Params: params}
@@ -34,7 +34,7 @@ func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...
 	return u.Call(ctx, request)
 }
 
-// unknownTask reports whether the error code indicates that the server might not know the task.
+// unknownTask reports whether the server's error code may mean that it does not know the task.
 func unknownTask(failure []byte) bool {
 	code, _ := rawjson.Member(failure, "code")
 	return slices.Contains([]string{"-32600", "-32601", "-32602", "-32001", "-32002"}, string(code))
@@ -45,7 +45,7 @@ func (s *Tasks) Cancel(x *Task) {
 	s.Life.Background(func() { _, _ = s.Request(s.Life.Ctx, x, "tasks/cancel") })
 }
 
-// get sends a tasks/get request for the proxy itself.
+// get sends the proxy's own tasks/get request.
 func (s *Tasks) get(x *Task) (wire.Task, error) {
 	reply, err := s.Request(s.Life.Ctx, x, "tasks/get")
 	switch {
@@ -59,7 +59,7 @@ func (s *Tasks) get(x *Task) (wire.Task, error) {
 	return s.read(x, reply.Result)
 }
 
-// read stores a task object from the server. If the status has changed, it notifies subscribers.
+// read stores a task object from the server, and notifies subscribers if the status has changed.
 func (s *Tasks) read(x *Task, object []byte) (wire.Task, error) {
 	about, err := wire.ParseTask(object)
 	if err == nil && about.ID != x.theirs {

@@ -41,9 +41,8 @@ func (s *Tasks) Serve(ctx context.Context, q session.Request) ([]byte, error) {
 	return r.Serve(ctx)
 }
 
-// newRequest prepares r as a request about the task x. The gate does not decide this request,
-// because it has already admitted the call. The gate learns how the task ended before the client
-// does.
+// newRequest prepares r as a request about the task x. It does not ask the gate, which has already
+// admitted the call. The gate learns how the task ended before the client does.
 func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task) *pool.RelayedRequest {
 	r.Name, r.Patient = x.theirs, r.Message.Method == "tasks/result"
 	r.Change = func(params []byte) []byte { return wire.RenameTask(params, x.theirs) }
@@ -53,8 +52,8 @@ func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task)
 	return r
 }
 
-// Attach makes r pass the server's notifications and requests that arrive during r to the client of
-// r or, if they belong to a task, to the client of the task.
+// Attach makes r pass the server's notifications and requests during r to the client of r or, if
+// they belong to a task, to the task's client.
 func (s *Tasks) Attach(r *pool.RelayedRequest) {
 	r.OnNotification = func(method string, params []byte) {
 		if !s.Notification(r.Upstream, method, params) {
@@ -83,13 +82,13 @@ func (s *Tasks) refuse(a session.Peer, method string) error {
 	return nil
 }
 
-// succeeded updates the task according to a result, and returns the result for the client.
+// succeeded updates the task from a result, and returns the client's version of the result.
 func (s *Tasks) succeeded(ctx context.Context, x *Task, method string, result []byte) []byte {
-	if method == "tasks/result" { // here, taskId would be a member of the tool's own result
+	if method == "tasks/result" { // here, taskId would belong to the tool's own result
 		s.fetched(x, result)
 		return wire.RelateTask(result, x.id)
 	}
-	// Since revision 2026-07-28, the result of tasks/cancel does not contain the task.
+	// Since revision 2026-07-28, the tasks/cancel result does not contain the task.
 	if _, shown := rawjson.Member(result, "taskId"); shown && method != "tasks/update" {
 		if about, err := s.read(x, result); err != nil {
 			s.Life.Log.Warn("cannot read a task", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
@@ -100,8 +99,8 @@ func (s *Tasks) succeeded(ctx context.Context, x *Task, method string, result []
 	return wire.RelateTask(wire.RenameTask(result, x.id), x.id)
 }
 
-// failed determines why the server has refused a request about the task: either the server no
-// longer knows the task, or the task has ended with this error.
+// failed determines why the server has refused a request about the task: it no longer knows the
+// task, or the task has ended with this error.
 func (s *Tasks) failed(ctx context.Context, x *Task, method string) {
 	if method != "tasks/result" && method != "tasks/get" {
 		return
@@ -110,7 +109,7 @@ func (s *Tasks) failed(ctx context.Context, x *Task, method string) {
 	switch {
 	case errors.Is(err, errTaskGone):
 		s.end(x, gate.Unknown, nil, "task lost")
-	case err != nil: // the goroutine that polls will ask again
+	case err != nil: // the polling goroutine will ask again
 	case about.Status == wire.TaskCompleted && method == "tasks/result":
 		s.end(x, gate.Failure, nil, "task result")
 	default:
@@ -118,9 +117,8 @@ func (s *Tasks) failed(ctx context.Context, x *Task, method string) {
 	}
 }
 
-// List serves tasks/list (2025-11-25). It lists the session's tasks on all servers, in the order of
-// their creation. It never requests the servers' own lists, because they may contain tasks of other
-// sessions.
+// List serves tasks/list (2025-11-25). It lists the session's tasks on all servers, oldest first.
+// It never requests the servers' own lists, which may contain tasks of other sessions.
 func (s *Tasks) List(q session.Request) ([]byte, error) {
 	if err := s.refuse(q.Peer(), q.Message.Method); err != nil {
 		return nil, err
@@ -138,9 +136,9 @@ func (s *Tasks) List(q session.Request) ([]byte, error) {
 	return result.Bytes(), nil
 }
 
-// afterCursor returns the index where the requested page begins. It returns false if the cursor is
-// invalid. A cursor is a call number. Call numbers only increase, so a cursor remains valid when
-// tasks are dropped.
+// afterCursor returns the index where the requested page begins, or false if the cursor is invalid.
+// A cursor is a call number. Because call numbers only increase, it remains valid when tasks are
+// dropped.
 func afterCursor(params []byte, all []*Task) (from int, ok bool) {
 	lit, paged := rawjson.Member(params, "cursor")
 	if !paged {
@@ -157,8 +155,8 @@ func afterCursor(params []byte, all []*Task) (from int, ok bool) {
 	return from, true
 }
 
-// current returns the current task objects, as the servers report them. It leaves out tasks that no
-// longer exist.
+// current returns the task objects as the servers now report them, without tasks that no longer
+// exist.
 func (s *Tasks) current(page []*Task) [][]byte {
 	objects := make([][]byte, len(page))
 	var all sync.WaitGroup
@@ -178,11 +176,11 @@ func (s *Tasks) current(page []*Task) [][]byte {
 	return slices.DeleteFunc(objects, func(object []byte) bool { return object == nil })
 }
 
-// Clients that use revision 2026-07-28 can list tasks in subscriptions/listen (taskIds). They then
+// Clients that use revision 2026-07-28 can name tasks in subscriptions/listen (taskIds). They then
 // receive notifications/tasks with the content of a tasks/get result.
 
-// Agree subscribes to the tasks in the filter that belong to the client, and returns their IDs as a
-// JSON array.
+// Agree subscribes to those tasks in the filter that belong to the client, and returns their IDs as
+// a JSON array.
 func (s *Tasks) Agree(c *session.Client, sub *session.Subscription, filter []byte) []byte {
 	wanted, _ := rawjson.Member(filter, "taskIds")
 	rawjson.Elements(wanted, func(value []byte, _ int) bool {

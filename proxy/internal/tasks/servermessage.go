@@ -11,9 +11,9 @@ import (
 )
 
 // Notification handles a server's notification about a task: notifications/tasks/status
-// (2025-11-25), notifications/tasks (2026-07-28), or a progress or log message of a task. The
-// notification can arrive on any stream. Notification returns false if the notification is not
-// about a task. Only the client that owns the task receives it. Notification must not block.
+// (2025-11-25), notifications/tasks (2026-07-28), or a task's progress or log message. It can
+// arrive on any stream. Only the client that owns the task receives it. Notification returns false
+// if the notification is not about a task. It must not block.
 func (s *Tasks) Notification(u *pool.Server, method string, params []byte) bool {
 	var x *Task
 	switch method {
@@ -35,10 +35,10 @@ func (s *Tasks) Notification(u *pool.Server, method string, params []byte) bool 
 	return x != nil
 }
 
-// announced updates the task according to a notification. The gate learns how the task ended before
-// the client does.
+// announced updates the task after a notification. The gate learns how the task ended before the
+// client does.
 func (s *Tasks) announced(x *Task, params []byte) {
-	if x.rev.TaskExtension { // the notification may be late or forged, so ask with tasks/get
+	if x.rev.TaskExtension { // may be late or forged: ask with tasks/get
 		s.runCheck(x, func() {
 			if about, err := s.get(x); err == nil {
 				s.Reached(s.Life.Ctx, x, about)
@@ -63,7 +63,7 @@ func (s *Tasks) announced(x *Task, params []byte) {
 }
 
 // runCheck runs f in a new goroutine, unless a check of this task is already running. Otherwise, a
-// server could start any number of checks by repeating the same notification.
+// server could start any number of checks by repeating a notification.
 func (s *Tasks) runCheck(x *Task, f func()) {
 	if x.checking.Swap(true) {
 		return
@@ -74,8 +74,7 @@ func (s *Tasks) runCheck(x *Task, f func()) {
 	})
 }
 
-// forward forwards the progress and log messages of the task. It replaces the progress token with
-// the client's own.
+// forward forwards the task's progress and log messages, with the client's own progress token.
 func (x *Task) forward(method string, params []byte) {
 	t := x.origin
 	if note := t.Client.Notification(t.Peer, t.Meta, method, wire.RelateTask(params, x.id)); note != nil && !t.Peer.Rev.TaskExtension {
@@ -92,10 +91,10 @@ func (x *Task) notify(method string, params []byte) {
 	}
 }
 
-// ServerRequest handles a server's request that belongs to a task (elicitation/create,
-// sampling/createMessage or roots/list with related-task in its _meta). The request can arrive on
-// any stream. ServerRequest returns false if the request does not belong to a task. If the client
-// cannot be reached now, the client is asked when it waits for the result.
+// ServerRequest handles a server's request about a task (elicitation/create, sampling/createMessage
+// or roots/list with related-task in its _meta). The request can arrive on any stream. If the
+// client cannot be reached now, it is asked when it waits for the result. ServerRequest returns
+// false if the request is not about a task.
 func (s *Tasks) ServerRequest(u *pool.Server, q *upstream.ServerRequest) bool {
 	x := s.byServer(u, wire.RelatedTask(q.Params))
 	if x == nil {
@@ -118,17 +117,16 @@ func (s *Tasks) ServerRequest(u *pool.Server, q *upstream.ServerRequest) bool {
 	return true
 }
 
-// join adds the stream of a client that waits for the result. It sends the server's pending
-// requests on this stream.
+// join adds the stream of a client that waits for the result, and sends the server's pending
+// requests on it.
 func (s *Tasks) join(x *Task, here spec.Stream) {
 	for _, q := range x.join(here) {
 		s.Ask(x.origin.Client, here, x.Upstream, q)
 	}
 }
 
-// ForClient returns the params of a server's request with the task ID that clients know instead of
-// the server's own. It also returns the server's own task ID, which is empty if the request does
-// not belong to a task.
+// ForClient returns the params of a server's request with the client's ID of the task in place of
+// the server's. It also returns the server's ID, or "" if the request is not about a task.
 func (s *Tasks) ForClient(u *pool.Server, params []byte) (changed []byte, theirs string) {
 	if x := s.byServer(u, wire.RelatedTask(params)); x != nil {
 		return wire.RelateTask(params, x.id), x.theirs
@@ -136,8 +134,8 @@ func (s *Tasks) ForClient(u *pool.Server, params []byte) (changed []byte, theirs
 	return params, ""
 }
 
-// inputRequests returns the unanswered requests of the server as the value of a task's member
-// inputRequests (2026-07-28). It returns nil if all requests have been answered.
+// inputRequests returns the server's unanswered requests as the value of a task's member
+// inputRequests (2026-07-28), or nil if all have been answered.
 func (s *Tasks) inputRequests(x *Task) []byte {
 	open := x.openInputs()
 	if len(open) == 0 {

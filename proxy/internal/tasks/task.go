@@ -17,64 +17,64 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Task is a call whose server has answered tools/call with a task (CreateTaskResult). The gate
-// has admitted the call once, and the call remains in flight until the outcome of the task is
-// known. Clients know the task by an ID that the proxy has assigned. This ID is useless to clients
-// of other sessions. mu guards the fields below it.
+// A Task is a call to a tool that the server has answered with a task (CreateTaskResult). The gate
+// has admitted the call once, and the call stays in flight until the outcome of the task is known.
+// Clients know the task by an ID assigned by the proxy, which is useless to clients of other
+// sessions. mu guards the fields below it.
 type Task struct {
 	id       string
-	theirs   string // taskId that the server has assigned
+	theirs   string // the server's own taskId
 	Upstream *pool.Server
-	rev      *rev.Rev // revision family when the task was created
+	rev      *rev.Rev // revision family at the task's creation
 	origin   Origin
 	Ticket   *admission.Ticket
 	token    int64 // progressToken sent to the server; 0 if none
 	made     time.Time
 
 	settling sync.Mutex    // held while the outcome is reported to the gate
-	settled  atomic.Bool   // whether the gate knows the outcome, which may be unknown
-	lost     atomic.Bool   // whether the outcome is unknown and polling has stopped
-	orphan   atomic.Bool   // whether the session of the task has ended
+	settled  atomic.Bool   // whether the gate knows the outcome, which may be "unknown"
+	lost     atomic.Bool   // whether polling has stopped with the outcome unknown
+	orphan   atomic.Bool   // whether the task's session has ended
 	checking atomic.Bool   // whether a status announced by the server is being checked
 	Over     chan struct{} // closed when the task is settled or lost
 
 	mu      sync.Mutex
-	object  []byte // last task object from the server, with the ID replaced by the proxy's
+	object  []byte // latest task object from the server, with the proxy's ID
 	about   wire.Task
-	asked   time.Time                 // time of the server's last answer
-	streams []spec.Stream             // streams of clients that wait for the result (tasks/result)
-	waiting []*upstream.ServerRequest // requests of the server, kept until the client can be reached
-	inputs  []taskInput               // requests that clients see as inputRequests, oldest first
-	asks    int                       // number of inputs so far; their keys are derived from it
+	asked   time.Time                 // time of the server's latest answer
+	streams []spec.Stream             // streams of clients waiting for the result (tasks/result)
+	waiting []*upstream.ServerRequest // the server's requests, kept until the client can be reached
+	inputs  []taskInput               // requests shown to clients as inputRequests, oldest first
+	asks    int                       // number of inputs so far, used for their keys
 }
 
-// A taskInput is a server's request that clients see as an entry in the task's inputRequests
+// A taskInput is a server's request shown to clients as an entry in the task's inputRequests
 // (2026-07-28).
 type taskInput struct {
 	key     string
 	request *upstream.ServerRequest
 }
 
-// An Origin contains the parts of a call that are kept with its task: the session, client and tool,
+// An Origin holds the parts of a call that are kept with its task: the session, client and tool,
 // but not the stream and the arguments.
 type Origin struct {
 	Session *session.Session
-	State   *session.Session // session whose nets have decided the call
+	State   *session.Session // session whose nets decided the call
 	Tool    string           // canonical name
 	Since   time.Time
 	Client  *session.Client
 	Peer    session.Peer
-	Meta    wire.Meta // contains only the progress token
+	Meta    wire.Meta // only the progress token
 }
 
 // owner returns the session that owns the task.
 func (x *Task) owner() *session.Session { return x.origin.Session }
 
-// emulated reports whether the server's task follows revision 2025-11-25 but the client uses
-// revision 2026-07-28, so that the task is shown to the client in the newer form.
+// emulated reports whether a server's task of revision 2025-11-25 is shown to the client in the
+// form of revision 2026-07-28.
 func (x *Task) emulated() bool { return x.origin.Peer.Rev.TaskExtension && !x.rev.TaskExtension }
 
-// expired reports whether the task's ttl has passed. From then on, the server may forget the task.
+// expired reports whether the task's ttl has passed, so that the server may forget the task.
 func (x *Task) expired(now time.Time) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -87,7 +87,7 @@ func (x *Task) Finished() bool { return x.settled.Load() || x.lost.Load() }
 // IsSettled reports whether the gate knows how the task ended.
 func (x *Task) IsSettled() bool { return x.settled.Load() }
 
-// IsLost reports whether polling has stopped while the outcome of the task is still unknown.
+// IsLost reports whether polling has stopped with the task's outcome still unknown.
 func (x *Task) IsLost() bool { return x.lost.Load() && !x.settled.Load() }
 
 // set stores a task object from the server. It returns the object with the proxy's ID, and whether
@@ -102,15 +102,15 @@ func (x *Task) set(object []byte, about wire.Task, now time.Time) (ours []byte, 
 	return ours, changed
 }
 
-// shown returns the last task object from the server, with the proxy's ID.
+// shown returns the latest task object from the server, with the proxy's ID.
 func (x *Task) shown() []byte {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.object
 }
 
-// NextPoll returns how long to wait before the next tasks/get request. This is the server's
-// pollInterval, within limits, and longer if requests were not answered.
+// NextPoll returns how long to wait before the next tasks/get request: the server's pollInterval,
+// within limits, and longer after unanswered requests.
 func (x *Task) NextPoll(misses int, now time.Time) time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -131,25 +131,25 @@ func (x *Task) countMissed(now time.Time) {
 	x.asked = now
 }
 
-// lockSettling locks the mutex settling and returns a function that unlocks it.
+// lockSettling locks settling and returns a function that unlocks it.
 func (x *Task) lockSettling() (unlock func()) {
 	x.settling.Lock()
 	return x.settling.Unlock
 }
 
-// ends reports whether the outcome o is new to the gate, because it is the first outcome or the
-// first known one.
+// ends reports whether the outcome o is news to the gate: its first outcome, or the first known
+// one.
 func (x *Task) ends(o gate.Outcome) bool {
 	return !x.settled.Load() && (!x.lost.Load() || o != gate.Unknown)
 }
 
-// end records that the gate knows the outcome. It returns the open requests of the server, and
-// whether the task was unfinished until now.
+// end records that the gate knows the outcome. It returns the server's open requests, and whether
+// the task was unfinished until now.
 func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	first = !x.Finished()
-	x.settled.Store(o != gate.Unknown) // set this before lost, so that the task never appears to be unfinished again
+	x.settled.Store(o != gate.Unknown) // before lost, so that the task never appears unfinished again
 	x.lost.Store(o == gate.Unknown)
 	open = x.waiting
 	for _, in := range x.inputs {
@@ -159,8 +159,8 @@ func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) 
 	return open, first
 }
 
-// stream returns a stream that reaches the task's client. This is the stream of the client's
-// tasks/result request, if any, and otherwise the stream of the client's session.
+// stream returns a stream that reaches the task's client: that of the client's tasks/result
+// request, if any, and otherwise that of its session.
 func (x *Task) stream() spec.Stream {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -170,7 +170,7 @@ func (x *Task) stream() spec.Stream {
 	return x.origin.Client.Out
 }
 
-// join adds the stream of a client that waits for the result. It returns the server's requests that
+// join adds the stream of a client waiting for the result, and returns the server's requests that
 // were waiting for a stream.
 func (x *Task) join(s spec.Stream) (waiting []*upstream.ServerRequest) {
 	x.mu.Lock()
@@ -180,7 +180,7 @@ func (x *Task) join(s spec.Stream) (waiting []*upstream.ServerRequest) {
 	return waiting
 }
 
-// Leave removes a stream that was added by join or Begin.
+// Leave removes a stream added by join or Begin.
 func (x *Task) Leave(s spec.Stream) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -189,8 +189,8 @@ func (x *Task) Leave(s spec.Stream) {
 	}
 }
 
-// queueInput keeps a server's request until the client can be reached. If there are already too
-// many, it refuses the request.
+// queueInput keeps a server's request until the client can be reached. If too many are kept
+// already, it refuses the request.
 func (x *Task) queueInput(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -223,8 +223,7 @@ func (x *Task) openInputs() []taskInput {
 	return slices.Clone(x.inputs)
 }
 
-// takeInput removes and returns the input with the given key. It returns nil if that input is not
-// open.
+// takeInput removes and returns the open input with the given key, or returns nil.
 func (x *Task) takeInput(key string) *upstream.ServerRequest {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -237,12 +236,11 @@ func (x *Task) takeInput(key string) *upstream.ServerRequest {
 	return q
 }
 
-// Limits for the interval between the proxy's own tasks/get requests, no matter what pollInterval
-// the server suggests. Even if the client never asks, a task must not keep a token in flight
-// forever.
+// Limits on the interval between the proxy's own tasks/get requests, regardless of the server's
+// pollInterval. Even if the client never asks, a task must not keep a token in flight forever.
 const (
 	usualPoll = 5 * time.Second
 	FastPoll  = 250 * time.Millisecond
 	slowPoll  = time.Minute
-	MaxMisses = 10 // a task counts as lost after this number of consecutive unanswered tasks/get requests
+	MaxMisses = 10 // a task is lost after this many consecutive unanswered tasks/get requests
 )

@@ -49,52 +49,51 @@ import (
 // Tasks follows the tasks that servers create for calls, in both forms (SEP-1686, SEP-2663). In
 // revision 2025-11-25, the client asks for a task (params.task) and fetches its result with
 // tasks/result. In the extension io.modelcontextprotocol/tasks of revision 2026-07-28, the server
-// may create a task for any client that supports tasks, and puts the result into the task. Tasks is
+// may create a task for any client that supports tasks, and the task contains the result. Tasks is
 // safe for concurrent use.
 type Tasks struct {
 	taskTable
 	Options
 }
 
-// Options contains the parts of the proxy that [Tasks] uses.
+// Options holds the parts of the proxy used by [Tasks].
 type Options struct {
 	Life     *lifetime.Lifetime
 	Append   func(e audit.Event) error // appends an event to the audit log
 	Servers  func() []*pool.Server     // shared connections to the servers
 	Sessions *session.Sessions
 
-	// Settle records the outcome of a call that has become a task, and updates the nets. If the
-	// task succeeded, result is the task's result.
+	// Settle records the outcome of a call that has become a task, and updates the nets. result is
+	// the task's result if it succeeded.
 	Settle func(of Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string)
-	// Ask sends a server's request to a client, and returns the client's answer to the server.
+	// Ask sends a server's request to a client, and the client's answer to the server.
 	Ask func(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest)
 }
 
-// New returns a Tasks that does not follow any tasks yet.
+// New returns a Tasks without tasks.
 func New(o Options) *Tasks { return &Tasks{Options: o} }
 
-// Limits for the number of known tasks. Finished tasks are dropped to make room.
+// Limits on the number of known tasks. Finished tasks are dropped to make room.
 const (
-	MaxTasks    = 128    // maximum number per session
-	MaxTasksAll = 10_000 // maximum number in total
+	MaxTasks    = 128    // per session
+	MaxTasksAll = 10_000 // in total
 )
 
-// A serverKey identifies a task at its server, either by the taskId or by the progressToken of the
-// call.
+// A serverKey identifies a task at its server, by the taskId or by the progressToken of the call.
 type serverKey struct {
 	upstream *pool.Server
 	id       string
 	token    int64
 }
 
-// A taskTable contains a limited number of tasks. A task can be found by its session and the
-// proxy's ID, or by its server and the server's ID or progressToken. mu guards the fields.
+// A taskTable holds a limited number of tasks. They can be found by session and the proxy's ID, or
+// by server and the server's ID or progressToken. mu guards the other fields.
 type taskTable struct {
 	mu        sync.Mutex
 	byID      map[string]*Task
-	theirs    map[serverKey]*Task          // keyed by the server's ID and, if there is a progressToken, also by that token
-	bySession map[*session.Session][]*Task // tasks of each session, oldest first
-	places    map[*session.Session]int     // number of slots reserved for calls in flight; contains no zeros
+	theirs    map[serverKey]*Task          // keyed by the server's ID and, if any, by the progressToken
+	bySession map[*session.Session][]*Task // tasks per session, oldest first
+	places    map[*session.Session]int     // number of slots reserved for calls in flight, without zeros
 	placesAll int
 }
 
@@ -104,7 +103,7 @@ var (
 )
 
 // Reserve reserves a slot for the task of a call that is about to be sent, because a task can no
-// longer be refused after the call has run. If several principals use the proxy, each can occupy
+// longer be refused once the call has run. If several principals use the proxy, each can occupy
 // only a fair share. Finished tasks are dropped to make room. The caller must return the slot with
 // [taskTable.Release] or use it with taskTable.add.
 func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bool {
@@ -136,7 +135,7 @@ func (s *taskTable) releaseSlot(of *session.Session) {
 	}
 }
 
-// makeRoom drops finished tasks if necessary. It reports whether a slot is free. The caller must
+// makeRoom drops finished tasks if necessary, and reports whether a slot is free. The caller must
 // hold mu.
 func (s *taskTable) makeRoom(of *session.Session, now time.Time) bool {
 	taken := func() int { return len(s.bySession[of]) + s.places[of] }
@@ -151,7 +150,7 @@ func (s *taskTable) makeRoom(of *session.Session, now time.Time) bool {
 // free returns the total number of free slots.
 func (s *taskTable) free() int { return MaxTasksAll - len(s.byID) - s.placesAll }
 
-// taken returns how many tasks and reserved slots a principal has.
+// taken returns the number of tasks and reserved slots of a principal.
 func (s *taskTable) taken(principal string) (n int) {
 	for of, list := range s.bySession {
 		if of.Principal == principal {
@@ -166,8 +165,8 @@ func (s *taskTable) taken(principal string) (n int) {
 	return n
 }
 
-// add adds x and uses the slot that is reserved for it, if any. It returns an error if another task
-// has the same server ID, because the two tasks could not be distinguished.
+// add adds x, using the slot reserved for it, if any. It returns an error if another task has the
+// same server ID, because the two would be indistinguishable.
 func (s *taskTable) add(x *Task, reserved bool, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,8 +204,7 @@ func (s *taskTable) drop(x *Task) {
 	s.bySession[x.owner()] = rest
 }
 
-// find returns the task of the session with the ID that clients know. It returns nil if the session
-// has no such task.
+// find returns the session's task with the ID known to clients, or nil.
 func (s *taskTable) find(of *session.Session, id string) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,7 +221,7 @@ func (s *taskTable) byServer(u *pool.Server, id string) *Task {
 	return s.theirs[serverKey{upstream: u, id: id}]
 }
 
-// byToken returns the task whose progress the server reports under the given token, or nil.
+// byToken returns the task with the given token in its progress notifications, or nil.
 func (s *taskTable) byToken(u *pool.Server, token int64) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -238,7 +236,7 @@ func (s *taskTable) of(session *session.Session) []*Task {
 }
 
 // Forget drops the tasks of a session that has ended. Unfinished tasks are still polled, because
-// nets that other sessions share may wait for their outcomes.
+// nets shared with other sessions may be waiting for their outcomes.
 func (s *taskTable) Forget(of *session.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -250,7 +248,7 @@ func (s *taskTable) Forget(of *session.Session) {
 	}
 }
 
-// ended drops a finished task if its session has ended as well.
+// ended drops a finished task whose session has ended as well.
 func (s *taskTable) ended(x *Task) {
 	if !x.orphan.Load() {
 		return
@@ -274,8 +272,7 @@ func (s *taskTable) Busy(u *pool.Server) bool {
 	return false
 }
 
-// MakesTasks reports whether the server creates tasks for calls in the protocol revision that it
-// uses.
+// MakesTasks reports whether the server creates tasks for calls in its protocol revision.
 func MakesTasks(u *pool.Server) bool {
 	s := u.State()
 	if u.Rev().TaskExtension {
@@ -284,7 +281,7 @@ func MakesTasks(u *pool.Server) bool {
 	return spec.Declares(s.Capabilities, "tasks", "requests", "tools", "call")
 }
 
-// offered reports whether any server that is up creates tasks for clients of the given revision
+// offered reports whether a server that is up creates tasks for clients of the given revision
 // family, and declares an object at the given path in its capabilities. Servers of revision
 // 2025-11-25 create tasks for clients of both families.
 func (s *Tasks) offered(to *rev.Rev, keys ...string) bool {
@@ -294,8 +291,8 @@ func (s *Tasks) offered(to *rev.Rev, keys ...string) bool {
 	})
 }
 
-// WithCapability adds the tasks capability to o if any server supports it, in the form that the
-// peer's revision requires.
+// WithCapability adds the tasks capability to o if any server supports it, in the form required by
+// the peer's revision.
 func (s *Tasks) WithCapability(o rawjson.Object, a session.Peer) rawjson.Object {
 	switch {
 	case !s.offered(a.Rev):

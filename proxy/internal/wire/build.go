@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// These functions append a message, or a part of one, as a single line without a trailing line
-// break. Their arguments must not contain line breaks. IDs are JSON; a nil ID is written as null.
+// These functions append a message, or a part of one, as a single line without a trailing newline.
+// Their arguments must not contain newlines. IDs are JSON; a nil ID is written as null.
 
 // AppendRequest appends a request. params may be nil.
 func AppendRequest(dst, id []byte, method string, params []byte) []byte {
@@ -50,13 +50,13 @@ func appendID(dst, id []byte) []byte {
 	return append(dst, id...)
 }
 
-// ResultHead returns the part of a response that precedes the result. [Tail] is the part that
-// follows it. With both, a large result can be written without copying it.
+// ResultHead returns the part of a response before the result, and [Tail] is the part after it.
+// With both, a large result can be written without copying it.
 func ResultHead(id []byte) []byte {
 	return append(appendID(make([]byte, 0, 48+len(id)), id), `,"result":`...)
 }
 
-// ErrorHead returns the part of a response that precedes the error object.
+// ErrorHead returns the part of a response before the error object.
 func ErrorHead(id []byte) []byte {
 	return append(appendID(make([]byte, 0, 48+len(id)), id), `,"error":`...)
 }
@@ -65,13 +65,13 @@ func ErrorHead(id []byte) []byte {
 // modified.
 var Tail = []byte("}")
 
-// AppendResult appends a response that contains a result.
+// AppendResult appends a response with a result.
 func AppendResult(dst, id, result []byte) []byte {
 	dst = append(appendID(dst, id), `,"result":`...)
 	return append(append(dst, result...), '}')
 }
 
-// AppendError appends a response that contains an error. data may be nil.
+// AppendError appends a response with an error. data may be nil.
 func AppendError(dst, id []byte, code int, message string, data []byte) []byte {
 	dst = append(appendID(dst, id), `,"error":{"code":`...)
 	dst = strconv.AppendInt(dst, int64(code), 10)
@@ -89,9 +89,9 @@ func AppendText(dst []byte, text string) []byte {
 	return append(rawjson.AppendString(dst, text), '}')
 }
 
-// AppendToolError appends the result of a failed tool call. It consists of one text block, which is
-// all that a model sees, and of the _meta object meta, which is for programs and may be nil. If
-// typed is true, AppendToolError adds resultType "complete".
+// AppendToolError appends the result of a failed tool call: one text block, which is all that a
+// model sees, and the _meta object meta, which is for programs and may be nil. If typed is true,
+// the result has resultType "complete".
 func AppendToolError(dst []byte, text string, meta []byte, typed bool) []byte {
 	dst = append(dst, `{"content":[`...)
 	dst = append(AppendText(dst, text), `],"isError":true`...)
@@ -104,7 +104,7 @@ func AppendToolError(dst []byte, text string, meta []byte, typed bool) []byte {
 	return append(dst, '}')
 }
 
-// Digest returns the SHA-256 hash of b in the hexadecimal form that is used in names and records.
+// Digest returns the hexadecimal SHA-256 hash of b, as used in names and records.
 func Digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return string(hex.AppendEncode(make([]byte, 0, 2*len(sum)), sum[:]))
@@ -112,11 +112,11 @@ func Digest(b []byte) string {
 
 // A splicer copies an object and changes some of its members. Unchanged members are copied with the
 // white space around them, so an object without changes is copied byte for byte. Changes must be
-// made in the order of the members in the object. The method close ends the object.
+// made in the order of the members. close ends the object.
 type splicer struct {
 	dst, src []byte
-	done     int  // everything in src before this offset has been copied
-	some     bool // whether dst already contains a member
+	done     int  // offset in src up to which everything has been copied
+	some     bool // whether dst has a member yet
 }
 
 // splice starts a copy of the object src.
@@ -125,8 +125,8 @@ func splice(dst, src []byte) splicer {
 	return splicer{dst: append(dst, src[:open]...), src: src, done: open}
 }
 
-// copyUpTo copies src up to the given offset. If a member becomes the first one in the copy, it
-// drops the comma before that member.
+// copyUpTo copies src up to the given offset. It drops the comma before a member that becomes the
+// first one in the copy.
 func (s *splicer) copyUpTo(end int) {
 	if end <= s.done {
 		return
@@ -156,8 +156,8 @@ func (s *splicer) drop(f field) {
 	s.done = f.end
 }
 
-// add appends members, written as "key":value with commas in between. The source must already have
-// been copied up to the end of its last member.
+// add appends members, written as "key":value and separated by commas. The source must have been
+// copied up to the end of its last member.
 func (s *splicer) add(members ...[]byte) {
 	if s.some {
 		s.dst = append(s.dst, ',')
@@ -171,8 +171,8 @@ func (s *splicer) add(members ...[]byte) {
 // close copies the end of the object and returns the result.
 func (s *splicer) close() []byte { return append(s.dst, s.src[s.done:]...) }
 
-// ReplaceMember appends the object obj with a new value for the given member. It copies everything
-// else byte for byte. If obj does not have the member, it appends obj unchanged.
+// ReplaceMember appends the object obj with a new value for one member, copying everything else
+// byte for byte. If obj lacks the member, it is appended unchanged.
 func ReplaceMember(dst, obj []byte, key string, value []byte) []byte {
 	found, end := -1, 0
 	rawjson.Members(obj, func(k, v []byte, at int) bool {
@@ -189,8 +189,8 @@ func ReplaceMember(dst, obj []byte, key string, value []byte) []byte {
 	return append(dst, obj[end:]...)
 }
 
-// SetMember returns the object obj with the given member replaced or, if it is missing, added at
-// the end. A nil obj counts as an empty object.
+// SetMember returns the object obj with the given member replaced or, if missing, added at the end.
+// A nil obj counts as an empty object.
 func SetMember(obj []byte, key string, value []byte) []byte {
 	if _, has := rawjson.Member(obj, key); has {
 		return ReplaceMember(nil, obj, key, value)
@@ -201,8 +201,8 @@ func SetMember(obj []byte, key string, value []byte) []byte {
 	return AppendStamped(nil, obj, rawjson.Object{}.Raw(key, value).Bytes())
 }
 
-// AppendStamped appends the object result, and adds those of the given members that the object
-// lacks. If result is not an object, it appends result unchanged.
+// AppendStamped appends the object result with those of the given members that it lacks. If result
+// is not an object, it is appended unchanged.
 func AppendStamped(dst, result, members []byte) []byte {
 	last := 0 // end of the last member
 	whole := rawjson.Members(result, func(_, value []byte, at int) bool {

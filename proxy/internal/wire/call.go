@@ -14,7 +14,7 @@ import (
 // maxName is the maximum length of a tool name in bytes.
 const maxName = 512
 
-// A Call contains the params of a tools/call request. Its byte slices refer to the message and must
+// A Call holds the params of a tools/call request. Its byte slices refer to the message and must
 // not be modified.
 type Call struct {
 	Name           string
@@ -23,7 +23,7 @@ type Call struct {
 	Task           []byte // the object task; nil if absent
 	InputResponses []byte // the object inputResponses; nil if absent
 	RequestState   string
-	HasState       bool // whether requestState is present; it may be empty
+	HasState       bool // whether requestState, which may be empty, is present
 
 	params []byte
 	index  index
@@ -32,8 +32,8 @@ type Call struct {
 // Source returns the params exactly as received.
 func (c Call) Source() []byte { return c.params }
 
-// ParseCall parses the params of a message returned by [Parse]. The message must have a method that
-// requires a name, such as tools/call.
+// ParseCall parses the params of a message returned by [Parse], whose method must require a name,
+// such as tools/call.
 func ParseCall(m Message) (Call, *Fault) {
 	c, fault := ParseRequest(m)
 	if fault != nil {
@@ -50,7 +50,7 @@ func ParseCall(m Message) (Call, *Fault) {
 	return c, nil
 }
 
-// ParseRequest is like [ParseCall], but for all other methods. Their params may be absent or lack a
+// ParseRequest is like [ParseCall], but for all other methods, whose params may be absent or lack a
 // name.
 func ParseRequest(m Message) (Call, *Fault) {
 	c := Call{params: m.Params, index: m.index}
@@ -82,26 +82,25 @@ func ParseRequest(m Message) (Call, *Fault) {
 	return c, nil
 }
 
-// A Hop describes how the params of a call are changed for an upstream.
+// A Hop describes how the params of a call change on their way to an upstream.
 type Hop struct {
-	Name string // the upstream's own name for the tool
+	Name string // the upstream's own tool name
 
-	// Meta contains members of _meta for an upstream that uses revision 2026-07-28 or later,
-	// written as "key":value with commas in between. Their keys must be among the
-	// io.modelcontextprotocol/ keys that Call.AppendForward removes or, if Trace is set, among the
-	// keys of the trace context.
+	// Meta holds members of _meta for an upstream that uses revision 2026-07-28 or later, written
+	// as "key":value and separated by commas. Their keys must be among the io.modelcontextprotocol/
+	// keys that Call.AppendForward removes or, if Trace is set, among the keys of the trace
+	// context.
 	Meta []byte
 
-	// Trace means that Meta contains a trace context. In that case, the client's own trace context
-	// is dropped.
+	// Trace means that Meta contains a trace context, which replaces the client's own.
 	Trace bool
 
-	// ProgressToken replaces the client's token. If it is nil, the token is dropped. If the client
-	// has sent no token, none is added.
+	// ProgressToken replaces the client's token. If it is nil, the token is dropped. It has no
+	// effect if the client has sent no token.
 	ProgressToken []byte
 
-	// Task and the fields below replace the client's members of the same names. If a field is nil,
-	// the member is dropped.
+	// Task and the fields below replace the client's members of the same names. A nil field drops
+	// the member.
 	Task           []byte
 	InputResponses []byte
 	RequestState   string
@@ -109,8 +108,8 @@ type Hop struct {
 }
 
 // AppendForward appends the params of c for the upstream described by h: the source bytes with the
-// changes in h, and without the members of _meta that are only for the hop from the client. If
-// nothing changes, it appends the source bytes unchanged.
+// changes in h, and without the _meta members that concern only the hop from the client. If nothing
+// changes, the source bytes are appended unchanged.
 func (c Call) AppendForward(dst []byte, h Hop) []byte {
 	out := splice(dst, c.params)
 	has := [fieldState + 1]bool{}
@@ -161,7 +160,7 @@ func replaceOrDrop(out *splicer, f field, by []byte) {
 	out.replace(f, by)
 }
 
-// forwardMeta rewrites _meta. If no members are left, it drops _meta.
+// forwardMeta rewrites _meta, and drops it if no members are left.
 func forwardMeta(out *splicer, f field, h Hop) {
 	before := *out
 	out.copyUpTo(f.at)
@@ -193,13 +192,13 @@ func forwardMeta(out *splicer, f field, h Hop) {
 }
 
 // OtherParams returns the parts of the params that reach the upstream besides the named members:
-// the other members, and the members of _meta that are neither about the hop from the client nor
-// for tracing. Each result is an object, or nil if it would be empty.
+// the other members, and the _meta members that concern neither the hop from the client nor
+// tracing. Each result is an object, or nil if it would be empty.
 func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	var others, metas rawjson.Object
 	rawjson.Members(c.params, func(key, value []byte, _ int) bool {
 		switch f := fieldOf(key); {
-		case slices.Contains(named, string(key)) || f == fieldResponses || f == fieldState: // this member is rewritten for the upstream
+		case slices.Contains(named, string(key)) || f == fieldResponses || f == fieldState: // rewritten for the upstream
 		case f == fieldMeta:
 			rawjson.Members(value, func(key, value []byte, _ int) bool {
 				if !ofHop(key) && !ofRequest(key, value) && !ofTrace(key) {
@@ -221,9 +220,9 @@ func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	return members, meta
 }
 
-// WithMetaShown returns a copy of c with the _meta that a person has seen, which [Call.OtherParams]
-// returned at that time. From the _meta of c itself, it keeps only the members that identify the
-// request. It drops other tracing members, because the person has not seen them.
+// WithMetaShown returns a copy of c with the _meta that a person has seen, as returned earlier by
+// [Call.OtherParams]. Of c's own _meta, it keeps only the members that identify the request. Other
+// tracing members are dropped, because the person has not seen them.
 func (c Call) WithMetaShown(meta []byte) Call {
 	_, own := c.OtherParams()
 	same := bytes.Equal(own, meta)
@@ -245,7 +244,7 @@ func (c Call) WithMetaShown(meta []byte) Call {
 		c, fault = ParseRequest(Message{Params: params, index: x})
 	}
 	if fault != nil {
-		panic(fault.Message) // cannot happen: the parts have been parsed before
+		panic(fault.Message) // cannot happen: the parts were parsed before
 	}
 	return c
 }

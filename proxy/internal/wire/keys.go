@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Keys of _meta members that belong to one hop, and the key of the reference to a task.
+// Keys of the _meta members that concern one hop, and the key of the reference to a task.
 const (
 	keyProgressToken      = "progressToken"
 	keyProtocolVersion    = "io.modelcontextprotocol/protocolVersion"
@@ -22,37 +22,37 @@ const (
 	keyRelatedTask        = "io.modelcontextprotocol/related-task"
 )
 
-// A parser that ignores case treats keys like "Name" or "argument\u017f" as keys of the protocol.
-// Therefore, a key that differs from a known key only in case is refused, so that no parser reads a
+// A parser that ignores case treats keys like "Name" or "argument\u017f" as keys of the protocol. A
+// key that differs from a known key only in case is therefore refused, so that no parser reads a
 // member that this one has not read.
 
 // These lists of known keys must not be modified.
 var (
 	envelopeKeys = []string{"jsonrpc", "id", "method", "params", "result", "error"}
 
-	// paramKeys contains the members of params that the proxy reads, or that mcp-go reads on its
-	// behalf, in any method.
+	// paramKeys contains the members of params that the proxy reads in any method, directly or
+	// through mcp-go.
 	paramKeys = []string{
 		"name", "arguments", "_meta", "task", "inputResponses", "requestState", "cursor", "uri", "level",
 		"ref", "argument", "context", "requestId", "taskId", "reason", "progressToken", "progress", "total",
 		"message", "protocolVersion", "capabilities", "clientInfo", "notifications",
 	}
 
-	// metaKeys contains the members of _meta that belong to one hop, and the reference to a task.
+	// metaKeys contains the _meta members that concern one hop, and the reference to a task.
 	metaKeys = []string{
 		keyProgressToken, keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel,
 		keyServerInfo, keySubscriptionID, keyRelatedTask,
 	}
 
-	// resultKeys contains the members of a result that say how a call ended.
+	// resultKeys contains the members of a result that show how a call ended.
 	resultKeys = []string{"isError", "resultType", "task"}
 
-	// taskKeys contains the members of a task object that the proxy reads.
+	// taskKeys contains the members of a task object read by the proxy.
 	taskKeys = []string{"taskId", "status", "ttl", "ttlMs", "pollInterval", "pollIntervalMs", "result", "error"}
 )
 
 // variantOf returns the known key that differs from key only in case, by simple Unicode case
-// folding, or "" if no key does.
+// folding, or "" if none does.
 func variantOf(key []byte, known []string) string {
 	for _, k := range known {
 		switch {
@@ -69,7 +69,7 @@ func quoteVariant(key []byte, known string) string {
 	return strconv.QuoteToASCII(clip(key)) + " differs from " + strconv.Quote(known) + " in case only"
 }
 
-// clip shortens a key so that an error message can quote it.
+// clip shortens a key for use in an error message.
 func clip(key []byte) string {
 	const most = 64
 	if len(key) > most {
@@ -78,9 +78,9 @@ func clip(key []byte) string {
 	return string(key)
 }
 
-// OwnMeta is the prefix of the proxy's own members. They contain the proxy's decision, or the name
-// of the upstream that has sent a request. Members with this prefix are removed from upstreams'
-// messages, at any depth.
+// OwnMeta is the prefix of the proxy's own members, which hold its decision, or the name of the
+// upstream that sent a request. Members with this prefix are removed from upstreams' messages, at
+// any depth.
 const OwnMeta = "io.petrigate/"
 
 // isOwn reports whether a name has the proxy's prefix, in upper or lower case, because some
@@ -90,10 +90,9 @@ func isOwn(name []byte) bool {
 }
 
 // withoutOwn returns a message, or a part of one, without the proxy's own members. For most
-// documents, this works without parsing them as JSON. If a document has many slashes or escapes,
-// such as a file with many lines, it is cheaper to read only the keys. If the document mentions the
-// prefix and cannot be read to its end, withoutOwn returns null, because parsers might disagree
-// about it.
+// documents, this works without parsing JSON. If a document has many slashes or escapes, such as a
+// file with many lines, reading only the keys is cheaper. If the document mentions the prefix and
+// cannot be read to its end, withoutOwn returns null, because parsers might disagree about it.
 func withoutOwn(doc []byte) []byte {
 	may, done := mayHaveOwnPrefix(doc, fewLooks+len(doc)/bytesPerLook)
 	if !done {
@@ -121,8 +120,8 @@ const (
 )
 
 // mayHaveOwnPrefix reports whether doc contains the letters of the prefix, or escapes that may
-// represent them. It examines only a limited number of slashes and backslashes; the argument looks
-// is this limit. If doc contains more, the search stops and done is false.
+// represent them. It examines at most looks slashes and backslashes. If doc contains more, done is
+// false.
 func mayHaveOwnPrefix(doc []byte, looks int) (may, done bool) {
 	for at := 0; ; at++ {
 		i := bytes.IndexByte(doc[at:], '/')
@@ -163,7 +162,7 @@ func spellsPrefix(digits []byte) bool {
 // own members.
 type scrubber struct {
 	dst, src []byte
-	at       int // everything before this offset has been copied or dropped
+	at       int // offset up to which everything has been copied or dropped
 	dropped  bool
 }
 
@@ -184,9 +183,8 @@ func (s *scrubber) copy() bool {
 	}
 }
 
-// ownMember finds the first of the proxy's own members at or after i. The member extends from its
-// key to the end of its value. Its result readable reports whether the member's value and all
-// strings before the member are terminated.
+// ownMember finds the first of the proxy's own members at or after i, from its key to the end of
+// its value. readable reports whether that value and all strings before the member are terminated.
 func ownMember(doc []byte, i int) (from, to int, found, readable bool) {
 	for i < len(doc) {
 		if doc[i] != '"' {
@@ -216,8 +214,8 @@ func ownLiteral(lit []byte) bool {
 	return !ok || isOwn([]byte(name)) // an unreadable name could be any name
 }
 
-// leaveOut leaves out the member between the offsets from and to, together with one adjacent comma.
-// It returns the offset where copying continues.
+// leaveOut leaves out the member between from and to, together with one adjacent comma. It returns
+// the offset where copying continues.
 func (s *scrubber) leaveOut(from, to int) int {
 	s.dst = append(s.dst, s.src[s.at:from]...)
 	s.dropped = true

@@ -18,9 +18,9 @@ const (
 	Response
 )
 
-// A Message is the envelope of a JSON-RPC message. Its byte slices refer to the source and must not
-// be modified. The ID of a large message is a copy, because it is kept as long as the request is in
-// flight.
+// A Message is the envelope of a JSON-RPC message. Its byte slices must not be modified. They refer
+// to the source, except for the ID of a large message, which is copied because it is kept while the
+// request is in flight.
 type Message struct {
 	Kind   Kind
 	ID     []byte // ID as written, a string or an integer; nil in a notification
@@ -28,13 +28,13 @@ type Message struct {
 	Params []byte // nil if absent
 	Result []byte // a response contains either Result or Error
 	Error  []byte
-	Raw    []byte // the complete message
+	Raw    []byte // the whole message
 
-	index index // positions in Params
+	index index // positions of members in Params
 }
 
-// Parse parses a message from a client. The message must not be longer than size bytes. The result
-// refers to the bytes in raw.
+// Parse parses a message from a client, of at most size bytes. The result refers to the bytes in
+// raw.
 func Parse(raw []byte, size int) (Message, *Fault) {
 	if len(raw) > size {
 		return Message{}, NewFault(CodeInvalidRequest, "invalid request: longer than "+strconv.Itoa(size)+" bytes")
@@ -69,12 +69,12 @@ func Parse(raw []byte, size int) (Message, *Fault) {
 	return m, nil
 }
 
-// small is the maximum size of a message that is kept in memory just because its ID is needed.
+// small is the size of the largest message kept in memory just because its ID is needed.
 const small = 4 << 10
 
-// oneLine returns doc with the given byte in place of each line break; see [OneLine]. If line breaks
-// were forwarded, one message could contain another, hidden message for upstreams that read one
-// message per line.
+// oneLine returns doc with each line break replaced by the given byte; see [OneLine]. A forwarded
+// line break could hide a second message from everyone but an upstream that reads one message per
+// line.
 func oneLine(doc []byte, space byte) []byte {
 	if bytes.IndexByte(doc, '\n') < 0 && bytes.IndexByte(doc, '\r') < 0 {
 		return doc
@@ -84,11 +84,11 @@ func oneLine(doc []byte, space byte) []byte {
 	return doc
 }
 
-// OneLine replaces each line break with the given byte. In valid JSON, line breaks only occur as
-// white space between tokens, but on a line-based transport they would end the message. In a
-// message that has not been checked, they may occur within a string. For such a message, use a tab,
-// which is as invalid in a string as a line break; a space would silently make the string valid and
-// change its text.
+// OneLine replaces each line break with the given byte. In valid JSON, line breaks occur only as
+// white space between tokens, but on a line-based transport they would end the message. In an
+// unchecked message, they may occur within a string. For such a message, use a tab, which is as
+// invalid in a string as a line break; a space would silently make the string valid and change its
+// text.
 func OneLine(b []byte, space byte) {
 	for _, c := range []byte{'\n', '\r'} {
 		for rest := b; ; {
@@ -140,7 +140,7 @@ func (e *envelope) take(key, value []byte, _ int) bool {
 }
 
 // message converts the envelope to a message. If the result is not a valid JSON-RPC message, reason
-// explains why. The ID of an invalid message is nil if the ID itself is not valid.
+// explains why; its ID is then nil if the ID itself is invalid.
 func (e *envelope) message(raw []byte) (m Message, reason string) {
 	m = Message{Kind: Request, Params: e.params, Result: e.result, Error: e.err, Raw: raw}
 	if validID(e.id) {
@@ -183,8 +183,8 @@ func (e *envelope) message(raw []byte) (m Message, reason string) {
 
 const resultNotObject = `"result" must be an object`
 
-// methodName decodes a method name. It returns "" if lit is not a string or is too long. It
-// allocates no memory for common names.
+// methodName decodes a method name without allocating memory for common names. It returns "" if lit
+// is not a string or is too long.
 func methodName(lit []byte) string {
 	switch string(lit) {
 	case `"tools/call"`:
@@ -201,8 +201,7 @@ func methodName(lit []byte) string {
 	return name
 }
 
-// Int returns the message's ID as an integer. Its result ok is false if the ID cannot come from the
-// proxy.
+// Int returns the message's ID as an integer. ok is false if the ID cannot come from the proxy.
 func (m Message) Int() (int64, bool) {
 	n, err := strconv.ParseInt(string(m.ID), 10, 64)
 	return n, err == nil
@@ -214,15 +213,14 @@ func isString(lit []byte, want string) bool {
 }
 
 const (
-	maxDepth     = 128  // maximum number of nesting levels
-	maxIDString  = 1024 // maximum number of bytes in the literal, without the quotes
+	maxDepth     = 128  // maximum nesting depth
+	maxIDString  = 1024 // maximum length of the literal in bytes, without the quotes
 	maxIDInteger = 20   // maximum number of digits
 	maxMethod    = 256
 )
 
-// validID reports whether id is either a string of acceptable length or an integer, that is, a
-// number without a fraction and without an exponent. The size of the number does not matter,
-// because the proxy never calculates with it.
+// validID reports whether id is a string of acceptable length or an integer, without a fraction and
+// an exponent. The integer may be of any size, because the proxy never calculates with it.
 func validID(id []byte) bool {
 	if rawjson.Kind(id) == '"' {
 		return len(id) <= maxIDString+2
@@ -239,7 +237,7 @@ func validID(id []byte) bool {
 	return true
 }
 
-// IDKey returns a key for an ID. All ways of writing the same ID have the same key. The keys of an
+// IDKey returns a key for an ID, which is the same for all ways of writing the ID. The keys of an
 // integer and a string always differ.
 func IDKey(id []byte) string {
 	if s, ok := rawjson.String(id); ok {
@@ -253,10 +251,10 @@ func IDKey(id []byte) string {
 
 // ParseUpstream parses the envelope of a message from an upstream. It only checks that the brackets
 // in params, result and error are balanced, so that these values cannot extend beyond their place.
-// It ignores members that JSON-RPC does not define, and removes the proxy's own members at any
-// depth. Some upstreams write null for either result or error; that member counts as absent. The ID
-// of a response must be an integer, because the proxy sends no other IDs. A request may have any
-// valid ID.
+// It ignores members not defined by JSON-RPC, and removes the proxy's own members at any depth.
+// Some upstreams write null for either result or error; that member counts as absent. The ID of a
+// response must be an integer, because the proxy sends no other IDs. A request may have any valid
+// ID.
 func ParseUpstream(line []byte) (Message, error) {
 	line = oneLine(line, '\t')
 	var e envelope
@@ -296,11 +294,11 @@ func ParseUpstream(line []byte) (Message, error) {
 	return m, nil
 }
 
-// UpstreamError returns an upstream's error object without the proxy's own members. Use it for
-// errors that do not come from a message that [ParseUpstream] can read.
+// UpstreamError returns an upstream's error object without the proxy's own members. It is meant for
+// errors outside a message that [ParseUpstream] can read.
 func UpstreamError(failure []byte) []byte { return withoutOwn(failure) }
 
-// An index contains the positions of the members of params that make up a call, so that params are
+// An index holds the positions of the params members that make up a call, so that params are
 // scanned only once.
 type index struct {
 	fields [6]field
@@ -308,8 +306,8 @@ type index struct {
 	end    int // end of the last member, or of the opening brace if the object is empty; 0 without an index
 }
 
-// A field is the position of one member. Its value is at [at:end]. The offset from is the end of
-// the previous member or of the opening brace.
+// A field is the position of one member. Its value is at [at:end]; from is the end of the previous
+// member or of the opening brace.
 type field struct {
 	name          fieldName
 	from, at, end int
@@ -342,8 +340,8 @@ func fieldOf(key []byte) fieldName {
 	return 0
 }
 
-// indexParams finds the members of params. It checks the rules that apply to all methods: params
-// and its _meta must be objects, and no key may be a variant of a known key.
+// indexParams finds the members of params. It checks the rules for all methods: params and its
+// _meta must be objects, and no key may be a variant of a known key.
 func indexParams(id, params []byte) (index, *Fault) {
 	if params[0] != '{' {
 		return index{}, invalidParams(id, "not an object")
@@ -369,7 +367,7 @@ func indexParams(id, params []byte) (index, *Fault) {
 	return x, nil
 }
 
-// checkMeta explains why meta is not a valid _meta. It returns "" if meta is valid.
+// checkMeta returns "" if meta is a valid _meta, and an explanation otherwise.
 func checkMeta(meta []byte) (bad string) {
 	if meta[0] != '{' {
 		return `"_meta" must be an object`
@@ -392,19 +390,19 @@ const (
 	CodeInternal       = -32603
 )
 
-// A Fault explains why a client's message is refused. If [Parse] refuses a message, no part of it
-// may be executed.
+// A Fault explains why a client's message is refused. No part of a message refused by [Parse] may
+// be executed.
 type Fault struct {
 	Code    int
 	Message string
 	Data    []byte // further data about the fault; nil if none
 	ID      []byte // request ID as written; nil if it cannot be read
 
-	// Silent means that the message seems to be a response. Responses must not be answered.
+	// Silent means that the message seems to be a response, which must not be answered.
 	Silent bool
 }
 
-// NewFault returns a fault without data. It also has no ID, because the caller knows the ID.
+// NewFault returns a fault without data and without an ID, which the caller knows.
 func NewFault(code int, message string) *Fault { return &Fault{Code: code, Message: message} }
 
 func (f *Fault) Error() string { return f.Message }

@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// perRequest is the first revision where each request identifies the client in _meta.
+// perRequest is the first revision where each request describes its client in _meta.
 const perRequest = "2026-07-28"
 
-// Meta contains the members of a request's _meta that concern only the hop from the client.
+// Meta holds the members of a request's _meta that concern only the hop from the client.
 type Meta struct {
 	ProgressToken      []byte // a string or an integer; nil if absent
 	ProtocolVersion    string
@@ -19,14 +19,14 @@ type Meta struct {
 	LogLevel           string
 }
 
-// Clone returns a deep copy of m. Callers that keep m longer than the message need a copy.
+// Clone returns a deep copy of m, for callers that keep m longer than the message.
 func (m Meta) Clone() Meta {
 	m.ProgressToken, m.ClientInfo, m.ClientCapabilities = bytes.Clone(m.ProgressToken), bytes.Clone(m.ClientInfo), bytes.Clone(m.ClientCapabilities)
 	return m
 }
 
-// ParseMeta parses the _meta of a message that was returned by [Parse]. The message can have any
-// method. The fault has no ID, because the caller knows the ID.
+// ParseMeta parses the _meta of a message returned by [Parse], with any method. The fault has no
+// ID, because the caller knows the ID.
 func ParseMeta(message Message) (Meta, *Fault) {
 	var m Meta
 	var meta []byte
@@ -53,15 +53,14 @@ func ParseMeta(message Message) (Meta, *Fault) {
 	return m, nil
 }
 
-// Maximum sizes, in bytes, of a client's description of itself, which is kept for a session or a
-// call.
+// Maximum sizes, in bytes, of a client's self-description, which is kept for a session or a call.
 const (
 	maxClientInfo   = 64 << 10 // size of clientInfo, which may contain icons
 	maxCapabilities = 16 << 10
 )
 
-// tooLong explains why a member of a client's description of itself is refused. It returns "" if
-// the member is acceptable. The size of other members is not limited.
+// tooLong explains why a member of a client's self-description is too long, or returns "". Other
+// members may have any size.
 func tooLong(key, value []byte) string {
 	most := len(value)
 	switch string(key) {
@@ -112,27 +111,27 @@ func (m *Meta) take(key, value []byte) (ok bool) {
 	return true
 }
 
-// ofHop reports whether a member of _meta concerns only one hop, so that it must not be forwarded.
-// This includes all members with the proxy's own prefix.
+// ofHop reports whether a _meta member concerns only one hop and must not be forwarded. This
+// includes all members with the proxy's own prefix.
 func ofHop(key []byte) bool {
 	switch string(key) {
 	case keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel, keyServerInfo, keySubscriptionID:
 		return true
 	}
-	return isOwn(key) // only the proxy itself sends such members to an upstream
+	return isOwn(key) // only the proxy sends these to an upstream
 }
 
-// ProgressToken returns the token in the params of an upstream's progress notification. Its result
-// ok is false if the token cannot come from the proxy, which sends only integers.
+// ProgressToken returns the token in the params of an upstream's progress notification. ok is false
+// if the token cannot come from the proxy, which sends only integers.
 func ProgressToken(params []byte) (token int64, ok bool) {
 	value, _ := rawjson.Member(params, "progressToken")
 	token, err := strconv.ParseInt(string(value), 10, 64)
 	return token, err == nil
 }
 
-// WithSubscription returns the params of a notification for the subscription with the given ID,
-// which is a JSON value. If the ID is empty, the notification belongs to no subscription. The
-// upstream's own subscription ID is removed.
+// WithSubscription returns the params of a notification for the subscription with the given ID, a
+// JSON value. If the ID is empty, the notification belongs to no subscription. The upstream's own
+// subscription ID is removed.
 func WithSubscription(params []byte, id string) []byte {
 	meta, had := rawjson.Member(params, "_meta")
 	if had {

@@ -6,13 +6,13 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// MaxValue is the maximum size, in bytes, of a result that nets can read. A larger result counts as
-// absent.
+// MaxValue is the size, in bytes, of the largest result that nets can read. A larger result counts
+// as absent.
 const MaxValue = 1 << 20
 
-// ResultValue returns the content of a tool result as one JSON value: structuredContent if the
-// result has it or, if the only content block is a text block that contains JSON, that JSON. In all
-// other cases, it returns nil.
+// ResultValue returns the content of a tool result as one JSON value: its structuredContent or, if
+// its only content block is a text block that contains JSON, that JSON. In all other cases, it
+// returns nil.
 func ResultValue(result []byte) []byte {
 	if value, ok := rawjson.Member(result, "structuredContent"); ok {
 		if len(value) > MaxValue {
@@ -38,8 +38,8 @@ func ResultValue(result []byte) []byte {
 	return text
 }
 
-// ResultText returns the texts in a result's content blocks, joined with line breaks. If the
-// content is longer than [MaxValue], it returns "".
+// ResultText returns the texts in a result's content blocks, joined with newlines. If the content
+// is longer than [MaxValue], it returns "".
 func ResultText(result []byte) string {
 	content, _ := rawjson.Member(result, "content")
 	if len(content) > MaxValue {
@@ -55,15 +55,15 @@ func ResultText(result []byte) string {
 	return strings.Join(texts, "\n")
 }
 
-// Facts contains the members of a tool result that say how the call ended.
+// Facts holds the members of a tool result that show how the call ended.
 type Facts struct {
 	Failed bool // whether isError is present and not false
 	Type   Type // value of resultType
-	Task   bool // whether the result has a "task" member, which means that the work continues as a task
+	Task   bool // whether the result has a "task" member, so that the work continues as a task
 
-	// Broken means that the result is not an object, has the same member twice, or has a member
-	// with a key that differs from a known key only in case. Parsers might disagree about such a
-	// result, so it does not count as a success.
+	// Broken means that the result is not an object, has the same member twice, or has a key that
+	// differs from a known key only in case. Parsers might disagree about such a result, so it does
+	// not count as a success.
 	Broken bool
 }
 
@@ -118,12 +118,12 @@ func resultType(value []byte) Type {
 	return TypeOther
 }
 
-// Success reports whether the call has succeeded: its result is complete, and no parser can
-// interpret it as an error.
+// Success reports whether the call has succeeded: its result is complete, and no parser can take it
+// for an error.
 func (f Facts) Success() bool {
 	return f.Type != TypeInputRequired && f.Type != TypeOther && !f.Handle() && !f.Broken && !f.Failed
 }
 
 // Handle reports whether the result creates a task instead of ending the call, even if the client
-// has not asked for a task.
+// did not ask for one.
 func (f Facts) Handle() bool { return f.Task || f.Type == TypeTask }

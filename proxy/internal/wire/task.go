@@ -9,13 +9,13 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Task contains the members of a task object that the proxy reads.
+// A Task holds the members of a task object read by the proxy.
 type Task struct {
 	ID      string
 	Status  TaskStatus
-	TTL     time.Duration // lifetime since the creation of the task; 0 means unlimited
-	Poll    time.Duration // polling interval that the server suggests; 0 if it suggests none
-	Outcome []byte        // result of a completed task in revision 2026-07-28; nil if it has none
+	TTL     time.Duration // lifetime from the task's creation; 0 means unlimited
+	Poll    time.Duration // polling interval suggested by the server; 0 if none
+	Outcome []byte        // result of a completed task in revision 2026-07-28, or nil
 }
 
 // TaskStatus is the status of a task.
@@ -30,7 +30,7 @@ const (
 	TaskCancelled
 )
 
-// Over reports whether the task has ended and its status will not change again.
+// Over reports whether the task has ended, so that its status is final.
 func (s TaskStatus) Over() bool { return s == TaskCompleted || s == TaskFailed || s == TaskCancelled }
 
 // maxTaskDepth is the maximum nesting depth of a task object.
@@ -39,8 +39,8 @@ const maxTaskDepth = rawjson.MaxDepth
 // maxTaskID is the maximum length of a task ID in bytes.
 const maxTaskID = 1024
 
-// ParseTask parses a task object of either revision family. The object must be strict JSON;
-// ParseTask returns an error if parsers could disagree about it.
+// ParseTask parses a task object of either revision family. It returns an error if the object is
+// not strict JSON, because parsers could disagree about it.
 func ParseTask(object []byte) (t Task, err error) {
 	if err := rawjson.Check(object, maxTaskDepth); err != nil {
 		return Task{}, err
@@ -91,8 +91,8 @@ var taskStatuses = map[string]TaskStatus{
 	"completed": TaskCompleted, "failed": TaskFailed, "cancelled": TaskCancelled,
 }
 
-// milliseconds parses a duration in milliseconds. null, negative durations and durations that are
-// too long count as 0.
+// milliseconds parses a duration in milliseconds. A null, negative or excessive duration counts as
+// 0.
 func milliseconds(value []byte) (time.Duration, bool) {
 	if string(value) == "null" {
 		return 0, true
@@ -109,14 +109,13 @@ func milliseconds(value []byte) (time.Duration, bool) {
 
 const maxTaskTime = 10 * 365 * 24 * time.Hour
 
-// RelatedTask returns the ID of the task that the _meta of obj refers to, or "" without such a
-// reference. obj is the params or the result of a message.
+// RelatedTask returns the ID of the task that the _meta of obj refers to, or "" if it refers to
+// none. obj is the params or the result of a message.
 func RelatedTask(obj []byte) string {
 	return rawjson.StringAt(obj, "_meta", keyRelatedTask, "taskId")
 }
 
-// RelateTask returns obj with a new ID in its reference to a task. If obj has no such reference, it
-// is returned unchanged.
+// RelateTask returns obj with a new ID in its reference to a task, if it has one.
 func RelateTask(obj []byte, id string) []byte {
 	related, ok := rawjson.MemberAt(obj, "_meta", keyRelatedTask)
 	if !ok {
@@ -127,13 +126,13 @@ func RelateTask(obj []byte, id string) []byte {
 	return ReplaceMember(nil, obj, "_meta", meta)
 }
 
-// RenameTask returns obj with a new taskId. If obj has no taskId, it is returned unchanged.
+// RenameTask returns obj with a new taskId, if it has one.
 func RenameTask(obj []byte, id string) []byte {
 	return ReplaceMember(nil, obj, "taskId", rawjson.AppendString(nil, id))
 }
 
 // ExtensionTask converts a task object of revision 2025-11-25 to the form of revision 2026-07-28.
-// The given members come first and take precedence over the task's own members with the same keys.
+// The given members come first and take precedence over the task's own.
 func ExtensionTask(object []byte, members rawjson.Object) []byte {
 	out, given := slices.Clip(members), slices.Clip(members).Bytes()
 	kept := false // whether a ttl was found

@@ -85,7 +85,7 @@ func (p *pipes) open() error {
 	return nil
 }
 
-// closeAll closes the files. Nil entries are skipped.
+// closeAll closes the files, ignoring nil ones.
 func closeAll(files [3]*os.File) {
 	for _, f := range files {
 		f.Close()
