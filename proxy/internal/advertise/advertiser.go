@@ -1,5 +1,5 @@
 // Package advertise shows each client the tools that the nets of its session allow now
-// (tools/list), and notifies the client when this list changes.
+// (tools/list), and notifies the client when they change.
 package advertise
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Options contains the parts of the proxy that an [Advertiser] uses.
+// Options holds the parts of the proxy used by an [Advertiser].
 type Options struct {
 	Life      *lifetime.Lifetime
 	Sessions  *session.Sessions
@@ -28,33 +28,33 @@ type Options struct {
 	Pool      *pool.Pool
 }
 
-// An Advertiser answers tools/list for clients that have sent initialize. The list contains the
-// tools that the nets of the client's session currently allow, and the Advertiser notifies the
-// client when the list changes. It uses a goroutine of its own, so that calls only need to record
-// that a list may have changed. mu guards all and dirty, and listMu guards the fields below it. On
-// a nil Advertiser, the methods Touch, TouchAll and Forget do nothing.
+// An Advertiser answers tools/list for clients that have sent initialize. It lists the tools that
+// the nets of the client's session currently allow, and notifies the client of changes to this
+// list. It uses a goroutine of its own, so that a call only needs to record that a list may have
+// changed. mu guards all and dirty, and listMu guards the fields below it. Touch, TouchAll and
+// Forget do nothing on a nil Advertiser.
 type Advertiser struct {
 	deps *Options
 	wake wait.Signal
 
 	mu    sync.Mutex
-	all   bool                      // whether any list may have changed
+	all   bool                      // whether all lists may have changed
 	dirty map[*session.Session]bool // sessions whose lists may have changed
 
 	listMu    sync.Mutex
 	shown     map[*session.Client]string  // digest of the list that each client last received or was notified of
-	conflicts map[*session.Session]string // the last conflict that was recorded for each session
+	conflicts map[*session.Session]string // latest conflict recorded per session
 }
 
-// A toolListing is the list of tools for all clients of a session.
+// A toolListing is the tool list for all clients of a session.
 type toolListing struct {
 	view     *pool.ToolView
 	hidden   map[string]bool
 	digest   string         // identifies the content of the list
-	conflict *gate.Conflict // conflict that has not been recorded yet, or nil
+	conflict *gate.Conflict // conflict to be recorded, or nil
 }
 
-// New returns an advertiser. It sends no notifications until [Advertiser.Run] is called.
+// New returns an Advertiser, which sends no notifications until [Advertiser.Run] is called.
 func New(p *Options) *Advertiser {
 	return &Advertiser{
 		deps: p, wake: wait.NewSignal(), dirty: map[*session.Session]bool{},
@@ -90,7 +90,7 @@ func (a *Advertiser) TouchAll() {
 // List returns the result of tools/list for a client that has sent initialize. From then on, the
 // client is notified of changes.
 func (a *Advertiser) List(c *session.Client) []byte {
-	c.State.Narrowed.Store(true) // this must happen before the nets are read, so that no change is missed
+	c.State.Narrowed.Store(true) // before reading the nets, so that no change is missed
 	a.listMu.Lock()
 	s := a.listFor(c.State)
 	if a.deps.Sessions.Has(c) {
@@ -112,12 +112,12 @@ func (a *Advertiser) Forget(c *session.Client) {
 	delete(a.conflicts, c.State)
 }
 
-// listFor computes the list for the clients of the session. The caller must hold listMu.
+// listFor computes the list for the session's clients. The caller must hold listMu.
 func (a *Advertiser) listFor(s *session.Session) toolListing {
 	view := a.deps.Pool.Catalogue.Load()
 	out := toolListing{view: view, hidden: map[string]bool{}}
 	var advertised gate.Advertised
-	if state, err := a.deps.Pool.Snapshot(s); err == nil { // if there is an error, the session has ended, and no client will see the list
+	if state, err := a.deps.Pool.Snapshot(s); err == nil { // after an error, the session has ended, and no client will see the list
 		advertised = state.Policy().Advertise(state, view.Calls, a.deps.Life.Now())
 	}
 	for _, h := range advertised.Hidden {
@@ -142,7 +142,7 @@ func (a *Advertiser) listFor(s *session.Session) toolListing {
 	return out
 }
 
-// netNames converts the names of nets to the form that audit records use.
+// netNames converts the names of nets to the form used in audit records.
 func netNames(nets []string) []audit.NetName {
 	names := []audit.NetName{}
 	for _, net := range nets {
@@ -171,12 +171,12 @@ func (a *Advertiser) Run() {
 	}
 }
 
-// minRecheck is the minimum time before a net is checked again whose marking should already have
-// changed.
+// minRecheck is the minimum time before a net whose marking should already have changed is checked
+// again.
 const minRecheck = 10 * time.Millisecond
 
-// untilNextMove returns the time until the clock next changes the marking of a net, in a session
-// whose clients have a list. Its result any is false if no such change is expected.
+// untilNextMove returns how long it takes until the clock next changes the marking of a net, in a
+// session whose clients have a list. any is false if no such change is expected.
 func (a *Advertiser) untilNextMove() (in time.Duration, any bool) {
 	if !a.deps.Admission.Generation().Timed {
 		return 0, false
@@ -196,8 +196,8 @@ func (a *Advertiser) untilNextMove() (in time.Duration, any bool) {
 	return in, any
 }
 
-// listedSessions returns the sessions whose clients have a list. If all is false, it returns only
-// the sessions in dirty.
+// listedSessions returns the sessions whose clients have a list: all of them or, if all is false,
+// only those in dirty.
 func (a *Advertiser) listedSessions(all bool, dirty map[*session.Session]bool) []*session.Session {
 	a.listMu.Lock()
 	defer a.listMu.Unlock()
@@ -227,8 +227,8 @@ func (a *Advertiser) notifyChanged() {
 	}
 }
 
-// changed returns the clients of the session whose lists have changed. It also records that they
-// know the new list.
+// changed returns the session's clients whose lists have changed, and records that they know the
+// new list.
 func (a *Advertiser) changed(s *session.Session) (told []*session.Client, conflict *gate.Conflict) {
 	a.listMu.Lock()
 	defer a.listMu.Unlock()

@@ -41,8 +41,8 @@ func Form(message string) []byte {
 	return params
 }
 
-// Page returns the params of an elicitation/create request in URL mode. The argument id is the
-// elicitationId; it is empty if the revision has no such ID.
+// Page returns the params of an elicitation/create request in URL mode. id is the elicitationId, or
+// "" if the revision has none.
 func Page(message, url, id string) []byte {
 	params := rawjson.Object{}.String("mode", "url").String("message", message).String("url", url)
 	if id != "" {
@@ -51,14 +51,14 @@ func Page(message, url, id string) []byte {
 	return params.Bytes()
 }
 
-// Completed returns the notification that an elicitation in URL mode is complete.
+// Completed returns the notification of the end of an elicitation in URL mode.
 func Completed(id string) []byte {
 	return wire.AppendNotification(nil, spec.ElicitationComplete, rawjson.Object{}.String("elicitationId", id).Bytes())
 }
 
 // InputRequired returns an InputRequiredResult (2026-07-28), which makes the client send the call
-// again. params are the params of an elicitation/create request; if they are nil, the result
-// contains no question.
+// again. params are those of an elicitation/create request; if they are nil, the result contains no
+// question.
 func InputRequired(params []byte, state string) []byte {
 	result := rawjson.Object{}.String("resultType", "input_required")
 	if params != nil {
@@ -72,8 +72,8 @@ func InputRequired(params []byte, state string) []byte {
 // declined, no person was asked.
 type Reply struct {
 	Accepted, Declined bool
-	Approve            bool   // whether the person has chosen to approve, in a form that was accepted
-	Reason             string // reason that the person has given, in a form that was accepted; may be empty
+	Approve            bool   // whether the person chose to approve in an accepted form
+	Reason             string // the person's reason in an accepted form; may be empty
 }
 
 // Read parses the result of an elicitation.
@@ -87,15 +87,15 @@ func Read(result []byte) Reply {
 	return Reply{}
 }
 
-// Parked returns the result for a call that has waited long enough. The person can still answer. If
-// the client repeats the call, it gets that answer. The text does not explain how to answer,
-// because the model reads the text and might have a shell.
+// Parked returns the result for a call that has waited long enough. The person can still answer,
+// and the client gets that answer by repeating the call. The text does not explain how to answer,
+// because the model reads it and might have a shell.
 func Parked(id string) string {
 	return fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", id)
 }
 
-// NoConsent returns the result for a call that was not approved, with the reason. The argument gone
-// means that the client has stopped waiting, and ending means that the proxy is shutting down.
+// NoConsent returns the result for a call that was not approved, with the reason. gone reports
+// whether the client has stopped waiting, and ending whether the proxy is shutting down.
 func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, ending bool, now time.Time) string {
 	switch {
 	case said.State == approval.Denied:
@@ -115,8 +115,8 @@ func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, end
 	}
 }
 
-// denied returns the result for a call that was denied, with the reason and the time. A client may
-// also deny a call without asking its user.
+// denied returns the result for a denied call, with the reason and the time. A client may also deny
+// a call without asking its user.
 func denied(tool string, said approval.Answer, now time.Time) string {
 	why := "A person denied " + tool
 	if said.Channel == approval.Elicit && said.Reason == "" {
@@ -134,18 +134,18 @@ func denied(tool string, said approval.Answer, now time.Time) string {
 	return why + " Do not call it again with these arguments."
 }
 
-// maxCaller is the maximum length of the names of the principal and the client in a log line.
+// maxCaller is the maximum length of the principal's and the client's names in a log line.
 const maxCaller = 200
 
-// WaitingLogLine returns a log line that tells operators that a call is waiting for an answer. Its
-// argument how explains how to answer.
+// WaitingLogLine returns a log line that tells operators that a call is waiting for an answer. how
+// explains how to answer.
 func WaitingLogLine(c approval.Call, id, client, how string) string {
 	return fmt.Sprintf("approval %s wanted: %s on %s, by %s; answer: %s",
 		id, text.Escape(c.Tool), text.Escape(c.Upstream), text.Caller(c.Principal, client, maxCaller), how)
 }
 
-// HowToAnswer explains how to answer an approval. Its argument verb is the command that operators
-// can use to answer, if they can.
+// HowToAnswer explains how to answer an approval. verb is the command that operators can answer
+// with, if they can answer.
 func HowToAnswer(r *approval.Request, verb string) string {
 	only, _ := channel.Find(r.Via)
 	switch {

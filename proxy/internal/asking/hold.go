@@ -2,41 +2,39 @@ package asking
 
 import "time"
 
-const progressEvery = 5 * time.Second // interval between progress notifications while a person has not answered
+const progressEvery = 5 * time.Second // interval between progress notifications until a person has answered
 
 // An Event is something that happens while a call waits for a person's answer.
 type Event int
 
-// The events that [Hold.Wait] returns.
+// Events returned by [Hold.Wait].
 const (
 	Ended    Event = iota // the person has answered, the time has passed, or the client has stopped waiting
-	Gone                  // the call that has shown the question on its client is gone
+	Gone                  // the call that showed the question to the client's user is gone
 	Unasked               // the client has not shown the question
 	Progress              // a progress notification is due
 )
 
-// A Hold represents a call that is waiting for a person's answer. It is not safe for concurrent
-// use.
+// A Hold is a call's wait for a person's answer. It is not safe for concurrent use.
 type Hold struct {
 	answered, over, unasked <-chan struct{}
 	end                     *time.Timer
 	progress                *time.Ticker
 }
 
-// NewHold starts a wait. The wait ends after d, or earlier if one of the two channels is closed.
+// NewHold starts a wait that ends after d, or earlier if one of the two channels is closed.
 func NewHold(d time.Duration, answered, over <-chan struct{}) *Hold {
 	return &Hold{answered: answered, over: over, end: time.NewTimer(d)}
 }
 
-// Tell makes [Hold.Wait] return [Progress] at regular intervals, and return [Unasked] once, when
-// the given channel is closed.
+// Tell makes [Hold.Wait] return [Progress] at regular intervals, and [Unasked] once, when the given
+// channel is closed.
 func (h *Hold) Tell(unasked <-chan struct{}) {
 	h.progress, h.unasked = time.NewTicker(progressEvery), unasked
 }
 
-// Wait waits for the next event and returns it. [Ended] is the last event. If the channel gone is
-// closed, Wait returns [Gone]. Wait needs little stack space, so that a goroutine that waits for a
-// long time occupies little memory.
+// Wait waits for the next event and returns it. [Ended] is the last event. If gone is closed, Wait
+// returns [Gone]. Wait needs little stack space, so that a long wait occupies little memory.
 func (h *Hold) Wait(gone <-chan struct{}) Event {
 	var progress <-chan time.Time
 	if h.progress != nil {

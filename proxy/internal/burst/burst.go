@@ -1,28 +1,27 @@
-// Package burst combines the work on messages that were read at the same time, so that they can
-// share one slow step such as a write to disk.
+// Package burst combines the work on messages that were read together, so that they can share one
+// slow step such as a write to disk.
 package burst
 
 import "sync"
 
 // Most is the maximum number of messages in a burst. If a burst contained all messages that a
-// client has in flight, then client, proxy and server would take turns instead of working at the
-// same time.
+// client has in flight, the client, the proxy and the server would take turns instead of working
+// concurrently.
 const Most = 32
 
-// Several is the minimum number of calls in flight that makes further calls likely enough to wait
-// briefly for them.
+// Several is how many calls must be in flight to make a brief wait for further calls worthwhile.
 const Several = 5
 
-// A Reading detects where bursts begin and end in the messages from one source. It is not safe for
-// concurrent use.
+// A Reading detects where bursts begin and end among the messages from one source. It is not safe
+// for concurrent use.
 type Reading struct {
 	Begin, End func()
 
-	left int // number of messages that may still join the burst; 0 outside of a burst
+	left int // how many more messages may join the burst; 0 outside a burst
 }
 
-// Before must be called before each message is handled. Its argument more reports whether another
-// message can be read without blocking.
+// Before must be called before each message is handled. more reports whether another message can be
+// read without blocking.
 func (r *Reading) Before(more bool) {
 	if r.left == 0 && more {
 		r.left = Most
@@ -30,11 +29,11 @@ func (r *Reading) Before(more bool) {
 	}
 }
 
-// After must be called after each message has been handled. Its argument more has the same meaning
-// as for Before.
+// After must be called after each message has been handled. more has the same meaning as for
+// Before.
 func (r *Reading) After(more bool) {
 	switch {
-	case r.left == 0: // no burst
+	case r.left == 0: // outside a burst
 	case r.left > 1 && more:
 		r.left--
 	default:
@@ -50,13 +49,12 @@ func (r *Reading) Stop() {
 	}
 }
 
-// A Step is the remaining work on one message. Its method Continue may block before it does the
-// work.
+// A Step is the remaining work on one message. Continue may block before it does the work.
 type Step interface{ Continue() }
 
-// A Burst holds back steps while more messages can be read, so that the steps block at the same
-// time, and then runs them in order. The zero value is ready to use. A Burst is safe for concurrent
-// use. A nil Burst holds nothing back.
+// A Burst holds back steps while more messages can be read, and then runs them in order, so that
+// they block together. The zero value is ready to use. A Burst is safe for concurrent use. A nil
+// Burst holds nothing back.
 type Burst struct {
 	mu     sync.Mutex
 	active bool // whether a burst has begun but not ended
@@ -70,7 +68,7 @@ func (b *Burst) Begin() {
 	b.active = true
 }
 
-// Add holds back a step. Outside of a burst it returns false, and the caller must run the step
+// Add holds back a step. Outside a burst, it returns false, and the caller must run the step
 // itself.
 func (b *Burst) Add(s Step) bool {
 	if b == nil {
@@ -84,14 +82,14 @@ func (b *Burst) Add(s Step) bool {
 	return b.active
 }
 
-// Flush runs the steps that were held back, because a message of another kind must be handled next.
-// The burst continues.
+// Flush runs the held-back steps, because a message of another kind comes next. The burst
+// continues.
 func (b *Burst) Flush() { b.run(true) }
 
-// End ends the burst and runs the steps that were held back.
+// End ends the burst and runs the held-back steps.
 func (b *Burst) End() { b.run(false) }
 
-// run runs the steps that were held back. If stays is true, the burst continues after that.
+// run runs the held-back steps. If stays is true, the burst continues afterwards.
 func (b *Burst) run(stays bool) {
 	b.mu.Lock()
 	steps := b.steps

@@ -14,8 +14,8 @@ import (
 // Logs holds the logs of a client's streams. Budget must be set before use. A Logs is safe for
 // concurrent use.
 type Logs struct {
-	Budget    *Budget // counts the bytes in the logs
-	Principal string  // principal of the client
+	Budget    *Budget // counts the bytes in all logs
+	Principal string  // the client's principal
 
 	mu     sync.Mutex
 	last   int
@@ -23,8 +23,8 @@ type Logs struct {
 	closed bool
 }
 
-// open starts a log for a new stream that answers the given request. If there are too many logs, it
-// drops the oldest one. The stream of that log then cannot be resumed.
+// open starts a log for the stream that answers the given request. If the client has too many logs,
+// open drops the oldest, whose stream then cannot be resumed.
 func (s *Logs) open(request []byte) *log {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,8 +68,8 @@ func (s *Logs) Close() {
 	}
 }
 
-// find returns the log that contains the event with the given ID, and the number of that event. It
-// returns nil if the stream is unknown.
+// find returns the log with the given event ID, and the number of that event, or nil if the stream
+// is unknown.
 func (s *Logs) find(lastEventID string) (l *log, seen int) {
 	name, seen := parseID(lastEventID)
 	s.mu.Lock()
@@ -80,8 +80,8 @@ func (s *Logs) find(lastEventID string) (l *log, seen int) {
 	return nil, 0
 }
 
-// serve writes the events after the event with the number seen, and then the rest of the stream. It
-// reports whether the client has received the complete stream.
+// serve writes the events after the one numbered seen, and then the rest of the stream. It reports
+// whether the client has received the whole stream.
 func (l *log) serve(w http.ResponseWriter, r *http.Request, seen int, stop <-chan struct{}) (whole bool) {
 	startEvents(w)
 	flush(w)
@@ -122,16 +122,16 @@ func (s *Logs) Resume(w http.ResponseWriter, r *http.Request, stop <-chan struct
 }
 
 // Resumable reports whether clients of the given revision know that a stream may end before the
-// answer, and that it may begin with an event that has no data.
+// answer, and that it may begin with an event without data.
 func Resumable(protocol string) bool { return protocol >= "2025-11-25" && protocol < "2026" }
 
-// Limits for the bytes that are kept for clients that may reconnect, per principal and in total.
+// Limits on the bytes kept for clients that may reconnect, per principal and in total.
 const (
 	budgetEach = 16 << 20
 	budgetAll  = 64 << 20
 )
 
-// eventCost is added to the size of an event to account for memory other than its bytes.
+// eventCost is the number of bytes counted per event in addition to its size.
 const eventCost = 64
 
 // A Budget limits the bytes that streams keep for clients that may reconnect, per principal and in
@@ -140,17 +140,17 @@ const eventCost = 64
 type Budget struct {
 	mu    sync.Mutex // guards the fields below it and the logs
 	total int
-	held  map[string]*holding // keyed by principal; contains no empty holdings
+	held  map[string]*holding // keyed by principal, without empty holdings
 }
 
-// A holding contains the events that are kept for the streams of one principal.
+// A holding holds the events kept for the streams of one principal.
 type holding struct {
 	principal string
 	bytes     int
 	logs      list.List // elements are *log with events, oldest first
 }
 
-// drop deletes all events in the log. Later calls of add do not keep any events.
+// drop deletes all events in the log, and makes add keep none from now on.
 func (l *log) drop() {
 	l.budget.mu.Lock()
 	defer l.budget.mu.Unlock()
@@ -158,7 +158,7 @@ func (l *log) drop() {
 	l.dropped = true
 }
 
-// add appends an event and returns its ID. If the stream has too many events, it deletes the
+// add appends an event and returns its ID. If the stream has too many events, add deletes the
 // oldest.
 func (l *log) add(parts [][]byte, last bool) (id string) {
 	size := eventCost
@@ -198,8 +198,8 @@ func (l *log) empty() {
 	l.budget.uncount(l, l.size)
 }
 
-// since returns the events after the event with the number seen, the number of the first of these
-// events, whether the stream is complete, and a channel that is closed when the next event arrives.
+// since returns the events after the one numbered seen, the number of the first of them, whether
+// the stream is complete, and a channel that is closed when the next event arrives.
 func (l *log) since(seen int) (events [][]byte, from int, done bool, more <-chan struct{}) {
 	l.budget.mu.Lock()
 	defer l.budget.mu.Unlock()
@@ -212,7 +212,7 @@ func (l *log) since(seen int) (events [][]byte, from int, done bool, more <-chan
 	return slices.Clone(events[min(from-first, len(events)):]), from, l.done, l.more
 }
 
-// count adds n bytes to the cost of l. If necessary, it first deletes older events. The caller must
+// count adds n bytes to the cost of l, after deleting older events if necessary. The caller must
 // hold the lock.
 func (b *Budget) count(l *log, n int) {
 	h := b.held[l.principal]
@@ -262,7 +262,7 @@ func (h *holding) oldest() *log {
 	return l
 }
 
-// largest returns the holding that has the most bytes.
+// largest returns the holding with the most bytes.
 func (b *Budget) largest() (most *holding) {
 	for _, h := range b.held {
 		if most == nil || h.bytes > most.bytes || h.bytes == most.bytes && h.principal < most.principal {
@@ -272,40 +272,39 @@ func (b *Budget) largest() (most *holding) {
 	return most
 }
 
-// A log keeps the events of one stream, starting with the first event that the client may have
-// missed. It is kept while the stream is open. After that, it is kept only if the client may have
-// missed the end. If the budget has no room for an answer, the answer is lost, and the client gets
-// an error instead.
+// A log keeps the events of one stream, starting with the first that the client may have missed. It
+// is kept while the stream is open, and longer only if the client may have missed the end. If the
+// budget has no room for an answer, the answer is lost, and the client gets an error instead.
 type log struct {
 	name      string
 	principal string
-	request   []byte // ID of the request; nil if the ID is too long to keep
+	request   []byte // request ID; nil if it is too long to keep
 	budget    *Budget
 
-	// The budget's lock guards the fields below. After open has returned, only budget.go accesses
+	// The budget's lock guards the fields below. Once open has returned, only budget.go accesses
 	// them.
 	next    int // number of the next event
 	events  [][]byte
-	size    int           // sum of the costs of all events
-	place   *list.Element // position in the principal's list; nil if no events are kept
+	size    int           // total cost of the events
+	place   *list.Element // position in the principal's list; nil if the log has no events
 	done    bool
 	lost    bool          // whether the answer could not be kept
 	dropped bool          // whether no client will resume the stream
 	more    chan struct{} // closed when the next event arrives
 }
 
-// Limits for the events that are kept for clients that have lost a stream. A [Budget] limits all
-// streams together.
+// Limits on the events kept for clients that have lost a stream. A [Budget] limits all streams
+// together.
 const (
 	maxStreams     = 64      // maximum number of streams per client
 	maxEvents      = 256     // maximum number of events per stream
 	maxStreamBytes = 4 << 20 // maximum number of bytes per stream
-	maxKeptID      = 128     // maximum length of a request ID that is kept for the error sent in place of a lost answer
+	maxKeptID      = 128     // maximum length of a request ID kept for the error that replaces a lost answer
 )
 
 func (l *log) id(number int) string { return eventID(l.name, number) }
 
-// lostAnswer returns the error that is sent in place of a lost answer.
+// lostAnswer returns the error that replaces a lost answer.
 func (l *log) lostAnswer() []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":%q}}`, l.request,
 		"The answer to this request is lost: the client had left the stream, and the proxy stores only a limited number of answers. Find out what happened before repeating the request.")

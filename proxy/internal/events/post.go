@@ -2,10 +2,10 @@
 // the answer is the only message.
 //
 // A [Post] responds to one POST request. A [Push] serves the GET stream of a session, which carries
-// messages that do not belong to a request. [Lines] serves the only stream of an HTTP+SSE client
-// (revision 2024-11-05). [Logs] keeps the events of a session's streams, so that a client that has
-// lost a stream can reconnect. All of them are safe for concurrent use, and callers never have to
-// wait for a slow client.
+// messages outside any request. [Lines] serves the only stream of an HTTP+SSE client (revision
+// 2024-11-05). [Logs] keeps the events of a session's streams, so that a client that has lost a
+// stream can reconnect. All of them are safe for concurrent use, and callers never have to wait for
+// a slow client.
 package events
 
 import (
@@ -20,18 +20,18 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 )
 
-// jsonType is the value of a header. It must not be modified.
+// jsonType is a header value. It must not be modified.
 var jsonType = []string{"application/json"}
 
-// A Post is the response to one POST request. If the answer is the only message, it consists of one
-// JSON object. Otherwise it is an event stream, which starts with the first message before the
+// A Post is the response to one POST request. If the answer is the only message, the response is
+// one JSON object. Otherwise, it is an event stream, which starts with the first message before the
 // answer.
 type Post struct {
 	o      PostOptions
 	events bool // whether the client prefers an event stream to a single JSON object
 
 	mu     sync.Mutex
-	w      http.ResponseWriter // nil after the handler has returned
+	w      http.ResponseWriter // nil once the handler has returned
 	stream bool                // whether the event stream has begun
 	done   bool                // whether the answer has been written
 	log    *log                // events that the client may have missed; nil if the stream cannot be resumed
@@ -43,7 +43,7 @@ type PostOptions struct {
 	ID     []byte   // ID of the message
 	Rev    *rev.Rev // revision family of the message
 	Accept string   // value of the Accept header
-	Logs   *Logs    // logs for resuming the stream; nil if it cannot be resumed
+	Logs   *Logs    // logs for resuming the stream, or nil
 }
 
 // NewPost returns the response to a POST request. Finish must be called before the handler returns.
@@ -85,8 +85,8 @@ func (s *Post) Try(parts ...[]byte) bool {
 	return true
 }
 
-// event writes a message to the event stream. If the client has lost the stream and will reconnect,
-// event keeps the message for it.
+// event writes a message to the event stream. If the client has lost the stream but will reconnect,
+// event keeps the message.
 func (s *Post) event(parts [][]byte, last bool) {
 	if s.w != nil {
 		s.begin()
@@ -102,7 +102,7 @@ func (s *Post) event(parts [][]byte, last bool) {
 	}
 }
 
-// Reply writes the answer. After that, further calls do nothing.
+// Reply writes the answer. Later calls have no effect.
 func (s *Post) Reply(parts ...[]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *Post) Reply(parts ...[]byte) {
 }
 
 // Refuse writes the answer with the given HTTP status. It returns false if another message has
-// already been written; in that case, the caller must use [Post.Reply].
+// already been written; the caller must then use [Post.Reply].
 func (s *Post) Refuse(status int, answer []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,8 +130,8 @@ func (s *Post) Refuse(status int, answer []byte) bool {
 	return true
 }
 
-// ExpectLateAnswer prepares for an answer that another goroutine will write while the handler is
-// still busy. The client must not send its next request on the same connection then.
+// ExpectLateAnswer prepares for an answer that another goroutine writes while the handler is still
+// busy. The client must then not send its next request on the same connection.
 func (s *Post) ExpectLateAnswer() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +141,7 @@ func (s *Post) ExpectLateAnswer() {
 }
 
 // Interrupt ends the response for now, because the upstream has ended its stream and wants the
-// client to reconnect. It returns false if the client cannot do that.
+// client to reconnect. It returns false if the client cannot reconnect.
 func (s *Post) Interrupt(retry time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,11 +174,11 @@ func (s *Post) writeBody(status int, parts ...[]byte) {
 	for _, part := range parts {
 		_, _ = s.w.Write(part)
 	}
-	flush(s.w) // the handler may still be waiting if another goroutine replies
+	flush(s.w) // if another goroutine replies, the handler may still be waiting
 }
 
-// status returns the HTTP status for an error. Revision 2026-07-28 specifies it; in earlier
-// revisions it is always 200.
+// status returns the HTTP status for an error, as specified by revision 2026-07-28. In earlier
+// revisions, it is always 200.
 func (s *Post) status(parts [][]byte) int {
 	if s.o.Rev != rev.Rev2026 || len(parts) > 1 && len(parts[1]) > 4<<10 {
 		return http.StatusOK
@@ -201,7 +201,7 @@ func (s *Post) status(parts [][]byte) int {
 	}
 }
 
-// Finish must be called when the handler returns. Nothing is written after that. If the client has
+// Finish must be called when the handler returns; nothing is written afterwards. If the client has
 // received the end of the stream, Finish drops the log.
 func (s *Post) Finish(r *http.Request) {
 	s.mu.Lock()

@@ -10,53 +10,53 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// Limits for the messages that are kept for the stream of a session. None of these messages is an
-// answer. The limits are lower while no stream is open, and for messages that have already been
-// written, because there are many sessions and most of them never miss a message.
+// Limits on the messages, which do not include answers, kept for the stream of a session. The
+// limits are lower while no stream is open, and for messages that have been written, because most
+// of the many sessions never miss a message.
 const (
 	maxPushed      = 256     // maximum number of messages for an open stream
-	maxPushedBytes = 1 << 20 // maximum total size of these messages in bytes
+	maxPushedBytes = 1 << 20 // maximum total size of those messages in bytes
 	maxKept        = 64
 	maxKeptBytes   = 16 << 10
 )
 
-// pushName is the name of the stream in event IDs. The names of POST streams are numbers, starting
-// at one.
+// pushName is the stream's name in event IDs. The names of POST streams are numbers starting at
+// one.
 const pushName = "0"
 
-// A Push queues the messages of an HTTP session that do not belong to a request, until they are
-// written to the client's GET stream. It keeps them for a while after that: if the stream breaks,
-// the client will send the ID of the last event that it has received. Nothing is allocated before
-// the first message. A Push is safe for concurrent use.
+// A Push queues the messages of an HTTP session outside any request, until they are written to the
+// client's GET stream. It keeps them a little longer, because after a broken stream, the client
+// sends the ID of the last event that it has received. Nothing is allocated before the first
+// message. A Push is safe for concurrent use.
 type Push struct {
 	news func(message []byte) bool
 
 	mu       sync.Mutex
-	sent     []pushed // messages that were written, although the client might not have received them
+	sent     []pushed // written messages that the client might have missed
 	waiting  []pushed
 	last     int           // number of the newest event
 	open     int           // number of open GET streams
 	replaced chan struct{} // closed when the client resumes the stream; nil before the first stream
 	ended    bool
 
-	// Created together with the first stream, and never changed after that.
+	// Created with the first stream, and constant afterwards.
 	wake   wait.Signal
 	closed chan struct{}
 }
 
-// A pushed is a message in the stream, together with its event number.
+// A pushed is a message in the stream and its event number.
 type pushed struct {
 	number  int
 	message []byte
 }
 
-// NewPush returns a Push. The function news reports whether a message only announces a change; of
-// several equal messages of this kind, only one is kept.
+// NewPush returns a Push. news reports whether a message only announces a change; of equal
+// announcements, only one is kept.
 func NewPush(news func(message []byte) bool) *Push {
 	return &Push{news: news}
 }
 
-// Send queues a message for the client. If a stream is open, the message is written immediately.
+// Send queues a message for the client, and writes it immediately if a stream is open.
 func (s *Push) Send(parts ...[]byte) {
 	message := bytes.Join(parts, nil)
 	s.mu.Lock()
@@ -78,8 +78,8 @@ func (s *Push) Send(parts ...[]byte) {
 	}
 }
 
-// bounded removes messages until both limits are met. It removes the oldest first, but removes
-// announcements of changes last.
+// bounded removes messages until both limits are met: the oldest first, but announcements of
+// changes last.
 func (s *Push) bounded(events []pushed, count, size int) []pushed {
 	total := 0
 	for _, e := range events {
@@ -102,7 +102,7 @@ func (s *Push) bounded(events []pushed, count, size int) []pushed {
 	return events
 }
 
-// Reply does the same as Send. It is never called, because a Push does not carry answers.
+// Reply is like Send. It is never called, because a Push carries no answers.
 func (s *Push) Reply(parts ...[]byte) { s.Send(parts...) }
 
 // Listening reports whether the client has opened a stream.
@@ -123,8 +123,8 @@ func (s *Push) Close() {
 }
 
 // Serve writes the stream in response to a GET request until the client disconnects, Close is
-// called, or stop is closed. If prime is true, the stream begins with an event without data; only
-// certain clients understand this.
+// called, or stop is closed. If prime is true, the stream begins with an event without data, which
+// only certain clients understand.
 func (s *Push) Serve(w http.ResponseWriter, r *http.Request, prime bool, stop <-chan struct{}) {
 	replaced, from, missed := s.join(seenPushed(r.Header.Get("Last-Event-ID")))
 	defer s.leave()
@@ -156,8 +156,8 @@ func (s *Push) Serve(w http.ResponseWriter, r *http.Request, prime bool, stop <-
 
 func pushID(number int) string { return eventID(pushName, number) }
 
-// seenPushed returns the number of the event with the given ID. It returns -1 if the event does not
-// belong to this stream.
+// seenPushed returns the number of the event with the given ID, or -1 if the event does not belong
+// to this stream.
 func seenPushed(lastEventID string) int {
 	if name, seen := parseID(lastEventID); name == pushName {
 		return seen
@@ -171,10 +171,9 @@ func writePushed(w http.ResponseWriter, events []pushed) {
 	}
 }
 
-// join registers a stream. If the stream resumes after the event with the number seen, it replaces
-// the earlier streams, because the client must have lost them. It then also receives the messages
-// that were written to those streams after that event. The result from is the number of the last
-// event before this stream.
+// join registers a stream. A stream that resumes after the event numbered seen replaces the earlier
+// streams, which the client must have lost, and receives the messages written to them after that
+// event. from is the number of the last event before this stream.
 func (s *Push) join(seen int) (replaced <-chan struct{}, from int, missed []pushed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,7 +210,7 @@ func (s *Push) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open--
-	if len(s.waiting) > 0 { // another stream may have missed the wake-up
+	if len(s.waiting) > 0 { // another stream may have missed the signal
 		s.wake.Send()
 	}
 	if s.open == 0 {
@@ -219,8 +218,8 @@ func (s *Push) leave() {
 	}
 }
 
-// take returns the queued messages for a stream, and keeps them so that the stream can be resumed,
-// as far as the limits allow. It returns nil if another stream has replaced this one.
+// take returns the messages queued for a stream, and keeps them, within the limits, for resuming
+// the stream. It returns nil if another stream has replaced this one.
 func (s *Push) take(replaced <-chan struct{}) []pushed {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,14 +13,14 @@ import (
 // KeepAlive is the interval between comments on a silent stream.
 const KeepAlive = 25 * time.Second
 
-// usualRetry is how long clients should wait before they reconnect for the rest of a stream.
+// usualRetry is how long clients should wait before they reconnect to a stream.
 const usualRetry = time.Second
 
 // eventID returns the ID of the event with the given number in a stream.
 func eventID(stream string, number int) string { return stream + "_" + strconv.Itoa(number) }
 
-// parseID returns the stream name and the event number in an event ID. The stream name is empty if
-// the ID is invalid.
+// parseID returns the stream name and the event number in an event ID, or an empty name if the ID
+// is invalid.
 func parseID(id string) (stream string, number int) {
 	stream, digits, _ := strings.Cut(id, "_")
 	number, err := strconv.Atoi(digits)
@@ -51,7 +51,7 @@ func writeEventID(w http.ResponseWriter, id string, parts [][]byte) {
 	writeEvent(w, parts)
 }
 
-// writePrime writes the first event of a stream that the client can resume.
+// writePrime writes the first event of a resumable stream.
 func writePrime(w http.ResponseWriter, id string) {
 	_, _ = w.Write([]byte("id: " + id + "\nretry: " + strconv.FormatInt(usualRetry.Milliseconds(), 10) + "\ndata: \n\n"))
 }
@@ -68,18 +68,18 @@ func flush(w http.ResponseWriter) {
 	}
 }
 
-// Lines is an io.Writer that sends each line written to it as an event. It is used for the stream
-// of HTTP+SSE (revision 2024-11-05). It is safe for concurrent use.
+// Lines is an io.Writer that sends each line as an event, for the stream of HTTP+SSE (revision
+// 2024-11-05). It is safe for concurrent use.
 type Lines struct {
 	mu     sync.Mutex
 	w      http.ResponseWriter
-	inside bool // whether the last write has ended in the middle of a line
+	inside bool // whether the latest write ended in the middle of a line
 }
 
-// NewLines returns the stream of a client. Begin must be called before Write.
+// NewLines returns a client's stream. Begin must be called before Write.
 func NewLines(w http.ResponseWriter) *Lines { return &Lines{w: w} }
 
-// Begin starts the stream. The first event tells the client where to post its messages.
+// Begin starts the stream with an event that tells the client where to post its messages.
 func (e *Lines) Begin(where string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -88,7 +88,7 @@ func (e *Lines) Begin(where string) {
 	flush(e.w)
 }
 
-// Comment sends a comment, which keeps a silent stream open. In the middle of a line, it sends
+// Comment sends a comment, which keeps a silent stream open. In the middle of a line, it does
 // nothing.
 func (e *Lines) Comment() {
 	e.mu.Lock()
@@ -98,7 +98,7 @@ func (e *Lines) Comment() {
 	}
 }
 
-// Write writes a part of a line, or any number of lines.
+// Write writes part of a line, or any number of lines.
 func (e *Lines) Write(b []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package front implements the transports to clients: stdio, streamable HTTP, and HTTP+SSE
-// (2024-11-05). It parses messages and passes them to the pipeline (calls) or to the router (other
-// messages).
+// Package front implements the transports for clients: stdio, streamable HTTP, and HTTP+SSE
+// (2024-11-05). It parses messages and passes calls to the pipeline and all other messages to the
+// router.
 //
 // [Front.ServeStdio] serves one stdio client. [Front.Handler] is the HTTP endpoint: [Access]
 // configures who can use it, and package httpguard enforces that.
@@ -49,16 +49,16 @@ type Front struct {
 	Router     *router.Router
 	MaxRequest int // maximum size of a client's message in bytes
 
-	// Asked returns the sessions that have calls waiting for a person, or approved calls.
+	// Asked returns the sessions with calls that are waiting for a person or have been approved.
 	Asked func() map[string]bool
 
-	// Hook handles an event from an agent's hook and returns the answer. If the agent is unknown,
-	// it returns an error. It blocks while a person is asked.
+	// Hook handles an event from an agent's hook and returns the answer. It returns an error if the
+	// agent is unknown. It blocks while a person is asked.
 	Hook func(ctx context.Context, principal, agent string, r *http.Request, event []byte) ([]byte, error)
 }
 
 // begin registers the ID of a request that is not a call, and returns a function that serves the
-// request. If a request with that ID is in flight, begin refuses the new request and returns nil.
+// request. If the ID is already in use, begin refuses the request and returns nil.
 func (f *Front) begin(ctx context.Context, q session.Request) (serve func()) {
 	requests, id, m := &q.Client.Requests, wire.IDKey(q.Message.ID), q.Message
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -69,7 +69,7 @@ func (f *Front) begin(ctx context.Context, q session.Request) (serve func()) {
 		return nil
 	}
 	result := func() ([]byte, error) {
-		defer requests.End(id) // this must happen before the answer is sent, because a client that has read the answer may reuse the ID
+		defer requests.End(id) // before the answer is sent, because a client that has read it may reuse the ID
 		return f.Router.ClientRequest(ctx, q)
 	}
 	return func() {
@@ -80,7 +80,7 @@ func (f *Front) begin(ctx context.Context, q session.Request) (serve func()) {
 	}
 }
 
-// duplicateCall refuses a call whose ID is already in flight, and records the refusal.
+// duplicateCall refuses a call whose ID is already in use, and records the refusal.
 func (f *Front) duplicateCall(t *pipeline.Call) {
 	r := pipeline.PlainRefusal(string(gate.KindDuplicate), "A request with this id is still in flight; this call was not made.")
 	if t.Tool != nil {
@@ -89,8 +89,8 @@ func (f *Front) duplicateCall(t *pipeline.Call) {
 	t.AnswerOnly(r)
 }
 
-// expireClients ends HTTP sessions that have been idle for the duration ttl. When the proxy shuts
-// down, it cancels the calls of all clients and returns.
+// expireClients ends HTTP sessions that have been idle for longer than ttl. When the proxy shuts
+// down, it cancels all clients' calls and returns.
 func (f *Front) expireClients(ttl time.Duration) {
 	if ttl == 0 {
 		ttl = time.Hour
@@ -122,9 +122,8 @@ func (f *Front) expireClients(ttl time.Duration) {
 	}
 }
 
-// idle reports whether a session has not been used for the duration ttl. A session is in use while
-// it has an open request or stream. It is also in use while it has an approval that the client can
-// still use by calling again.
+// idle reports whether a session has been unused for longer than ttl. An open request or stream
+// keeps a session in use, and so does an approval that the client can still use by calling again.
 func (f *Front) idle(c *session.Client, ttl time.Duration, asked map[string]bool) bool {
 	push, ok := c.Out.(*events.Push)
 	if !ok {
@@ -133,7 +132,7 @@ func (f *Front) idle(c *session.Client, ttl time.Duration, asked map[string]bool
 	return f.Sessions.Idle(c, c.Requests.Any() || push.Listening() || asked[c.State.ID], ttl)
 }
 
-// expireShared ends HTTP sessions that no replica has used for the duration ttl. It tells the other
+// expireShared ends HTTP sessions that no replica has used for longer than ttl. It tells the other
 // replicas which sessions are in use here, and drops the clients of sessions that other replicas
 // have ended.
 func (f *Front) expireShared(ttl time.Duration) {
@@ -190,16 +189,14 @@ const (
 	defaultSessionsAll = 10_000
 )
 
-// A sessionLimit limits the number of open HTTP sessions, because a client can open a session with
-// a single request.
+// A sessionLimit limits the number of open HTTP sessions, because a single request can open one.
 type sessionLimit struct {
 	each, all int
 
-	mu sync.Mutex // held while sessions are counted and another one is opened
+	mu sync.Mutex // held while counting sessions and opening one
 }
 
-// open opens a session and returns its client. If the limit does not allow another session, open
-// returns the reason.
+// open opens a session and returns its client, or the reason if a limit has been reached.
 func (s *sessionLimit) open(f *Front, principal, transport string, header http.Header, out spec.Stream) (c *session.Client, refusal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

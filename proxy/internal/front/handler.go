@@ -24,39 +24,38 @@ type handler struct {
 	front        *Front
 	path         string
 	guard        *httpguard.Guard
-	hooks        bool // whether the hooks of agents are served
+	hooks        bool // whether agents' hooks are served
 	sessionLimit *sessionLimit
-	turns        *turns.Turns // nil if there is only one principal
+	turns        *turns.Turns // nil with a single principal
 	beside       func(w http.ResponseWriter, r *http.Request, trusted bool) bool
-	sse2024      sync.Map // maps each client ID to the client's *reader
+	sse2024      sync.Map // client ID to *reader
 }
 
-// Names of headers in streamable HTTP.
+// Headers of streamable HTTP.
 const (
 	sessionHeader  = "Mcp-Session-Id"
 	protocolHeader = "Mcp-Protocol-Version"
 )
 
-// onlyOnce lists the headers that a request must not contain more than once.
+// onlyOnce lists the headers that a request must not repeat.
 var onlyOnce = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Name", "Content-Type"}
 
-// An exchange lasts from an HTTP request until the end of the response. It holds the resources that
-// must be released then. In this way, the functions that acquire the resources can return while the
-// call is waiting.
+// An exchange lasts from an HTTP request to the end of the response. It holds the resources to
+// release then, so that the functions that acquire them can return while the call is waiting.
 type exchange struct {
 	w http.ResponseWriter
 	r *http.Request
 
 	caller  httpguard.Caller
-	release func()          // stops counting the body's bytes as in use; nil if no body was read
+	release func()          // stops counting the body's bytes; nil if no body was read
 	turn    *turns.Turn     // turn for handling the message
 	post    *events.Post    // nil if the response is not a JSON-RPC message
 	client  *session.Client // client for this request only; nil if the client belongs to a session
 	bound   func() bool     // detaches the call from the connection; nil if the call is not attached
-	call    *pipeline.Call  // nil if the request is not a call, or has been answered
+	call    *pipeline.Call  // nil if the request is not a call or has been answered
 }
 
-// checkMediaType refuses a request unless its headers clearly say that the body is JSON.
+// checkMediaType refuses a request unless its headers clearly declare the body as JSON.
 func checkMediaType(w http.ResponseWriter, r *http.Request) bool {
 	for _, name := range onlyOnce {
 		if len(r.Header[name]) > 1 {
@@ -85,7 +84,7 @@ func plainJSON(contentType string) bool {
 	return err == nil && kind == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// first returns the first value of the header. The name must be in canonical form.
+// first returns the first value of the header with the given canonical name.
 func first(r *http.Request, name string) string {
 	if values := r.Header[name]; len(values) > 0 {
 		return values[0]
@@ -93,7 +92,7 @@ func first(r *http.Request, name string) string {
 	return ""
 }
 
-// turn returns the turn for a message from the caller, or nil if turns are not limited.
+// turn returns the turn for a caller's message, or nil if turns are not limited.
 func (h *handler) turn(v httpguard.Caller) *turns.Turn {
 	if h.turns == nil {
 		return nil
@@ -129,15 +128,14 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 	return nil
 }
 
-// newPost returns the stream for the answer to m. If logs is not nil, the client can resume the
-// stream.
+// newPost returns the stream for the answer to m, which the client can resume if logs is not nil.
 func newPost(w http.ResponseWriter, r *http.Request, m wire.Message, logs *events.Logs) *events.Post {
 	return events.NewPost(w, events.PostOptions{
 		Method: m.Method, ID: m.ID, Rev: rev.Of(first(r, protocolHeader)), Accept: first(r, "Accept"), Logs: logs,
 	})
 }
 
-// resumable returns the logs that let the client resume its streams. It returns nil if the client's
+// resumable returns the logs that let the client resume its streams, or nil if the client's
 // revision does not support this.
 func resumable(c *session.Client) *events.Logs {
 	if !events.Resumable(c.PeerOf(wire.Meta{}).Protocol) {
@@ -146,8 +144,8 @@ func resumable(c *session.Client) *events.Logs {
 	return &c.Streams
 }
 
-// isStateless reports whether a request with a method other than POST uses revision 2026-07-28. If
-// so, it refuses the request, because that revision supports only POST.
+// isStateless reports whether a request with a method other than POST uses revision 2026-07-28, and
+// refuses it if so, because that revision supports only POST.
 func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
 	if !mcp.IsModernProtocol(first(r, protocolHeader)) {
 		return false
@@ -157,10 +155,10 @@ func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
 	return true
 }
 
-// reject answers a message that is refused.
+// reject answers a refused message.
 func reject(w http.ResponseWriter, status int, id []byte, fault *wire.Fault) {
 	fault.ID = id
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(fault.Append(nil)) // an error means that the client has disconnected and needs no answer
+	_, _ = w.Write(fault.Append(nil)) // after an error, the client has disconnected
 }

@@ -51,7 +51,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // exchange serves a request until its response ends. Calls wait here, near the bottom of the stack:
-// people may take a long time to answer, and a deep stack would stay large in the meantime.
+// people may take a long time to answer, and a deep stack would stay large until then.
 func (h *handler) exchange(x *exchange) {
 	defer h.end(x)
 	h.serve(x)
@@ -60,14 +60,13 @@ func (h *handler) exchange(x *exchange) {
 	}
 }
 
-// wait returns after the call has been answered.
+// wait returns once the call has been answered.
 func (h *handler) wait(c *pipeline.Call) {
 	defer h.front.Life.Recovered(c.Method, c.ID, c.Stream)
 	c.Wait()
 }
 
-// end releases all resources that the exchange has acquired, even if a panic occurs while one of
-// them is released.
+// end releases all resources acquired by the exchange, even if releasing one of them panics.
 func (h *handler) end(x *exchange) {
 	defer x.caller.Release()
 	if x.release != nil {
@@ -117,7 +116,7 @@ func (h *handler) serve(x *exchange) {
 	}
 }
 
-// post serves a POST request. Such a request contains one message.
+// post serves a POST request, which contains one message.
 func (h *handler) post(x *exchange) {
 	w, r := x.w, x.r
 	if !checkMediaType(w, r) {
@@ -153,8 +152,8 @@ func (h *handler) post(x *exchange) {
 	h.inSession(x, m, meta)
 }
 
-// stateless serves a message in revision 2026-07-28. The message itself describes its client and
-// the client's capabilities. The headers must not contradict it.
+// stateless serves a message of revision 2026-07-28, which itself describes its client and the
+// client's capabilities. The headers must not contradict the message.
 func (h *handler) stateless(x *exchange, m wire.Message, meta wire.Meta) {
 	w, r, v := x.w, x.r, x.caller
 	if fault := checkHeaders(r, m, meta); fault != nil {
@@ -196,7 +195,7 @@ func (h *handler) stateless(x *exchange, m wire.Message, meta wire.Meta) {
 	q.Answer(f.Router.ClientRequest(ctx, q))
 }
 
-// get serves a GET request: the stream for messages that do not belong to a request.
+// get serves a GET request, for the stream of messages outside any request.
 func (h *handler) get(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	if isStateless(w, r, "GET stream") {
 		return
@@ -210,10 +209,10 @@ func (h *handler) get(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	}
 }
 
-// hookPath is the path for hook events. The name of the agent follows it.
+// hookPath is the path for hook events, before the name of the agent.
 const hookPath = "/hook/"
 
-// hook serves an event from the hook of an agent. If the event cannot be read, it returns an HTTP
+// hook serves an event from an agent's hook. If the event cannot be read, hook returns an HTTP
 // error. Most agents then let the call pass, so they must be configured to block it.
 func (h *handler) hook(x *exchange, agent string) {
 	w, r := x.w, x.r
@@ -242,5 +241,5 @@ func (h *handler) hook(x *exchange, agent string) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(answer) // an error means that the agent has disconnected and will not make the call
+	_, _ = w.Write(answer) // after an error, the agent has disconnected and will not make the call
 }

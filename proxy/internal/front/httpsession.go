@@ -50,9 +50,9 @@ func (h *handler) inSession(x *exchange, m wire.Message, meta wire.Meta) {
 	}
 }
 
-// belongsElsewhere reports whether a message is about a request at another replica: it answers a
-// request that this replica has sent to the client, or cancels a request that the client has sent
-// there.
+// belongsElsewhere reports whether a message refers to another replica's request: it answers a
+// request that the replica has sent to the client, or cancels one that the client has sent to the
+// replica.
 func (h *handler) belongsElsewhere(c *session.Client, m wire.Message) bool {
 	switch {
 	case !h.front.Sessions.Shared():
@@ -98,11 +98,10 @@ func (h *handler) initialize(w http.ResponseWriter, r *http.Request, principal s
 	q.Answer(result, err)
 }
 
-// client returns the client of the session that the request names. If the session does not belong
-// to the principal, client answers the request with an error and returns nil. If only other
-// replicas have served the session so far, client restores the session here. For a call, it does
-// not check whether another replica has ended the session, because the call itself finds out; see
-// [pipeline.Call].
+// client returns the client of the session named by the request. If the session does not belong to
+// the principal, client answers with an error and returns nil. If only other replicas have served
+// the session so far, client restores it here. For a call, it does not check whether another
+// replica has ended the session, because the call itself finds out; see [pipeline.Call].
 func (h *handler) client(w http.ResponseWriter, r *http.Request, principal string, isCall bool) *session.Client {
 	id := first(r, sessionHeader)
 	if id == "" {
@@ -131,7 +130,7 @@ func (h *handler) client(w http.ResponseWriter, r *http.Request, principal strin
 	return c
 }
 
-// delete serves a DELETE request. Such a request ends a session.
+// delete serves a DELETE request, which ends a session.
 func (h *handler) delete(w http.ResponseWriter, r *http.Request, principal string) {
 	if isStateless(w, r, "sessions") {
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Paths for HTTP+SSE (2024-11-05): the stream, and the endpoint for messages from the client.
+// Paths for HTTP+SSE (2024-11-05): the stream, and the endpoint for the client's messages.
 const (
 	ssePath      = "/sse"
 	messagesPath = "/messages"
@@ -43,7 +43,7 @@ func (h *handler) serveSSE(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// sse serves a client while its stream is open. The client is served like a stdio client: the
+// sse serves a client while its stream is open. It treats the client like a stdio client: the
 // stream is the proxy's output, and each POST request is a line of input.
 func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	f := h.front
@@ -59,7 +59,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	defer stop()
 	ctx, cancel := context.WithCancelCause(inner)
 	s := &reader{Front: f, client: c, ctx: ctx, out: out}
-	h.sse2024.Store(c.ID, s) // this must happen before the client gets the address for its messages
+	h.sse2024.Store(c.ID, s) // before the client gets the address for its messages
 	stream.Begin(messagesPath + "?sessionId=" + c.ID)
 	defer func() {
 		h.sse2024.Delete(c.ID)
@@ -68,7 +68,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 		f.Router.DropClient(c)
 		s.calls.Wait()
 		select {
-		case <-out.Broken(): // the client does not read, so end the current write
+		case <-out.Broken(): // the client does not read: end the current write
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
 		default:
 		}
@@ -92,7 +92,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 	}
 }
 
-// messages serves a POST request with a message from a client. The answer is sent on the stream.
+// messages serves a POST request with a client's message. The answer is sent on the stream.
 func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	if !checkMediaType(w, r) {
 		return
@@ -118,8 +118,8 @@ func (h *handler) messages(w http.ResponseWriter, r *http.Request, v httpguard.C
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// isInitialize reports whether the message is an initialize request. It returns false for large
-// messages without parsing them.
+// isInitialize reports whether the message is an initialize request. It does not parse large
+// messages, and returns false for them.
 func isInitialize(body []byte) bool {
 	if len(body) > pipeline.MaxKeptWhole {
 		return false

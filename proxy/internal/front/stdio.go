@@ -19,10 +19,10 @@ import (
 )
 
 // ServeStdio serves one client. It reads the client's messages from in, one per line, and writes
-// only messages from the proxy to out. ServeStdio returns when in ends, ctx ends, or a write to out
-// fails. It then cancels all unanswered calls. It must be called only once for each connection. If
-// out supports write deadlines, ServeStdio sets a deadline when ctx ends, so that a client that
-// does not read cannot block the shutdown.
+// nothing but the proxy's messages to out. It returns at the end of in, when ctx is done, or when a
+// write to out fails, and then cancels all unanswered calls. It must be called only once per
+// connection. If out supports write deadlines, ServeStdio sets one when ctx is done, so that a
+// client that does not read cannot block the shutdown.
 func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer limitWrites(ctx, out)()
 	w := lines.NewWriter(out)
@@ -57,11 +57,10 @@ func (f *Front) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 }
 
 // lastWait is how long the proxy waits for answers after a client has closed its side of the
-// connection. During a shutdown, it also waits this long for a client to read the last messages.
+// connection and, during a shutdown, for a client to read the last messages.
 const lastWait = time.Second
 
-// limitWrites makes writes to out fail soon after ctx ends. The returned function stop prevents
-// this.
+// limitWrites makes writes to out fail soon after ctx is done, unless stop is called.
 func limitWrites(ctx context.Context, out io.Writer) (stop func() bool) {
 	bounded, ok := out.(interface{ SetWriteDeadline(t time.Time) error })
 	if !ok {
@@ -70,9 +69,8 @@ func limitWrites(ctx context.Context, out io.Writer) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = bounded.SetWriteDeadline(time.Now().Add(lastWait)) })
 }
 
-// awaitAnswers waits for a limited time until the requests of a client that has closed its side of
-// the connection are answered. A client that reads its messages from a file closes its side
-// immediately.
+// awaitAnswers waits, for a limited time, for the answers to a client that has closed its side of
+// the connection. A client that reads its messages from a file does so immediately.
 func (f *Front) awaitAnswers(ctx context.Context, c *session.Client, w *lines.Writer) {
 	timer := time.NewTimer(lastWait)
 	defer timer.Stop()
@@ -84,19 +82,18 @@ func (f *Front) awaitAnswers(ctx context.Context, c *session.Client, w *lines.Wr
 	}
 }
 
-// A reader handles the messages of a stdio or HTTP+SSE client, one at a time. The mutex mu guards
-// the field "ended".
+// A reader handles the messages of a stdio or HTTP+SSE client, one at a time. mu guards ended.
 type reader struct {
 	*Front
 	client *session.Client
 	ctx    context.Context //nolint:containedctx // ends with the connection
 	out    *lines.Writer
 	calls  sync.WaitGroup
-	uncork func() // sends the messages that were held back during a burst; nil if no messages are held back
+	uncork func() // sends the messages held back during a burst; nil if none are held back
 
 	mu    sync.Mutex  // held while a message is handled
-	ended bool        // whether the reader handles no further messages
-	burst burst.Burst // calls that were read at the same time
+	ended bool        // whether the reader has stopped handling messages
+	burst burst.Burst // calls read together
 }
 
 // end stops the reader from handling further messages.
@@ -106,15 +103,15 @@ func (r *reader) end() {
 	r.ended = true
 }
 
-// endBurst continues the calls that were read at the same time.
+// endBurst continues the calls that were read together.
 func (r *reader) endBurst() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.burst.End()
 }
 
-// readLines handles the lines of in until in or the connection ends. If several lines can be read
-// at once, the resulting messages are written together.
+// readLines handles the lines of in until in or the connection ends. The messages that result from
+// lines read together are written together.
 func (r *reader) readLines(in io.Reader) error {
 	input := lines.NewReader(in, r.MaxRequest)
 	reading := burst.Reading{Begin: func() {
@@ -150,8 +147,8 @@ func (r *reader) readLines(in io.Reader) error {
 	}
 }
 
-// releaseHeldBack sends the messages that were held back. It is called at the end of a burst, and
-// before the reader waits.
+// releaseHeldBack sends the messages held back. It is called at the end of a burst, and before the
+// reader waits.
 func (r *reader) releaseHeldBack() {
 	if r.uncork != nil {
 		r.uncork()
@@ -173,7 +170,7 @@ func (f *Front) cork(w *lines.Writer) (release func()) {
 	}
 }
 
-// take handles one message. It registers the IDs of requests on this goroutine, so that a later
+// take handles one message. It registers request IDs on this goroutine, so that a later
 // notifications/cancelled finds them. Messages other than calls wait until earlier calls have been
 // handled. take returns false if the connection has ended.
 func (r *reader) take(line []byte) bool {
@@ -201,7 +198,7 @@ func (r *reader) take(line []byte) bool {
 	return true
 }
 
-// request begins a request. A call is decided and sent on the reader's goroutine, which waits only
+// request begins a request. A call is decided and sent on the reader's goroutine, which blocks only
 // for commits. Work that may block longer runs on another goroutine.
 func (r *reader) request(m wire.Message) {
 	meta, fault := wire.ParseMeta(m)
@@ -224,15 +221,15 @@ func (r *reader) request(m wire.Message) {
 	switch {
 	case serve == nil:
 	case m.Method == "initialize": // later messages may depend on this request
-		r.releaseHeldBack() // the request may wait until servers have answered messages that are still held back
+		r.releaseHeldBack() // the request may have to wait for answers to messages that are still held back
 		serve()
 	default:
 		r.calls.Go(serve)
 	}
 }
 
-// call begins a call. Work that may block runs on a new goroutine, with a context that ends if the
-// call is canceled.
+// call begins a call. Work that may block runs on a new goroutine, with a context that is canceled
+// with the call.
 func (r *reader) call(m wire.Message, meta wire.Meta) {
 	t, ok := r.Pipeline.Prepare(r.client, m, meta, r.out)
 	if !ok {
@@ -240,7 +237,7 @@ func (r *reader) call(m wire.Message, meta wire.Meta) {
 	}
 	t.Burst = &r.burst
 	t.Spawn = func(run func()) {
-		t.Burst = nil // the call no longer belongs to the burst
+		t.Burst = nil // no longer part of the burst
 		t.Bind(r.ctx)
 		r.calls.Go(func() {
 			defer r.Life.Recovered(t.Method, t.ID, t.Stream)

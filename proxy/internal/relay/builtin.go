@@ -16,15 +16,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// The proxy's own resource and prompt. They describe its status. Items with the same names are
-// removed from the lists of upstreams, because only the proxy can describe the gate's decisions.
+// The proxy's own resource and prompt, which describe its status. Upstreams' items with the same
+// names are removed from lists, because only the proxy can describe the gate's decisions.
 const (
 	StatusURI    = "petrigate://status"
 	StatusPrompt = "petrigate-status"
 	StatusAbout  = "Which tools the policy lets you call now, and what the others require."
 )
 
-// OffersStatus reports whether any net enforces its decisions. If no net does, the proxy offers no
+// OffersStatus reports whether any net enforces its decisions. Otherwise, the proxy offers no
 // status.
 func (p *Relay) OffersStatus() bool { return p.Admission.Generation().Enforces }
 
@@ -43,8 +43,8 @@ func (p *Relay) builtin(kind listKind) *pool.Item {
 	return nil
 }
 
-// withBuiltin removes items of upstreams that have the same name as the proxy's own item from a
-// page of a list. It adds the proxy's item to the last page.
+// withBuiltin removes upstreams' items with the name of the proxy's own item from a page of a list,
+// and adds the proxy's item to the last page.
 func (p *Relay) withBuiltin(kind listKind, page []byte) []byte {
 	own := p.builtin(kind)
 	array, _ := rawjson.Member(page, kind.member)
@@ -70,8 +70,8 @@ func (p *Relay) withBuiltin(kind listKind, page []byte) []byte {
 type listKind struct {
 	method     string
 	capability string
-	member     string // member of the result that contains the items
-	key        string // member of an item that identifies it
+	member     string // result member with the items
+	key        string // item member that identifies the item
 }
 
 var (
@@ -80,21 +80,21 @@ var (
 	TemplateList = listKind{"resources/templates/list", "resources", "resourceTemplates", "uriTemplate"}
 )
 
-// maxWays is the maximum number of tools in the status whose remedy is searched for. The number is
-// limited because each search takes time.
+// maxWays is the maximum number of searches for a remedy in one status, because each search takes
+// time.
 const maxWays = 20
 
-// A statusDoc describes the session of a client: the tools that the client can call now, and why
-// others are refused. It contains neither shadow nets nor arguments.
+// A statusDoc describes a client's session: the tools that the client can call now, and why others
+// are refused. It contains neither shadow nets nor arguments.
 type statusDoc struct {
 	proxy   *Relay
 	session string
 	state   *gate.State // state of the session
 	now     time.Time
-	ways    int // number of tools whose remedy was searched for
+	ways    int // number of searches for a remedy
 
 	advertised gate.Advertised
-	hidden     map[string]bool // tools that are refused whatever their arguments are
+	hidden     map[string]bool // tools refused whatever their arguments
 
 	free, asking, depends []string // names of tools
 	refused               []string // lines of text about refused tools
@@ -115,7 +115,7 @@ func (p *Relay) Status(s *session.Session) string {
 	}
 	for _, c := range view.Calls {
 		c.Time = d.now
-		decision, _ := state.Policy().Decide(state, c, nil) // this has no side effects
+		decision, _ := state.Policy().Decide(state, c, nil) // has no side effects
 		d.add(c, decision)
 	}
 	return d.String()
@@ -137,7 +137,7 @@ func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 	}
 }
 
-// certain reports whether the call would be refused whatever its arguments are.
+// certain reports whether the call would be refused whatever its arguments.
 func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
 	switch r.Kind {
 	case gate.KindBlocked:
@@ -148,7 +148,7 @@ func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
 	return false
 }
 
-// why returns the reason for a refusal, together with a remedy if one is found.
+// why returns the reason for a refusal, with a remedy if one is found.
 func (d *statusDoc) why(c gate.Call, r *gate.Refusal) string {
 	text := d.proxy.Admission.Text(r, d.session, d.now)
 	remedy := d.proxy.Admission.Generation().Remedy
@@ -190,8 +190,7 @@ func (d *statusDoc) String() string {
 	return b.String()
 }
 
-// conflict writes which nets together leave no tool that can be called, and what the consequences
-// are.
+// conflict writes which nets together leave no callable tool, and the consequences.
 func (d *statusDoc) conflict(b *strings.Builder) {
 	c := d.advertised.Conflict
 	if c == nil {
@@ -216,7 +215,7 @@ func (p *Relay) notUp() []string {
 	return names
 }
 
-// section writes a heading followed by the names. If there are no names, it writes nothing.
+// section writes a heading followed by the names, or nothing if names is empty.
 func section(b *strings.Builder, title string, names []string) {
 	if len(names) > 0 {
 		fmt.Fprintf(b, "\n## %s\n\n%s\n", title, strings.Join(names, ", "))

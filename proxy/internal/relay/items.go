@@ -14,14 +14,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// anyPrompt reports whether all prompts/get requests go to the only server, no matter what the name
-// is.
+// anyPrompt reports whether all prompts/get requests go to the only server, whatever the name.
 func (p *Relay) anyPrompt() bool {
 	return !p.Admission.Generation().PromptsByList && p.passesThrough(PromptList)
 }
 
-// NamesPrompts reports whether a net contains the name of a prompt. If so, only names in lists can
-// be called, because a tolerant server might accept a different spelling for that prompt.
+// NamesPrompts reports whether a net contains the name of a prompt. If so, only prompts in lists
+// can be called, because a tolerant server might accept a different spelling of that name.
 func NamesPrompts(policy *gate.Policy) bool {
 	for _, n := range policy.Nets() {
 		for _, t := range n.Transitions {
@@ -33,8 +32,8 @@ func NamesPrompts(policy *gate.Policy) bool {
 	return false
 }
 
-// Prompt returns the prompt with the given exposed name. If necessary, it requests the lists of the
-// servers.
+// Prompt returns the prompt with the given exposed name, requesting the servers' lists if
+// necessary.
 func (p *Relay) Prompt(ctx context.Context, name string) (pool.Item, bool) {
 	p.Pool.AwaitUpstreams(ctx)
 	if i, ok := p.KnownPrompt(name); ok {
@@ -60,8 +59,8 @@ func (p *Relay) KnownPrompt(name string) (pool.Item, bool) {
 	return pool.Item{Upstream: upstreams[0], Key: name, Exposed: name}, true
 }
 
-// ResourceOwner returns the server that has a resource. If necessary, it requests the lists of the
-// servers. The server that it returns may be down.
+// ResourceOwner returns the server that has a resource, requesting the servers' lists if necessary.
+// The server may be down.
 func (p *Relay) ResourceOwner(ctx context.Context, uri string) *pool.Server {
 	p.Pool.AwaitUpstreams(ctx)
 	upstreams := p.Pool.Offering("resources")
@@ -81,13 +80,13 @@ func (p *Relay) listResources(ctx context.Context, upstreams []*pool.Server) {
 	p.gatherAll(ctx, TemplateList, upstreams)
 }
 
-// UnknownResource returns the error for a URI that is not offered by any server.
+// UnknownResource returns the error for a URI that no server offers.
 func UnknownResource(id []byte, uri string, client *rev.Rev) *wire.Fault {
 	return &wire.Fault{ID: id, Code: client.NoResource, Message: "Resource not found", Data: uriParams(uri)}
 }
 
-// Complete serves completion/complete. It sends the request to the server that has the prompt or
-// template named in ref.
+// Complete serves completion/complete by asking the server that has the prompt or template named in
+// ref.
 func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error) {
 	p.Pool.AwaitUpstreams(ctx)
 	if len(p.Pool.Offering("completions")) == 0 {
@@ -108,15 +107,15 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 	return r.Serve(ctx)
 }
 
-// findReferenced sets the server that has the prompt or template named in ref. If the policy
-// refuses the request, it returns the reason; otherwise, it returns "".
+// findReferenced finds the server that has the prompt or template named in ref. It returns "", or
+// the reason if the policy refuses the request.
 func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
 	switch rawjson.StringAt(ref, "type") {
 	case "ref/prompt":
 		i, ok := p.Prompt(ctx, rawjson.StringAt(ref, "name"))
 		if r.Upstream = i.Upstream; ok && i.Key != i.Exposed {
-			r.Change = func(params []byte) []byte { // the server has its own name for the prompt
+			r.Change = func(params []byte) []byte { // the server's own name for the prompt
 				renamed := wire.ReplaceMember(nil, ref, "name", rawjson.AppendString(nil, i.Key))
 				return wire.ReplaceMember(nil, params, "ref", renamed)
 			}

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// SetLevel serves logging/setLevel. It sets the level for this client and tells the servers that
-// support logging.
+// SetLevel serves logging/setLevel. It sets the client's level and tells the servers that support
+// logging.
 func (p *Relay) SetLevel(ctx context.Context, q session.Request) ([]byte, error) {
 	level := rawjson.StringAt(q.Message.Params, "level")
 	if _, known := spec.LogLevels[level]; !known {
@@ -26,7 +26,7 @@ func (p *Relay) SetLevel(ctx context.Context, q session.Request) ([]byte, error)
 	return []byte(`{}`), nil
 }
 
-// Relevel sends the servers the levels that clients have requested, and waits for the answers.
+// Relevel sends the servers the levels requested by clients, and waits for the answers.
 func (p *Relay) Relevel(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, spec.LevelTimeout)
 	defer cancel()
@@ -37,16 +37,16 @@ func (p *Relay) Relevel(ctx context.Context) {
 	all.Wait()
 }
 
-// A serverLevel is the log level that was last sent to a server.
+// A serverLevel is the log level last sent to a server.
 type serverLevel struct {
-	mu   sync.Mutex // held while a level is sent, so that the last level sent is also the last one requested
+	mu   sync.Mutex // held while sending a level, so that the last one sent is the last one requested
 	told string     // the level; empty if none was sent
 }
 
 // SetUpstreamLevel sends logging/setLevel with the most verbose level of all clients to a server
 // that uses a revision up to 2025-11-25, unless the server already has that level. The proxy then
-// filters messages by the level of each client. The argument anew means that the server has just
-// come up and has no level.
+// filters messages by each client's level. anew means that the server has just come up without a
+// level.
 func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, anew bool) {
 	l := p.Levels.At(u)
 	l.mu.Lock()
@@ -63,8 +63,8 @@ func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, anew bool)
 	wait.For(ctx, x.Done())
 }
 
-// mostVerbose returns the most verbose level among the clients of u. If no client has ever set a
-// level, it returns "", and the server chooses the level.
+// mostVerbose returns the most verbose level among the clients of u, or "" if no client has ever
+// set a level, so that the server chooses.
 func (p *Relay) mostVerbose(u *pool.Server) string {
 	if !p.Sessions.LogLevelSet.Load() {
 		return ""

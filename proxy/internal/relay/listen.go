@@ -32,7 +32,7 @@ func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	params := session.SubscriptionParams(sub.ID, `,"notifications":`+string(agreed.Bytes()))
 	s.Send(wire.AppendNotification(nil, "notifications/subscriptions/acknowledged", params))
 	if agreed != nil {
-		if sub.Lists["toolsListChanged"] && !p.Pool.Catalogue.Load().Shows(before) { // the tools have changed before the subscription was opened
+		if sub.Lists["toolsListChanged"] && !p.Pool.Catalogue.Load().Shows(before) { // the tools changed before the subscription was opened
 			s.Send(wire.AppendNotification(nil, spec.ListChanged, session.SubscriptionParams(sub.ID, "")))
 		}
 		p.Rewatch()
@@ -45,7 +45,7 @@ func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, nil
 	}
-	sub.Outbox.WriteTo(s) // notifications that arrived before the end
+	sub.Outbox.WriteTo(s) // notifications from before the end
 	return session.SubscriptionParams(sub.ID, `,"resultType":"complete"`), nil
 }
 
@@ -63,8 +63,8 @@ func (p *Relay) writeNotifications(ctx context.Context, sub *session.Subscriptio
 	}
 }
 
-// subscribeSupported subscribes to those notifications in the filter that the servers support, and
-// returns this part of the filter.
+// subscribeSupported subscribes to the notifications in the filter that the servers support, and
+// returns that part of the filter.
 func (p *Relay) subscribeSupported(ctx context.Context, c *session.Client, sub *session.Subscription, filter []byte) (agreed rawjson.Object) {
 	for _, list := range []string{"tools", "prompts", "resources"} {
 		name := list + "ListChanged"
@@ -94,8 +94,8 @@ func (p *Relay) subscribeSupported(ctx context.Context, c *session.Client, sub *
 	return agreed
 }
 
-// AnnounceSoon notifies clients, after a short delay, that a list has changed. It sends only one
-// notification for all changes during the delay.
+// AnnounceSoon notifies clients, after a short delay, that a list has changed. One notification
+// covers all changes during the delay.
 func (p *Relay) AnnounceSoon(method string) {
 	due := &p.changes.resources
 	if method == spec.PromptsListChanged {
@@ -111,8 +111,8 @@ func (p *Relay) AnnounceSoon(method string) {
 	})
 }
 
-// AnnounceIfSeen calls AnnounceSoon if a client has fetched the list or subscribed to changes of
-// the list. Clients that fetch the list later get the current version anyway.
+// AnnounceIfSeen calls AnnounceSoon if a client has fetched the list or subscribed to its changes.
+// Clients that fetch the list later get the current version anyway.
 func (p *Relay) AnnounceIfSeen(method string) {
 	for _, c := range p.Sessions.Clients() {
 		if seen, subscribers := c.Subscriptions.OfList(method); seen || len(subscribers) > 0 {
@@ -122,9 +122,9 @@ func (p *Relay) AnnounceIfSeen(method string) {
 	}
 }
 
-// Announce sends a list_changed notification to each client that has fetched the list. Clients with
-// a handshake receive it on the stream of their session, and clients that use revision 2026-07-28
-// on their subscriptions.
+// Announce sends a list_changed notification to each client that has fetched the list: on the
+// session's stream for clients with a handshake, and on subscriptions for clients that use revision
+// 2026-07-28.
 func (p *Relay) Announce(method string) {
 	if method == spec.ListChanged {
 		p.Advertiser.TouchAll()

@@ -14,13 +14,12 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxListItems is the maximum number of items that are accepted for one list. An upstream that
-// sends more is broken or hostile.
+// maxListItems is the maximum number of items accepted per list. An upstream that sends more is
+// broken or hostile.
 const maxListItems = 20_000
 
-// List serves prompts/list, resources/list and resources/templates/list. If there is only one
-// server, its list is forwarded page by page. The lists of several servers are joined in the order
-// of the configuration.
+// List serves prompts/list, resources/list and resources/templates/list. The list of an only server
+// is forwarded page by page. The lists of several servers are joined in configuration order.
 func (p *Relay) List(ctx context.Context, q session.Request, kind listKind) ([]byte, error) {
 	p.Pool.AwaitUpstreams(ctx)
 	p.Pool.EnsureDeclared(ctx, q.Peer())
@@ -49,13 +48,13 @@ func (p *Relay) List(ctx context.Context, q session.Request, kind listKind) ([]b
 	return q.Rev().Result(p.withBuiltin(kind, page), kind.method), nil
 }
 
-// passesThrough reports whether clients get the list of the only server byte for byte.
+// passesThrough reports whether clients get the only server's list byte for byte.
 func (p *Relay) passesThrough(kind listKind) bool {
 	return len(p.Pool.Servers) == 1 && (kind.key != "name" || p.Pool.Servers[0].Config.ExposedPrefix(true) == "")
 }
 
 // gatherAll returns the items in the lists of the given servers, and the other members of the
-// results. If several items have the same name, it returns only the first of them.
+// results. Of items with the same name, it returns only the first.
 func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.Server) ([]pool.Item, listing.Members) {
 	var all []pool.Item
 	around := listing.Members{Alone: len(p.Pool.Servers) == 1}
@@ -79,7 +78,7 @@ func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.
 	return all, around
 }
 
-// itemOf converts an object in a list to an Item, with the name that clients use.
+// itemOf converts an object in a list to an Item, under the name used by clients.
 func itemOf(u *pool.Server, kind listKind, object []byte, alone bool) pool.Item {
 	i := pool.Item{Upstream: u, Key: rawjson.StringAt(object, kind.key), Object: object}
 	i.Exposed = i.Key
@@ -92,8 +91,7 @@ func itemOf(u *pool.Server, kind listKind, object []byte, alone bool) pool.Item 
 	return i
 }
 
-// gather requests all pages of a list from u. If an error occurs, it also returns the items that it
-// received before.
+// gather requests all pages of a list from u. With an error, it returns the items received before.
 func gather(ctx context.Context, u *pool.Server, kind listKind, around *listing.Members) (objects [][]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, spec.ListTimeout)
 	defer cancel()

@@ -24,9 +24,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
 
-// A Relay serves the requests of clients that are not calls: lists, completion/complete,
-// subscriptions and logging/setLevel. It also notifies clients when lists have changed. At first,
-// its tables of prompts and resources are empty.
+// A Relay serves clients' requests that are not calls: lists, completion/complete, subscriptions
+// and logging/setLevel. It also notifies clients of changes to lists. Its tables of prompts and
+// resources start out empty.
 type Relay struct {
 	Life       *lifetime.Lifetime
 	Streaming  context.Context //nolint:containedctx // ends when streams without an end are to end
@@ -43,21 +43,21 @@ type Relay struct {
 	Levels    pool.ByServer[serverLevel]
 }
 
-// relayed returns a request to u. While the request is waiting for its answer, requests and
-// notifications from u are sent to the client.
+// relayed returns a request to u. Until it is answered, requests and notifications from u are sent
+// to the client.
 func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest {
 	r := pool.NewRelayedRequest(q, u)
 	p.Tasks.Attach(r)
 	return r
 }
 
-// announcements contains the lists that have a pending list_changed notification.
+// announcements holds the lists with a pending list_changed notification.
 type announcements struct{ prompts, resources atomic.Bool }
 
-// wouldRefuse returns the reason why the gate would refuse the prompt or resource in the current
-// state, or "" if it would not. Completions and notifications for a refused item are also refused,
-// because they would reveal something about it. The check has no side effects: it does not change a
-// marking, record anything, or ask a person.
+// wouldRefuse returns why the gate would refuse the prompt or resource in the current state, or ""
+// if it would not. Completions and notifications for a refused item are refused too, because they
+// would reveal something about it. The check has no side effects: it changes no marking, records
+// nothing, and asks no person.
 func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string {
 	call := gate.Call{Tool: t.Canonical, Args: args, Time: p.Life.Now(), Upstream: t.Upstream.Config.Name}
 	state, err := p.Pool.Snapshot(c.State)
@@ -73,13 +73,13 @@ func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string
 	return r.Text
 }
 
-// wouldRefuseResource is like wouldRefuse for a resource, or for all resources of a template.
+// wouldRefuseResource is like wouldRefuse, for a resource or for all resources of a template.
 func (p *Relay) wouldRefuseResource(c *session.Client, u *pool.Server, uri string) string {
 	return p.wouldRefuse(c, pool.ResourceTool(u, uri), uriParams(uri))
 }
 
-// A table maps items to their servers, according to the lists that were fetched last. It is used
-// only if there are several servers.
+// A table maps items to their servers, according to the latest lists. It is used only with several
+// servers.
 type table struct {
 	view atomic.Pointer[map[string]pool.Item] // items, keyed by exposed name
 }
@@ -107,9 +107,9 @@ type resourceTables struct {
 	templates table // resource templates, keyed by URI template
 }
 
-// Owner returns the server that has a resource: the only server, or the server that lists the URI,
-// or the first server with a matching template. Otherwise, it returns nil. URIs of any form are
-// accepted.
+// Owner returns the server that has a resource: the only server, the server that lists the URI, or
+// the first server with a matching template. If none has it, Owner returns nil. It accepts URIs of
+// any form.
 func (r *resourceTables) Owner(upstreams []*pool.Server, uri string) *pool.Server {
 	if len(upstreams) == 1 {
 		return upstreams[0]

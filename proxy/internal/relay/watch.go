@@ -44,14 +44,14 @@ func (p *Relay) Watch(ctx context.Context, q session.Request) ([]byte, error) {
 		p.Rewatch()
 		return []byte(`{}`), nil
 	}
-	watched.note(uri, on) // the answer to the client comes from the upstream
+	watched.note(uri, on) // the upstream's answer goes to the client
 	result, err := p.relayed(q, u).Serve(ctx)
 	if on && result == nil {
 		c.Subscriptions.Watch(uri, false)
 		watched.note(uri, false)
 	}
 	if !on || result == nil {
-		p.Rewatch() // this is for clients that have begun to watch the resource in the meantime
+		p.Rewatch() // for clients that have started to watch the resource since
 	}
 	return result, err
 }
@@ -74,8 +74,8 @@ func (p *Relay) anyWatches(u *pool.Server, uri string) bool {
 	})
 }
 
-// Updated forwards notifications/resources/updated to the clients that watch the resource. It also
-// sends it on each subscription to the resource.
+// Updated forwards notifications/resources/updated to the clients that watch the resource, and on
+// each subscription to it.
 func (p *Relay) Updated(u *pool.Server, params []byte) {
 	uri := rawjson.StringAt(params, "uri")
 	for _, c := range p.Sessions.Clients() {
@@ -92,7 +92,7 @@ func (p *Relay) Updated(u *pool.Server, params []byte) {
 	}
 }
 
-// WatchedAt returns the resources that clients watch through u.
+// WatchedAt returns the resources watched by clients through u.
 func (p *Relay) WatchedAt(u *pool.Server) []string {
 	all := map[string]bool{}
 	for _, c := range p.Sessions.Clients() {
@@ -110,8 +110,7 @@ func (p *Relay) WatchedAt(u *pool.Server) []string {
 	return uris
 }
 
-// Rewatch changes the proxy's subscriptions at the servers so that they match the resources that
-// clients watch.
+// Rewatch adjusts the proxy's subscriptions at the servers to the resources watched by clients.
 func (p *Relay) Rewatch() {
 	for _, u := range p.Pool.Connections() {
 		if u.Has("resources") {
@@ -120,8 +119,7 @@ func (p *Relay) Rewatch() {
 	}
 }
 
-// watchable returns the URIs that c may watch. It leaves out resources that are not in any server's
-// list.
+// watchable returns the URIs that c may watch, without resources that no server lists.
 func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string) []string {
 	if slices.ContainsFunc(uris, func(uri string) bool { return p.Resources.Owner(p.Pool.Servers, uri) == nil }) {
 		p.listResources(ctx, p.Pool.Offering("resources"))
@@ -132,7 +130,7 @@ func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string)
 	})
 }
 
-// A watchedResources contains the resources of one server that the proxy has subscribed to.
+// A watchedResources holds the resources of one server that the proxy has subscribed to.
 type watchedResources struct {
 	mu   sync.Mutex
 	uris []string
@@ -145,7 +143,7 @@ func (w *watchedResources) has(uri string) bool {
 	return slices.Contains(w.uris, uri)
 }
 
-// note records that a request from a client has added or ended a subscription.
+// note records that a client's request has added or ended a subscription.
 func (w *watchedResources) note(uri string, on bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -155,14 +153,14 @@ func (w *watchedResources) note(uri string, on bool) {
 	}
 }
 
-// Reset removes all subscriptions. It is called when the server has come up again.
+// Reset removes all subscriptions, because the server has come up again.
 func (w *watchedResources) Reset() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.uris = nil
 }
 
-// Ask changes the subscriptions to those in uris. It sends one subscriptions/listen request
+// Ask replaces the subscriptions with those to uris. It sends one subscriptions/listen request
 // (2026-07-28), or resources/subscribe and resources/unsubscribe for each difference.
 func (w *watchedResources) Ask(u *pool.Server, uris []string) {
 	w.mu.Lock()

@@ -115,7 +115,7 @@ func Digest(b []byte) string {
 // made in the order of the members. close ends the object.
 type splicer struct {
 	dst, src []byte
-	done     int  // offset in src up to which everything has been copied
+	done     int  // end of the part of src that has been copied
 	some     bool // whether dst has a member yet
 }
 

@@ -162,7 +162,7 @@ func spellsPrefix(digits []byte) bool {
 // own members.
 type scrubber struct {
 	dst, src []byte
-	at       int // offset up to which everything has been copied or dropped
+	at       int // end of the part that has been copied or dropped
 	dropped  bool
 }
 
