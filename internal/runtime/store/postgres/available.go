@@ -15,10 +15,9 @@ const (
 	probeInterval = 50 * time.Millisecond
 )
 
-// available returns nil if an operation may try the database, or the reason why it must not. It
-// waits only for a probe that is about to begin or has just begun, because the database may be
-// available again. It does not wait if the last operation timed out, as happens behind a network
-// that drops all packets.
+// available returns nil if an operation may try the database, or the reason why it must not. While
+// the database is unavailable, it waits briefly for a probe, unless the last operation timed out,
+// as happens on a network that drops all packets.
 func (d *DB) available(ctx context.Context) error {
 	if d.health.get() == nil {
 		return nil
@@ -59,7 +58,7 @@ func (d *DB) read(ctx context.Context, doing string, f func(context.Context) err
 			return nil
 		}
 		if connectionLost(err) || within.Err() != nil {
-			d.health.requestProbe() // the database may be unavailable, only one connection may have broken, or there may have been a lot to read
+			d.health.requestProbe() // find out whether the database is unavailable, or only one connection broke, or there was a lot to read
 		}
 		if !connectionLost(err) || backoff(within, n) != nil {
 			err = d.wrap(doing, err)
@@ -71,7 +70,7 @@ func (d *DB) read(ctx context.Context, doing string, f func(context.Context) err
 	}
 }
 
-// probeLoop probes the database on request until ctx ends.
+// probeLoop probes the database on request until ctx is done.
 func (d *DB) probeLoop(ctx context.Context) {
 	for {
 		select {
@@ -88,7 +87,7 @@ func (d *DB) probeLoop(ctx context.Context) {
 
 // probe writes to the database and records the result. A broken connection alone does not mean that
 // the database is unavailable. Only one goroutine calls probe, so a probe that began while the
-// database was unavailable cannot end after a successful probe.
+// database was unavailable cannot end after a later, successful one.
 func (d *DB) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()

@@ -21,13 +21,13 @@ type batch struct {
 	names     [][]byte
 	inserts   []int32 // positions of parts that may need to be inserted
 	positions map[backend.PartID]int32
-	ends      []int32 // last position of each run of parts; a run contains only parts that are all only read, or only parts that are all written
+	ends      []int32 // last position of each run of parts; the parts of a run are either all only read or all written
 	shared    []bool  // for each run, whether its parts are only read
 
 	sessions, uses [][]byte
 	reserve        []bool
 	times          []*time.Time // time of each op; nil: the server's time
-	writes, events []int32      // for each op, where its writes and events end
+	writes, events []int32      // ends of each op's writes and events
 	writePart      []int32
 	writeVersion   []int64
 	writeRead      []bool
@@ -86,8 +86,8 @@ func (p *plan) part(id backend.PartID) *part {
 	return p.parts[id]
 }
 
-// add adds an op to the plan. It returns an error if the op cannot be committed, whatever the
-// database contains.
+// add adds an op to the plan. It returns an error if the op cannot be committed, regardless of what
+// the database contains.
 func (p *plan) add(op *backend.Op) error {
 	err := p.reject(op)
 	for _, w := range op.Writes {
@@ -121,7 +121,7 @@ func (p *plan) reject(op *backend.Op) error {
 	return nil
 }
 
-// orderParts sorts the parts into the order that all processes use to lock them.
+// orderParts adds the parts to the batch, in the order that all processes use to lock them.
 func (b *batch) orderParts(parts map[backend.PartID]*part) {
 	ids := make([]backend.PartID, 0, len(parts))
 	for id, p := range parts {

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Clock connects to a database and returns its time, without changing the database.
+// Clock connects to a database and returns the server's time. It does not change the database.
 func Clock(ctx context.Context, dsn string) (now time.Time, err error) {
 	c, err := parse(Options{DSN: dsn, Timeout: 5 * time.Second})
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 )
 
 // Commit implements [backend.Backend]. It takes one round trip: it calls the function
-// petrigate_commit, which is a separate transaction. So no lock is held while this process is slow,
-// and a dying process leaves no lock behind.
+// petrigate_commit, which is a transaction by itself. Therefore no lock is held while this process
+// is slow, and a dying process leaves no lock behind.
 //
-// The isolation level is READ COMMITTED: each statement of the function sees all that was committed
+// The isolation level is READ COMMITTED: each statement of the function sees everything committed
 // before the statement began. That is enough, because every row that affects an answer is locked
 // before it is read, and stays locked until the end of the transaction:
 //
@@ -24,7 +24,7 @@ import (
 //     row lock, because commits that share a row lock would not queue behind a stop.
 //   - Used approvals, by SELECT FOR UPDATE in ID order.
 //   - Existing parts, by SELECT FOR UPDATE, ordered by scope and name. If another transaction
-//     has changed the row in the meantime, PostgreSQL returns the new version. Parts that the
+//     has just changed the row, PostgreSQL returns the new version. Parts that the
 //     whole batch only reads are locked by SELECT FOR SHARE, in the same order, so that
 //     transactions that only read them do not wait for each other.
 //   - Missing parts have no row to lock, so a row with version 0 is inserted first, in the same

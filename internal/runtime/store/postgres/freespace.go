@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// freeSpace tracks whether the database's disk is full. If a decision did not fit, smaller
-// decisions may still fit, so calls are still tried. However, the database does not count as ready
-// until the failed decision would fit.
+// freeSpace tracks whether the database's disk is full. If a decision did not fit, smaller ones may
+// still fit, so calls are still tried. However, the database does not count as ready until the
+// failed decision would fit.
 type freeSpace struct {
 	needed atomic.Int64 // size in bytes of the largest op that did not fit; 0: the space was sufficient
 	trial  sync.Mutex   // held while free space is tested
@@ -36,8 +36,8 @@ func (r *freeSpace) noteFull(n int) {
 // ready returns an error if there is still not enough space for the op that did not fit. It writes
 // the same number of bytes to a new table and rolls back, which frees the space immediately. In an
 // existing table, the rows of a failed transaction would remain until a vacuum. If the database
-// user must not create tables, ready returns nil, and the next decision shows whether there is
-// enough space.
+// user lacks the privilege to create tables, ready returns nil, and the next decision shows whether
+// there is enough space.
 func (r *freeSpace) ready(ctx context.Context, w *writer) error {
 	if r.needed.Load() == 0 {
 		return nil

@@ -29,8 +29,8 @@ func (f *freshParts) setMark(mark string) {
 	f.mark = mark
 }
 
-// add notes that the parts were read or written under the given mark. It reports whether the given
-// mark is the current one.
+// add notes that the parts were read or written under the given mark. If the mark is not the
+// current one, add does nothing and returns false.
 func (f *freshParts) add(mark string, ids ...backend.PartID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -10,11 +10,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// health tracks whether the database is available. If it is not, health tracks the reason. While
-// the database is unavailable, one goroutine probes it (see [DB.probeLoop]), and all other
-// operations fail immediately.
+// health tracks whether the database is available and, if not, why. While the database is
+// unavailable, one goroutine probes it (see [DB.probeLoop]), and all other operations fail
+// immediately.
 type health struct {
-	requests chan struct{} // has an element while a probe has been requested but has not begun
+	requests chan struct{} // contains an element while a probe has been requested but has not begun
 
 	mu     sync.Mutex
 	err    error
@@ -44,8 +44,8 @@ func timedOut(err error) bool {
 	return err != nil && (errors.Is(err, context.DeadlineExceeded) || pgconn.Timeout(err))
 }
 
-// suspect records err, which is the error of a failed read, and requests a probe. Other operations
-// wait for the probe or fail.
+// suspect records err, the error of a failed read, and requests a probe. Other operations wait for
+// the probe or fail.
 func (h *health) suspect(err error) {
 	h.mu.Lock()
 	h.err = cmp.Or(h.err, err)
@@ -75,7 +75,7 @@ func (h *health) requestProbe() (ended <-chan struct{}, began time.Time) {
 	return h.ended, h.began
 }
 
-// waitForProbe requests a probe and waits until it or ctx ends.
+// waitForProbe requests a probe and waits until the probe ends or ctx is done.
 func (h *health) waitForProbe(ctx context.Context) {
 	ended, _ := h.requestProbe()
 	select {

@@ -21,7 +21,7 @@ type listener struct {
 	config *pgx.ConnConfig
 	poll   time.Duration // polling interval
 
-	changes chan struct{} // has an element from the time of a change until the element is received
+	changes chan struct{} // contains an element if anything has changed since the last receive
 }
 
 // wake wakes the goroutine that receives from the channel changes.
@@ -32,7 +32,7 @@ func (l *listener) wake() {
 	}
 }
 
-// listen waits for changes on its own connection until ctx ends. When the connection breaks, it
+// listen waits for changes on its own connection until ctx is done. When the connection breaks, it
 // waits for a probe of the database and connects again.
 func (l *listener) listen(ctx context.Context) {
 	for ctx.Err() == nil {

@@ -6,10 +6,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// loadQueue holds the calls of [DB.Load] that wait while another call is in progress. The waiting
-// calls are answered together. If clients move between replicas, each call begins with a load, and
-// one round trip for many calls takes hardly longer than for one call. If no call is in progress, a
-// call is sent immediately.
+// loadQueue holds the calls of [DB.Load] that wait while a round trip is in progress. All waiting
+// calls share the next round trip, which takes hardly longer than for a single one. This helps if
+// clients move between replicas, because each tool call then begins with a load. If no round trip
+// is in progress, a call is sent immediately.
 type loadQueue struct {
 	mu      sync.Mutex
 	running bool
@@ -27,7 +27,7 @@ type loadCall struct {
 // maxBatchedParts bounds the number of parts per round trip, unless a single call needs more parts.
 const maxBatchedParts = 64
 
-// add adds a call. It returns true if the caller must start to answer the queued calls.
+// add queues a call. It reports whether the caller must start answering the queued calls.
 func (l *loadQueue) add(one *loadCall) (first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -37,8 +37,8 @@ func (l *loadQueue) add(one *loadCall) (first bool) {
 	return first
 }
 
-// next removes the next calls from the queue. It returns them and the IDs of all their parts. If no
-// calls are waiting, it returns nil, and the queue becomes idle.
+// next removes the next calls from the queue, and returns them with the IDs of all their parts. If
+// no calls are waiting, it returns nil, and the queue becomes idle.
 func (l *loadQueue) next() (some []*loadCall, ids []backend.PartID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

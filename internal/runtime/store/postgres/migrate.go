@@ -49,8 +49,8 @@ func migrate(ctx context.Context, tx pgx.Tx) error {
 	})
 }
 
-// lockSchema waits until no other process migrates the schema, and then returns the schema version.
-// If another process creates the version table in the meantime, lockSchema returns an error that
+// lockSchema prevents other processes from migrating the schema, and returns the schema version. If
+// another process is creating the version table, lockSchema returns an error that
 // [concurrentMigration] recognizes.
 func lockSchema(ctx context.Context, tx pgx.Tx) (int, error) {
 	for _, s := range []string{

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// each runs a query. For each row, it scans the row into columns and calls f.
+// each runs a query. It scans each row into columns, and then calls f.
 func (d *DB) each(ctx context.Context, columns []any, f func(), sql string, args ...any) error {
 	rows, err := d.pool.Query(ctx, sql, args...)
 	if err != nil {
@@ -37,8 +37,8 @@ FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS a (scope, name, slot)
 LEFT JOIN petrigate_part p ON p.scope = a.scope AND p.name = a.name
 ORDER BY a.slot`
 
-// readCurrent runs f, which reads n rows. It runs f again if the server has recovered from a crash
-// in the meantime.
+// readCurrent runs f, which reads n rows and returns the mark. If the mark shows that the server
+// has recovered from a crash, readCurrent runs f again.
 func (d *DB) readCurrent(ctx context.Context, n int, f func(context.Context) (mark string, err error)) error {
 	return d.read(ctx, "reading", func(ctx context.Context) error {
 		for {
@@ -84,9 +84,9 @@ func idColumns(ids []backend.PartID) (scopes []string, names [][]byte) {
 
 const versionsSQL = `SELECT coalesce(p.version, 0), coalesce(` + markSQL + `, '')` + eachPartSQL
 
-// Versions implements [backend.Backend]. If a part has not been read since the server last crashed,
-// its version is returned as a negative number. A process that read the part earlier must then read
-// it again; see [freshParts].
+// Versions implements [backend.Backend]. The version of a part that was not read since the last
+// server crash is negative, so that a process that read the part earlier reads it again; see
+// [freshParts].
 func (d *DB) Versions(ctx context.Context, ids ...backend.PartID) (versions []int64, err error) {
 	scopes, names := idColumns(ids)
 	err = d.readCurrent(ctx, len(ids), func(ctx context.Context) (mark string, err error) {

@@ -12,8 +12,8 @@ import (
 
 var _ backend.Pins = (*DB)(nil)
 
-// pinsPerStatement is the maximum number of pins that a statement reads or writes. A pin may have a
-// megabyte.
+// pinsPerStatement is the maximum number of pins that a statement reads or writes. A pin may be a
+// megabyte in size.
 const pinsPerStatement = 50
 
 const (

@@ -10,12 +10,12 @@
 //
 // Main types: [DB] is the backend, writer commits, batch encodes ops, health tracks whether the
 // database is available, listener waits for changes by other processes, freshParts tracks which
-// parts can be trusted after a server crash, and loadQueue joins concurrent loads.
+// parts can be trusted after a server crash, and loadQueue batches concurrent loads.
 //
 // Concurrency: only one goroutine at a time uses the writer. The mutexes of health, freshParts and
 // loadQueue are held only briefly and never together. Two goroutines run until Close: one listens
-// for changes by other processes, the other probes the database while it is unavailable. While the
-// loadQueue has calls, another goroutine answers them.
+// for changes by other processes, the other probes the database while it is unavailable. While
+// loads are queued, a third goroutine answers them.
 package postgres
 
 import (
@@ -32,7 +32,7 @@ import (
 // Options configures a [DB]. DSN is required.
 type Options struct {
 	DSN     string        // URL or keywords; settings that are missing come from PGHOST, PGPASSWORD and so on
-	NoSync  bool          // no commit waits for the disk, not even a commit with a reservation
+	NoSync  bool          // commits do not wait for the disk, not even those with a reservation
 	Timeout time.Duration // timeout for each commit and for each page that is read; 0: five seconds
 	Poll    time.Duration // interval between polls for changes made by other processes; 0: one second
 }

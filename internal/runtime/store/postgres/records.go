@@ -30,8 +30,8 @@ func (d *DB) Heads(ctx context.Context) (heads []backend.Record, err error) {
 }
 
 // Records implements [backend.Backend]. If a query selects several writers, their records are
-// sorted by time. Records reads pages, which keep each statement short, and no statement is open
-// while the caller processes records.
+// sorted by time. Records are read in pages, so that each statement is short and none is open while
+// the caller processes records.
 func (d *DB) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Record, error] {
 	q.Last = q.Last && q.Limit > 0
 	return func(yield func(backend.Record, error) bool) {
@@ -53,7 +53,7 @@ func (d *DB) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Rec
 				yield(backend.Record{}, err)
 				return
 			}
-			if q.Last { // these are the newest first
+			if q.Last { // rows are in reverse order
 				slices.Reverse(rows)
 			}
 			for i := range rows {
@@ -93,7 +93,7 @@ func recordsQuery(q backend.Query, after row) (text string, args pgx.NamedArgs) 
 	return text + ` ORDER BY ` + strings.Join(order, between) + strings.TrimSuffix(between, `, `) + ` LIMIT @limit`, args
 }
 
-// records reads the records that the statement with the given end selects.
+// records runs the statement with the given end, and returns the records that it selects.
 func (d *DB) records(ctx context.Context, end string, args ...any) (all []row, err error) {
 	var r row
 	var seq int64

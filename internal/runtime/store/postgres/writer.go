@@ -24,7 +24,7 @@ type writer struct {
 
 	closed     atomic.Bool
 	sem        chan struct{} // semaphore of size one: held while a goroutine uses the writer
-	mustResume atomic.Bool   // the fields below might differ from what the database has
+	mustResume atomic.Bool   // the fields below might differ from the database
 
 	// Guarded by sem.
 	fence     int64  // fencing token; commits that have a lower token are refused
@@ -49,7 +49,7 @@ func (w *writer) lock(ctx context.Context) error {
 
 func (w *writer) unlock() { <-w.sem }
 
-// attempts bounds the number of attempts per commit while the database answers.
+// attempts bounds the number of attempts per commit as long as the database answers.
 const attempts = 8
 
 // Errors of one attempt.
@@ -84,8 +84,8 @@ type uncertainError struct{ cause error }
 func (u *uncertainError) Error() string   { return fmt.Sprintf("%v: %v", backend.ErrUncertain, u.cause) }
 func (u *uncertainError) Unwrap() []error { return []error{backend.ErrUncertain, u.cause} }
 
-// attempt makes one attempt to commit. It first resolves an earlier attempt whose batch was not
-// answered.
+// attempt makes one attempt to commit. It first resolves an earlier attempt that received no
+// answer.
 func (w *writer) attempt(ctx context.Context, open **batch, ops []*backend.Op, change func(*batch)) error {
 	if w.mustResume.Load() {
 		committed, codes, err := w.resume(ctx)
@@ -136,7 +136,7 @@ func backoff(ctx context.Context, n int) error {
 	return sleep(ctx, min(time.Millisecond<<min(n, 10), 250*time.Millisecond))
 }
 
-// sleep waits for t or until ctx ends, and returns ctx.Err().
+// sleep waits until t has passed or ctx is done. In the latter case it returns ctx.Err().
 func sleep(ctx context.Context, t time.Duration) error {
 	select {
 	case <-time.After(t):
@@ -228,8 +228,8 @@ func (w *writer) probe(ctx context.Context) error {
 	return err
 }
 
-// After a process has ended, its writer is useless if the writer has no records, as in the case of
-// a command that only reads. A killed process cannot remove its own writer.
+// A writer without records, such as that of a command that only reads, is useless once its process
+// has ended. A killed process cannot remove its own writer.
 const (
 	resignSQL = `DELETE FROM petrigate_writer WHERE no = $1 AND seq = 0`
 	idleSQL   = `DELETE FROM petrigate_writer WHERE seq = 0 AND seen < now() - interval '7 days'`

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Proxy sits between a client and a server. It breaks connections and counts round trips.
+// A Proxy sits between a client and a server. It can break connections, and counts round trips.
 type Proxy struct {
 	listener net.Listener
 	config   *pgx.ConnConfig
@@ -171,8 +171,8 @@ func (p *Proxy) requests(client, server net.Conn) {
 	}
 }
 
-// pass writes data to one side unless the mode prevents this. It returns false if the connection
-// must end, as it does in the mode cut.
+// pass writes data to one side, unless the mode is Hold. It returns false if the connection must
+// end, because the mode is cut or Refuse, or because the write failed.
 func (p *Proxy) pass(to net.Conn, data []byte, cut Mode) bool {
 	switch {
 	case p.use(cut, Refuse):

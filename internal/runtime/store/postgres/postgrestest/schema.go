@@ -14,11 +14,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Variable is the environment variable with the DSN of the server that tests can use.
+// Variable is the name of the environment variable that contains the DSN of the server for tests.
 const Variable = "PETRIGATE_TEST_POSTGRES"
 
-// Schema returns a DSN for an empty schema on the server, which is dropped when the test ends. It
-// skips the test if no server is configured.
+// Schema creates an empty schema on the server and returns a DSN for it. The schema is dropped when
+// the test ends. The test is skipped if no server is configured.
 func Schema(t testing.TB) string {
 	t.Helper()
 	dsn := os.Getenv(Variable)
@@ -28,7 +28,7 @@ func Schema(t testing.TB) string {
 	return SchemaOf(t, dsn)
 }
 
-// SchemaOf is like [Schema] for the server with the given DSN.
+// SchemaOf is like [Schema], but for the server with the given DSN.
 func SchemaOf(t testing.TB, dsn string) string {
 	t.Helper()
 	name := "petrigate_test_" + strings.ToLower(rand.Text())

@@ -93,7 +93,7 @@ func (s *Server) Start() {
 	s.command(s.program("pg_ctl", "-D", s.dir+"/data", "-l", s.dir+"/log", "-w", "start")...)
 }
 
-// Stop stops the server. The mode is fast, or immediate, which is a crash. Stop does nothing if the
+// Stop stops the server. The mode is "fast", or "immediate" for a crash. Stop does nothing if the
 // server is already stopped.
 func (s *Server) Stop(mode string) {
 	s.t.Helper()
@@ -121,7 +121,7 @@ func (s *Server) Copy() {
 	s.Start()
 }
 
-// Restore exchanges the server's data and the copy.
+// Restore swaps the server's data with the copy.
 func (s *Server) Restore() {
 	s.t.Helper()
 	s.Stop("fast")
