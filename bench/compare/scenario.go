@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A scenario is a row in the table. What is measured in it depends on the harness.
+// A scenario is a row in the table. The harness determines how to measure it.
 type scenario struct {
 	id, what string
 	memory   float64 // goal: maximum cost of memory relative to floor; 0 means no goal

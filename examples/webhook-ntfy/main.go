@@ -132,7 +132,7 @@ func notificationOf(m message) notification {
 	n := notification{Title: "Allow " + m.Tool + " on " + m.Upstream + "?", Message: m.Question, Priority: 4, Tags: []string{"raised_hand"}}
 	deny := action{Action: "http", Label: "Deny", URL: m.Deny, Method: http.MethodPost, Clear: true}
 	look := action{Action: "view", Label: "Look", URL: m.Approve}
-	if len(m.Question) > maxShown || m.ArgumentsLeftOut { // people must see all of what they approve, so refer them to the page
+	if len(m.Question) > maxShown || m.ArgumentsLeftOut { // a person must see all of it before approving, so refer to the page instead
 		n.Message = strings.ToValidUTF8(m.Question[:min(len(m.Question), maxShown)], "") + "\n\nThis is not all of it: look before you approve."
 		n.Actions = []action{look, deny}
 		return n

@@ -28,8 +28,8 @@ type Options struct {
 	Silent    bool              // do not publish the protected resource metadata
 	Iss       bool              // name the issuer in authorization responses, and announce this in the metadata
 
-	// Change lets a test falsify responses. what is "resource" or "server" for the metadata of
-	// either, and "redirect" for the query of a redirect.
+	// Change lets a test falsify responses. Its first argument is "resource" or "server" for the
+	// metadata of either, and "redirect" for the query of a redirect.
 	Change func(what string, answer map[string]any)
 }
 
@@ -136,7 +136,7 @@ func (s *Server) Asked() []map[string]string {
 	return slices.Clone(s.asked)
 }
 
-// Live returns all valid tokens, none of which must appear in any output.
+// Live returns all valid tokens. They must not appear in any output.
 func (s *Server) Live() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

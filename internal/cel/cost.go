@@ -61,7 +61,7 @@ func elements(v ref.Val) int {
 }
 
 // maxMatchCost is the maximum cost of matching a regular expression: the length of the text times
-// the number of instructions, since that is what the time taken by RE2 is proportional to.
+// the number of instructions. RE2 takes time proportional to this product.
 const maxMatchCost = 64 << 20
 
 // boundedMatch returns a call of the CEL function matches for a literal pattern, which it compiles

@@ -41,8 +41,8 @@ var errPlace = errors.New("cannot tell whether the path is within the directory:
 
 // within determines, from the text alone, whether path p names dir or something below it. On some
 // systems, a backslash is a separator, and a letter followed by a colon is a drive; the answer must
-// be the same on all systems. Unknown are the start of a relative path and the home directory for
-// ~.
+// be the same on all systems. The start of a relative path is unknown, and so is the home directory
+// for ~.
 func within(p, dir string) place {
 	if p == "" || dir == "" || strings.ContainsRune(p+dir, 0) || strings.HasPrefix(p, "~") || strings.HasPrefix(dir, "~") {
 		return unknown

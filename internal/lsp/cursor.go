@@ -26,7 +26,7 @@ func (d *document) cursor(p Position) cursor {
 	return c
 }
 
-// word returns the index of the word at the cursor, or -1 if there is no such word.
+// word returns the index of the word at the cursor, or -1.
 func (c cursor) word() int {
 	return slices.IndexFunc(c.words, func(w word) bool { return w.from <= c.at && c.at <= w.to && w.kind != comma })
 }

@@ -2,7 +2,7 @@ package lsp
 
 import "os"
 
-// sources caches file contents.
+// A sources value caches the contents of files.
 type sources struct {
 	project *project
 	open    map[string]*document

@@ -29,7 +29,7 @@ const (
 func (w word) is(keyword string) bool { return w.kind == bare && w.text == keyword }
 
 // words splits a line of rules into words. It accepts any text, even text that package rules
-// rejects. comment is the offset of the comment, or of the line's end if there is no comment.
+// rejects. comment is the offset of the comment or, without a comment, of the end of the line.
 func words(line string) (all []word, comment int) {
 	at := 0
 	for {

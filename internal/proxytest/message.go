@@ -29,8 +29,9 @@ func ParseMessage(raw []byte, status int) Message {
 	return Message{Raw: raw, ID: string(m.ID), Method: m.Method, Params: m.Params, Result: m.Result, Error: m.Error, Status: status}
 }
 
-// large is the size in bytes from which messages are parsed only in part. Under the race detector,
-// parsing them completely would take seconds, and tests compare such messages byte by byte anyway.
+// large is the minimum size, in bytes, of messages that are parsed only in part. Under the race
+// detector, parsing them completely would take seconds, and tests compare such messages byte by
+// byte anyway.
 const large = 1 << 20
 
 // parseLarge parses the members before the content of a message, which it assumes to be the last

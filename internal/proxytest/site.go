@@ -57,7 +57,7 @@ type Site struct {
 	Options  proxy.Options
 
 	ClientName string // clientInfo name of the clients
-	bare       bool   // there is no proxy
+	bare       bool   // the site lacks a proxy
 }
 
 // Token is the default token of clients over HTTP.
@@ -244,7 +244,7 @@ func (s *Site) SendLog(data string) {
 	s.Upstream.Notify("notifications/message", `{"level":"info","data":`+data+`}`)
 }
 
-// ExposedName returns the name under which the proxy exposes a tool.
+// ExposedName returns the name of a tool as exposed by the proxy.
 func ExposedName(t *testing.T, s *Site, canonical string) string {
 	t.Helper()
 	tools, err := s.Proxy.Tools("")

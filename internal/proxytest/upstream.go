@@ -32,8 +32,7 @@ func serve(t *testing.T, handler http.Handler) *httptest.Server {
 	return server
 }
 
-// ServeTools serves an upstream with the given tools over HTTP. log records what it receives and
-// executes.
+// ServeTools serves an upstream with the given tools over HTTP. Its records are added to log.
 func ServeTools(t *testing.T, name string, log *testserver.Log, tools ...testserver.Tool) proxy.Upstream {
 	t.Helper()
 	for i := range tools {

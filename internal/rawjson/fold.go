@@ -17,8 +17,8 @@ func Fold(key string) string {
 	return key
 }
 
-// foldRune returns the lower-case ASCII letter in the case-folding orbit of r or, if there is no
-// ASCII letter in the orbit, its smallest rune.
+// foldRune returns the lower-case ASCII letter in the case-folding orbit of r. If the orbit
+// contains no ASCII letter, foldRune returns its smallest rune.
 func foldRune(r rune) rune {
 	least := r
 	for s := unicode.SimpleFold(r); s != r; s = unicode.SimpleFold(s) {

@@ -37,7 +37,7 @@ func Count(usual int) int {
 	return usual
 }
 
-// Bulk skips the test under the race detector, unless .ci/soak runs it. It is for sequential tests
+// Bulk skips the test under the race detector, unless .ci/soak runs it. Use it in sequential tests
 // that take long because they process a lot of data or compute the slow hash of a PIN.
 func Bulk(t testing.TB) {
 	t.Helper()

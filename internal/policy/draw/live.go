@@ -118,7 +118,7 @@ func (n *Net) description() string {
 	return strings.Join(parts, "; ") + "."
 }
 
-// liveScale is the factor by which a live picture is enlarged, so that its small print is readable.
+// liveScale is the enlargement of a live picture, which makes its small print readable.
 const liveScale = 1.25
 
 // maxDots is the maximum number of tokens drawn as dots in a live picture.

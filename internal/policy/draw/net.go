@@ -56,7 +56,7 @@ type Transition struct {
 	Row      bool          // counts equal calls in a row
 	Sum      string        // limit on a sum, such as "1000 of amount"; may be empty
 	Never    bool          // known never to fire
-	Every    time.Duration // interval at which the clock fires the transition; 0 if it does not
+	Every    time.Duration // time between two firings by the clock; 0 if the clock does not fire the transition
 	Key      []string      // fields of the key; the transition fires separately for each value
 	Unless   []string      // names that exempt a call
 	Listed   bool          // not a transition: the box lists admitted names
@@ -185,7 +185,7 @@ type Lack struct {
 	Has, Needs int // tokens available, excluding those in flight, and tokens needed
 }
 
-// String describes what is missing.
+// String describes the lack in words.
 func (l Lack) String() string {
 	if l.Has == 0 && l.Needs == 1 {
 		return l.Place + " is empty"

@@ -69,8 +69,8 @@ func key(info gate.NetInfo, t gate.Transition) []string {
 	return list.Map(fields, func(f gate.Field) string { return cmp.Or(f.Source, f.Path) })
 }
 
-// sum describes the limit on the sum over the transition's calls. It returns the empty string if
-// there is no limit.
+// sum describes the limit on the sum over the transition's calls, or returns the empty string if
+// their sum is not limited.
 func sum(info gate.NetInfo, t gate.Transition) string {
 	s := info.Sum
 	if s == nil || len(t.Tools) == 0 {

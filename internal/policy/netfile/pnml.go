@@ -62,8 +62,8 @@ func (r *pnmlReader) checkRest(what string, rest pnmlRest) {
 	}
 }
 
-// Elements named in pnmlCosmetic do not affect the behavior of a net. Attributes named in
-// pnmlSemantic do so in the formats of some tools. Both variables are read-only.
+// Elements in pnmlCosmetic do not affect the behavior of a net. Attributes in pnmlSemantic would
+// change it, as written by some tools. Both variables are read-only.
 var (
 	pnmlCosmetic = []string{"name", "graphics", "toolspecific"}
 	pnmlSemantic = []string{"type", "initialMarking", "inscription", "weight", "capacity"}
@@ -148,7 +148,7 @@ func checkEnd(d *xml.Decoder) error {
 // A pnmlReader collects the nodes and arcs of all pages.
 type pnmlReader struct {
 	*builder
-	refs  map[string]string // IDs of the nodes that reference nodes refer to, by ID
+	refs  map[string]string // IDs of referenced nodes, by ID of the reference node
 	names map[string]string // names of places, by ID
 	in    map[string][]weighted
 	out   map[string][]weighted

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// Coverage reports which rules, maps and transitions of the policies the tests have exercised.
+// Coverage reports which rules, maps and transitions of the tested policies were exercised.
 type Coverage struct {
 	Percent int     `json:"percent"` // percentage of exercised items, rounded down
 	Done    int     `json:"done"`

@@ -51,7 +51,7 @@ func Eval(r io.Reader, w io.Writer) (Evaluation, error) {
 	return e, nil
 }
 
-// An Evaluation summarizes a call of [Eval]. It does not include the answers.
+// An Evaluation summarizes a call to [Eval]. It does not include the answers.
 type Evaluation struct {
 	Differences []Difference
 	Unreadable  []UnreadableCase // lines that are not cases, except those with an expected answer

@@ -44,7 +44,7 @@ type Step struct {
 	After    time.Duration // time that passes before the step
 
 	Tool        string      // the tool to call; empty if the step makes no call
-	Foreign     bool        // the name of the tool only restricts and is not evidence
+	Foreign     bool        // the tool's name can only restrict the call, not count as evidence
 	Also        []gate.Name // names of the tool besides those from the configuration
 	Times       int         // number of consecutive calls
 	As          string

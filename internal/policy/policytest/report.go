@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy"
 )
 
-// A Report is the result of a test run. Its JSON encoding is shown to users.
+// A Report is the result of a test run, which can be printed or encoded as JSON.
 type Report struct {
 	Version  int          `json:"version"`
 	OK       bool         `json:"ok"`

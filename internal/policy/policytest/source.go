@@ -77,8 +77,8 @@ func (l *Loader) Coverage() *Coverage {
 	return newCoverage(items)
 }
 
-// source returns the location of the policy: override, unless it is empty; or else the policy named
-// in the file; or else the one in the file's directory.
+// source returns the location of the policy to test: override, if it is not empty; or else the one
+// that the file names; or else the one in the file's directory.
 func (f *File) source(override string) (Source, error) {
 	s := f.Policy
 	if override != "" {

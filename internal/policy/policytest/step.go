@@ -151,8 +151,8 @@ func (t *Test) check(s *Step, v config.Value) {
 	s.Result, s.Times = cmp.Or(s.Result, "success"), max(s.Times, 1)
 }
 
-// settles returns the number of the step whose call is to be ended. The file gives either this
-// number or the call's name.
+// settles returns the number of the step whose call is ended. The file gives this number or the
+// name of the call.
 func (t *Test) settles(v config.Value) int {
 	number := 0
 	if v.IsNumber() {

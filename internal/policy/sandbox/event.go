@@ -43,8 +43,8 @@ func (e *Event) Arguments() json.RawMessage {
 	return e.Args
 }
 
-// CallOf returns the event for the call c. The event does not tell certain additional names from
-// those that are neither certain nor weak.
+// CallOf returns the event that makes the call c. Additional names that are neither certain nor
+// weak become certain.
 func CallOf(c gate.Call) Event {
 	e := Event{Type: "call", ID: c.ID, Tool: c.Tool, Args: c.Args}
 	if c.Foreign {

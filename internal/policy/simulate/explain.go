@@ -75,7 +75,7 @@ type Explanation struct {
 	Reason   string          `json:"reason,omitempty"`
 	Would    string          `json:"would,omitempty"` // verdict of shadow nets; if not empty, Kind and Reason describe this verdict
 	Nets     []explainedNet  `json:"nets"`
-	Remedy   []string        `json:"remedy"` // calls that must succeed first; nil if no calls would help, or if none are known to
+	Remedy   []string        `json:"remedy"` // calls that must succeed first; nil if none would help, or if the remedy is unknown
 	Way      string          `json:"way,omitempty"`
 	Why      string          `json:"why,omitempty"` // why the remedy is unknown, if it is
 	Retry    float64         `json:"retryAfter,omitempty"`
@@ -91,7 +91,7 @@ type Explanation struct {
 	refusal *gate.Refusal // refusal, approval request, or refusal by shadow nets; may be nil
 }
 
-// A condition must be met by a call's result for the call to count as successful.
+// A condition is a success condition that applies to the call.
 type condition struct {
 	When string      `json:"when"`
 	Rule policy.Rule `json:"rule"`
@@ -191,8 +191,7 @@ func (e *Explanation) net(v gate.Verdict) explainedNet {
 	return n
 }
 
-// An exemption names a rule that lists a call but does not apply to it, and the name of the call
-// that exempts it.
+// An exemption is a rule that lists a call but exempts it because of one of its names.
 type exemption struct {
 	rule gate.Position
 	net  string
@@ -211,7 +210,7 @@ func (e *Explanation) exemptions(v gate.Verdict) []exemption {
 	return nil
 }
 
-// names reports whether one of the tools is named or matches the given name.
+// names reports whether one of the tools has the given name or is a pattern that matches it.
 func names(tools []gate.Tool, name string) bool {
 	return slices.ContainsFunc(tools, func(t gate.Tool) bool {
 		return t.Name == name || t.Kind == gate.Glob && toolnet.MatchGlob(t.Name, name)

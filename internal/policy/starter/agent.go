@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An Agent is an agent for whose built-in tools package starter can propose a policy.
+// An Agent is an agent with built-in tools that package starter can propose a policy for.
 type Agent struct{ agenttool.Agent }
 
 // Agents returns all known agents.

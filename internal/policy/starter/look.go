@@ -8,8 +8,8 @@ import (
 )
 
 // Words in the names of tools that read or write. A tool with a word from showing shows a thing,
-// not only that it exists, and one with a word from content shows what it contains. A tool with a
-// word from making also creates new things, so there may be nothing to look at beforehand.
+// not only that it exists; one with a word from content shows the contents of a thing. A tool with
+// a word from making also creates new things, so there may be nothing to look at beforehand.
 var (
 	showing = []string{"read", "view", "cat", "get", "show", "describe"}
 	content = []string{"read", "view", "cat"}
@@ -42,8 +42,8 @@ func (s *server) readersOf(t tool) (readers []string, key string) {
 	return readers, strings.Join(t.Fields.Same, ", ")
 }
 
-// showing returns the tools that show what is at the path in the given field of t, and the key for
-// that path.
+// showing returns the tools that show the contents of the path in the given field of t, and the key
+// for that path.
 func (s *server) showing(t tool, field string) (readers []string, key string) {
 	words := showing
 	if t.Kind == toolkind.Edit {

@@ -48,7 +48,7 @@ type Plan struct {
 	Client bool
 
 	made  bool   // the configuration does not exist yet
-	agent *Agent // the agent that the policy is for; nil if it is for servers' tools
+	agent *Agent // the agent that uses the policy; nil for servers' tools
 
 	tested   bool // commands that run the project's tests are known
 	shell    bool // the configuration contains the key "shell"
@@ -106,7 +106,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	return plan, plan.passes()
 }
 
-// prepare reads the existing policy or, if there is none, prepares the new configuration.
+// prepare reads the existing policy. Without one, it prepares the new configuration.
 func (plan *Plan) prepare(c *config.Config) (err error) {
 	plan.readExisting(c)
 	plan.Client = !c.Has("version") && object(plan.Before) >= 0
@@ -250,6 +250,6 @@ func missing(c *config.Config) []key {
 type Options struct {
 	Out io.Writer                           // receives the rules
 	Err io.Writer                           // receives messages
-	Ask func(question string) (bool, error) // asks for confirmation; nil if nobody can be asked
+	Ask func(question string) (bool, error) // asks for confirmation; nil if no person can be asked
 	Yes bool                                // write without confirmation
 }

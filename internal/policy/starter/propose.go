@@ -31,8 +31,7 @@ type statements struct {
 // A line is a line of the rules file that contains a statement.
 type line struct {
 	text string
-	// alone contains the same statement for each of its names alone, or is nil if the statement has
-	// a single name.
+	// alone contains one statement per name, or is nil if the statement has a single name.
 	alone []line
 }
 
@@ -44,7 +43,7 @@ func (s *statements) add(format string, args ...any) {
 type proposal struct {
 	servers []server
 	missing []string // servers that did not respond
-	deny    bool     // the default is to refuse calls that no rule names
+	deny    bool     // the default refuses calls that no rule names
 	rules   []statements
 	claims  statements
 }
@@ -224,8 +223,8 @@ func (p *proposal) secrets() {
 	p.claims.add("prove never %s without human-approval", class)
 }
 
-// unusedName returns a label that no tool has as its name. Otherwise, calls to that tool would be
-// treated like calls that a map gives the label.
+// unusedName returns name as a label, with a number appended if a tool has that name. Calls to the
+// tool would otherwise be treated like calls that a map gives the label.
 func (p *proposal) unusedName(name string) string {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(p.tools(), func(t tool) bool { return strings.EqualFold(t.bare, name) || strings.EqualFold(t.name, name) })

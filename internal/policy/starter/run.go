@@ -67,7 +67,7 @@ func (plan *Plan) offer(o Options) error {
 	return nil
 }
 
-// verb returns made if the configuration is to be created, or changed if it already exists.
+// verb returns made if the plan creates the configuration, or changed if it already exists.
 func (plan *Plan) verb(made, changed string) string {
 	if plan.made {
 		return made

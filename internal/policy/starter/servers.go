@@ -72,8 +72,8 @@ func guess(tools []check.ListedTool, servers []config.Server) (all []server) {
 }
 
 // visible returns the name for use in approval statements. If the name contains invisible
-// characters, about which "check" complains, it becomes a glob. The glob may match other tools too,
-// but no tool can use such a name to evade approval.
+// characters, it becomes a glob, since "check" complains about such characters. The glob may match
+// other tools too, but no tool can use such a name to evade approval.
 func visible(name string) string {
 	if !strings.ContainsFunc(name, hidden) {
 		return rules.Written(name)
