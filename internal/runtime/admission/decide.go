@@ -55,7 +55,7 @@ func (p *Pending) Wait() Decision {
 }
 
 // Redeem decides c again, given a person's consent to q. If the call is admitted, the consent is
-// used up. If the consent is no longer valid, the error is [approval.ErrUsed] and the caller must
+// used up. If the consent has become invalid, the error is [approval.ErrUsed] and the caller must
 // ask again.
 func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Consent) (Decision, error) {
 	if now := a.Generation(); now.Fingerprint != q.Generation.Fingerprint {
@@ -75,7 +75,7 @@ func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Conse
 	return d, nil
 }
 
-// Withdraw reports that a call is no longer waiting for approval. It does nothing if the call has
+// Withdraw reports that a call has stopped waiting for approval. It does nothing if the call has
 // been admitted.
 func (a *Admission) Withdraw(ctx context.Context, k Key, q *Asked) {
 	err := Update(ctx, a.ledger, k, func(*gate.State) (Change, error) { return Change{Delta: q.Withdraw()}, nil })

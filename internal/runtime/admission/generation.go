@@ -22,7 +22,7 @@ type Generation struct {
 	PromptsByList bool // a net names a prompt, so unlisted prompts do not exist
 	Shared        bool // a call in one session can change the markings seen by other sessions
 	Timed         bool // a net's marking changes with time
-	Pipefail      bool // add `set -o pipefail` to agents' scripts that count as evidence except for its absence
+	Pipefail      bool // add `set -o pipefail` to agents' scripts that would count as evidence with it
 
 	Files  []audit.File    // source files of the policy
 	Reads  *reading.Reader // selects the parts of arguments and results that are recorded
@@ -72,7 +72,8 @@ func (g *Generation) IsActive(net string) bool {
 }
 
 // keepSwitches returns the nets of the policy next that are active after a swap: those in active
-// (all, if active is nil), except that a net switched by an operator under g stays as it is now.
+// (all, if active is nil), except that a net switched by an operator under g keeps its current
+// setting.
 func (g *Generation) keepSwitches(next *gate.Policy, active []string) []string {
 	on := func(list []string, net string) bool { return list == nil || slices.Contains(list, net) }
 	names, all := []string{}, active == nil

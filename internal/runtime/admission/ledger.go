@@ -132,7 +132,7 @@ type SessionInfo struct {
 	Calls   []OpenCall
 	Used    time.Time // time of the last change or touch
 	Ended   bool      // the session has ended but still has open calls
-	Process string    // the other process that owns the session; empty if there is no such process
+	Process string    // the other process that owns the session; empty if this process or none does
 	Gone    bool      // the owning process has exited, but the session still has open calls
 }
 

@@ -70,13 +70,13 @@ type Watch struct {
 func (w *Watch) Observed() bool { return w.observer != nil }
 
 // Receiving starts [PhaseCall] for a call that has been received. The caller must call the returned
-// function when the call has been answered. Receiving panics if there is no observer.
+// function when the call has been answered. The observer must not be nil.
 func (w *Watch) Receiving(ctx context.Context, i Info) (context.Context, func(Result)) {
 	return w.observer.Start(ctx, PhaseCall, i)
 }
 
 // Approving starts [PhaseApprove] for c. The caller must call the returned function when the person
-// has answered or no answer is possible any more. Approving panics if there is no observer.
+// has answered or can no longer answer. The observer must not be nil.
 func (w *Watch) Approving(ctx context.Context, c *Call) func(Result) {
 	_, end := w.observer.Start(ctx, PhaseApprove, c.info())
 	return end
@@ -84,7 +84,7 @@ func (w *Watch) Approving(ctx context.Context, c *Call) func(Result) {
 
 // Forwarding starts [PhaseForward] for an admitted call and counts the call. trace returns the
 // trace to send to the upstream. The caller must call end when the upstream has answered or will
-// never answer. Both functions are nil if there is no observer.
+// never answer. Without an observer, both functions are nil.
 func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end func(Result)) {
 	if w.meter != nil {
 		w.meter.Forwarding(t.Upstream)
@@ -108,7 +108,7 @@ func (w *Watch) Forwarded(upstream, tool, method string, took time.Duration, err
 type deciding struct {
 	trace context.Context //nolint:containedctx // of the call
 	ctx   context.Context //nolint:containedctx // of the phase
-	begun time.Time       // start time; zero if there is no meter
+	begun time.Time       // start time; zero without a meter
 	end   func(Result)    // nil: no observer
 }
 

@@ -17,15 +17,14 @@ func (d *Admitted) Pass() Pass { return Pass{&d.Ticket} }
 // Ticket returns the call's ticket.
 func (p Pass) Ticket() *Ticket { return p.ticket }
 
-// ErrOutdated is returned by [Ticket.Again] if the policy that admitted the call is no longer in
-// force.
+// ErrOutdated is returned by [Ticket.Again] if the policy that admitted the call has been replaced.
 var ErrOutdated = errors.New("the policy has changed since the call was admitted")
 
 // Again returns a pass for sending an admitted call once more: for another round of input, to get a
 // task instead of a result, or because the upstream has forgotten its session. The error is
 // [ErrStopped] if the session is stopped, even by another process, and [ErrOutdated] if the policy
-// that admitted the call is no longer in force. After such an error the caller settles the call as
-// a failure, and can submit it for a new decision.
+// that admitted the call has been replaced. After such an error the caller settles the call as a
+// failure, and can submit it for a new decision.
 func (t *Ticket) Again(ctx context.Context, a *Admission) (Pass, error) {
 	for {
 		g := a.generation.Load()

@@ -101,7 +101,7 @@ func (rb *recordBuilder) fillVerdicts(entry *decisionEntry, g *Generation, verdi
 	}
 }
 
-// reason returns the text of the nets' refusal as it is recorded. Unless arguments may be recorded,
+// reason returns the text to record for a refusal by the nets. Unless arguments may be recorded,
 // quoted arguments are removed and key values are replaced by a prefix of their hash.
 func (rb *recordBuilder) reason(sentence string, kind gate.Kind, blocks []gate.Block) string {
 	if rb.redactor.Plain() {

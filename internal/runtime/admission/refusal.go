@@ -26,7 +26,7 @@ type Facts struct {
 	Approval string  `json:"approval,omitempty"`
 	Nets     []Block `json:"nets,omitempty"`
 
-	// Retry is the number of seconds after which the call becomes possible without any other call;
+	// Retry is how many seconds to wait until the call becomes possible without any other call;
 	// absent if waiting does not help.
 	Retry int64 `json:"retryAfterSeconds,omitempty"`
 
@@ -70,7 +70,7 @@ func Refuse(kind, text string) *Refused {
 	return &Refused{Text: text, Facts: Facts{Decision: "refuse", Kind: kind}}
 }
 
-// Unanswered returns the answer to an admitted call for which the upstream returned no result.
+// Unanswered returns the answer to an admitted call if the upstream did not return a result.
 func Unanswered(kind string, o gate.Outcome, text string) *Refused {
 	return &Refused{Text: text, Facts: Facts{Decision: "allow", Outcome: o.String(), Kind: kind}}
 }

@@ -31,7 +31,7 @@ func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 }
 
 // Deny refuses a call that q asked about because it did not get a person's consent. consent is the
-// answer to record, or nil if nobody answered.
+// answer to record, or nil if there was no answer.
 func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string, consent *Consent) *Refused {
 	r := Refuse(string(gate.KindApproval), text)
 	r.Facts.Cause = string(gate.CauseApproval)

@@ -12,7 +12,7 @@ import (
 )
 
 // Settle records the outcome of an admitted call and changes the nets' markings accordingly. by
-// says who settled the call, and is empty if the outcome follows from the upstream's result. Only
+// names who settled the call; it is empty if the outcome follows from the upstream's result. Only
 // the first success or failure counts. The call stays open and produces no token if the outcome is
 // unknown, or as long as it cannot be recorded.
 func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string) {

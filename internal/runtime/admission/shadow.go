@@ -109,7 +109,7 @@ func (a *Admission) Counts(session string) Counts {
 	return t.Counts()
 }
 
-// Counts returns what has been counted so far.
+// Counts returns the counts so far.
 func (t *Tally) Counts() Counts {
 	r := Counts{Refused: t.refused, Asked: t.asked, Would: []Would{}}
 	for _, w := range t.answers {

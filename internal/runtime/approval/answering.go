@@ -66,8 +66,8 @@ func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reaso
 	return rejected
 }
 
-// rejection returns an error if the answer is to be rejected and recorded, and otherwise nil. It
-// must be called with Broker.mu held.
+// rejection returns the error for an answer that must be rejected and recorded, or nil. It must be
+// called with Broker.mu held.
 func (o *Options) rejection(q *Request, person string, said Rejection) *RejectedError {
 	switch {
 	case q == nil || !slices.Contains(q.open, said.Channel):

@@ -17,7 +17,7 @@ import (
 type Broker struct {
 	options Options
 	grants  Grants
-	storage *storage // nil if there is no store
+	storage *storage // nil without a store
 
 	reading sync.Mutex // held while parsing a large call
 
@@ -96,8 +96,8 @@ func (b *Broker) hasRequest(key Key) bool {
 	return b.requests.known(key) != nil
 }
 
-// join adds the call to the request in force for key. If there is none yet, it returns a new
-// request that is not stored.
+// join adds the call to the request in force for key, or returns a new request that is not stored
+// yet.
 func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -264,8 +264,8 @@ func (b *Broker) Grant(id string, t Terms, channel, actor string) (*Grant, error
 // Grants returns the broker's grants.
 func (b *Broker) Grants() *Grants { return &b.grants }
 
-// ErrUsed is returned by [Broker.Claim] if the request is not approved, or if its approval is no
-// longer valid.
+// ErrUsed is returned by [Broker.Claim] if the request is not approved, or if its approval has
+// become invalid.
 var ErrUsed = backend.ErrUsed
 
 // Claim reserves an approved request for a call that is about to use it. The request cannot expire

@@ -13,9 +13,9 @@
 // what will run. The store marks an approval as used in the same transaction that records the
 // decision; see [Broker.Used].
 //
-// A [Grant] approves later requests as soon as they are opened, if they are similar to a request
-// that a person has approved. The store keeps grants in the same table as requests, under IDs of
-// their own.
+// A [Grant] approves later requests when they are opened, if they are similar to a request that a
+// person has approved. The store keeps grants in the same table as requests, under IDs of their
+// own.
 //
 // Locks: Broker.reading serializes the parsing of large calls, Broker.mu guards the table of
 // requests and accounts (Broker.requests), and Grants.mu guards the grants. A broker may lock

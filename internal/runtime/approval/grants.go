@@ -18,7 +18,7 @@ import (
 // Grants holds the grants of a [Broker]. If there is a store, a use counts only after the store has
 // accepted it, so that a grant revoked at one broker cannot be used at another.
 type Grants struct {
-	store Store // nil if there is no store
+	store Store // nil without a store
 	now   func() time.Time
 
 	mu   sync.Mutex
@@ -135,7 +135,7 @@ func (s *Grants) candidates(q *Request) []Grant {
 	return slices.DeleteFunc(s.ofSession(q.Key.Session), func(g Grant) bool { return g.Key.Tool != q.Key.Tool })
 }
 
-// count counts a use of a grant. It returns false if the grant is no longer valid.
+// count counts a use of a grant. It returns false if the grant has become invalid.
 func (s *Grants) count(g Grant) (bool, error) {
 	for range maxStale {
 		s.mu.Lock()
@@ -211,7 +211,7 @@ func (s *Grants) reload(id string) error {
 	return s.learn(rows[0])
 }
 
-// put writes a grant to the store. It does nothing if there is no store.
+// put writes a grant to the store. Without a store it does nothing.
 func (s *Grants) put(g Grant, state State) (version int64, err error) {
 	if s.store == nil {
 		return 0, nil

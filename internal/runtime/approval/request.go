@@ -19,7 +19,7 @@ type Request struct {
 	Expires time.Time
 
 	channels []string      // configured channels that the rules allow
-	answered chan struct{} // closed when the request is no longer pending
+	answered chan struct{} // closed when the request stops being pending
 	unasked  chan struct{} // closed when the client reports that it did not ask anyone
 
 	accounts [3]*account // accounts of the session, the principal, and all callers
@@ -32,7 +32,7 @@ type Request struct {
 	waiters   int           // number of calls waiting for the answer
 	shown     chan struct{} // not nil while the session's client is showing the request; closed when it no longer does
 	charged   int           // bytes charged to the accounts
-	version   int64         // version in the store, or the number of changes if there is no store
+	version   int64         // version in the store or, without a store, the number of changes
 	parked    bool          // a call was told to come back for the answer
 	announced bool          // the request has been announced
 	claimed   bool          // a call is about to use the approval
@@ -48,7 +48,7 @@ type Request struct {
 // live reports whether the call of q can still run.
 func (q *Request) live() bool { return isLive(q.progress.Answer.State) }
 
-// Answered returns a Go channel that is closed when the request is no longer pending.
+// Answered returns a Go channel that is closed when the request stops being pending.
 func (q *Request) Answered() <-chan struct{} { return q.answered }
 
 // Unasked returns a Go channel that is closed when an approval channel reports that it did not show

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// ReadEntry decodes an event. The entry may alias event. An error describes what is wrong with the
+// ReadEntry decodes an event. The entry may alias event. An error describes the problem with the
 // JSON.
 //
 // A replay decodes millions of events. Package json, which uses reflection, would take five times

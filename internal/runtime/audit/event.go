@@ -113,7 +113,7 @@ type resumed struct {
 	Event string    `json:"event"` // always "resumed"
 }
 
-// VerdictName returns the name of the verdict as it is recorded and displayed.
+// VerdictName returns the name of the verdict in records and displays.
 func VerdictName(k gate.VerdictKind) string {
 	return [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields"}[k]
 }

@@ -34,7 +34,7 @@ type head struct {
 	buf    [headLength]byte
 }
 
-// openHead opens or creates the head of the log at path. If there is no head and none can be
+// openHead opens or creates the head of the log at path. If the head does not exist and cannot be
 // created because the directory is not writable, openHead returns an empty head and no error. If a
 // head exists but cannot be written, openHead returns an error, because another user could have
 // created it to keep the log without a head.

@@ -29,7 +29,7 @@ type logFile struct {
 	last        Place  // position of the last line, even if it is still pending
 	written     Place  // position of the last line written to the file
 	size        int64  // file size up to written; unused for a device
-	retry       int64  // file size at which to try to rotate again
+	retry       int64  // minimum file size for the next attempt to rotate
 	cut         string // describes records missing at the end of the file; empty if none are
 	buf         []byte // reused for the next write
 	neededSpace int    // disk space needed before writing again; 0: no known shortage; see [logFile.checkSpace]
@@ -38,7 +38,7 @@ type logFile struct {
 // maxBuffer is the maximum capacity of a buffer that is kept for reuse.
 const maxBuffer = 1 << 20
 
-// write writes whole lines, the last of which is at position end. If it returns an error, the file
+// write writes whole lines; end is the position of the last one. If it returns an error, the file
 // is unchanged.
 func (l *logFile) write(lines []byte, end Place) error {
 	if err := l.checkSpace(len(lines)); err != nil {
@@ -132,7 +132,7 @@ func missing(h, last Place) string {
 	return ""
 }
 
-// lastLine parses the last one of the given lines. It returns the zero Line if there are none.
+// lastLine parses the last one of the given lines. It returns the zero Line if lines is empty.
 func lastLine(lines []byte) (Line, error) {
 	if len(lines) == 0 {
 		return Line{}, nil
@@ -184,8 +184,8 @@ func (l *logFile) noteShortage(n int) {
 }
 
 // checkSpace returns an error if the disk still has no room for the largest write that failed, even
-// if only n bytes are to be written now. Otherwise small records could succeed although a decision
-// would still fail.
+// if n, the size of the next write, is smaller. Otherwise small records could succeed although a
+// decision would still fail.
 func (l *logFile) checkSpace(n int) error {
 	if !l.regular || l.neededSpace <= n {
 		return nil

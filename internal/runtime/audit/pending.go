@@ -69,15 +69,15 @@ func (r *pendingFile) keep(used int, lines []byte) bool {
 	})
 }
 
-// used returns the total size of the pending lines. It returns false if the memory is no longer
-// mapped.
+// used returns the total size of the pending lines. It returns false if the memory has been
+// unmapped.
 func (r *pendingFile) used() (n int, ok bool) {
 	ok = withMapped(&r.mapped, func() { n = int(min(r.size.Load(), pendingSize)) })
 	return n, ok
 }
 
 // lines returns a copy of the pending lines, which have the given size. It returns false if the
-// memory is no longer mapped.
+// memory has been unmapped.
 func (r *pendingFile) lines(used int) (lines []byte, ok bool) {
 	ok = withMapped(&r.mapped, func() { lines = bytes.Clone(r.mapped[pendingLines : pendingLines+used]) })
 	return lines, ok

@@ -80,7 +80,7 @@ func (r *Redactor) Mode() string {
 // Plain reports whether records may contain the values that nets read, unhashed.
 func (r *Redactor) Plain() bool { return r.arguments == Full && len(r.names)+len(r.paths) == 0 }
 
-// Arguments returns a call's arguments as they are to be recorded, or nil if they are not.
+// Arguments returns the arguments to record for a call, or nil if they are not recorded.
 func (r *Redactor) Arguments(args []byte) json.RawMessage {
 	if len(args) > maxArguments {
 		return nil
@@ -102,8 +102,8 @@ func (r *Redactor) Mask(value []byte) json.RawMessage {
 	return b.Bytes()
 }
 
-// Shown returns a JSON value as it is shown to approvers, and the number of masked values in it. A
-// masked value is replaced by its type and size: "*** (string, 24 bytes)".
+// Shown returns the form of a JSON value to show to approvers, and the number of masked values in
+// it. A masked value is replaced by its type and size: "*** (string, 24 bytes)".
 func (r *Redactor) Shown(value []byte) (shown []byte, masked int) {
 	if len(value) == 0 || r.Plain() {
 		return value, 0
@@ -204,7 +204,7 @@ func (r *Redactor) masked(at []string) bool {
 	})
 }
 
-// Values returns the values that nets read in a call's arguments, as they are to be recorded.
+// Values returns what to record of the values that nets read in a call's arguments.
 func (r *Redactor) Values(read []reading.Value) (all []Value) {
 	for i := range read {
 		v := Value{Field: Bounded(read[i].Field), Amount: json.Number(read[i].Amount)}

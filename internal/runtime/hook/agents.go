@@ -39,7 +39,7 @@ var agents = []*Agent{
 }
 
 // Find returns the agent with the given name, or with the given name in the connect command. It
-// returns nil if there is no such agent.
+// returns nil if the name is unknown.
 func Find(name string) *Agent {
 	if a, ok := agenttool.Find(name); ok {
 		name = a.Name

@@ -99,7 +99,7 @@ func (g *Gate) deny(c *admission.Call, q *admission.Asked, text string, consent 
 	return g.Admission.Deny(g.Ctx, c, q.Ask, text, consent)
 }
 
-// consent returns the answer to r as it is to be recorded.
+// consent returns the answer to r for the record.
 func (g *Gate) consent(r *approval.Request) *admission.Consent {
 	answer := g.Approvals.Status(r)
 	return &admission.Consent{ID: r.ID, Channel: answer.Channel, Actor: answer.Actor}
@@ -116,7 +116,7 @@ func approvalKey(c *admission.Call, where []byte, q *admission.Asked) approval.K
 	return approval.Key{Session: c.Session, Tool: c.Canonical, Arguments: arguments, Beside: audit.HashOf(where), Policy: q.Generation.Fingerprint, Steps: audit.HashOf(steps)}
 }
 
-// asked returns the call as it is shown to a person.
+// asked returns the call to show to a person.
 func asked(c *admission.Call, where []byte, q *admission.Asked) approval.Call {
 	return approval.Call{
 		Own: true, Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Gate.Args, Size: len(c.Gate.Args), SHA256: c.Digest, Beside: where,

@@ -77,7 +77,7 @@ func (s *calls) forget(c *call) {
 }
 
 // takeAdmitted removes and returns the oldest admitted call with the given key, which has ended. It
-// returns nil if there is no such call.
+// returns nil if no admitted call has the key.
 func (s *calls) takeAdmitted(key string) *call {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -41,7 +41,7 @@ type Texts struct {
 	NoConsent func(tool string, r *approval.Request, answer approval.Answer, gone, ending bool, now time.Time) string
 }
 
-// Origin says where an agent's calls come from.
+// Origin identifies the source of an agent's calls.
 type Origin struct {
 	Principal string
 	Agent     string

@@ -20,7 +20,7 @@ type Guard struct {
 	rejections map[string]rejection // keyed by server
 }
 
-// rejection says why new tools of a server have no pins.
+// rejection is the reason why new tools of a server have no pins.
 type rejection struct {
 	left   error // tools are too large or too many
 	failed error // the store could not be read or written, perhaps only for now

@@ -2,8 +2,8 @@ package mining
 
 import "math"
 
-// A chance is the logarithm of the probability of an observation under the null hypothesis that
-// there is no rule.
+// A chance is the logarithm of the probability of an observation under the null hypothesis that no
+// rule exists.
 type chance float64
 
 // significance is the accepted probability that any of the proposed rules is due to chance.

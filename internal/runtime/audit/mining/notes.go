@@ -25,7 +25,7 @@ type ruleActivity struct {
 	shadow int // number of decisions involving a net in shadow mode
 }
 
-// A netActivity counts what one net did. refuse and ask count what it would have done outside
+// A netActivity counts the actions of one net. refuse and ask count actions that were suppressed by
 // shadow mode.
 type netActivity struct {
 	refuse, ask      int

@@ -13,7 +13,7 @@ func entry[K comparable, V any](m map[K]*V, key K, limit int) *V {
 	return v
 }
 
-// stateOf returns a copy of m[key], or the zero value if there is no entry.
+// stateOf returns a copy of m[key], or the zero value if the key is missing.
 func stateOf[K comparable, V any](m map[K]*V, key K) (v V) {
 	if of := m[key]; of != nil {
 		v = *of

@@ -115,7 +115,7 @@ func odds(chance float64) string {
 // ApplyOptions configures [Report.Apply].
 type ApplyOptions struct {
 	Out io.Writer
-	Ask func(question string) (bool, error) // asks for confirmation; nil if there is no terminal
+	Ask func(question string) (bool, error) // asks for confirmation; nil without a terminal
 	Yes bool                                // do not ask for confirmation
 }
 

@@ -47,8 +47,8 @@ func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 	r.compare(record, e, s, &v, gone)
 }
 
-// ask evaluates the policy. The nets fire only if the policy allows the call now and admit says
-// that the call was admitted when it was recorded.
+// ask evaluates the policy. The nets fire only if the policy allows the call and the call was also
+// admitted when it was recorded (admit).
 func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v verdict) {
 	r.prepared.Reset(r.policy, &c)
 	d, delta := r.prepared.Decide(state, nil)

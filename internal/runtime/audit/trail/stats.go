@@ -67,7 +67,7 @@ type ApprovalStats struct {
 	Denied  int    `json:"denied"`
 }
 
-// Counts contains statistics in the form in which they are printed.
+// Counts contains statistics for output.
 type Counts struct {
 	Records   uint64          `json:"records"`
 	From      string          `json:"from,omitempty"`
@@ -197,7 +197,7 @@ func (t *ToolStats) quantile(q float64) float64 {
 	return t.Latency.Max
 }
 
-// Counts returns the statistics in the form in which they are printed, most frequent first.
+// Counts returns the statistics for output, most frequent first.
 func (s *Stats) Counts() Counts {
 	c := Counts{Records: s.Records, Sessions: s.Sessions, Tools: []ToolStats{}, Rules: []RuleStats{}, Approvals: []ApprovalStats{}}
 	if s.Records > 0 {
