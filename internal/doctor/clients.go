@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// clientFiles checks the files of all clients that are installed on this machine.
+// clientFiles checks the files of all installed clients.
 func (d *Doctor) clientFiles(ctx context.Context) []Finding {
 	d.Connected.Config = d.Config
 	d.clients = d.Desk.Inspect(ctx, d.Connected)
@@ -20,7 +20,7 @@ func (d *Doctor) clientFiles(ctx context.Context) []Finding {
 		all = append(append(all, d.checkClient(c)...), unansweredURL(ctx, c)...)
 	}
 	if len(all) == 0 {
-		if agents, _ := d.Desk.HookedAgents(); len(agents) > 0 { // the checks in the group "hooks" report about these agents
+		if agents, _ := d.Desk.HookedAgents(); len(agents) > 0 { // the checks in the group "hooks" report on these agents
 			return nil
 		}
 		return []Finding{warning("petrigate connect --list shows where petrigate looks for their files", "no known client has a file here")}
@@ -49,9 +49,9 @@ func (d *Doctor) checkClient(c takeover.Inspection) []Finding {
 	return list.Map(own, func(e takeover.Entry) Finding { return d.checkEntry(c, e, running) })
 }
 
-// withReconnect adds a fix to the finding. The fix connects the client again. withReconnect adds no
-// fix if the configuration cannot be loaded, or if the client is running and would overwrite its
-// file.
+// withReconnect adds a fix to the finding that connects the client again. It returns the finding
+// unchanged if the configuration cannot be loaded, or if the client is running and would overwrite
+// its file.
 func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	if d.loaded == nil || d.Connected.Launch.Command == "" || c.Client.Overwrites && c.Running != nil && *c.Running {
 		return f
@@ -88,7 +88,7 @@ func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running str
 }
 
 // older reports whether program is an earlier build than this program. It compares file times and
-// module versions, without running the program.
+// module versions without running program.
 func older(info os.FileInfo, program, ours string) bool {
 	mine, err := os.Stat(ours)
 	if err != nil || os.SameFile(info, mine) || !info.ModTime().Before(mine.ModTime()) {

@@ -31,7 +31,7 @@ func (d *Doctor) configuration(ctx context.Context) []Finding {
 	d.result = result
 	found := slices.Concat(warnings, check.NoAudit(c), daemon.TLSProblems(c, diag.Error))
 	all := problems(slices.DeleteFunc(found, func(p diag.Problem) bool {
-		return p.Code == "W201" && p.File == d.Config || p.Code == "W208" // the checks in the groups "permissions" and "audit" report these problems
+		return p.Code == "W201" && p.File == d.Config || p.Code == "W208" // reported by the checks in the groups "permissions" and "audit"
 	}))
 	if !slices.ContainsFunc(all, func(f Finding) bool { return f.Status == Failed }) {
 		all = append([]Finding{ok("%s loads, and its policy is valid", d.Config)}, all...)
@@ -39,7 +39,7 @@ func (d *Doctor) configuration(ctx context.Context) []Finding {
 	return all
 }
 
-// loadFindings returns findings that explain why the configuration cannot be loaded.
+// loadFindings returns findings that explain why the configuration could not be loaded.
 func (d *Doctor) loadFindings(err error) []Finding {
 	list, rest := check.ConfigProblems(err)
 	var more diag.List
@@ -53,7 +53,7 @@ func (d *Doctor) loadFindings(err error) []Finding {
 	return all
 }
 
-// problems converts problems reported by package check into findings.
+// problems converts problems found by package check into findings.
 func problems(list diag.List) (all []Finding) {
 	for _, p := range list {
 		place := p.File
@@ -76,7 +76,7 @@ func problems(list diag.List) (all []Finding) {
 	return all
 }
 
-// asksPeople reports whether the policy ever asks a person, and whether some net can ask only
+// asksPeople reports whether the policy ever asks a person, and whether some net can only ask
 // through the client.
 func asksPeople(r *policy.Result) (people, client bool) {
 	for _, n := range r.Policy.Nets() {

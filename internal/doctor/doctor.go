@@ -1,18 +1,18 @@
 // Package doctor looks for problems that occur in practice: a configuration that cannot be loaded,
 // files that other users can write to, commands that desktop programs cannot find, clients that
-// reach servers without petrigate. Each finding names its fix. If the fix is safe, the doctor can
-// apply it after the user has agreed.
+// reach servers without petrigate. Each finding names its fix. The doctor can apply safe fixes if
+// the user agrees.
 //
 // A [Doctor] holds what the checks need to know about the machine. [Doctor.Examine] runs the checks
 // in a fixed order of groups and returns a [Report] with one [Finding] for each item that was
 // checked. [Doctor.Mend] applies the safe fixes in a report and runs the affected groups again.
 //
 // Later groups use results that earlier groups have stored in the Doctor: the loaded configuration,
-// the built policy, the clients' files, and the upstreams' tools. If an earlier group failed and
-// its result is missing, a group that needs it reports nothing. A Doctor must be used by one
-// goroutine only; only the clock check queries the upstreams at the same time.
+// the built policy, the clients' files, and the upstreams' tools. A group that needs a missing
+// result, because an earlier group failed, reports nothing. A Doctor must be used by one goroutine
+// only. Internally, only the clock check is concurrent: it queries all upstreams at once.
 //
-// The doctor starts the upstreams to list their tools. It starts no other programs, and reads
+// The doctor starts the upstreams to list their tools. It starts no other programs and reads
 // versions from files.
 package doctor
 
@@ -30,20 +30,20 @@ import (
 )
 
 // A Doctor holds what the checks need to know about this machine, and results for later checks. The
-// caller must set the exported fields before it calls Examine.
+// exported fields must be set before calling Examine.
 type Doctor struct {
 	Config    string                             // path of the configuration; empty: none
-	Trusts    func(path string, src []byte) bool // reports whether the user trusts a file found in the working directory; see [config.Options]; nil if Config was given explicitly
+	Trusts    func(path string, src []byte) bool // reports whether the user trusts a file in the working directory; see [config.Options]; nil if Config was given explicitly
 	Desk      *takeover.Driver
 	Program   string            // path of this program
-	Short     []string          // PATH of programs that are started from the desktop
+	Short     []string          // PATH of programs started from the desktop
 	Proxies   []operator.Status // running proxies
 	Services  *service.Manager  // user's service manager; nil if not supported
 	StateDir  string
 	Now       func() time.Time
 	Waiting   func(servers []string) // called with the names of the servers that have not answered yet, while there are any
 	Done      func()                 // called when all servers have answered or failed
-	Connected takeover.Connection    // arguments of petrigate connect; they describe the entry that it would write for a client
+	Connected takeover.Connection    // arguments for petrigate connect, which determine the entry it would write for a client
 
 	loaded   *config.Config // nil if the configuration cannot be loaded
 	result   *policy.Result // nil if the policy cannot be built

@@ -14,10 +14,10 @@ import (
 type group struct {
 	name string
 	look func(*Doctor, context.Context) []Finding
-	slow bool // whether the checks query other programs, so that no fix can change their result
+	slow bool // whether the checks query other programs, so no fix can change their results
 }
 
-// groups returns all groups. They run in this order.
+// groups returns all groups in the order they run.
 func groups() []group {
 	return []group{
 		{"config", (*Doctor).configuration, false}, {"audit", (*Doctor).audit, false}, {"state", (*Doctor).state, false},
@@ -45,8 +45,8 @@ func (d *Doctor) run(ctx context.Context, g group) []Finding {
 	return found
 }
 
-// Mend asks about each safe fix in the report, applies the fixes that the user accepts, and runs
-// the affected checks again. If the user declines a fix, the finding remains in the report.
+// Mend asks about each safe fix in the report, applies the accepted fixes, and runs the affected
+// checks again. Findings with declined fixes remain in the report.
 func (d *Doctor) Mend(ctx context.Context, r Report) (Report, error) {
 	mended := false
 	for _, f := range r.Checks {

@@ -97,16 +97,15 @@ func tryFolder(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// A secured is one of petrigate's files or directories, along with the mode bits that it must not
-// have.
+// A secured is one of petrigate's files or directories, with the mode bits it must not have.
 type secured struct {
 	what, path string
 	mask       fs.FileMode // bits that must not be set
-	tolerated  fs.FileMode // the bits in mask that only cause a warning
-	tokens     bool        // whether the file contains tokens, so that serve enforces the same mask
+	tolerated  fs.FileMode // bits in mask that only cause a warning
+	tokens     bool        // whether the file contains tokens; if so, serve enforces the same mask
 }
 
-// permissions checks who else can read and write petrigate's files.
+// permissions checks whether other users can read or write petrigate's files.
 func (d *Doctor) permissions(context.Context) (all []Finding) {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -143,8 +142,8 @@ func (d *Doctor) permissions(context.Context) (all []Finding) {
 	return all
 }
 
-// chmod returns a function that changes the mode of the file that was checked. The function returns
-// an error if the file has been replaced by another one.
+// chmod returns a function that changes the mode of a checked file. The function returns an error
+// if the file has since been replaced.
 func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context) error {
 	return func(context.Context) error {
 		root, err := os.OpenRoot(filepath.Dir(path))
@@ -163,8 +162,7 @@ func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context)
 	}
 }
 
-// securedFiles returns petrigate's files and directories, each with the mode bits that it must not
-// have.
+// securedFiles returns petrigate's files and directories, each with the mode bits it must not have.
 func (d *Doctor) securedFiles() []secured {
 	const others, writers, readers = 0o077, 0o022, 0o055
 	all := []secured{{what: "the folder of state", path: d.StateDir, mask: writers}, {what: "the backup of client files", path: d.Desk.State, mask: others, tolerated: readers}}

@@ -33,7 +33,7 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 		}
 		switch {
 		case h.Problem != "" && slices.ContainsFunc(d.clients, func(c takeover.Inspection) bool { return c.File == h.File }):
-			// the problem was already reported for the client
+			// already reported for the client
 		case h.Problem != "":
 			all = append(all, warning("correct the file", "%s: %s", h.Title, h.Problem))
 		case len(h.There) > 0:
@@ -47,8 +47,7 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 	return slices.Concat(all, d.service(), d.unreportedScripts(), d.deniedTools())
 }
 
-// deniedTools finds agents with hooks if the policy refuses some of their built-in tools by
-// default.
+// deniedTools finds agents with hooks that have built-in tools refused by default.
 func (d *Doctor) deniedTools() []Finding {
 	agents, _ := d.Desk.HookedAgents()
 	found := problems(check.Denied(d.loaded, agents))
@@ -72,12 +71,12 @@ func (d *Doctor) unreportedScripts() []Finding {
 	source.Tools, source.Unended = known.Names(), known.Unended()
 	result, err := policy.Build(source)
 	if err != nil {
-		return nil // the problem was already reported for the configuration
+		return nil // already reported for the configuration
 	}
 	return problems(slices.DeleteFunc(result.Problems, func(p diag.Problem) bool { return p.Code != policy.UntoldEnd }))
 }
 
-// checkHooks checks the hooks of an agent that run petrigate.
+// checkHooks checks an agent's hooks that run petrigate.
 func (d *Doctor) checkHooks(h takeover.HookInspection) []Finding {
 	fix := "petrigate connect " + h.Client + " --hooks"
 	var all []Finding
@@ -127,13 +126,13 @@ func (d *Doctor) claude() []Finding {
 var dotted = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
 
 // claudeVersion returns the version of the installed Claude Code, or "" if it cannot be determined.
-// It reads the version from files, because the doctor starts no programs except the upstreams.
+// It reads the version from files, because the doctor starts no programs but the upstreams.
 func (d *Doctor) claudeVersion() string {
 	path, err := exec.LookPath("claude")
 	if err != nil {
 		return ""
 	}
-	found := []string{filepath.Dir(path)} // the program found may be a wrapper script that npm has installed; this is its directory
+	found := []string{filepath.Dir(path)} // directory of the program found, which may be a wrapper script installed by npm
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return ""
 	}
@@ -152,8 +151,8 @@ func (d *Doctor) claudeVersion() string {
 	return ""
 }
 
-// claudePackage returns the version of the Claude Code package in a directory, or "" if the
-// directory contains no such package.
+// claudePackage returns the version of the Claude Code package in a directory, or "" if the package
+// is not there.
 func claudePackage(dir string) string {
 	src, err := os.ReadFile(filepath.Join(dir, "package.json"))
 	var p struct {
@@ -166,8 +165,7 @@ func claudePackage(dir string) string {
 	return p.Version
 }
 
-// atLeast reports whether version v is the version least or a later one. Both consist of three
-// numbers.
+// atLeast reports whether version v is least or later. Both consist of three numbers.
 func atLeast(v, least string) bool {
 	numbers := func(s string) (all []int) {
 		for part := range strings.SplitSeq(s, ".") {

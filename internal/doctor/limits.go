@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// toolLimits checks whether the tools exceed a limit of a connected client.
+// toolLimits checks whether the tools exceed a connected client's limits.
 func (d *Doctor) toolLimits(context.Context) []Finding {
 	if d.loaded == nil || len(d.tools) == 0 {
 		return nil

@@ -20,8 +20,8 @@ import (
 // maxSkew is the largest accepted difference between two clocks.
 const maxSkew = 30 * time.Second
 
-// skew compares another clock with the clock of this machine. there is the time that the other
-// clock showed at some moment between begin and now.
+// skew compares another clock with this machine's clock. there is the time of the other clock at
+// some moment between begin and now.
 func (d *Doctor) skew(of string, there, begin time.Time) Finding {
 	off := there.Sub(begin)
 	if end := d.Now(); there.After(begin) && there.Before(end) {
@@ -35,7 +35,7 @@ func (d *Doctor) skew(of string, there, begin time.Time) Finding {
 	return ok("the clock of %s agrees with ours", of)
 }
 
-// clock compares the clock of this machine with the clocks of all upstreams over HTTP.
+// clock compares this machine's clock with the clocks of all upstreams reached over HTTP.
 func (d *Doctor) clock(ctx context.Context) []Finding {
 	if d.loaded == nil {
 		return nil
@@ -49,16 +49,16 @@ func (d *Doctor) clock(ctx context.Context) []Finding {
 		asked.Go(func() {
 			begin := d.Now()
 			if there, ok := dateOf(ctx, s); ok {
-				found[i] = d.skew("the upstream "+s.Name, there, begin.Truncate(time.Second)) // the times in Date headers have no fractions of a second
+				found[i] = d.skew("the upstream "+s.Name, there, begin.Truncate(time.Second)) // the times in Date headers are whole seconds
 			}
 		})
 	}
 	asked.Wait()
-	return slices.DeleteFunc(found, func(f Finding) bool { return f.Status == "" }) // the clocks of these upstreams are unknown
+	return slices.DeleteFunc(found, func(f Finding) bool { return f.Status == "" }) // drop upstreams whose clocks are unknown
 }
 
-// dateOf returns the time in the Date header of a server's response with any status. It sends no
-// credentials.
+// dateOf returns the time in the Date header of a server's response, whatever its status. It sends
+// no credentials.
 func dateOf(ctx context.Context, s config.Server) (time.Time, bool) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -70,13 +70,13 @@ func dateOf(ctx context.Context, s config.Server) (time.Time, bool) {
 	if err != nil {
 		return time.Time{}, false
 	}
-	at.User, at.RawQuery = nil, "" // the headers may contain secrets
+	at.User, at.RawQuery = nil, "" // both may contain secrets
 	r, err := http.NewRequestWithContext(ctx, http.MethodHead, at.String(), nil)
 	if err != nil {
 		return time.Time{}, false
 	}
 	transport := &http.Transport{TLSClientConfig: secure, DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}
-	answer, err := transport.RoundTrip(r) // the transport itself follows no redirects
+	answer, err := transport.RoundTrip(r) // a transport does not follow redirects
 	if err != nil {
 		return time.Time{}, false
 	}

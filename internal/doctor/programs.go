@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// ShortPath returns the PATH that programs started from the desktop get from the operating system.
+// ShortPath returns the PATH that the operating system gives to programs started from the desktop.
 // It lacks the directories that a shell adds.
 func ShortPath(system string) []string {
 	switch system {
@@ -79,7 +79,7 @@ func (d *Doctor) command(s config.Server) Finding {
 	return ok("the command %q of the upstream %s is found", s.Command, s.Name)
 }
 
-// find returns the path of a program in one of the directories, or "" if it is in none of them.
+// find returns the path of a program in one of the directories, or "" if none has it.
 func find(dirs []string, name string) string {
 	for _, dir := range dirs {
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(dir) {
@@ -89,8 +89,8 @@ func find(dirs []string, name string) string {
 	return ""
 }
 
-// interpreter returns the program that the env line of a script looks up. It returns "" if the file
-// is not such a script.
+// interpreter returns the program that a script's env line looks up, or "" if the file is not such
+// a script.
 func interpreter(path string) string {
 	if runtime.GOOS == "windows" {
 		return ""
@@ -101,7 +101,7 @@ func interpreter(path string) string {
 	}
 	defer func() { _ = f.Close() }()
 	head := make([]byte, 128)
-	n, _ := io.ReadFull(f, head) // it does not matter if fewer bytes are read
+	n, _ := io.ReadFull(f, head) // a short read does not matter
 	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
 	words := strings.Fields(string(bytes.TrimPrefix(line, []byte("#!"))))
 	if !bytes.HasPrefix(line, []byte("#!")) || len(words) < 2 || filepath.Base(words[0]) != "env" {

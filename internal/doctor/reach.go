@@ -51,8 +51,8 @@ func unansweredURL(ctx context.Context, c takeover.Inspection) (all []Finding) {
 	return all
 }
 
-// refusingAddress returns the address in a URL if it is on this machine and connections to it are
-// refused. Otherwise, it returns "".
+// refusingAddress returns the address in a URL if it is on this machine and refuses connections,
+// and "" otherwise.
 func refusingAddress(ctx context.Context, at string) string {
 	u, err := url.Parse(at)
 	if err != nil || !daemon.IsLoopback(u.Hostname()) || u.Port() == "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// service checks whether the service that petrigate connect --hooks has created is running, that
-// is, whether a proxy with the configuration of the service is listening.
+// service checks whether the service created by petrigate connect --hooks is running, that is,
+// whether a proxy with the service's configuration is listening.
 func (d *Doctor) service() []Finding {
 	if d.Services == nil {
 		return nil

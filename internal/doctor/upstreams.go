@@ -30,7 +30,7 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 	)
 	for _, w := range listing.Warnings {
 		if w == listing.Crowded {
-			continue // this warning was already reported for the connected clients
+			continue // already reported for the connected clients
 		}
 		all = append(all, warning("petrigate tools shows the names", "%s", w))
 	}

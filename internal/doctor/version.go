@@ -11,12 +11,12 @@ import (
 // Layout of the build information that the go command writes into a program. It starts with a magic
 // number and flags. From byte 32 on, it contains two strings, each preceded by its length: the Go
 // version and the list of modules. Package debug/buildinfo is not used, because it also reads older
-// layouts. It would link parsers for all executable formats and their debug information, which
-// would add half a megabyte to this program.
+// layouts and links parsers for all executable formats and their debug information, which would add
+// half a megabyte to this program.
 const (
 	infoMagic   = "\xff Go buildinf:"
 	infoFlags   = 15
-	infoInline  = 2 // flag that means that the strings follow
+	infoInline  = 2 // flag: the strings follow
 	infoStrings = 32
 	infoFrame   = 16 // number of bytes before and after the text that lists the modules
 
@@ -41,7 +41,7 @@ func mainVersion(program string) (version string, ok bool) {
 				break
 			}
 			from += i
-			if version, ok = versionAt(f, at+int64(from)); ok { // the magic number alone also occurs in programs that search for it, such as this one
+			if version, ok = versionAt(f, at+int64(from)); ok { // the magic number also occurs in programs that search for it, such as this one
 				return version, true
 			}
 		}
@@ -54,7 +54,7 @@ func mainVersion(program string) (version string, ok bool) {
 // versionAt reads the build information that starts with a magic number at the given offset.
 func versionAt(f io.ReaderAt, at int64) (version string, ok bool) {
 	b := make([]byte, infoMost)
-	n, _ := f.ReadAt(b, at) // if fewer bytes are read, this is detected below
+	n, _ := f.ReadAt(b, at) // a short read is detected below
 	if b = b[:n]; len(b) < infoStrings || b[infoFlags]&infoInline == 0 {
 		return "", false
 	}

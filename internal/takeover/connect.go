@@ -74,7 +74,7 @@ func (d *Driver) Connect(ctx context.Context, c Connection) error {
 	return nil
 }
 
-// change writes the file, and records the step. The argument done describes what this achieves.
+// change records the step and writes the file. It prints done, followed by the file's path.
 func (d *Driver) change(f *file, s step, connected bool, done string) error {
 	if err := d.records().change(f, s, connected); err != nil {
 		return err
@@ -86,15 +86,14 @@ func (d *Driver) change(f *file, s step, connected bool, done string) error {
 	return nil
 }
 
-// noteHardLink warns that another hard link refers to the same file, and that the content there
-// will not change.
+// noteHardLink warns if the file has another hard link, whose content will not change.
 func (o output) noteHardLink(f *file) {
 	if info, err := os.Stat(f.target); err == nil && textfile.Linked(info) {
 		o.say("note: %s has another name, a hard link, whose content stays unchanged", text.Escape(f.path))
 	}
 }
 
-// noteNoHeaders warns that the client sends no headers, so that a proxy that requires a token will
+// noteNoHeaders warns if the client sends no headers, because a proxy that requires a token will
 // refuse it.
 func (o output) noteNoHeaders(l clientcfg.Launch) {
 	if len(l.Headers) == 0 {
@@ -105,12 +104,12 @@ func (o output) noteNoHeaders(l clientcfg.Launch) {
 // variableReference matches references to variables that must be set for a configuration to load.
 var variableReference = regexp.MustCompile(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::\?[^}]*)?\}`)
 
-// noteVariables lists the variables that the client must set when it starts petrigate. Desktop
+// noteVariables lists the variables that must be set when the client starts petrigate. Desktop
 // programs do not inherit variables from a shell.
 func (o output) noteVariables(client clientcfg.Client, path string) {
 	src, err := os.ReadFile(path)
 	if err != nil {
-		return // the caller also loads the file, and reports the error
+		return // the caller also loads the file and reports the error
 	}
 	var names []string
 	for _, m := range variableReference.FindAllSubmatch(src, -1) {
@@ -123,8 +122,8 @@ func (o output) noteVariables(client clientcfg.Client, path string) {
 	}
 }
 
-// checkNameFree returns an error if another server already uses the name of petrigate's entry,
-// because that server's entry would be lost.
+// checkNameFree returns an error if another server uses the name of petrigate's entry, because that
+// server's entry would be lost.
 func (d *Driver) checkNameFree(f *file, items []item, c Connection) error {
 	for _, i := range items {
 		if i.entry.Name == Ours && slices.Equal(i.at.Path, f.client.Place.Path) && !d.replaces(c, i) {
@@ -146,8 +145,8 @@ func (d *Driver) noteDirectServers(items []item, c Connection) {
 	}
 }
 
-// withEntry returns the file's content with petrigate's entry added, and the entries that had to be
-// removed.
+// withEntry returns the file's content with petrigate's entry added, along with the entries removed
+// in the process.
 func (d *Driver) withEntry(f *file, items []item, c Connection, entry splice.Object) (after []byte, changed []removed, err error) {
 	doc := f.doc
 	for i, at := range f.client.Places(f.doc) {
@@ -178,14 +177,14 @@ func (d *Driver) withEntry(f *file, items []item, c Connection, entry splice.Obj
 	return doc.Bytes(), changed, nil
 }
 
-// Disconnect undoes the changes that Connect has made to a client's file.
+// Disconnect undoes the changes that Connect made to a client's file.
 func (d *Driver) Disconnect(ctx context.Context, name, path string) error {
 	client, err := Find(name)
 	if err != nil {
 		return err
 	}
 	hooked := false
-	if _, ok := clientcfg.HooksOf(client.Name); ok && path == "" { // hooks were added last, so they must be removed first
+	if _, ok := clientcfg.HooksOf(client.Name); ok && path == "" { // hooks were added last, so they are removed first
 		if hooked, err = d.dropHooks(client.Name, ""); err != nil {
 			return err
 		}
@@ -219,7 +218,7 @@ func (d *Driver) Disconnect(ctx context.Context, name, path string) error {
 	return d.disconnect(f, n, after, exists)
 }
 
-// noteCopies prints the paths of the copies of the original file. It is used if the file can no
+// noteCopies prints the paths of the copies of the original file, for use when the file can no
 // longer be parsed.
 func (d *Driver) noteCopies(f *file) {
 	for _, name := range []string{f.backup(), d.records().path(f)} {
@@ -248,7 +247,7 @@ func (d *Driver) notRecorded(f *file) error {
 func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	for _, s := range slices.Backward(n.Steps) {
-		if !exists || string(after) == string(s.After) { // if the file was deleted in the meantime, restore it as a whole
+		if !exists || string(after) == string(s.After) { // a file that has since been deleted is restored as a whole
 			after, exists = s.Before, s.Existed
 			continue
 		}
@@ -259,8 +258,8 @@ func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err e
 	return after, exists, nil
 }
 
-// restore handles a file that was edited after the step. It removes petrigate's entry and adds the
-// removed entries that are still missing.
+// restore handles a file that was edited after the step. It removes petrigate's entry and puts back
+// the removed entries that are still missing.
 func (f *file) restore(src []byte, s step) ([]byte, error) {
 	old, err := splice.Parse(f.path, s.Before, f.client.Format)
 	if err != nil {
@@ -309,9 +308,9 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 	return nil
 }
 
-// undo writes or removes the file and deletes its record, if there is one. It reports whether the
-// file is as before the first step. The argument done describes what this achieves, and edited
-// describes a file that is not as before.
+// undo writes or removes the file and deletes its record, if any. It reports whether the file is
+// restored to its state before the first step. It prints done and, unless the file is so restored,
+// edited.
 func (d *Driver) undo(f *file, n *record, after []byte, exists bool, done, edited string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {
@@ -327,8 +326,8 @@ func (d *Driver) undo(f *file, n *record, after []byte, exists bool, done, edite
 	return asBefore, nil
 }
 
-// noteStillConnected warns if the restored file still runs petrigate. This happens if the record of
-// an earlier connect was lost.
+// noteStillConnected warns if the restored file still runs petrigate, which happens if the record
+// of an earlier connect was lost.
 func (d *Driver) noteStillConnected(f *file, after []byte) error {
 	doc, err := splice.Parse(f.path, after, f.client.Format)
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 // A Connection holds the arguments of petrigate connect.
 type Connection struct {
 	Client string
-	File   string // file of the client; empty: the default file
+	File   string // the client's file; empty: the default file
 	Config string // configuration with the servers
 	Launch clientcfg.Launch
-	// Servers contains the servers in the configuration. Their entries in the client's file are
+	// Servers contains the servers in the configuration, whose entries in the client's file are
 	// replaced.
 	Servers []config.Server
-	All     bool     // whether to replace all servers, even those that the configuration does not contain
-	Only    []string // names of the only servers to replace
+	All     bool     // whether to replace all servers, even those not in the configuration
+	Only    []string // if not empty, names of the only servers to replace
 }
 
 // checkOnly returns an error if --only names a server that the client does not have.
@@ -53,7 +53,7 @@ func (d *Driver) replaces(c Connection, i item) bool {
 	})
 }
 
-// sameServer reports whether both servers have the same URL or run the same program, even with
+// sameServer reports whether both servers have the same URL or run the same program, possibly with
 // different arguments.
 func sameServer(a, b config.Server) bool {
 	return a.URL == b.URL && programName(a.Command) == programName(b.Command)

@@ -14,18 +14,17 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A file is a client's configuration file in its current state.
+// A file is the current state of a client's configuration file.
 type file struct {
 	client clientcfg.Client
-	path   string // path to use in messages
+	path   string // path for use in messages
 	target string // path after resolving symbolic links
 	exists bool
 	src    []byte
 	doc    *splice.Document
 }
 
-// firstExisting returns the first file that exists. If none of the files exists, it returns the
-// first one.
+// firstExisting returns the first of the files that exists or, if none does, the first one.
 func firstExisting(files []string) string {
 	for _, file := range files {
 		if _, err := os.Lstat(file); err == nil {
@@ -40,8 +39,8 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// readRegular reads a file. It returns an error unless it is a regular file, because reading a
-// named pipe would block.
+// readRegular reads a regular file. It returns an error for any other file, because reading a named
+// pipe would block.
 func readRegular(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -53,8 +52,7 @@ func readRegular(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// write replaces the content of the file. It returns an error if the file has changed since it was
-// read.
+// write replaces the file's content. It returns an error if the file has changed since it was read.
 func (f *file) write(after []byte) error {
 	if err := f.unchanged(); err != nil {
 		return err
@@ -96,7 +94,7 @@ func (f *file) unchanged() error {
 	return nil
 }
 
-// backup returns the path of the backup copy that Connect makes.
+// backup returns the path of the backup made by Connect.
 func (f *file) backup() string {
 	if strings.HasSuffix(f.client.Name, "-hooks") { // the same file may also list servers
 		return f.target + ".before-petrigate-hooks"
@@ -104,8 +102,8 @@ func (f *file) backup() string {
 	return f.target + ".before-petrigate"
 }
 
-// backupHint returns a sentence to add to a message. It names the backup from an earlier connect,
-// if that backup exists.
+// backupHint returns a sentence for a message that names the backup from an earlier connect, or ""
+// if that backup does not exist.
 func (f *file) backupHint() string {
 	if _, err := os.Lstat(f.backup()); err != nil {
 		return ""
@@ -113,9 +111,9 @@ func (f *file) backupHint() string {
 	return fmt.Sprintf("; the original file may be in %s", f.backup())
 }
 
-// keepBackup makes a backup copy that only this user can read, because the file may contain
-// secrets. An existing backup was made before petrigate's entry was added, so keepBackup replaces
-// it only if first is true.
+// keepBackup makes a backup that only this user can read, because the file may contain secrets. An
+// existing backup is from before petrigate's entry was added, so it is replaced only if first is
+// true.
 func (f *file) keepBackup(first bool) error {
 	_, err := os.Lstat(f.backup())
 	if !f.exists || err == nil && !first {

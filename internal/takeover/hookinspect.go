@@ -10,19 +10,19 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A HookInspection describes the file that configures an agent's hooks.
+// A HookInspection describes the file with an agent's hooks.
 type HookInspection struct {
 	clientcfg.Hooks
 	File     string
 	Exists   bool
 	There    []clientcfg.Hook
-	Programs []string // absolute paths of the programs that petrigate's hooks run
-	Kept     bool     // whether the hooks were written by petrigate connect
-	Off      []string // settings in this file or in the current directory that disable all of the agent's hooks
+	Programs []string // absolute paths of the programs run by petrigate's hooks
+	Kept     bool     // whether petrigate connect wrote the hooks
+	Off      []string // settings that disable all of the agent's hooks, in this file or in the current directory
 	Problem  string
 }
 
-// mayAsk reports whether any of the agent's hooks may ask a proxy that uses this configuration.
+// mayAsk reports whether any of the agent's hooks may ask a proxy with this configuration.
 func (h HookInspection) mayAsk(s clientcfg.System, config string) bool {
 	return slices.ContainsFunc(h.There, func(t clientcfg.Hook) bool { return t.Asks(s, config) })
 }
@@ -46,8 +46,8 @@ func (d *Driver) InspectHooks() (all []HookInspection) {
 	return all
 }
 
-// HookedAgents returns the agents that run petrigate as a hook. The result complete is false if a
-// file could not be read.
+// HookedAgents returns the agents that run petrigate as a hook. complete is false if a file could
+// not be read.
 func (d *Driver) HookedAgents() (agents []string, complete bool) {
 	complete = true
 	for _, h := range d.InspectHooks() {
@@ -59,9 +59,9 @@ func (d *Driver) HookedAgents() (agents []string, complete bool) {
 	return agents, complete
 }
 
-// disabledBy lists the settings that disable all hooks of an agent. The settings may be in the
-// agent's own file, or in a file in the current directory, which the author of that directory
-// controls.
+// disabledBy lists the settings that disable all hooks of an agent. They may be in the agent's own
+// file, or in a file in the current directory, which is under the control of the directory's
+// author.
 func (d *Driver) disabledBy(h clientcfg.Hooks, own *file) (all []string) {
 	files := []*file{own}
 	client := h.File()
@@ -95,5 +95,5 @@ func findHooks(name string) (clientcfg.Hooks, error) {
 	return h, nil
 }
 
-// hooksAt is the path that leads to the hooks in each agent's file.
+// hooksAt is the path to the hooks in each agent's file.
 var hooksAt = []string{"hooks"}

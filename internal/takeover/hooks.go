@@ -14,10 +14,10 @@ import (
 // A HookConnection holds the arguments of petrigate connect --hooks.
 type HookConnection struct {
 	Client string
-	File   string           // file of the agent; empty: the default file
+	File   string           // the agent's file; empty: the default file
 	Serve  []string         // command that runs a proxy for the hooks; nil: petrigate serve
 	Launch clientcfg.Launch // how to run petrigate; includes a URL if the configuration enables hooks by URL
-	Run    *HookService     // service that can run the proxy; nil: no service is offered
+	Run    *HookService     // service that can run the proxy; nil: do not offer a service
 }
 
 // ConnectHooks adds hooks that run petrigate to an agent's file.
@@ -60,7 +60,7 @@ func (d *Driver) ConnectHooks(ctx context.Context, c HookConnection) error {
 	if err := d.agreeToWrite(f); err != nil {
 		return err
 	}
-	answers, err := c.Run.serve(ctx, d) // after they are written, the hooks need a running proxy
+	answers, err := c.Run.serve(ctx, d) // the hooks just written need a running proxy
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (d *Driver) ConnectHooks(ctx context.Context, c HookConnection) error {
 	return nil
 }
 
-// noteHookGaps prints what an agent's hooks cannot do, and the settings that disable them.
+// noteHookGaps prints the limits of an agent's hooks, and the settings that disable the hooks.
 func (d *Driver) noteHookGaps(h clientcfg.Hooks, f *file) {
 	for _, line := range d.disabledBy(h, f) {
 		d.say("warning: %s runs no hooks: %s", h.Title, text.Escape(line))
@@ -83,8 +83,8 @@ func (d *Driver) noteHookGaps(h clientcfg.Hooks, f *file) {
 	}
 }
 
-// withHooks returns the content of the file with petrigate's hooks added. Hooks that are already up
-// to date stay unchanged.
+// withHooks returns the content of the file with petrigate's hooks added. Up-to-date hooks stay
+// unchanged.
 func (d *Driver) withHooks(f *file, n *record, h clientcfg.Hooks, l clientcfg.Launch) ([]byte, error) {
 	doc := f.doc
 	if h.New != "" && len(bytes.TrimSpace(f.src)) == 0 {
@@ -103,8 +103,8 @@ func (d *Driver) withHooks(f *file, n *record, h clientcfg.Hooks, l clientcfg.La
 	return doc.Append(hooksAt, h.Items(d.System, l))
 }
 
-// withoutOurs returns the content of doc without petrigate's hooks. It keeps lists that were in the
-// file before petrigate changed it.
+// withoutOurs returns the content of doc without petrigate's hooks. It keeps lists that existed
+// before petrigate changed the file.
 func withoutOurs(f *file, n *record, h clientcfg.Hooks, doc *splice.Document) ([]byte, error) {
 	var before *splice.Document
 	if n != nil {
@@ -122,8 +122,8 @@ func (d *Driver) DisconnectHooks(name, path string) error {
 	return err
 }
 
-// dropHooks removes petrigate's hooks from an agent's file. If the file contains none, done is
-// false.
+// dropHooks removes petrigate's hooks from an agent's file. done is false if the file contains
+// none.
 func (d *Driver) dropHooks(name, path string) (done bool, err error) {
 	h, err := findHooks(name)
 	if err != nil {
@@ -155,8 +155,8 @@ func (d *Driver) dropHooks(name, path string) (done bool, err error) {
 	return true, err
 }
 
-// withoutHooks undoes the recorded steps in reverse order and returns the resulting content,
-// without petrigate's hooks. The result exists is false if the file must be removed.
+// withoutHooks undoes the recorded steps in reverse order and returns the resulting content without
+// petrigate's hooks. exists is false if the file must be removed.
 func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	if n != nil {
@@ -176,8 +176,8 @@ func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []by
 }
 
 // HookURL returns the URL where the listener accepts hooks from this machine, and the headers that
-// the hooks must send. The URL is empty if the listener does not accept hooks, or if its address is
-// not known until it starts.
+// the hooks must send. The URL is empty if the listener does not accept hooks or its address is
+// unknown until it starts.
 func HookURL(l config.Listen) (string, splice.Object) {
 	host, port, err := net.SplitHostPort(l.HTTP)
 	if l.Stdio || !l.Hooks || err != nil || port == "0" || l.Auth == "jwt" {

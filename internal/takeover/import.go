@@ -21,12 +21,12 @@ import (
 // An Import holds the arguments of petrigate import.
 type Import struct {
 	Client string
-	File   string   // file of the client; empty: the default file
+	File   string   // the client's file; empty: the default file
 	Config string   // configuration to write; need not exist
-	Only   []string // names of the only servers to import
-	Rename bool     // whether to import a server under another name if its name is already used
+	Only   []string // if not empty, names of the only servers to import
+	Rename bool     // whether to rename servers whose names are already used
 
-	TextOnly bool // whether Config was found in the working directory and is not trusted, so that only its text may be read
+	TextOnly bool // whether Config was found in the working directory and is not trusted, so only its text may be read
 }
 
 // An ImportPlan describes what an import would change, before anything is written.
@@ -36,7 +36,7 @@ type ImportPlan struct {
 	Config  string           `json:"config"`
 	Servers []ImportedServer `json:"servers"`
 
-	Left []clientcfg.Safeguard `json:"left,omitempty"` // restrictions outside the entries of servers
+	Left []clientcfg.Safeguard `json:"left,omitempty"` // restrictions outside the servers' entries
 
 	path   string // path of Config after resolving symbolic links
 	file   *file
@@ -47,26 +47,26 @@ type ImportPlan struct {
 	format splice.Format
 }
 
-// An ImportedServer describes what an import does with one of the client's servers.
+// An ImportedServer describes the outcome of an import for one of the client's servers.
 type ImportedServer struct {
 	Name    string   `json:"name"`
-	As      string   `json:"as,omitempty"`     // new name in the configuration; empty if the name is unchanged
+	As      string   `json:"as,omitempty"`     // new name in the configuration; empty: unchanged
 	Result  string   `json:"result"`           // "taken", "there" (already in the configuration), or "refused"
 	Reason  string   `json:"reason,omitempty"` // why the server was refused
 	Dropped []string `json:"dropped,omitempty"`
-	Secrets []string `json:"secrets,omitempty"` // names of the settings whose secrets are written literally
+	Secrets []string `json:"secrets,omitempty"` // names of the settings that contain literal secrets
 	Notes   []string `json:"notes,omitempty"`
 
-	Left []clientcfg.Safeguard `json:"left,omitempty"` // restrictions in the entry that the configuration does not express
+	Left []clientcfg.Safeguard `json:"left,omitempty"` // the entry's restrictions that the configuration does not express
 	Off  string                `json:"off,omitempty"`  // key outside the entry that disables the server
 
 	fields splice.Object
 }
 
-// configServers is the place in a configuration that contains its servers.
+// configServers is the place of the servers in a configuration.
 var configServers = splice.Place{Path: []string{"mcpServers"}}
 
-// Plan computes the effects of an import. It does not write anything.
+// Plan computes the effects of an import without writing anything.
 func (d *Driver) Plan(i Import) (*ImportPlan, error) {
 	client, err := Find(i.Client)
 	if err != nil {
@@ -130,7 +130,7 @@ func (p *ImportPlan) options(d *Driver) config.Options {
 
 func empty(src []byte) bool { return strings.TrimSpace(string(src)) == "" }
 
-// take decides for each of the client's servers whether to import it.
+// take decides which of the client's servers to import.
 func (p *ImportPlan) take(d *Driver, i Import, items []item, there []splice.Entry) {
 	known := map[string]any{}
 	for _, e := range there {
@@ -161,7 +161,7 @@ func (p *ImportPlan) take(d *Driver, i Import, items []item, there []splice.Entr
 	}
 }
 
-// freeName appends a number to name: the lowest one that makes the name unused.
+// freeName makes name unique by appending the lowest possible number.
 func freeName(known map[string]any, name string) string {
 	for n := 2; ; n++ {
 		next := fmt.Sprintf("%s-%d", name, n)
@@ -176,7 +176,7 @@ const configHeader = `# The configuration of petrigate. "petrigate check" says w
 version: 1
 `
 
-// configFooter is the end of a new configuration. It tells beginners what to do next.
+// configFooter is the end of a new configuration, which tells beginners what to do next.
 const configFooter = `
 # Rules say what an agent may do when: see "petrigate help rules".
 # rules:
@@ -185,7 +185,7 @@ const configFooter = `
 audit: { file: audit.jsonl }
 `
 
-// splice adds the imported servers to the configuration, and checks that the result can be loaded.
+// splice adds the imported servers to the configuration and checks that the result can be loaded.
 func (p *ImportPlan) splice(d *Driver, doc *splice.Document) error {
 	taken := list.Filter(p.Servers, func(t ImportedServer) bool { return t.Result == "taken" })
 	add := list.Map(taken, func(t ImportedServer) splice.New { return splice.New{Name: t.name(), Value: t.fields} })
@@ -277,7 +277,7 @@ func (o output) printResults(p *ImportPlan) {
 	}
 }
 
-// noteExposed warns if other users can read the configuration that secrets are added to.
+// noteExposed warns if other users can read a configuration that will contain secrets.
 func (d *Driver) noteExposed(p *ImportPlan) {
 	taken := slices.ContainsFunc(p.Servers, func(t ImportedServer) bool { return t.Result == "taken" && len(t.Secrets) > 0 })
 	info, err := os.Stat(p.path)
@@ -286,8 +286,8 @@ func (d *Driver) noteExposed(p *ImportPlan) {
 	}
 }
 
-// variableFor returns the name of a variable that will hold a secret. The name is derived from the
-// name of the variable, header or argument that contains the secret.
+// variableFor returns the name of a variable to hold a secret. It is derived from the name of the
+// variable, header or argument that contains the secret.
 func variableFor(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -300,10 +300,10 @@ func variableFor(name string) string {
 	}, strings.TrimLeft(name, "-"))
 }
 
-// name returns the name of the server in the configuration.
+// name returns the server's name in the configuration.
 func (t ImportedServer) name() string { return cmp.Or(t.As, t.Name) }
 
-// rename changes the server's name in the configuration, and in the rules that contain this name.
+// rename changes the server's name in the configuration, and in the rules that contain it.
 func (t *ImportedServer) rename(as string) {
 	t.As = as
 	t.Left = slices.Clone(t.Left)

@@ -14,7 +14,7 @@ type Entry struct {
 	Args    []string
 	URL     string
 	Own     bool // whether the entry runs petrigate
-	Served  bool // whether the configuration has this server as well
+	Served  bool // whether the configuration also has this server
 }
 
 // An Inspection describes a client's file.

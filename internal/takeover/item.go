@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// An item is the entry for one server in a client's file.
+// An item is a server's entry in a client's file.
 type item struct {
 	at     splice.Place
 	entry  splice.Entry
@@ -22,8 +22,7 @@ type item struct {
 	own    bool // whether the entry runs petrigate
 }
 
-// open finds and reads a client's file. If a file name is given, it is used instead of the default
-// path.
+// open reads a client's file: the one called name or, if name is empty, the default file.
 func (d *Driver) open(c clientcfg.Client, name string) (*file, error) {
 	f := &file{client: c, path: name}
 	if name == "" {
@@ -50,7 +49,7 @@ func (d *Driver) open(c clientcfg.Client, name string) (*file, error) {
 	return f, err
 }
 
-// items returns the entries in a file, without those that are built into the client.
+// items returns the entries in a file, except those built into the client.
 func (d *Driver) items(f *file, doc *splice.Document) (all []item, err error) {
 	beside := d.besideFiles(f)
 	for _, at := range f.client.Places(doc) {
@@ -91,8 +90,8 @@ func (d *Driver) besideFiles(f *file) (all []*file) {
 	return all
 }
 
-// load parses a translated server as if it were in a configuration. If that fails, the result why
-// explains the problem.
+// load parses a translated server as part of a configuration. If that fails, why explains the
+// problem.
 func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, why string) {
 	if s.Refused != "" {
 		return loaded, s.Refused
@@ -112,8 +111,9 @@ func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, wh
 	return c.Servers[0], ""
 }
 
-// runsUs reports whether an entry runs petrigate. Such an entry must not become a server behind
-// petrigate. The name of the entry does not matter, because another server may use it.
+// runsUs reports whether an entry runs petrigate, and so must not become a server behind petrigate.
+// The entry's name alone is not enough unless the entry has a URL, because another server may use
+// the name.
 func runsUs(s clientcfg.Server) bool {
 	command, url, args := launchOf(s)
 	named, serves := s.Name == Ours, slices.Contains(args, "serve")

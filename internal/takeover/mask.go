@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// show prints the changes to a file as a diff, with secrets masked.
+// show prints the changes to a file as a diff with secrets masked.
 func (d *Driver) show(f *file, after []byte) error {
 	var secrets []clientcfg.Secret
 	for _, src := range [][]byte{f.src, after} {
@@ -29,7 +29,7 @@ func (d *Driver) show(f *file, after []byte) error {
 	return err
 }
 
-// confirm shows the changes to a file and asks for confirmation, if there are any changes.
+// confirm shows the changes to a file, if any, and asks for confirmation.
 func (d *Driver) confirm(f *file, after []byte, exists bool) error {
 	if bytes.Equal(after, f.src) && exists == f.exists {
 		return nil
@@ -42,12 +42,12 @@ func (d *Driver) confirm(f *file, after []byte, exists bool) error {
 
 func (d *Driver) agreeToWrite(f *file) error { return d.Agree("Write " + text.Escape(f.path) + "?") }
 
-// minSecretLine is the minimum length that a single line of a secret must have to be masked.
-// Shorter lines also occur in text that is not secret.
+// minSecretLine is the minimum length of a line of a secret that is masked by itself. Shorter lines
+// also occur in text that is not secret.
 const minSecretLine = 4
 
-// masked replaces secrets in text with asterisks, even if they contain escape sequences or consist
-// of several lines.
+// masked replaces secrets in text with asterisks, even if they contain escape sequences or span
+// several lines.
 func masked(shown string, secrets []clientcfg.Secret) string {
 	var words []string
 	for _, s := range secrets {

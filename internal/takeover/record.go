@@ -16,7 +16,7 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A record contains the changes that petrigate has made to a file, so that they can be undone.
+// A record holds the changes that petrigate made to a file, so that they can be undone.
 type record struct {
 	Version int       `json:"version"`
 	Client  string    `json:"client"`
@@ -33,7 +33,7 @@ type step struct {
 	Removed []removed `json:"removed"`
 }
 
-// A removed value holds the entries that were removed from a single mapping or list.
+// A removed holds the entries removed from a single mapping or list.
 type removed struct {
 	Path  []string `json:"path"`
 	Named string   `json:"named,omitempty"`
@@ -42,15 +42,15 @@ type removed struct {
 
 func (r removed) place() splice.Place { return splice.Place{Path: r.Path, Named: r.Named} }
 
-// records reads and writes the records of changed files in the state directory. It holds the
-// directory's lock while it changes them, because other petrigate processes may use the same
+// records reads and writes the records of changed files in the state directory. It changes them
+// only with the directory's lock held, because other petrigate processes may use the same
 // directory.
 type records struct{ dir string }
 
 // records returns the records in the driver's state directory.
 func (d *Driver) records() records { return records{d.State} }
 
-// path returns the path of the record for the file.
+// path returns the path of the file's record.
 func (r records) path(f *file) string {
 	return filepath.Join(r.dir, fmt.Sprintf("connected-%s-%s.json", f.client.Name, digest([]byte(f.target))))
 }
@@ -60,7 +60,7 @@ func digest(b []byte) string {
 	return fmt.Sprintf("%x", sum[:6])
 }
 
-// read returns the record for the file. It returns nil if petrigate has not changed the file.
+// read returns the file's record, or nil if petrigate has not changed the file.
 func (r records) read(f *file) (*record, error) {
 	name := r.path(f)
 	src, err := os.ReadFile(name)
@@ -80,7 +80,7 @@ func (r records) read(f *file) (*record, error) {
 	return n, nil
 }
 
-// writeFile writes a file in the state directory that only this user can read.
+// writeFile writes a file in the state directory, readable only by this user.
 func (r records) writeFile(name string, src []byte) error {
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
 		return fmt.Errorf("making %s: %w", r.dir, err)
@@ -91,9 +91,8 @@ func (r records) writeFile(name string, src []byte) error {
 	return textfile.Replace(name, src)
 }
 
-// change records a step and then writes the file, while it holds the lock of the state directory.
-// If connected is true, the file already runs petrigate, so an existing backup must not be
-// replaced.
+// change records a step and then writes the file, with the lock of the state directory held.
+// connected means that the file already runs petrigate, so an existing backup must not be replaced.
 func (r records) change(f *file, s step, connected bool) error {
 	return r.locked(func() error {
 		n, err := r.read(f)
@@ -128,9 +127,9 @@ func (r records) change(f *file, s step, connected bool) error {
 	})
 }
 
-// undo writes or removes a file and then deletes the file's record, while it holds the lock of the
-// state directory. If asBefore is true, the file is restored exactly; this makes an identical
-// backup unnecessary.
+// undo writes or removes a file and then deletes its record, with the lock of the state directory
+// held. asBefore means that the file is restored exactly, so an identical backup is no longer
+// needed.
 func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
 	return r.locked(func() error {
 		err := f.unchanged()
@@ -150,7 +149,7 @@ func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
 	})
 }
 
-// locked runs f while it holds the lock of the state directory. The lock excludes other petrigate
+// locked runs f with the lock of the state directory held, which excludes other petrigate
 // processes.
 func (r records) locked(f func() error) error { return textfile.Locked(r.dir, f) }
 
@@ -162,7 +161,7 @@ func (r records) write(f *file, n *record) error {
 	return r.writeFile(r.path(f), src)
 }
 
-// copySource saves a copy of an imported file in the state directory. It returns the copy's name.
+// copySource saves a copy of an imported file in the state directory and returns the copy's name.
 func (r records) copySource(f *file) (string, error) {
 	name := filepath.Join(r.dir, fmt.Sprintf("taken-%s-%s%s", f.client.Name, digest(f.src), filepath.Ext(f.path)))
 	return name, r.writeFile(name, f.src)

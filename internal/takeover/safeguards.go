@@ -9,9 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// safeguards returns the client's restrictions that are outside a server's entry. petrigate import
-// does not carry these restrictions over. For restrictions in other files of the client, the result
-// includes the name of the file.
+// safeguards returns the client's restrictions outside the servers' entries, which petrigate import
+// does not carry over. A restriction from another file of the client includes the file's name.
 func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 	client := p.file.client
 	names := map[string]string{}
@@ -38,7 +37,7 @@ func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 			continue
 		}
 		for _, g := range client.Safeguards(doc, names) {
-			if g.Rule != "" { // the client itself continues to apply all other restrictions
+			if g.Rule != "" { // the client itself keeps applying all other restrictions
 				g.Where += " of " + path
 				all = append(all, g)
 			}

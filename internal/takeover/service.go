@@ -23,16 +23,16 @@ type HookService struct {
 	Manager *service.Manager // nil if the system has no supported service manager
 	service.Service
 	Listen string   // address that the proxy listens on
-	Reads  []string // variables that the configuration reads and that are set in the current environment
+	Reads  []string // variables that are read by the configuration and set in the current environment
 	Memory bool     // whether each proxy keeps its states in memory
 
 	Make bool // whether to install the service without asking
-	Skip bool // whether to skip the offer to install a service
+	Skip bool // whether to skip the offer
 
-	barred bool // whether a service cannot be installed
+	barred bool // set if no service can be installed
 }
 
-// serve offers to install the service, and starts it. It reports whether a proxy is responding.
+// serve offers to install the service, and starts it. It reports whether a proxy responds.
 func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err error) {
 	switch {
 	case s == nil:
@@ -65,8 +65,8 @@ func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err e
 	return true, s.start(ctx, d, before, unit)
 }
 
-// plan returns the content of the service file. The result runs is true if a service with this
-// content is already running. If no service can be installed, the result why explains the reason.
+// plan returns the content of the service file. runs is true if a service with this content is
+// already running. If no service can be installed, why is the reason.
 func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bool, why error) {
 	m := s.Manager
 	if m == nil {
@@ -100,8 +100,8 @@ func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bo
 	return unit, false, s.checkConflicts(d, there, listening)
 }
 
-// checkVariables returns an error if the configuration reads variables that would not be set in the
-// service.
+// checkVariables returns an error if the configuration reads variables that the service would not
+// have.
 func (s *HookService) checkVariables(variables []string) error {
 	lack := list.Filter(s.Reads, func(name string) bool { return !slices.Contains(variables, name) })
 	switch {
@@ -120,7 +120,7 @@ func (s *HookService) checkConflicts(d *Driver, there service.Installed, listeni
 	case !there.Exists && len(listening) > 0:
 		return fmt.Errorf("a proxy with this configuration is already running: process %d, %s. End it, and run the command again", listening[0].PID, listening[0].URL)
 	case len(listening) > 0:
-		return nil // this proxy is the service itself; it was started from an older service file
+		return nil // this proxy is the service itself, started from an older service file
 	}
 	if others := d.startedBy(s.Config); s.Memory && len(others) > 0 {
 		return fmt.Errorf("%s starts a proxy with this configuration too, and each would have its own state. Write state: { driver: sqlite } in the configuration", text.And(others))
@@ -132,8 +132,7 @@ func (s *HookService) checkConflicts(d *Driver, there service.Installed, listeni
 	return l.Close()
 }
 
-// startedBy returns the titles of the clients that start a proxy with this configuration by
-// themselves.
+// startedBy returns the titles of the clients that start their own proxy with this configuration.
 func (d *Driver) startedBy(config string) []string {
 	starts := func(i Inspection) bool {
 		return slices.ContainsFunc(i.Entries, func(e Entry) bool { return e.Own && e.URL == "" && e.Config() == config })
@@ -141,7 +140,7 @@ func (d *Driver) startedBy(config string) []string {
 	return list.Map(list.Filter(d.Inspect(context.Background(), Connection{}), starts), func(i Inspection) string { return i.Title })
 }
 
-// listening returns the running proxies that use this configuration and listen for clients.
+// listening returns the running proxies that have this configuration and listen for clients.
 func (s *HookService) listening(d *Driver) []Proxy {
 	if d.Proxies == nil {
 		return nil
@@ -149,10 +148,10 @@ func (s *HookService) listening(d *Driver) []Proxy {
 	return list.Filter(d.Proxies(), func(p Proxy) bool { return p.Config == s.Config && p.URL != "" })
 }
 
-// startWait is the maximum time that start waits for a response from the service.
+// startWait is how long start waits for a response from the service.
 const startWait = 20 * time.Second
 
-// start installs and starts the service, and waits until it responds. If it does not respond, start
+// start installs and starts the service, and waits until it responds. If it does not, start
 // restores the previous service.
 func (s *HookService) start(ctx context.Context, d *Driver, before service.Installed, unit string) error {
 	old := s.listening(d)
@@ -176,7 +175,7 @@ func (s *HookService) start(ctx context.Context, d *Driver, before service.Insta
 	return fmt.Errorf("starting the service failed, and nothing was written: %w", err)
 }
 
-// restore reinstalls the previous service. If there was none, it removes the new one.
+// restore reinstalls the previous service or, if none was installed, removes the new one.
 func (s *HookService) restore(ctx context.Context, d *Driver, before service.Installed) error {
 	return d.records().locked(func() error {
 		if before.Exists {
@@ -186,7 +185,7 @@ func (s *HookService) restore(ctx context.Context, d *Driver, before service.Ins
 	})
 }
 
-// await waits until a proxy responds that is not in old.
+// await waits until a proxy that is not in old responds.
 func (s *HookService) await(ctx context.Context, d *Driver, old []Proxy) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
@@ -234,8 +233,8 @@ func (s *HookService) installed() bool {
 	return err == nil && there.Config == s.Config
 }
 
-// UsesService reports whether the service may become unused when a client's hooks are removed. This
-// is possible if the hooks use the service, or if they have already been removed.
+// UsesService reports whether removing a client's hooks may leave the service unused. This is the
+// case if the hooks use the service or have already been removed.
 func (d *Driver) UsesService(m *service.Manager, name string) bool {
 	if m == nil {
 		return false
@@ -252,8 +251,8 @@ func (d *Driver) UsesService(m *service.Manager, name string) bool {
 	return false
 }
 
-// RemoveUnusedService removes the service if no agent uses it any more. It first asks for
-// confirmation.
+// RemoveUnusedService removes the service, after asking for confirmation, if no agent uses it any
+// more.
 func (d *Driver) RemoveUnusedService(ctx context.Context, m *service.Manager) error {
 	there, err := m.Installed()
 	if err != nil || there.Config == "" {
@@ -283,7 +282,7 @@ func (d *Driver) RemoveUnusedService(ctx context.Context, m *service.Manager) er
 }
 
 // usersOf returns the titles of the agents and clients that connect to a proxy with this
-// configuration but do not start it themselves.
+// configuration without starting it themselves.
 func (d *Driver) usersOf(config string) []string {
 	asking := list.Filter(d.InspectHooks(), func(h HookInspection) bool { return h.mayAsk(d.System, config) })
 	titles := list.Map(asking, func(h HookInspection) string { return h.Title })

@@ -2,16 +2,16 @@
 //
 // import copies an MCP client's servers to petrigate's configuration. connect replaces those
 // servers in the client's file with a single entry that runs petrigate, or adds petrigate to an
-// agent's hooks. disconnect undoes this. A [Driver] runs all of these commands: it computes the new
-// content of a file, shows the difference with secrets masked, asks for confirmation, and writes
+// agent's hooks. disconnect undoes what connect did. A [Driver] runs these commands: it computes
+// the new content of a file, shows a diff with secrets masked, asks for confirmation, and writes
 // the file.
 //
-// Every change to a client's file can be undone. Before a file is written, a record of the change
-// (a step, with the content before and after it) is stored in the state directory, and a backup of
-// the file is made next to it. disconnect undoes the steps in reverse order. If the file was not
-// edited in between, this restores it byte for byte; otherwise, petrigate's entry is removed, and
-// missing entries are restored. Records are changed under a file lock in the state directory. A
-// file that has changed since the difference was shown is not written.
+// Every change to a client's file can be undone. Before writing a file, the Driver records the
+// change (a step, with the content before and after it) in the state directory and makes a backup
+// next to the file. disconnect undoes the steps in reverse order. This restores an unedited file
+// byte for byte; from an edited file, petrigate's entry is removed, and missing entries are put
+// back. Records are changed under a file lock in the state directory. A file that has changed since
+// the diff was shown is not written.
 //
 // connect --hooks can also install a user service that runs the proxy; see [HookService]. The
 // package starts no goroutines.
@@ -30,16 +30,16 @@ import (
 // Ours is the name of the entry that runs petrigate.
 const Ours = "petrigate"
 
-// A Driver holds what the commands need to know about their environment.
+// A Driver runs the commands. Its fields describe their environment.
 type Driver struct {
 	System clientcfg.System
-	State  string // state directory; contains the records of changed files
+	State  string // state directory, which contains the records of changed files
 	Out    io.Writer
-	// Ask asks a person for confirmation. It is nil without a terminal.
+	// Ask asks a person for confirmation; nil without a terminal.
 	Ask func(question string) (bool, error)
-	// Running lists the processes on this machine. It is nil if the processes are not known.
+	// Running lists the processes on this machine; nil if they are unknown.
 	Running func(context.Context) ([]clientcfg.Process, error)
-	// Proxies lists the user's running proxies. It is nil if the proxies are not known.
+	// Proxies lists the user's running proxies; nil if they are unknown.
 	Proxies func() []Proxy
 	// Fetch fetches base policies from URLs.
 	Fetch config.Fetch
@@ -48,7 +48,7 @@ type Driver struct {
 	Force bool // whether to write even if the client is running
 }
 
-// A UsageError means that a command was called with invalid arguments.
+// A UsageError reports that a command was called with invalid arguments.
 type UsageError struct{ msg string }
 
 func (e *UsageError) Error() string { return e.msg }
@@ -70,13 +70,13 @@ func Find(name string) (clientcfg.Client, error) {
 
 func (d *Driver) say(format string, args ...any) { output{d.Out}.say(format, args...) }
 
-// output prints what a command has done, and what the user must know about it.
+// output prints the results of a command, and notes for the user.
 type output struct{ io.Writer }
 
 // say prints one line.
 func (o output) say(format string, args ...any) { _, _ = fmt.Fprintf(o, format+"\n", args...) }
 
-// ErrDeclined means that the person answered no.
+// ErrDeclined means that the person declined.
 var ErrDeclined = errors.New("nothing was written")
 
 // Agree asks the person for confirmation. It returns [ErrDeclined] unless the answer is yes.
@@ -94,7 +94,7 @@ func (d *Driver) Agree(question string) error {
 	return err
 }
 
-// checkNotRunning returns an error if the client is running, because it might overwrite the file.
+// checkNotRunning returns an error if the client is running and might overwrite the file.
 func (d *Driver) checkNotRunning(ctx context.Context, c clientcfg.Client) error {
 	if !c.Overwrites || d.Running == nil || d.Force {
 		return nil
@@ -113,5 +113,5 @@ func (d *Driver) checkNotRunning(ctx context.Context, c clientcfg.Client) error 
 type Proxy struct {
 	PID    int
 	Config string
-	URL    string // empty if the proxy serves its client over stdio
+	URL    string // empty for a proxy that serves its client over stdio
 }

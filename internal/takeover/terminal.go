@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// AskAt returns a function that asks a question at a terminal. Only the answer "y" means yes.
+// AskAt returns a function that asks a question at a terminal. Only "y" counts as yes.
 func AskAt(in io.Reader, out io.Writer) func(question string) (bool, error) {
 	return func(question string) (bool, error) {
 		_, _ = fmt.Fprintf(out, "%s [y/N] ", question)
@@ -21,7 +21,7 @@ func AskAt(in io.Reader, out io.Writer) func(question string) (bool, error) {
 	}
 }
 
-// Program returns the path that clients can use to run this program.
+// Program returns the path of this program for clients to use.
 func Program() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
