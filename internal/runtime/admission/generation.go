@@ -40,8 +40,8 @@ type RemedyFunc func(s *gate.State, c gate.Call, r *gate.Refusal) Remedy
 // active. A nil active means all nets.
 type ImpossibleFunc func(tools []gate.Call, active []string) []string
 
-// NewGeneration returns a generation with only the fields set that can be derived from the policy
-// and the active nets. The caller must set the others before using it.
+// NewGeneration returns a generation with the fields that follow from the policy and the active
+// nets. The caller must set the others before using it.
 func NewGeneration(p *gate.Policy, active []string) *Generation {
 	g := &Generation{Policy: p, Active: active, Given: active, Fingerprint: p.Fingerprint(), opaque: map[string]bool{}}
 	var nets []gate.Net
@@ -96,8 +96,8 @@ func (g *Generation) has(net string) bool {
 	return slices.ContainsFunc(g.Policy.Nets(), func(n gate.NetInfo) bool { return n.Name == net })
 }
 
-// identity returns a string that differs between generations with different nets or active nets,
-// because they can make different decisions.
+// identity distinguishes generations with different nets or active nets, because they can make
+// different decisions.
 func (g *Generation) identity() string {
 	if g.Active == nil || len(g.Active) == len(g.Policy.Nets()) {
 		return g.Fingerprint

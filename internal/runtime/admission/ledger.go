@@ -172,7 +172,7 @@ func (a Adopted) Held() bool {
 // Errors returned by a [Ledger].
 var (
 	ErrNoSession = errors.New("the session has ended") // the session has ended or never existed
-	ErrStale     = backend.ErrStale                    // returned by [Commit.Wait] if another process changed the state first
+	ErrStale     = backend.ErrStale                    // returned by [Commit.Wait]; the step can be retried
 
 	// ErrHeld is returned by [Ledger.Adopt] if a hand-written net differs between the policies and
 	// has left its initial state or has calls in flight.

@@ -56,7 +56,7 @@ type Meter interface {
 	// Forwarded counts a call that its upstream has answered or will never answer.
 	Forwarded(upstream, tool, method string, took time.Duration, err error)
 
-	// Settled counts the outcome of a call, which took the given time in total.
+	// Settled counts an outcome and the total duration of the call.
 	Settled(upstream string, o gate.Outcome, took time.Duration)
 }
 
@@ -69,8 +69,8 @@ type Watch struct {
 // Observed reports whether there is an observer.
 func (w *Watch) Observed() bool { return w.observer != nil }
 
-// Receiving starts [PhaseCall] for a call that has been received. The caller must call the returned
-// function when the call has been answered. The observer must not be nil.
+// Receiving starts [PhaseCall] for a received call. The caller must call the returned function when
+// the call has been answered. The observer must not be nil.
 func (w *Watch) Receiving(ctx context.Context, i Info) (context.Context, func(Result)) {
 	return w.observer.Start(ctx, PhaseCall, i)
 }

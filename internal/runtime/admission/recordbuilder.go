@@ -267,7 +267,7 @@ func MapID(m *gate.Map) string {
 	return audit.HashOf(fmt.Sprintf("%q %v %q %q %q", m.Tool, m.Glob, m.Field, m.Source, m.As))[:16]
 }
 
-// maxPositions bounds the cache of positions. Without a bound it would grow with each new policy.
+// maxPositions bounds the cache, which grows with each new policy.
 const maxPositions = 10_000
 
 // positions caches formatted positions, which are part of every record. It is safe for concurrent

@@ -50,8 +50,8 @@ func readArguments(c Call) arguments {
 	return arguments{doc, audit.HashOf(strings.Join(slices.Sorted(maps.Keys(members)), "\n"))}
 }
 
-// addShape adds the path and kind of value, which is at the path at, and of all values in it. The
-// elements of an array all have the same path.
+// addShape adds the path and kind of value, found at the path at, and of all values in it. All
+// elements of an array share one path.
 func addShape(into map[string]bool, at string, value []byte) {
 	kind := rawjson.Kind(value)
 	if kind == 'f' {
@@ -123,9 +123,9 @@ func (a arguments) match(pins []Pin) bool {
 	})
 }
 
-// canonical appends the canonical form of value: without white space, with sorted members and
-// minimally escaped strings, and with numbers left unchanged. ok is false if another value, which
-// some JSON parsers would tell apart, could have the same form.
+// canonical appends the canonical form of value: no white space, sorted members, minimally escaped
+// strings, numbers unchanged. ok is false if a value that some JSON parsers tell apart from it
+// could have the same form.
 func canonical(to, value []byte) (_ []byte, ok bool) {
 	switch rawjson.Kind(value) {
 	case '{':

@@ -47,7 +47,7 @@ func (s *Grants) ofSession(session string) []Grant {
 	return slices.DeleteFunc(s.List(), func(g Grant) bool { return g.Key.Session != session })
 }
 
-// Add makes g valid, unless there are too many grants already.
+// Add makes g valid.
 func (s *Grants) Add(g *Grant) error {
 	if len(s.ofSession(g.Key.Session)) >= maxGrants || len(s.List()) >= maxGrantsAll {
 		return errors.New("there are too many grants already; revoke some (petrigate approvals grants)")

@@ -23,11 +23,10 @@ type approvedCall struct {
 type principalTool struct{ principal, tool string }
 
 // A lastApproved holds the last approved call of each tool by each principal, oldest first. The
-// zero value is empty and ready to use. It is guarded by Broker.mu.
+// zero value is empty. It is guarded by Broker.mu.
 type lastApproved struct{ calls []*approvedCall }
 
-// add records the call of q, which has just been approved, dropping the oldest call if there are
-// too many.
+// add records the call of q, which has just been approved.
 func (l *lastApproved) add(q *Request) {
 	of := principalTool{q.question.Call.Principal, q.Key.Tool}
 	l.calls = slices.DeleteFunc(l.calls, func(c *approvedCall) bool { return c.of == of })

@@ -9,8 +9,8 @@ import (
 
 // The functions in this file must be called with Broker.mu held.
 
-// open adds the call to the request in force for key and returns that request. If none is in force,
-// it returns a new request that has not been inserted yet.
+// open adds the call to the request in force for key and returns it, or returns a new request that
+// has not been inserted yet.
 func (t *requests) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	t.sweep()
 	q := t.known(key)

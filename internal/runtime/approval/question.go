@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A Question is the content of a request: what a person is asked.
+// A Question is what a person is asked.
 type Question struct {
 	Call  Call // long parts are removed once the request has ended
 	Steps []gate.Step

@@ -26,7 +26,7 @@ type Store interface {
 	DropApprovals(ctx context.Context, before time.Time) error
 }
 
-// write writes a row and returns its new version.
+// write writes a row.
 func write(to Store, row backend.Approval) (version int64, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()

@@ -31,7 +31,7 @@ func (b *Buffer[T]) Take() (values []T, lost int) {
 	return values, lost
 }
 
-// Add appends a value, dropping the oldest value if the buffer is full. It never blocks.
+// Add appends a value. It never blocks.
 func (b *Buffer[T]) Add(value T) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

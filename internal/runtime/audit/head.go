@@ -34,10 +34,10 @@ type head struct {
 	buf    [headLength]byte
 }
 
-// openHead opens or creates the head of the log at path. If the head does not exist and cannot be
-// created because the directory is not writable, openHead returns an empty head and no error. If a
-// head exists but cannot be written, openHead returns an error, because another user could have
-// created it to keep the log without a head.
+// openHead opens or creates the head of the log at path. It returns an empty head and no error if
+// the head does not exist and the directory is not writable. If a head exists but cannot be
+// written, openHead returns an error, because another user could have created it to keep the log
+// without a head.
 func openHead(path string) (head, error) {
 	f, err := openFile(path+HeadSuffix, 0)
 	switch {

@@ -184,8 +184,7 @@ func (l *logFile) noteShortage(n int) {
 }
 
 // checkSpace returns an error if the disk still has no room for the largest write that failed, even
-// if n, the size of the next write, is smaller. Otherwise small records could succeed although a
-// decision would still fail.
+// if n is smaller. Otherwise small records could succeed although a decision would still fail.
 func (l *logFile) checkSpace(n int) error {
 	if !l.regular || l.neededSpace <= n {
 		return nil
@@ -197,8 +196,8 @@ func (l *logFile) checkSpace(n int) error {
 	return nil
 }
 
-// testSpace checks for free disk space by writing and removing a file of n bytes. It returns only
-// errors that indicate a lack of space.
+// testSpace writes and removes a file of n bytes. It returns only errors that indicate a lack of
+// disk space.
 func testSpace(path string, n int) error {
 	_ = os.Remove(path) // may have been left behind by a killed process
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -76,8 +76,7 @@ func (r *pendingFile) used() (n int, ok bool) {
 	return n, ok
 }
 
-// lines returns a copy of the pending lines, which have the given size. It returns false if the
-// memory has been unmapped.
+// lines returns a copy of the pending lines. It returns false if the memory has been unmapped.
 func (r *pendingFile) lines(used int) (lines []byte, ok bool) {
 	ok = withMapped(&r.mapped, func() { lines = bytes.Clone(r.mapped[pendingLines : pendingLines+used]) })
 	return lines, ok
@@ -138,8 +137,7 @@ func cutShort(err error) error {
 }
 
 // withMapped calls do, which may access the mapped memory. It returns false if the memory is not
-// mapped or turns out to be inaccessible because another process has truncated the file. In the
-// latter case it unmaps the memory.
+// mapped. If another process has truncated the file, it unmaps the memory and returns false.
 func withMapped(mapped *[]byte, do func()) (done bool) {
 	if *mapped == nil {
 		return false

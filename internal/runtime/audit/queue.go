@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Limits on the number of waiting steps and on the memory kept for reuse.
+// Limits on waiting steps and on memory kept for reuse.
 const (
 	maxStaged = 1024 // maximum number of steps in a batch; once the open batch is full, callers must store it before adding steps
 	maxKept   = 16 << 10
@@ -34,7 +34,7 @@ type queue struct {
 	failing error  // error for new steps while steps are being undone; otherwise nil
 	undo    int    // number of steps with an undo function
 
-	gathered [][]byte // used by the leader to collect the records of a batch
+	gathered [][]byte // the leader's buffer, for the records of a batch
 }
 
 // A batch is a group of steps that are stored together.

@@ -40,9 +40,9 @@ type Redactor struct {
 	paths     [][]string // paths of masked values, split into case-folded steps; the step * matches any member
 }
 
-// NewRedactor returns a redactor that records arguments as [Hash], [Masked] or [Full]; an empty
-// string means Hash. The elements of mask are member names, which are masked at any depth, or paths
-// starting with "$.". Case is ignored.
+// NewRedactor returns a redactor that records arguments as [Hash], [Masked] or [Full]; "" means
+// Hash. mask lists member names to mask at any depth, and paths starting with "$.". Case is
+// ignored.
 func NewRedactor(arguments string, mask []string) (*Redactor, error) {
 	r := &Redactor{arguments: arguments}
 	switch arguments {
@@ -88,8 +88,8 @@ func (r *Redactor) Arguments(args []byte) json.RawMessage {
 	return r.Mask(args)
 }
 
-// Mask returns a copy of a JSON value with "***" in place of masked values. Its length is not
-// limited. It returns nil in mode Hash.
+// Mask returns a JSON value of any length with "***" in place of masked values. It returns nil in
+// mode Hash.
 func (r *Redactor) Mask(value []byte) json.RawMessage {
 	switch {
 	case len(value) == 0 || r.arguments != Masked && r.arguments != Full:

@@ -40,7 +40,7 @@ func (l *logFile) join() (err error) {
 	return l.resume()
 }
 
-// append appends the records as lines, or starts a lease with them if busy is true. It must be
+// append appends the records as lines or, if busy is true, may start a lease with them. It must be
 // called with the file lock held.
 func (l *logFile) append(records [][]byte, busy bool) error {
 	if err := l.resume(); err != nil {
@@ -108,8 +108,8 @@ func (l *logFile) movePending() error {
 	return nil
 }
 
-// reconcile returns the pending lines that are missing from the log, and the log's new end. It is
-// needed if another process has left or moved lines, or if the log was changed by someone else.
+// reconcile returns the pending lines that the log lacks, and the log's new end. It is needed if
+// another process has left or moved lines, or if someone else changed the log.
 func (l *logFile) reconcile(used int) (rest []byte, end Place) {
 	lines, ok := l.pending.lines(used)
 	if !ok {

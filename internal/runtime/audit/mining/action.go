@@ -19,7 +19,7 @@ type action struct {
 	principal string
 	values    []fieldValue
 	row       string // the same string for equal calls; empty if unknown
-	clock     int    // value of the session's clock when the call was admitted
+	clock     int    // time of admission on the session's clock
 }
 
 // A named is a name of a call: its tool, or a name given to it by a map of the policy.

@@ -27,12 +27,12 @@ func lnChoose(n, k int) float64 {
 // occur in random order.
 func onceByChance(a, b int) chance { return chance(math.Log(float64(a)) - math.Log(float64(a+b))) }
 
-// eachByChance is the chance that every call of B has a success of A of its own, between it and the
-// previous call of B, if a successes of A and b calls of B occur in random order.
+// eachByChance is the chance that, in a random order of a successes of A and b calls of B, every
+// call of B has a success of its own between it and the previous call of B.
 func eachByChance(a, b int) chance { return chance(lnChoose(a, b) - lnChoose(a+b, b)) }
 
-// noneAfterByChance is the chance that no call of B comes after a call of A if a calls of A and b
-// calls of B occur in random order.
+// noneAfterByChance is the chance that all b calls of B come before all a calls of A in a random
+// order.
 func noneAfterByChance(a, b int) chance { return chance(-lnChoose(a+b, a)) }
 
 // overlapByChance is the chance that A and B occur together in at most the given number of n

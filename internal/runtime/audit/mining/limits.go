@@ -145,8 +145,7 @@ func (m *Miner) row() (all []Proposal) {
 	return []Proposal{p}
 }
 
-// taint returns proposals to require approval of calls that never came after a call that returns
-// untrusted content.
+// taint returns proposals to require approval of calls that never came after untrusted content.
 func (m *Miner) taint() (all []Proposal) {
 	v := m.survey
 	for b, t := range v.tools {

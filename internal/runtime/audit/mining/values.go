@@ -119,7 +119,7 @@ func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 	}
 }
 
-// countValue counts a value that is new in B, and whether A (one) and alt (other) had it.
+// countValue counts a new value of B, and whether A (one) and alt (other) had it.
 func (c *candidate) countValue(one, other bool) {
 	c.drawn++
 	if one {
@@ -130,8 +130,8 @@ func (c *candidate) countValue(one, other bool) {
 	}
 }
 
-// inOtherSession reports whether the field was used in another session, and whether it had this
-// value there in a successful call. It examines only the last such session.
+// inOtherSession reports whether the last other session used the field, and whether a successful
+// call there had this value.
 func (m *matchVisitor) inOtherSession(s *session, key fieldKey, value string) (had, hit bool) {
 	of := stateOf(m.recent, key)
 	known := of[0].values
@@ -179,8 +179,8 @@ func (m *matchVisitor) end(s *session) {
 	}
 }
 
-// endSession adds an ended session to the candidate's statistics: the chance that all values of B
-// would be among those of A if they were random values from the session.
+// endSession adds an ended session to the statistics: the chance that all values of B would be
+// among those of A if they were random values from the session.
 func (c *candidate) endSession(s *session) {
 	c.sessions++
 	then := s.values[fieldKey{c.b, c.then}]

@@ -85,8 +85,8 @@ func (v *chainVerifier) fault(writer string, seq uint64, what string) {
 }
 
 // chain verifies the chain of one writer, and collects the ends of other chains named in it. It
-// starts after the removed records; whether they were removed legitimately is left to checkStart,
-// after all chains have been read.
+// starts after the removed records; checkStart verifies their removal once all chains have been
+// read.
 func (v *chainVerifier) chain(ctx context.Context, writer string) error {
 	last := v.removals.assumed[writer]
 	defer func() { v.ends[writer] = last }()

@@ -31,8 +31,8 @@ func (f *Filter) mightMatch(event []byte) bool {
 	return true
 }
 
-// Matches reports whether the filter selects e. A tool can be given by its own name, by its
-// qualified name, or by any other name of the call.
+// Matches reports whether the filter selects e. A tool can be given by its own name, its qualified
+// name, or another name of the call.
 func (f *Filter) Matches(e *Entry) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
 	switch {
@@ -69,7 +69,7 @@ type Record struct {
 	Seq    uint64
 	Event  []byte // the JSON object, without number and hash
 	Hash   [32]byte
-	File   string // path of the file; empty for a database
+	File   string // path; empty for a database
 	Line   int    // line number in File, starting at 1
 }
 

@@ -111,8 +111,8 @@ const (
 )
 
 // link returns the position of a line, and reports whether the line correctly follows the record at
-// position before: it must have the next number, and a hash that covers its event and the previous
-// hash. buf is scratch space, returned for reuse.
+// position before: it must have the next number, and a hash of its event and the previous hash. buf
+// is scratch space.
 func link(line []byte, before audit.Place, buf []byte) (audit.Place, []byte, bool) {
 	at := audit.Place{Seq: before.Seq + 1}
 	buf = append(buf[:0], before.Hash[:]...)

@@ -15,8 +15,8 @@ type Report struct {
 
 	Removed *Removed `json:"removed,omitempty"` // old records that were removed from a database; may be nil
 
-	// Headless means that the head of the file is missing or unreadable, so that the removal of
-	// records at the end cannot be ruled out. It is not set for a log without records.
+	// Headless means that the head of the file is missing or unreadable, so records could have been
+	// removed at the end. A log without records needs no head.
 	Headless bool `json:"headless,omitempty"`
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Stats counts the records of a log. The zero value is empty and ready to use.
+// Stats counts the records of a log. The zero value is empty.
 type Stats struct {
 	Records  uint64
 	From, To time.Time
@@ -173,7 +173,7 @@ func (s *Stats) ended(e *Entry) {
 const (
 	buckets = 512
 	growth  = 1.05
-	least   = 0.001 // upper bound of the first bucket in milliseconds
+	least   = 0.001 // first bound in milliseconds
 )
 
 func (t *ToolStats) addLatency(ms float64) {
