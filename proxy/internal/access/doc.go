@@ -1,6 +1,6 @@
-// Package access contains the functions of an OAuth 2.1 resource server that an MCP endpoint needs:
-// it verifies the JWTs of clients with the keys that their issuer publishes, and tells clients
-// without a token where to get one.
+// Package access implements the parts of an OAuth 2.1 resource server that an MCP endpoint needs:
+// it verifies clients' JWTs with the keys published by their issuer, and tells clients without a
+// token where to get one.
 //
 // A token is valid if it is signed with an asymmetric algorithm by a key in the issuer's JWKS,
 // names this issuer and this audience, is within its validity period, names its subject, and has

@@ -22,31 +22,31 @@ import (
 )
 
 // How long keys are used, and how often they are fetched. Tokens with unknown keys cause at most
-// one fetch within the time pause.
+// one fetch per pause.
 const (
 	fresh        = 15 * time.Minute // keys of this age are fetched again
-	keep         = 24 * time.Hour   // keys of this age are dropped if they cannot be fetched again
+	keep         = 24 * time.Hour   // keys of this age are dropped if fetching them again fails
 	pause        = 30 * time.Second // minimum time between two fetches
 	pauseFailed  = 5 * time.Second  // minimum time after a failed fetch
 	fetchTimeout = 10 * time.Second
 )
 
-// Limits for a key set.
+// Limits on a key set.
 const (
 	maxSet     = 1 << 20 // maximum size in bytes
 	maxKeys    = 100
 	minRSABits = 2048
 )
 
-// keys holds the keys that an issuer publishes. At most one fetch runs at a time. mu guards the
+// keys holds the keys published by an issuer. At most one fetch runs at a time. mu guards the
 // fields below it.
 type keys struct {
 	options Options
 
 	mu       sync.Mutex
 	set      []jose.JSONWebKey
-	count    int           // number of key sets that have been installed so far
-	fetched  time.Time     // time of the last fetch; zero if there has been none
+	count    int           // number of key sets installed so far
+	fetched  time.Time     // time of the latest fetch, or the zero time
 	next     time.Time     // earliest time for the next fetch
 	fetching chan struct{} // closed when the current fetch ends; nil if none is running
 }
@@ -72,8 +72,8 @@ func (k *keys) find(ctx context.Context, id string, alg jose.SignatureAlgorithm)
 	return nil, invalid("the token is signed with a key that its issuer does not publish")
 }
 
-// look finds a key in the current set. Its result done is closed when the current fetch ends; it is
-// nil if no fetch is running.
+// look finds a key in the current set. done is closed when the current fetch ends, and nil if no
+// fetch is running.
 func (k *keys) look(id string, alg jose.SignatureAlgorithm) (key any, done <-chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -93,8 +93,8 @@ func (k *keys) setNumber() int {
 	return k.count
 }
 
-// age starts a fetch if the set is not fresh any more, and drops the set if it is too old. The
-// caller must hold mu.
+// age starts a fetch if the set has become stale, and drops the set if it is too old. The caller
+// must hold mu.
 func (k *keys) age() {
 	age := k.options.Now().Sub(k.fetched)
 	if age > keep && k.set != nil {
@@ -106,8 +106,8 @@ func (k *keys) age() {
 	}
 }
 
-// pick returns the key with the given ID. If the ID is empty, it returns the only key that fits the
-// algorithm. Otherwise, it returns nil.
+// pick returns the key with the given ID or, for an empty ID, the only key that fits the algorithm.
+// If no single key fits, it returns nil.
 func pick(set []jose.JSONWebKey, id string, alg jose.SignatureAlgorithm) any {
 	var found []any
 	for _, key := range set {
@@ -138,7 +138,7 @@ func fitsAlgorithm(key jose.JSONWebKey, alg jose.SignatureAlgorithm) bool {
 	return false
 }
 
-// refresh starts a fetch, unless a fetch is running or the last one was too recent. The caller must
+// refresh starts a fetch, unless one is running or the latest one was too recent. The caller must
 // hold mu.
 func (k *keys) refresh() {
 	if k.fetching != nil || k.options.Now().Before(k.next) {
@@ -153,7 +153,7 @@ func (k *keys) refresh() {
 	})
 }
 
-// install replaces the set with a set that was fetched. If err is not nil, the old keys remain.
+// install replaces the set with a fetched one. If err is not nil, the old keys remain.
 func (k *keys) install(set []jose.JSONWebKey, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -224,8 +224,8 @@ func usable(key jose.JSONWebKey) bool {
 const maxMetadata = 256 << 10
 
 // locations returns the possible URLs of an issuer's metadata, both for an authorization server
-// (RFC 8414, section 3.1) and for an OpenID provider. In RFC 8414 the path of the issuer follows
-// the well-known part; for other OpenID providers it precedes the well-known part.
+// (RFC 8414, section 3.1) and for an OpenID provider. In RFC 8414, the issuer's path follows the
+// well-known part; for other OpenID providers, it precedes that part.
 func locations(issuer string) ([]string, error) {
 	if err := Trustworthy(issuer); err != nil {
 		return nil, err
@@ -291,7 +291,7 @@ func (k *keys) keysURL(body []byte) (string, error) {
 	return metadata.JWKS, nil
 }
 
-// get fetches a document. Its argument most is the maximum size in bytes.
+// get fetches a document. most is its maximum size in bytes.
 func (k *keys) get(ctx context.Context, address, accept string, most int64) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {

@@ -34,8 +34,8 @@ const (
 	Unavailable             // the token cannot be verified, because the issuer's keys are unavailable
 )
 
-// A Denial explains why [Verifier.Verify] has rejected a token. Its text may be sent to the client.
-// It contains no part of the token.
+// A Denial explains why [Verifier.Verify] has rejected a token. Its text contains no part of the
+// token and may be sent to the client.
 type Denial struct {
 	Kind   Kind
 	Reason string
@@ -45,18 +45,17 @@ func (d *Denial) Error() string { return d.Reason }
 
 func invalid(reason string) error { return &Denial{Kind: Invalid, Reason: reason} }
 
-// A Grant is the result of verifying a token successfully.
+// A Grant is the result of a successful verification.
 type Grant struct {
-	Principal string    // issuer and subject; together, they are unique for each caller
-	Expires   time.Time // expiry time of the token, plus the leeway
+	Principal string    // issuer and subject, which together are unique for each caller
+	Expires   time.Time // the token's expiry time, plus the leeway
 }
 
 // maxRemembered is the maximum number of cached grants.
 const maxRemembered = 4096
 
-// A grantCache caches the grants of valid tokens, because verifying a signature takes longer than
-// the rest of a call. The keys are the digests of the tokens. An entry is valid for only one key
-// set.
+// A grantCache caches the grants of valid tokens by their digests, because verifying a signature
+// takes longer than the rest of a call. An entry is valid for only one key set.
 type grantCache struct {
 	mu     sync.Mutex
 	grants map[[sha256.Size]byte]remembered
@@ -67,8 +66,8 @@ type remembered struct {
 	set   int // number of the key set
 }
 
-// get returns the cached grant for a token. The token must have been verified with the given key
-// set and must not have expired.
+// get returns the cached grant for a token that was verified with the given key set and has not
+// expired.
 func (m *grantCache) get(digest [sha256.Size]byte, set int, now time.Time) (Grant, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -88,14 +87,14 @@ func (m *grantCache) put(digest [sha256.Size]byte, set int, g Grant) {
 	m.grants[digest] = remembered{g, set}
 }
 
-// A JWT describes the tokens that a [Verifier] accepts.
+// A JWT describes the tokens accepted by a [Verifier].
 type JWT struct {
-	Issuer         string   // value of the claim iss that tokens must have
-	Audience       string   // value of the claim aud that tokens must have
+	Issuer         string   // required value of the claim iss
+	Audience       string   // required value of the claim aud
 	JWKS           string   // URL of the issuer's keys; empty means the URL in the issuer's metadata
 	Resource       string   // public URL of this endpoint; empty means the same as Audience
 	PrincipalClaim string   // claim that identifies the caller; empty means sub
-	Scopes         []string // scopes that a token must have; every listed scope is required
+	Scopes         []string // required scopes; a token must have all of them
 }
 
 // Options configures a [Verifier].
@@ -108,8 +107,8 @@ type Options struct {
 	Now    func() time.Time // nil means time.Now
 
 	// Background starts a function that fetches keys, and returns without waiting for it. The
-	// context that it passes to the function must end at shutdown. If Background is nil, the
-	// function runs in a new goroutine and is not ended at shutdown.
+	// context that it passes to the function must be done at shutdown. If Background is nil, the
+	// function runs in a new goroutine, even beyond the shutdown.
 	Background func(func(context.Context))
 }
 
@@ -127,8 +126,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// newClient returns an HTTP client. The client follows no redirects, because the operator has
-// configured the address of the keys. It keeps no idle connections, because it is rarely used.
+// newClient returns an HTTP client. It follows no redirects, because the operator has configured
+// the address of the keys, and keeps no idle connections, because it is rarely used.
 func newClient() *http.Client {
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if t, ok := http.DefaultTransport.(*http.Transport); ok {

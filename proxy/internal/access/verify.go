@@ -44,7 +44,7 @@ func New(o Options) (*Verifier, error) {
 	o = o.withDefaults()
 	v := &Verifier{options: o, resource: resource, keys: &keys{options: o}}
 	v.challenge = v.bearer()
-	v.keys.setNumber() // this starts a fetch, so that a wrong address is logged at startup
+	v.keys.setNumber() // starts a fetch, so that a wrong address is logged at startup
 	return v, nil
 }
 
@@ -62,14 +62,14 @@ func (o Options) trustworthy() error {
 	return nil
 }
 
-// notInScope reports whether the character r is not allowed in a scope (RFC 6749, section 3.3).
+// notInScope reports whether r is not allowed in a scope (RFC 6749, section 3.3).
 func notInScope(r rune) bool { return r <= ' ' || r == '"' || r == '\\' || r > '~' }
 
-// maxToken is greater than the length of any real token. The size of headers is limited separately.
+// maxToken exceeds the length of any real token. The size of headers is limited separately.
 const maxToken = 32 << 10
 
-// algorithms lists the signature algorithms that are accepted. All of them are asymmetric, because
-// a shared secret, or no signature at all, proves nothing. The list must not be modified.
+// algorithms lists the accepted signature algorithms. All of them are asymmetric, because a shared
+// secret, or no signature at all, proves nothing. The list must not be modified.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
 	jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
@@ -115,9 +115,8 @@ func (v *Verifier) examine(ctx context.Context, token string) (Grant, error) {
 	return v.checkClaims(all)
 }
 
-// accessType reports whether the header typ marks the token as an access token, either as in RFC
-// 9068 or as most issuers write it. Tokens of other types, such as proofs or logout tokens, are
-// rejected.
+// accessType reports whether the header typ marks the token as an access token, as in RFC 9068 or
+// as written by most issuers. Tokens of other types, such as proofs or logout tokens, are rejected.
 func accessType(typ any) bool {
 	text, ok := typ.(string)
 	return typ == nil || ok && slices.Contains([]string{"jwt", "at+jwt", "application/at+jwt"}, strings.ToLower(text))
@@ -126,13 +125,13 @@ func accessType(typ any) bool {
 // maxName is the maximum length of a principal's name in bytes.
 const maxName = 255
 
-// claims contains the claims of a token with a verified signature.
+// claims holds the claims of a token with a verified signature.
 type claims struct {
 	registered jwt.Claims
 	named      map[string]any
 }
 
-// checkClaims checks whether the claims satisfy the options. The signature of the token must
+// checkClaims returns an error if the claims do not satisfy the options. The token's signature must
 // already have been verified.
 func (v *Verifier) checkClaims(c claims) (Grant, error) {
 	r := c.registered
@@ -162,14 +161,14 @@ func (v *Verifier) checkClaims(c claims) (Grant, error) {
 	return Grant{Principal: v.options.Issuer + "#" + name, Expires: r.Expiry.Time().Add(leeway)}, nil
 }
 
-// isUnambiguous reports whether all people and programs that read the name will take it for the
-// same name.
+// isUnambiguous reports whether all people and programs that read the name will understand it in
+// the same way.
 func isUnambiguous(name string) bool {
 	return name != "" && len(name) <= maxName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
-// scopes returns the scopes in the claim scope, where they are separated by spaces, and those in
-// the claim scp, which some issuers write as a list.
+// scopes returns the scopes in the claim scope, which separates them by spaces, and in the claim
+// scp, which some issuers write as a list.
 func (c claims) scopes() []string {
 	var all []string
 	for _, name := range []string{"scope", "scp"} {
@@ -187,11 +186,11 @@ func (c claims) scopes() []string {
 	return all
 }
 
-// leeway is the accepted difference between the issuer's clock and the clock of this machine.
+// leeway is the accepted difference between the issuer's and this machine's clocks.
 const leeway = 30 * time.Second
 
 // Answer returns the HTTP status and the WWW-Authenticate header for an error from
-// [Verifier.Verify]. If the token could not be verified, the status is also 401.
+// [Verifier.Verify]. The status is 401 even if the token could not be verified.
 func (v *Verifier) Answer(err error) (status int, challenge string) {
 	d, ok := errors.AsType[*Denial](err)
 	if !ok {
@@ -207,10 +206,10 @@ func (v *Verifier) Answer(err error) (status int, challenge string) {
 	}
 }
 
-// wellKnown is the path where protected resource metadata is published (RFC 9728).
+// wellKnown is the path of the protected resource metadata (RFC 9728).
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// bearer returns the part of the challenge that is the same for all denials.
+// bearer returns the part of the challenge common to all denials.
 func (v *Verifier) bearer() string {
 	at := *v.resource
 	at.Path, at.RawPath = wellKnown+strings.TrimSuffix(at.Path, "/"), ""
@@ -221,8 +220,8 @@ func (v *Verifier) bearer() string {
 	return challenge
 }
 
-// Metadata returns the protected resource metadata that is published at the given path. It names
-// the authorization server of this endpoint. For any other path, Metadata returns nil.
+// Metadata returns the protected resource metadata published at the given path, which names the
+// authorization server of this endpoint. For any other path, Metadata returns nil.
 func (v *Verifier) Metadata(path string) []byte {
 	if path != wellKnown && path != wellKnown+v.options.Path && path != wellKnown+strings.TrimSuffix(v.resource.Path, "/") {
 		return nil

@@ -20,7 +20,7 @@ func newAddresses(access Access, host, port string) addresses {
 	for _, h := range access.Hosts {
 		a.hosts[strings.ToLower(h)] = true
 	}
-	if !unspecified(host) { // web pages can send requests to the address 0.0.0.0
+	if !unspecified(host) { // web pages can send requests to 0.0.0.0
 		a.hosts[strings.ToLower(host)] = true
 	}
 	usual := map[bool]string{false: "80", true: "443"}[access.TLS] // default port; clients leave it out
@@ -34,7 +34,7 @@ func newAddresses(access Access, host, port string) addresses {
 	return a
 }
 
-// allow checks that a request is meant for this endpoint and was not sent by a page of another
+// allow checks that a request is meant for this endpoint and does not come from a page of another
 // site. Otherwise, it writes an error response and returns false.
 func (a *addresses) allow(w http.ResponseWriter, r *http.Request) bool {
 	switch {
@@ -51,8 +51,7 @@ func (a *addresses) allow(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // hostAllowed reports whether the Host header is acceptable: a loopback name with the listener's
-// port, the listener's address, or a host that the operator has listed. This prevents DNS
-// rebinding.
+// port, the listener's address, or a host listed by the operator. This prevents DNS rebinding.
 func (a *addresses) hostAllowed(header string) bool {
 	if a.hosts[header] {
 		return true
@@ -65,8 +64,8 @@ func (a *addresses) hostAllowed(header string) bool {
 	return err == nil && port == a.port && (loopback(host) || a.hosts[host])
 }
 
-// originAllowed reports whether the Origin header is acceptable: it is missing, stands for this
-// machine, or was listed by the operator.
+// originAllowed reports whether the Origin header is acceptable: missing, for this machine, or
+// listed by the operator.
 func (a *addresses) originAllowed(values []string) bool {
 	if len(values) == 0 {
 		return true

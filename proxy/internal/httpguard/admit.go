@@ -12,7 +12,7 @@ import (
 type Caller struct {
 	Principal string
 
-	until time.Time // time when the caller's streams must end; zero if they need not end
+	until time.Time // when the caller's streams must end, or the zero time
 	guard *Guard
 }
 
@@ -24,8 +24,7 @@ func (c Caller) Release() {
 	}
 }
 
-// Stream returns a context for one of the caller's streams. The context ends when the token
-// expires.
+// Stream returns a context for one of the caller's streams, which is done when the token expires.
 func (c Caller) Stream(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.until.IsZero() {
 		return ctx, func() {}
@@ -33,13 +32,12 @@ func (c Caller) Stream(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, c.until.Sub(c.guard.now()))
 }
 
-// Body reads the complete message, within the limits. If that fails, it writes an error response
-// and returns false. The caller must call the returned function release when it does not need the
-// body any more.
+// Body reads the whole message, within the limits. If that fails, it writes an error response and
+// returns false. The caller must call release when it no longer needs the body.
 func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, release func(), ok bool) {
 	limit := int64(c.guard.maxMessage)
 	refuse := func(text string, status int) ([]byte, func(), bool) {
-		w.Header()["Connection"] = closing // otherwise net/http would wait for the rest of the body
+		w.Header()["Connection"] = closing // otherwise, net/http would wait for the rest of the body
 		http.Error(w, text, status)
 		return nil, nil, false
 	}
@@ -58,7 +56,7 @@ func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, relea
 	}
 	switch {
 	case err == nil:
-		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request may wait a long time for a person
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request may have to wait long for a person
 		return body, release, true
 	case errors.As(err, new(*http.MaxBytesError)):
 		return refuse(tooLarge, http.StatusRequestEntityTooLarge)
@@ -70,14 +68,14 @@ func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, relea
 	}
 }
 
-// Admit returns the sender of the request. The caller must call Release on it. If Admit rejects the
-// request, it writes an error response and returns false.
+// Admit returns the sender of the request, and the caller must then call Release on it. If Admit
+// rejects the request, it writes an error response and returns false.
 func (g *Guard) Admit(w http.ResponseWriter, r *http.Request) (Caller, bool) {
 	v, ok := g.authenticate(w, r)
 	return v, ok && g.requests.admit(w, v.Principal)
 }
 
-// authenticate checks Host, Origin and token, in this order. It returns the sender of the request.
+// authenticate checks Host, Origin and token, in this order, and returns the sender of the request.
 func (g *Guard) authenticate(w http.ResponseWriter, r *http.Request) (Caller, bool) {
 	if !g.allow(w, r) {
 		return Caller{}, false

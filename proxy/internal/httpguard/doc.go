@@ -5,8 +5,8 @@
 // call it. It then checks one of three proofs: a bearer token configured by the operator, a JWT
 // from an authorization server or, on loopback addresses, none. A [Caller] is the sender of an
 // accepted request. Callers with different kinds of proof never share a principal. Open requests
-// and the bytes of large messages are counted per principal and in total, so that a principal with
-// too many of them does not use up the resources of others.
+// and the bytes of large messages are counted per principal and in total, so that no principal can
+// use up the resources of others.
 //
 // If the guard rejects a request, it writes the response itself. The response contains only the
 // reason.

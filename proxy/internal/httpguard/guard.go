@@ -19,29 +19,29 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/access"
 )
 
-// Access configures who can use an HTTP endpoint, and how much of it. The zero value is invalid: set
-// Token, Tokens or JWT, or set Open for a loopback address.
+// Access configures who can use an HTTP endpoint, and how much of it. The zero value is invalid:
+// set Token, Tokens or JWT, or set Open for a loopback address.
 type Access struct {
-	Addr    string            // address of the listener, of the form host:port
+	Addr    string            // address of the listener, as host:port
 	TLS     bool              // whether the listener uses TLS
 	Path    string            // path of the endpoint; empty means /mcp
 	Token   string            // bearer token of the principal named "token"
-	Tokens  map[string]string // bearer tokens, keyed by name; the principal is "token:" followed by the name
+	Tokens  map[string]string // bearer tokens by name; the principal is "token:" followed by the name
 	JWT     *access.JWT       // how to verify the tokens of an authorization server; if nil, they are not accepted
-	Open    bool              // whether requests need no token; allowed only on a loopback address
-	Hosts   []string          // additional Host headers to accept, with a port or (without one) for any port
-	Origins []string          // additional Origin headers to accept, of the form scheme://host[:port]
+	Open    bool              // whether no token is required; allowed only on a loopback address
+	Hosts   []string          // additional Host headers to accept, with a port or, for any port, without one
+	Origins []string          // additional Origin headers to accept, as scheme://host[:port]
 	Hooks   bool              // whether agents can report their own tool calls at /hook/AGENT
 
-	IdleTTL     time.Duration // how long a session can stay idle; 0 means one hour
+	IdleTTL     time.Duration // how long a session may stay idle; 0 means one hour
 	MaxSessions int           // maximum number of open sessions per principal; 0 means 1000
 	MaxAll      int           // maximum number of open sessions in total; 0 means 10000
-	MaxRequests int           // maximum number of open requests per principal, including streams; 0 means 5000. All principals together may have four times as many
+	MaxRequests int           // maximum number of open requests per principal, including streams; 0 means 5000. The total limit is four times as high
 	BodyTimeout time.Duration // how long a client may take to send a message; 0 means 30 seconds
 
-	// Beside answers requests for paths other than the endpoint. It returns false for unknown
+	// Beside answers requests for paths other than the endpoint, and returns false for unknown
 	// paths. A caller is trusted if it has a token for the endpoint, or if it runs on this machine
-	// and no token is required. Beside must not block. nil: there are no other paths.
+	// and no token is required. Beside must not block. If it is nil, all other paths are unknown.
 	Beside func(w http.ResponseWriter, r *http.Request, trusted bool) bool
 }
 
@@ -50,7 +50,7 @@ func (a Access) Several() bool {
 	return a.JWT != nil || len(a.Tokens) > 1 || len(a.Tokens) == 1 && a.Token != ""
 }
 
-// Options contains what a [Guard] needs besides an [Access].
+// Options holds the settings of a [Guard] besides an [Access].
 type Options struct {
 	MaxMessage int                         // maximum size of a message in bytes
 	Now        func() time.Time            // nil means time.Now
@@ -58,7 +58,7 @@ type Options struct {
 	Background func(func(context.Context)) // starts a function that fetches keys; see [access.Options]
 }
 
-// defaultBodyTimeout is the default for the time that a client has to send a message.
+// defaultBodyTimeout is how long a client may take to send a message by default.
 const defaultBodyTimeout = 30 * time.Second
 
 // A Guard checks requests and responds to those that it rejects. It is safe for concurrent use.
@@ -74,8 +74,8 @@ type Guard struct {
 	bodies      *limit
 }
 
-// New returns a guard. It returns an error for an Access that would accept more or fewer callers
-// than the operator expects. If JWTs are enabled, it starts fetching the issuer's keys.
+// New returns a Guard. It returns an error for an Access that would accept more or fewer callers
+// than the operator expects. If JWTs are enabled, New starts fetching the issuer's keys.
 func New(a Access, o Options) (*Guard, error) {
 	host, port, err := net.SplitHostPort(a.Addr)
 	if err != nil {
@@ -122,50 +122,50 @@ func (a Access) check(host string) error {
 	return nil
 }
 
-// Begin must be called first for each request. It forbids caching the response, and sets the
+// Begin must be the first call for each request. It forbids caching the response, and sets the
 // deadline for reading the body.
 func (g *Guard) Begin(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header["X-Content-Type-Options"] = noSniff
 	header["Cache-Control"] = noStore
-	if r.ContentLength != 0 { // also for a rejected request, because net/http reads the rest of the body
+	if r.ContentLength != 0 { // even for a rejected request, because net/http reads the rest of the body
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(g.bodyTimeout)) // some tests do not support deadlines
 	}
-	if len(r.TransferEncoding) > 0 { // there may also have been a Content-Length header, which net/http does not expose
+	if len(r.TransferEncoding) > 0 { // the request may also have had a Content-Length, which net/http hides
 		header["Connection"] = closing
 	}
 }
 
-// Limits for reading the body of a rejected request before its connection is closed: as many bytes
+// Limits on reading the body of a rejected request before its connection is closed: as many bytes
 // as net/http reads from other bodies, for about as long as it would leave the connection open.
 const (
 	lingerBytes = 256 << 10
 	lingerTime  = 500 * time.Millisecond
 )
 
-// End must be called last for each request, after the response was written. It gives a client that
-// is still sending its body the chance to read the rejection. If a connection is closed with unread
-// bytes, it is reset and the response is lost; net/http prevents this only if the connection would
-// stay open.
+// End must be the last call for each request, after the response has been written. It gives a
+// client that is still sending its body the chance to read the rejection. Closing a connection with
+// unread bytes resets it, and the response is lost; net/http prevents this only if the connection
+// would stay open.
 func (g *Guard) End(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength == 0 || !r.Close && len(w.Header()["Connection"]) == 0 {
 		return
 	}
-	if r.Header.Get("Expect") != "" { // reading would cause the client to send its body
+	if r.Header.Get("Expect") != "" { // reading would make the client send its body
 		return
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTime))
 	if _, err := io.CopyN(io.Discard, r.Body, lingerBytes); err == io.EOF {
 		return
 	}
-	// The body is longer than the limit. If net/http learns this from its own reader, it waits a
-	// moment before it closes the connection.
+	// The body exceeds the limit. If net/http's own reader notices, net/http waits a moment before
+	// it closes the connection.
 	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 
-// Trusted reports whether a request that is not an MCP request has a token from the list or comes
-// from a program on this machine. The latter means that, as far as the request shows, it comes
-// neither from a page in a browser nor through a reverse proxy.
+// Trusted reports whether a request that is not an MCP request has a listed token or comes from a
+// program on this machine. The latter means that, judging by its headers, it comes neither from a
+// page in a browser nor through a reverse proxy.
 func (g *Guard) Trusted(r *http.Request) bool {
 	if token := bearer(r.Header["Authorization"]); token != "" && len(g.tokens) > 0 {
 		_, ok := g.tokens.principal(token)
@@ -174,8 +174,8 @@ func (g *Guard) Trusted(r *http.Request) bool {
 	return Local(r)
 }
 
-// forwardedBy lists the headers that reverse proxies add. If a request has such a header, its
-// actual sender may be anywhere.
+// forwardedBy lists the headers added by reverse proxies. The actual sender of a request with such
+// a header may be anywhere.
 var forwardedBy = [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"}
 
 // Local reports whether a request was sent from this machine and is addressed to localhost.
@@ -215,7 +215,7 @@ func (g *Guard) Metadata(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// A tokenList contains the bearer tokens configured by the operator, with their principals.
+// A tokenList holds the bearer tokens configured by the operator, with their principals.
 type tokenList []tokenEntry
 
 type tokenEntry struct {
@@ -223,8 +223,8 @@ type tokenEntry struct {
 	sum       [sha256.Size]byte
 }
 
-// newTokenList returns a list with the unnamed token and the named ones. It returns an error if two
-// tokens are equal, because they would stand for two principals at the same time.
+// newTokenList returns a list of the unnamed token and the named ones. It returns an error if two
+// tokens are equal, because they would stand for two principals.
 func newTokenList(unnamed string, named map[string]string) (tokenList, error) {
 	var list tokenList
 	if unnamed != "" {
@@ -246,7 +246,7 @@ func newTokenList(unnamed string, named map[string]string) (tokenList, error) {
 	return list, nil
 }
 
-// principal returns the principal that a token belongs to. It takes the same time for all tokens.
+// principal returns the principal of a token, in the same time for all tokens.
 func (l tokenList) principal(token string) (string, bool) {
 	sum := sha256.Sum256([]byte(token))
 	found := -1
@@ -259,8 +259,8 @@ func (l tokenList) principal(token string) (string, bool) {
 	return l[found].principal, true
 }
 
-// bearer returns the bearer token from the Authorization header. It returns "" unless there is
-// exactly one such header.
+// bearer returns the bearer token in the Authorization header, or "" unless the request has exactly
+// one such header.
 func bearer(values []string) string {
 	if len(values) != 1 {
 		return ""

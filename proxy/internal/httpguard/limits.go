@@ -9,34 +9,32 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/quota"
 )
 
-// defaultRequests is the default for the maximum number of open requests of a principal, including
-// streams and calls that wait for a person. The limit for all principals together is four times as
-// high.
+// defaultRequests is the default maximum number of a principal's open requests, including streams
+// and calls that wait for a person. The total limit is four times as high.
 const defaultRequests = 5000
 
-// maxUncounted is the maximum size of messages that are not counted, because the number of requests
-// is limited.
+// maxUncounted is the size of the largest message that is not counted, because the number of
+// requests is limited.
 const maxUncounted = 64 << 10
 
-// minBodies is the lowest possible limit for the bytes of large messages that are kept for one
-// principal.
+// minBodies is the lowest limit for the bytes of large messages kept for one principal.
 const minBodies = 256 << 20
 
-// errTooMuch means that with this message, the limit for bytes kept at the same time would be
-// exceeded.
+// errTooMuch means that keeping this message would exceed the limit for bytes kept at the same
+// time.
 var errTooMuch = errors.New("too many bytes are being sent at a time")
 
-// A limit limits a quantity per principal and in total, such as the number of open requests, or the
-// bytes of large messages in memory. A principal that has reached its limit does not affect the
+// A limit bounds a quantity, such as the number of open requests or the bytes of large messages in
+// memory, per principal and in total. A principal that has reached its limit does not affect the
 // others. A limit is safe for concurrent use.
 type limit struct {
-	each, all int // maximum for each principal, and maximum in total
+	each, all int // maximum per principal, and in total
 
 	quota.Quota
 }
 
-// newBodyLimit returns a limit for large messages. It counts bytes that were actually read, and not
-// the announced length, so that a client cannot keep others out without sending anything.
+// newBodyLimit returns a limit for large messages. It counts the bytes actually read instead of the
+// announced length, so that a client cannot keep others out without sending anything.
 func newBodyLimit(message int) *limit {
 	each := max(minBodies, 4*message)
 	return &limit{each: each, all: 2 * each}
@@ -57,7 +55,8 @@ func (l *limit) add(principal string, n int) (status int) {
 	return status
 }
 
-// admit counts a request. If there are too many, it rejects the request before the body is read.
+// admit counts a request. If a limit has been reached, it rejects the request before the body is
+// read.
 func (l *limit) admit(w http.ResponseWriter, principal string) bool {
 	status := l.add(principal, 1)
 	if status == http.StatusOK {
@@ -73,7 +72,7 @@ func (l *limit) admit(w http.ResponseWriter, principal string) bool {
 }
 
 // read reads r to its end and counts the bytes. If the length was announced, the returned slice has
-// no unused capacity, because a call may keep it for a long time.
+// no unused capacity, because a call may keep it for long.
 func (l *limit) read(r io.Reader, announced int64, principal string) (body []byte, release func(), err error) {
 	weight := 0
 	release = func() { l.Give(principal, weight) }
@@ -98,8 +97,8 @@ func (l *limit) read(r io.Reader, announced int64, principal string) (body []byt
 	return trimmed(body), release, nil
 }
 
-// grown returns the body with more capacity: twice as much, but at most the announced length plus
-// one byte. The additional byte is needed to detect the end.
+// grown returns the body with more capacity: twice as much, but at most one byte more than the
+// announced length. That byte is needed to detect the end.
 func grown(body []byte, announced int64) []byte {
 	room := 2 * cap(body)
 	if n := int(announced) + 1; n > cap(body) {

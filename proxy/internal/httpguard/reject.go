@@ -2,7 +2,7 @@ package httpguard
 
 import "net/http"
 
-// Values of headers. They must not be modified.
+// Header values. They must not be modified.
 var (
 	noSniff  = []string{"nosniff"}
 	noStore  = []string{"no-store"}

@@ -1,5 +1,5 @@
-// Package lifetime manages the lifetime of a proxy: its context, its clock, its log, and its
-// background goroutines.
+// Package lifetime manages the lifetime of a proxy: its context, clock, log, and background
+// goroutines.
 package lifetime
 
 import (
@@ -22,8 +22,8 @@ type Lifetime struct {
 	Log *slog.Logger
 	Ctx context.Context //nolint:containedctx // the lifetime of the proxy's own work
 
-	// Unrecorded counts the requests whose outcomes have not been recorded yet. Wait waits for
-	// them, even if they begin during the shutdown.
+	// Unrecorded counts the requests whose outcomes have not been recorded yet. Wait waits for all
+	// of them, including those that begin during the shutdown.
 	Unrecorded wait.Group
 
 	cancel context.CancelFunc
@@ -37,11 +37,11 @@ func New(now func() time.Time, log *slog.Logger) *Lifetime {
 	return l
 }
 
-// Background runs f in a new goroutine; Wait waits for this goroutine. If the proxy is shutting
-// down, Background does not run f and returns false.
+// Background runs f in a new goroutine, which Wait waits for. If the proxy is shutting down,
+// Background returns false without running f.
 func (l *Lifetime) Background(f func()) bool { return l.work.Go(f) }
 
-// End cancels Ctx. No background work can start afterwards.
+// End cancels Ctx. No background work can start after that.
 func (l *Lifetime) End() {
 	l.work.Close()
 	l.cancel()
@@ -55,8 +55,8 @@ func (l *Lifetime) Wait() {
 	l.Unrecorded.Wait()
 }
 
-// Recovered recovers from a panic in the handling of a request, and responds with an internal
-// error. It must be deferred directly.
+// Recovered recovers from a panic while handling a request, and responds with an internal error. It
+// must be deferred directly.
 func (l *Lifetime) Recovered(method string, id []byte, s spec.Stream) {
 	if v := recover(); v != nil {
 		l.Log.Error("a request panicked", "method", method, "panic", v, "stack", string(debug.Stack()))

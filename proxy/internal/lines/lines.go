@@ -1,6 +1,6 @@
 // Package lines reads and writes the messages of a client, one per line.
 //
-// A [Reader] limits the length of lines and continues after a line that is too long. A [Writer] is
+// A [Reader] limits the length of lines, and continues after a line that is too long. A [Writer] is
 // shared by all goroutines that send to the client. It never interrupts a line, drops notifications
 // instead of growing without limit, and writes several messages with one system call.
 package lines
@@ -25,13 +25,13 @@ type Reader struct {
 	limit int
 }
 
-// NewReader returns a reader for lines of up to limit bytes, without line endings.
+// NewReader returns a reader for lines of up to limit bytes, not counting line endings.
 func NewReader(in io.Reader, limit int) *Reader {
 	return &Reader{bufio.NewReaderSize(in, 64<<10), limit}
 }
 
-// Next returns the next line without its line ending. The line belongs to the caller. If a line is
-// too long, Next skips it and returns [ErrTooLong].
+// Next returns the next line without its line ending. The line belongs to the caller. Next skips a
+// line that is too long and returns [ErrTooLong].
 func (r *Reader) Next() ([]byte, error) {
 	var line []byte
 	tooLong := false
@@ -52,7 +52,7 @@ func (r *Reader) Next() ([]byte, error) {
 			return nil, ErrTooLong
 		}
 		if len(line) > 64<<10 && cap(line)-len(line) > len(line)/8 {
-			line = bytes.Clone(line) // a call may keep the line for a long time, so it must not have much unused capacity
+			line = bytes.Clone(line) // a call may keep the line for long, so it must not have much unused capacity
 		}
 		return bytes.TrimRight(line, "\r\n"), nil
 	}
@@ -64,30 +64,30 @@ func (r *Reader) More() bool {
 	return err == nil && bytes.IndexByte(buffered, '\n') >= 0
 }
 
-// maxQueued is the maximum number of bytes that are queued for a client that does not read.
+// maxQueued is the maximum number of bytes queued for a client that does not read.
 const maxQueued = 64 << 20
 
 var errSlowClient = errors.New("the client does not read its messages")
 
 const (
-	bigPart  = 32 << 10  // minimum size of a part that is not copied before it is written
-	maxBurst = 256 << 10 // maximum number of bytes that are held back while more messages are expected
-	maxSpare = 1 << 20   // maximum size of a buffer that is kept for reuse
+	bigPart  = 32 << 10  // minimum size of a part that is written without copying
+	maxBurst = 256 << 10 // maximum number of bytes held back while more messages are expected
+	maxSpare = 1 << 20   // maximum size of a buffer kept for reuse
 	maxNews  = 8 << 20   // number of queued bytes above which notifications are dropped
 )
 
 // A Writer writes lines to an output that nothing else uses. It is safe for concurrent use. The
-// first goroutine that sends a message writes it; messages that others send in the meantime are
-// queued and written next. In this way, several messages need only one system call, and no message
-// waits until a goroutine is scheduled. mu guards the fields below it. It is released during a
-// write, while writing is true.
+// first goroutine to send a message writes it; messages sent by others during the write are queued
+// and written next. Several messages thus need only one system call, and none waits for a goroutine
+// to be scheduled. mu guards the fields below it, and is released during a write, while writing is
+// true.
 type Writer struct {
 	// Aside makes the Writer use a goroutine of its own for writing, so that senders never wait for
 	// this output. It must be set before the first Send.
 	Aside bool
 
 	out    io.Writer
-	broken chan struct{} // closed when the first error occurs
+	broken chan struct{} // closed at the first error
 
 	mu      sync.Mutex
 	idle    sync.Cond
@@ -98,22 +98,22 @@ type Writer struct {
 	err     error
 }
 
-// NewWriter returns a writer for out. Nothing else may write to out after that.
+// NewWriter returns a writer for out. Nothing else may write to out from then on.
 func NewWriter(out io.Writer) *Writer {
 	w := &Writer{out: out, broken: make(chan struct{})}
 	w.idle.L = &w.mu
 	return w
 }
 
-// Send writes the parts as one line. If another goroutine is writing, or the Writer is corked, Send
-// only queues them.
+// Send writes the parts as one line, or only queues them while another goroutine is writing or the
+// Writer is corked.
 func (w *Writer) Send(parts ...[]byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case w.err != nil:
 		return
-	case len(w.queue) > maxNews && wire.IsNotification(parts[0]): // drop it, because no client waits for a notification
+	case len(w.queue) > maxNews && wire.IsNotification(parts[0]): // dropped: no client waits for a notification
 		return
 	case !w.writing && !w.Aside && slices.ContainsFunc(parts, func(part []byte) bool { return len(part) >= bigPart }):
 		w.writeBig(parts)
@@ -132,21 +132,21 @@ func (w *Writer) Send(parts ...[]byte) {
 	}
 }
 
-// Broken returns a channel that is closed when the first error occurs, or by Close.
+// Broken returns a channel that is closed at the first error, or by Close.
 func (w *Writer) Broken() <-chan struct{} { return w.broken }
 
-// Err returns the error that ended output, or nil if there was none.
+// Err returns the error that ended output, or nil.
 func (w *Writer) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err
 }
 
-// Reply does the same as Send.
+// Reply is the same as Send.
 func (w *Writer) Reply(parts ...[]byte) { w.Send(parts...) }
 
-// writeBig writes the queue and then one line, without copying the big parts of the line. It then
-// writes the messages that were sent in the meantime.
+// writeBig writes the queue and then one line, without copying the line's big parts. It then writes
+// the messages sent during these writes.
 func (w *Writer) writeBig(parts [][]byte) {
 	w.writing = true
 	out := w.take()
@@ -162,14 +162,14 @@ func (w *Writer) writeBig(parts [][]byte) {
 	w.drain(append(out, '\n'))
 }
 
-// Cork holds back messages until Uncork is called, because more messages are about to follow.
+// Cork holds back messages until Uncork, because more messages are about to follow.
 func (w *Writer) Cork() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.corks++
 }
 
-// Uncork undoes one call of Cork. The last such call writes the queue.
+// Uncork undoes one Cork. Undoing the last one writes the queue.
 func (w *Writer) Uncork() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -178,7 +178,7 @@ func (w *Writer) Uncork() {
 	}
 }
 
-// begin writes the queue. If Aside is set, it instead starts a goroutine that writes it.
+// begin writes the queue or, if Aside is set, starts a goroutine that does.
 func (w *Writer) begin() {
 	if !w.Aside {
 		w.drain(w.take())
@@ -217,7 +217,7 @@ func (w *Writer) take() []byte {
 	return queue
 }
 
-// write writes the given buffer and releases mu while it does so. writing must be true.
+// write writes the given buffer, with mu released. writing must be true.
 func (w *Writer) write(out []byte) {
 	if len(out) == 0 || w.err != nil {
 		return
@@ -237,7 +237,7 @@ func (w *Writer) fail(err error) {
 	}
 }
 
-// Close writes the queue. Messages that are sent after that are dropped.
+// Close writes the queue. Messages sent later are dropped.
 func (w *Writer) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -248,7 +248,7 @@ func (w *Writer) Close() {
 	w.fail(io.ErrClosedPipe)
 }
 
-// AwaitIdle waits until no goroutine is writing any more. Close must be called first.
+// AwaitIdle waits until all writes have ended. Close must be called first.
 func (w *Writer) AwaitIdle() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,10 +10,10 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Members combines the members of list results other than the elements, for the single list that
-// clients see. If there is only one upstream, all members are kept; if its pages disagree, the
-// first page takes precedence. If there are several upstreams, a member is kept unless two of them
-// disagree, because neither can speak for the other. The same applies to each key in _meta.
+// Members combines the members of list results, other than the elements, for the single list seen
+// by clients. With only one upstream, all members are kept, and the first page takes precedence if
+// pages disagree. With several upstreams, a member is kept unless two of them disagree, because
+// neither can speak for the other. The same applies to each key in _meta.
 type Members struct {
 	Alone bool // whether there is only one upstream
 
@@ -27,10 +27,10 @@ type member struct {
 	value  []byte
 	of     string // name of the upstream that sent the member
 	clash  bool
-	within bool // whether the value is stored in Members.meta
+	within bool // whether the value belongs to Members.meta
 }
 
-// Add adds the members of one page of an upstream's list. The page must not contain the elements.
+// Add adds the members of one page of an upstream's list, other than the elements.
 func (l *Members) Add(upstream string, page []byte) {
 	rawjson.Members(page, func(key, value []byte, _ int) bool {
 		switch {
@@ -63,10 +63,10 @@ func (l *Members) note(m *member) {
 	}
 }
 
-// leftOut reports whether a member must be left out. These are members that describe a single page,
-// and members that say how long the answer may be cached, because the proxy's answer can change
-// when markings change. Since some clients ignore case, keys that differ only in case from such a
-// key, or from the key of the elements, are left out as well.
+// leftOut reports whether a member must be left out: it describes a single page, or limits how long
+// the answer may be cached, although the proxy's answer can change when markings change. Since some
+// clients ignore case, keys that differ only in case from such a key, or from the key of the
+// elements, are left out as well.
 func leftOut(key string) bool {
 	known := []string{"nextCursor", "resultType", "ttlMs", "cacheScope", "tools", "prompts", "resources", "resourceTemplates"}
 	return slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(key, k) }) ||

@@ -12,25 +12,25 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// MaxDepth is the maximum nesting depth of an element in a list.
+// MaxDepth is the maximum nesting depth of a list element.
 const MaxDepth = 128
 
-// maxName is the maximum length of an invalid name that is quoted in the text of a problem.
+// maxName is the length of the longest invalid name quoted in full in the text of a problem.
 const maxName = 200
 
 // A Tool is an element in a list of tools.
 type Tool struct {
-	Name        string    // the upstream's name for the tool
-	Exposed     string    // the clients' name for the tool
-	Object      []byte    // JSON object as clients receive it
-	Definition  string    // hash of the JSON object that the upstream has sent
-	Annotations []byte    // annotations that the upstream has sent; nil if none
-	OnlyTask    bool      // whether calls of the tool must run as tasks
+	Name        string    // the upstream's own name
+	Exposed     string    // the name used by clients
+	Object      []byte    // JSON object, as sent to clients
+	Definition  string    // hash of the JSON object sent by the upstream
+	Annotations []byte    // annotations sent by the upstream; nil if none
+	OnlyTask    bool      // whether calls to the tool must run as tasks
 	Mirrored    *mcp.Tool // the tool, if some of its arguments must be mirrored in headers; otherwise nil
 }
 
-// Read parses a tool object from an upstream. Its result problem is not empty if clients could not
-// call the tool, or could confuse it with another tool.
+// Read parses a tool object from an upstream. problem explains why clients could not call the tool,
+// or could confuse it with another one; it is empty for a usable tool.
 func Read(object []byte, prefix string) (t Tool, problem string) {
 	if err := rawjson.Check(object, MaxDepth); err != nil {
 		return t, "a tool is not strict JSON: " + text.Escape(err.Error())
@@ -56,8 +56,8 @@ func Read(object []byte, prefix string) (t Tool, problem string) {
 	return t, ""
 }
 
-// mirrored returns the tool as mcp-go parses it if some of its arguments must be mirrored in
-// headers. Otherwise, it returns nil.
+// mirrored returns the tool, as parsed by mcp-go, if some of its arguments must be mirrored in
+// headers, and nil otherwise.
 func mirrored(object []byte) *mcp.Tool {
 	schema, _ := rawjson.Member(object, "inputSchema")
 	t := &mcp.Tool{RawInputSchema: schema}
@@ -67,8 +67,8 @@ func mirrored(object []byte) *mcp.Tool {
 	return t
 }
 
-// unreadable returns a reason why clients might misinterpret the tool, or might reject the whole
-// list because of it. It returns "" if it finds none.
+// unreadable returns why clients might misinterpret the tool or reject the whole list because of
+// it, or "".
 func unreadable(object []byte) string {
 	_, _, variant := rawjson.Variants(object, "name")
 	schema, _ := rawjson.Member(object, "inputSchema")
@@ -81,8 +81,8 @@ func unreadable(object []byte) string {
 	return ""
 }
 
-// Crowded returns a warning if some known clients perform worse with n tools, or refuse some of
-// them. Otherwise, it returns "".
+// Crowded returns a warning if some known clients perform worse with n tools or refuse some of
+// them, and "" otherwise.
 func Crowded(n int) (warning string) {
 	for _, c := range [...]struct {
 		more    int

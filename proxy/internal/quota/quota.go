@@ -1,20 +1,20 @@
-// Package quota limits how much of a resource each principal occupies, such as slots or bytes, so
-// that one principal cannot use up the resource for all others.
+// Package quota limits how much of a resource, such as slots or bytes, each principal may occupy,
+// so that one principal cannot use it up for all others.
 package quota
 
 import "sync"
 
-// A Quota counts the units of a resource that principals occupy. The zero value is ready to use. A
+// A Quota counts the units of a resource occupied by principals. The zero value is ready to use. A
 // Quota is safe for concurrent use.
 type Quota struct {
 	mu    sync.Mutex
 	total int
-	held  map[string]int // number of units of each principal; contains no zeros
+	held  map[string]int // units per principal, without zeros
 }
 
-// Add counts n more units for the principal if allow accepts this. The arguments of allow are the
-// numbers of units that the principal and all principals have before. Add also returns the first of
-// these numbers.
+// Add counts n more units for the principal if allow returns true. The arguments of allow are the
+// numbers of units held before, by the principal and by all principals. Add also returns the
+// former.
 func (q *Quota) Add(principal string, n int, allow func(own, all int) bool) (own int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -30,17 +30,17 @@ func (q *Quota) Add(principal string, n int, allow func(own, all int) bool) (own
 	return own, true
 }
 
-// Take counts one unit for the principal; limit is the total number of units. If Take fails, it
-// returns the number of units that the principal has. If there are several principals, a principal
-// can hold at most as many units as are free. A principal that is alone in using units thus gets at
-// most half of them, two principals get a third each, and one unit always stays free for another
-// principal.
+// Take counts one unit for the principal, unless a limit has been reached; limit is the total
+// number of units. own is the number of units that the principal held before. If there are several
+// principals, a principal can hold at most as many units as are free. A principal that is alone in
+// using units thus gets at most half of them, two principals get a third each, and one unit always
+// stays free for another principal.
 func (q *Quota) Take(principal string, limit int, several bool) (own int, ok bool) {
 	return q.Add(principal, 1, func(own, all int) bool { return all < limit && (!several || Fair(own, limit-all)) })
 }
 
-// Fair reports whether a principal may take another free unit when there are several principals.
-// own is the number of units that it already holds.
+// Fair reports whether a principal that holds own units may take one of the free units when several
+// principals share them.
 func Fair(own, free int) bool { return own < free }
 
 // Give returns n of the principal's units. It does nothing if the principal has none.

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Rev is one of the two revision families. There is one value for each, which never changes, so
-// values are compared by address.
+// A Rev is one of the two revision families. Each family has a single value, which never changes,
+// so values are compared by address.
 type Rev struct {
 	// PerRequest means that each request contains the client's capabilities in _meta. Otherwise,
 	// initialize declares them for the session.
@@ -23,8 +23,8 @@ type Rev struct {
 	CompleteURL bool
 
 	// LevelInMeta means that the _meta of a request sets the level of log messages while the
-	// request runs; if it sets no level, there are no messages. Otherwise, logging/setLevel sets
-	// the level.
+	// request runs; without a level, no messages are sent. Otherwise, logging/setLevel sets the
+	// level.
 	LevelInMeta bool
 
 	// Subscriptions means that clients receive notifications about lists and resources on the
@@ -32,16 +32,16 @@ type Rev struct {
 	// fetched the list or sent resources/subscribe.
 	Subscriptions bool
 
-	// TaskExtension means that tasks are used in the form of the extension
-	// io.modelcontextprotocol/tasks. A server may create a task for any call from a client that
-	// supports tasks, and puts the result into the task. Otherwise, the client asks for a task
-	// (params.task) and fetches the result with tasks/result.
+	// TaskExtension means that tasks follow the extension io.modelcontextprotocol/tasks: a server
+	// may create a task for any call from a client that supports tasks, and the task contains the
+	// result. Otherwise, the client asks for a task (params.task) and fetches the result with
+	// tasks/result.
 	TaskExtension bool
 
-	// ResultType means that each result has the member resultType.
+	// ResultType means that each result has a resultType.
 	ResultType bool
 
-	// NoResource is the code of the error for an unknown resource.
+	// NoResource is the error code for an unknown resource.
 	NoResource int
 
 	lacks []string // methods that exist only in the other family
@@ -80,13 +80,12 @@ func Of(version string) *Rev {
 // Lacks reports whether the method exists only in the other family.
 func (r *Rev) Lacks(method string) bool { return slices.Contains(r.lacks, method) }
 
-// cacheable lists the methods with results that say how long they may be cached, in the family with
-// ResultType.
+// cacheable lists the methods whose results, in the family with ResultType, limit how long they may
+// be cached.
 var cacheable = [...]string{"resources/list", "resources/templates/list", "prompts/list", "resources/read"}
 
-// Result converts the result of a method for a client of family r. The server that has sent the
-// result may use either family. The member resultType is different for each hop, as is the
-// revision.
+// Result converts the result of a method for a client of family r, from a server of either family.
+// Like the revision, resultType differs from hop to hop.
 func (r *Rev) Result(result []byte, method string) []byte {
 	switch typed := wire.ResultFacts(result).Type != wire.TypeAbsent; {
 	case r.ResultType == typed:

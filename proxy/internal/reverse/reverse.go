@@ -1,4 +1,4 @@
-// Package reverse forwards the requests of servers to clients (sampling/createMessage,
+// Package reverse forwards requests from servers to clients (sampling/createMessage,
 // elicitation/create and roots/list), and the answers back.
 package reverse
 
@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Reverse forwards the requests of servers to clients, and the answers back to the servers.
+// A Reverse forwards requests from servers to clients, and the answers back to the servers.
 type Reverse struct {
 	Life     *lifetime.Lifetime
 	Sessions *session.Sessions
@@ -64,8 +64,8 @@ func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *up
 	})
 }
 
-// progressTo returns a function that forwards the client's notifications/progress to u, with the
-// progressToken of the server's request. If that request has no token, progressTo returns nil.
+// progressTo returns a function that forwards the client's notifications/progress to u under the
+// progressToken of the server's request, or nil if that request has no token.
 func progressTo(u *pool.Server, params []byte) func(params []byte) {
 	token, ok := rawjson.MemberAt(params, "_meta", "progressToken")
 	if !ok {
@@ -85,13 +85,13 @@ func Progressed(c *session.Client, params []byte) {
 	}
 }
 
-// maxURLElicitations is the maximum number of elicitations that are remembered for each upstream.
-// The oldest are forgotten first.
+// maxURLElicitations is the maximum number of elicitations remembered per upstream. The oldest are
+// forgotten first.
 const maxURLElicitations = 256
 
-// URLElicitations remembers which client has received which URL-mode elicitation of a server, by
-// elicitationId, because only that client must be notified when the elicitation is complete. It is
-// safe for concurrent use.
+// URLElicitations remembers, by elicitationId, which client has received which of a server's
+// URL-mode elicitations, because only that client must be told when the elicitation is complete. It
+// is safe for concurrent use.
 type URLElicitations struct {
 	mu      sync.Mutex
 	clients map[string]*session.Client
@@ -130,9 +130,9 @@ func (s *URLElicitations) RecordRequest(c *session.Client, method string, params
 	}
 }
 
-// WithElicitationID returns the params of a request from a server that uses revision 2026-07-28,
-// for a client that uses revision 2025-11-25. Such a client requires an elicitationId in URL mode.
-// No completion is ever sent for this ID, and none is required.
+// WithElicitationID prepares the params of a request from a server that uses revision 2026-07-28
+// for a client that uses revision 2025-11-25, which requires an elicitationId in URL mode. No
+// completion is ever sent for this ID, and none is required.
 func WithElicitationID(method string, params []byte) []byte {
 	if method != "elicitation/create" || rawjson.StringAt(params, "mode") != "url" {
 		return params

@@ -17,14 +17,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Store stores data. Each item can be removed only once.
+// A Store stores items of data. An item can be removed only once.
 type Store interface {
 	// KeepRound stores data under the given ID.
 	KeepRound(ctx context.Context, id string, data []byte) error
 
-	// TakeRound removes and returns the data, or returns nil if the ID has no data. The call
-	// continues after that, so TakeRound returns [admission.ErrStopped] while the session is
-	// stopped.
+	// TakeRound removes and returns the data, or returns nil if the ID has no data. Because the
+	// call then continues, TakeRound returns [admission.ErrStopped] while the session is stopped.
 	TakeRound(ctx context.Context, session, id string) ([]byte, error)
 
 	// DropRound removes and returns the data, so that the call can be ended.
@@ -42,14 +41,14 @@ type Round struct {
 	Subject  string            `json:"subject"` // hash that identifies the call; see [Keeper.Keep]
 }
 
-// Approved contains the parts of a call, other than its arguments, that a person has approved. It
-// is stored for later rounds.
+// Approved holds the parts of a call, other than its arguments, that a person has approved. It is
+// stored for later rounds.
 type Approved struct {
 	Beside string `json:"beside"`         // hash of the params other than the arguments
-	Meta   []byte `json:"meta,omitempty"` // the approved _meta; nil if empty or too large to store, and then no _meta is sent again
+	Meta   []byte `json:"meta,omitempty"` // the approved _meta; nil if empty or too large to store, so that no _meta is sent again
 }
 
-// maxKept is the maximum number of calls that are stored until their clients return.
+// maxKept is the maximum number of calls stored until their clients return.
 const maxKept = 10_000
 
 // ErrFull means that too many calls are stored, for one principal or in total.
@@ -63,17 +62,17 @@ type Keeper struct {
 	swept     atomic.Int64 // when expired rounds were last removed, in Unix seconds
 	limit     int          // maximum number of rounds
 
-	// Rounds of each principal: those found by the last sweep for expired rounds, changed by what
-	// this process has added and removed since then.
+	// Rounds per principal: those found by the latest sweep for expired rounds, plus those that
+	// this process has added since, minus those that it has removed.
 	room quota.Quota
 }
 
-// New returns a keeper. It uses a to settle calls that have expired.
+// New returns a Keeper that uses a to settle expired calls.
 func New(s Store, a *admission.Admission, l *lifetime.Lifetime) *Keeper {
 	return &Keeper{store: s, admission: a, life: l, limit: maxKept}
 }
 
-// Keep stores a round for the call with the identity subject. It returns [ErrFull] if a limit has
+// Keep stores a round of the call with the identity subject. It returns [ErrFull] if a limit has
 // been reached or if, with several principals, the principal has used up its fair share.
 func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	r.Subject = wire.Digest(subject)
@@ -85,7 +84,7 @@ func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	if _, ok := k.room.Take(principal, k.limit, several); !ok {
 		return ErrFull
 	}
-	err = k.store.KeepRound(context.WithoutCancel(k.life.Ctx), id, data) // this must also work during shutdown
+	err = k.store.KeepRound(context.WithoutCancel(k.life.Ctx), id, data) // must work during shutdown, too
 	if err != nil {
 		k.room.Give(principal, 1)
 	}
@@ -93,8 +92,8 @@ func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 }
 
 // Take removes and returns the round of the call with the identity subject, so that the call can
-// continue. It returns nil if another process has taken the round, or if the call has already
-// ended. If Take returns an error, the round remains stored.
+// continue. It returns nil if another process has taken the round or the call has already ended.
+// After an error, the round is still stored.
 func (k *Keeper) Take(of admission.Key, id string, subject []byte) (*Round, error) {
 	data, err := k.store.TakeRound(k.life.Ctx, of.Session, id)
 	if err != nil || data == nil {
@@ -110,11 +109,11 @@ func (k *Keeper) Take(of admission.Key, id string, subject []byte) (*Round, erro
 }
 
 const (
-	sweepEvery = time.Minute // interval for settling calls whose clients have not returned
-	sweepGrace = time.Minute // accepted difference between the clocks of the processes
+	sweepEvery = time.Minute // interval between sweeps for calls whose clients have not returned
+	sweepGrace = time.Minute // accepted difference between the processes' clocks
 )
 
-// EndOld settles expired calls whose clients have not returned. It does this at most once a minute.
+// EndOld settles expired calls whose clients have not returned, at most once a minute.
 func (k *Keeper) EndOld(ctx context.Context) {
 	now, last := k.life.Now(), k.swept.Load()
 	if now.Unix()-last < int64(sweepEvery/time.Second) || !k.swept.CompareAndSwap(last, now.Unix()) {

@@ -13,10 +13,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ClientRequest serves a client's request that is not a call, and returns the result. If the client
-// has stopped waiting, it returns neither a result nor an error. It serves all transports and both
-// revision families. Methods that are not listed below are passed to [Router.handshake], which
-// refuses unknown ones: the proxy never forwards unknown methods.
+// ClientRequest serves a client's request that is not a call, for all transports and both revision
+// families. It returns the result, or neither a result nor an error if the client has stopped
+// waiting. Methods not listed below go to [Router.handshake], which refuses unknown ones: the proxy
+// never forwards unknown methods.
 func (r *Router) ClientRequest(ctx context.Context, q session.Request) ([]byte, error) {
 	switch method := q.Message.Method; method {
 	case "tools/list":
@@ -25,7 +25,7 @@ func (r *Router) ClientRequest(ctx context.Context, q session.Request) ([]byte, 
 		return r.Relay.Listen(ctx, q)
 	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
 		switch {
-		case q.Rev().Lacks(method): // this method was replaced by a level in each request, and by subscriptions/listen
+		case q.Rev().Lacks(method): // replaced by a level in each request, and by subscriptions/listen
 			return nil, wire.NewFault(wire.CodeMethodNotFound, method+" is not of this revision")
 		case method == "logging/setLevel":
 			return r.Relay.SetLevel(ctx, q)
@@ -57,7 +57,7 @@ func (r *Router) ClientNotification(c *session.Client, m wire.Message) {
 		if r.Sessions.LogLevelSet.Load() {
 			r.Life.Background(func() { r.Relay.Relevel(r.Life.Ctx) })
 		}
-		r.rootsChanged(c, nil) // some servers request the roots after a notification that they have changed
+		r.rootsChanged(c, nil) // makes some servers request the roots
 	case "notifications/cancelled":
 		c.Requests.Cancelled(m.Params)
 	case "notifications/progress":
@@ -82,7 +82,7 @@ func (r *Router) rootsChanged(c *session.Client, params []byte) {
 	}
 }
 
-// toolsList serves tools/list. The result consists of a single page.
+// toolsList serves tools/list with a single page.
 func (r *Router) toolsList(ctx context.Context, q session.Request) ([]byte, error) {
 	if _, paged := rawjson.Member(q.Message.Params, "cursor"); paged {
 		return nil, wire.NewFault(wire.CodeInvalidParams, "Unknown cursor: the list has one page.")

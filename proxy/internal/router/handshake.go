@@ -18,7 +18,7 @@ import (
 )
 
 // NewHandshake returns an mcp-go server that answers initialize (including version negotiation),
-// server/discover and ping. It refuses all methods that it does not know.
+// server/discover and ping, and refuses all other methods.
 func NewHandshake(version string) *server.MCPServer {
 	return server.NewMCPServer("petrigate", version, server.WithToolCapabilities(true), server.WithLogging(), server.WithRecovery())
 }
@@ -59,8 +59,8 @@ func (r *Router) withOffers(ctx context.Context, peer session.Peer, result []byt
 	return result
 }
 
-// An mcpSession is the session as mcp-go sees it. It has no state, because the state of a client is
-// in [session.Client].
+// An mcpSession is the session seen by mcp-go. It has no state, because a client's state is in
+// [session.Client].
 type mcpSession struct{ id string }
 
 func (g *mcpSession) Initialize()                                         {}
@@ -68,9 +68,8 @@ func (g *mcpSession) Initialized() bool                                   { retu
 func (g *mcpSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return nil }
 func (g *mcpSession) SessionID() string                                   { return g.id }
 
-// capabilities returns the capabilities that the proxy declares to a client: tools and logging, the
-// capabilities of all servers that are up, and those for the proxy's own status resource and status
-// prompt.
+// capabilities returns the capabilities declared to a client: tools and logging, those of all
+// servers that are up, and those for the proxy's own status resource and status prompt.
 func (r *Router) capabilities(peer session.Peer) []byte {
 	all := rawjson.Object(`{"logging":{},"tools":{"listChanged":true}`)
 	for _, c := range [...]struct {
@@ -96,8 +95,8 @@ func (r *Router) capabilities(peer session.Peer) []byte {
 	return r.Tasks.WithCapability(all, peer).Bytes()
 }
 
-// maxInstructions is the maximum length of the instructions in bytes. It is limited because clients
-// put them at the start of every conversation.
+// maxInstructions is the maximum length of the instructions in bytes, because clients put them at
+// the start of every conversation.
 const maxInstructions = 2 << 10
 
 const (
@@ -107,8 +106,8 @@ const (
 )
 
 // instructions returns the proxy's instructions, followed by those of the servers. If there are
-// several servers, the instructions of each appear under its name. If no net enforces its decisions
-// and there is only one server, its instructions are returned unchanged.
+// several servers, each one's instructions appear under its name. If no net enforces its decisions,
+// the instructions of a single server are returned unchanged.
 func (r *Router) instructions() string {
 	var texts []string
 	for _, u := range r.Pool.Servers {
@@ -131,9 +130,8 @@ func (r *Router) instructions() string {
 	return strings.Join(fit(texts, maxInstructions), "\n\n")
 }
 
-// fit shortens the texts so that all of them, with blank lines between them, have a total length of
-// at most room bytes. Each text gets the same share; long texts also share the bytes that short
-// texts do not use.
+// fit shortens the texts to a total of at most room bytes, including blank lines between them. Each
+// text gets the same share, and long texts also share the bytes that short texts leave.
 func fit(texts []string, room int) []string {
 	byLength := make([]int, len(texts))
 	for i := range texts {
@@ -151,8 +149,8 @@ func fit(texts []string, room int) []string {
 	return slices.DeleteFunc(cut, func(s string) bool { return s == "" })
 }
 
-// cutAtLine returns the first lines of text, up to n bytes, and a mark if lines were cut off. If
-// the first line is too long, cutAtLine cuts that line. If too little would remain, it returns "".
+// cutAtLine returns the first lines of text, up to n bytes, with a mark if lines were cut off. It
+// cuts the first line if that is too long. If too little would remain, it returns "".
 func cutAtLine(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -161,7 +159,7 @@ func cutAtLine(text string, n int) string {
 	if keep < 40 { // too little to be useful
 		return ""
 	}
-	head := text[:keep+1] // include a newline directly after the bytes to keep
+	head := text[:keep+1] // include a newline directly after the kept bytes
 	if at := strings.LastIndexByte(head, '\n'); at > keep/2 {
 		return head[:at] + cutMark
 	}

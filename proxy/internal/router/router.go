@@ -1,6 +1,5 @@
-// Package router passes messages to the packages that handle them. The file client.go lists every
-// method that a client can send, and server.go every notification and request that a server can
-// send.
+// Package router passes messages to the packages that handle them. client.go lists every method
+// that a client can send, and server.go every notification and request that a server can send.
 package router
 
 import (
@@ -37,7 +36,7 @@ type Router struct {
 	Server     *server.MCPServer // answers initialize, server/discover and ping
 }
 
-// BeginSession opens the state of the session. If that fails, the session's calls are refused.
+// BeginSession opens the session's state. After an error, the session's calls are refused.
 func (r *Router) BeginSession(s *session.Session) error {
 	err := r.Admission.Sessions.Open(r.Life.Ctx, admission.SessionInfo{Key: s.Key(), Since: s.Since, Lasting: s.Lasting, About: s.About})
 	if err != nil {
@@ -46,8 +45,8 @@ func (r *Router) BeginSession(s *session.Session) error {
 	return err
 }
 
-// DropClient removes a client that has disconnected, and cancels its requests. If the session
-// belongs to the connection, DropClient also ends the session.
+// DropClient removes a client that has disconnected and cancels its requests. It also ends the
+// session if that belongs to the connection.
 func (r *Router) DropClient(c *session.Client) {
 	r.Sessions.Remove(c)
 	r.Advertiser.Forget(c)
@@ -78,10 +77,10 @@ func (r *Router) EndClient(c *session.Client) {
 	}
 }
 
-// endSession ends the state of the session as soon as no call of the session is open.
+// endSession ends the session's state once all of the session's calls have ended.
 func (r *Router) endSession(s *session.Session) { r.EndState(s.Key()) }
 
-// EndState ends the state of a session as soon as no call of the session is open.
+// EndState ends a session's state once all of the session's calls have ended.
 func (r *Router) EndState(k admission.Key) {
 	if err := r.Admission.Sessions.End(context.Background(), k); err != nil {
 		r.Life.Log.Error("ending a session", "session", k.Session, "error", err)
@@ -98,9 +97,9 @@ func (r *Router) endDedicated(s *session.Session) {
 	}
 }
 
-// Restore returns the client of an HTTP session that was opened by another replica, or by this one
-// before a restart. It returns nil if the principal has no such session, and an error if the
-// database cannot be read.
+// Restore returns the client of an HTTP session opened by another replica, or by this one before a
+// restart. It returns nil if the principal has no such session, and an error if the database cannot
+// be read.
 func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Client, error) {
 	kept := r.Sessions.Kept(id)
 	if kept == "" {
@@ -122,12 +121,12 @@ func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Cl
 	return c, nil
 }
 
-// overLimit is how long a request that is not a call waits for the database, to find out whether
-// another replica has ended the session.
+// overLimit is how long a request that is not a call waits for the database to tell whether another
+// replica has ended the session.
 const overLimit = time.Second
 
-// IsOver reports whether another replica has ended the client's session. If it has, IsOver drops
-// the client. If the database does not answer, the session continues.
+// IsOver reports whether another replica has ended the client's session, and drops the client if
+// so. If the database does not answer, the session continues.
 func (r *Router) IsOver(ctx context.Context, c *session.Client) bool {
 	if !r.Sessions.Shared() || c.Session.About == nil {
 		return false
@@ -142,7 +141,7 @@ func (r *Router) IsOver(ctx context.Context, c *session.Client) bool {
 	return true
 }
 
-// ForgetClient drops a client whose session may still be served by other replicas.
+// ForgetClient drops a client whose session other replicas may still serve.
 func (r *Router) ForgetClient(c *session.Client) {
 	c.Session.Left.Store(true)
 	r.EndClient(c)

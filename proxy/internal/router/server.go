@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ServerNotification handles a server's notification that does not belong to a call. It runs on the
-// goroutine that reads from the connection, and uses another goroutine for work that may take time.
+// ServerNotification handles a server's notification outside any call. It runs on the goroutine
+// that reads from the connection, and starts another for work that may take time.
 func (r *Router) ServerNotification(u *pool.Server, method string, params []byte) {
 	if r.Tasks.Notification(u, method, params) {
 		return
@@ -37,8 +37,8 @@ func (r *Router) ServerNotification(u *pool.Server, method string, params []byte
 }
 
 // ServerRequest handles a server's request (roots/list, sampling/createMessage or
-// elicitation/create) that does not name a client's request. It forwards the request if it can be
-// meant for only one client. If there are several such clients, it refuses the request.
+// elicitation/create) that does not name a client's request. It forwards the request if only one
+// client can be meant, and otherwise refuses it.
 func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 	if r.Tasks.ServerRequest(u, q) {
 		return
@@ -77,7 +77,7 @@ func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 }
 
 // ServerStateChanged is called when a connection comes up or goes down. The tools of a server that
-// is down remain listed, so that the list does not flicker.
+// is down stay listed, so that the list does not flicker.
 func (r *Router) ServerStateChanged(u *pool.Server) {
 	state := u.State()
 	switch state.Phase {
@@ -97,8 +97,8 @@ func (r *Router) ServerStateChanged(u *pool.Server) {
 	}
 }
 
-// restore sends the resource subscriptions and the log level of the clients to a server that has
-// just come up.
+// restore sends the clients' resource subscriptions and log level to a server that has just come
+// up.
 func (r *Router) restore(u *pool.Server) {
 	watched := r.Relay.Watched.At(u)
 	watched.Reset()
@@ -111,10 +111,10 @@ func (r *Router) restore(u *pool.Server) {
 }
 
 // ServerListening requests the tools of u. It also sends list_changed for prompts and resources to
-// the clients that have fetched these lists, because u may have changed the lists before the proxy
-// was able to receive its notifications.
+// the clients that have fetched these lists, because u may have changed them before the proxy could
+// receive its notifications.
 func (r *Router) ServerListening(u *pool.Server) {
-	if u.Dedicated() { // the shared connection provides the lists
+	if u.Dedicated() { // lists come from the shared connection
 		return
 	}
 	if r.Pool.AnyCan("prompts", "listChanged") {
@@ -123,11 +123,11 @@ func (r *Router) ServerListening(u *pool.Server) {
 	if r.Pool.AnyCan("resources", "listChanged") {
 		r.Relay.AnnounceIfSeen(spec.ResourcesListChanged)
 	}
-	r.Pool.Relist(u, false) // this comes last, because clients that wait for u fetch its lists afterwards
+	r.Pool.Relist(u, false) // last, because clients that wait for u fetch its lists afterwards
 }
 
-// A batch combines the effects of several messages that were read at once from a server: their
-// audit records, and the messages to the stdio client.
+// A batch combines the effects of messages that were read together from a server: their audit
+// records, and the messages to the stdio client.
 type batch struct {
 	router *Router
 	server *pool.Server
@@ -157,8 +157,8 @@ func (b *batch) End() {
 	}
 }
 
-// onlyClient returns the client that has sent initialize and that u serves, if there is exactly one
-// such client and it can be reached. Otherwise, it returns nil.
+// onlyClient returns the client that has sent initialize and is served by u, or nil if their number
+// is not one or the client cannot be reached.
 func (r *Router) onlyClient(u *pool.Server) (only *session.Client) {
 	for _, c := range r.Sessions.Clients() {
 		if !u.Serves(c) || !c.Ready.Load() {
@@ -172,7 +172,7 @@ func (r *Router) onlyClient(u *pool.Server) (only *session.Client) {
 	return only
 }
 
-// refuseUnattributed refuses a request from a server because several clients may be meant.
+// refuseUnattributed refuses a server's request, because several clients may be meant.
 func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 	text := "cannot tell which client this is for"
 	switch u.Config.Isolation {
@@ -187,10 +187,9 @@ func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 	q.Refuse(wire.CodeInternal, text)
 }
 
-// relayLog forwards a notifications/message from u that does not name a request. Clients that have
-// sent initialize receive it if its level is one that they want. If only one session has calls of
-// revision 2026-07-28 at u, the client of these calls also receives it. Over stdio, log messages
-// never name a request.
+// relayLog forwards a notifications/message from u that names no request. It goes to clients that
+// have sent initialize and want its level. If only one session has calls of revision 2026-07-28 at
+// u, it also goes to the client of these calls. Over stdio, log messages never name a request.
 func (r *Router) relayLog(u *pool.Server, params []byte) {
 	const method = "notifications/message"
 	level := spec.LogLevels[rawjson.StringAt(params, "level")]
@@ -205,8 +204,8 @@ func (r *Router) relayLog(u *pool.Server, params []byte) {
 	}
 }
 
-// logsFor returns the call of revision 2026-07-28 that a log message belongs to. It returns nil if
-// that is uncertain, or if the client does not want the message.
+// logsFor returns the call of revision 2026-07-28 that a log message belongs to, or nil if that is
+// uncertain or the client does not want the message.
 func logsFor(u *pool.Server, params []byte) (receiver *pipeline.Call) {
 	var only *session.Session
 	for _, f := range pipeline.InFlight(u) {

@@ -1,4 +1,4 @@
-// Package seal encrypts and authenticates state that the proxy lets a client carry.
+// Package seal encrypts and authenticates state that the proxy leaves with a client.
 package seal
 
 import (
@@ -22,54 +22,53 @@ import (
 
 // A Sealer creates the requestState for clients that use revision 2026-07-28. A client keeps it
 // between the rounds of an approval, or of a call whose upstream asks for input. The state is
-// encrypted, authenticated and bound to its purpose. An approval can be used only once, so a state
-// that is sent twice has no further effect. The key lasts as long as the approvals: as long as the
-// process or, if several replicas share a database, as long as the database, so that each replica
-// can open the states of the others. A Sealer is safe for concurrent use; mu guards the fields
-// below it.
+// encrypted, authenticated and bound to its purpose. Sending a state twice has no further effect,
+// because an approval can be used only once. The key lasts as long as the approvals: as long as the
+// process or, if replicas share a database, as long as the database, so that each replica can open
+// the states of the others. A Sealer is safe for concurrent use; mu guards the fields below it.
 type Sealer struct {
-	key  Key // function that reads the shared key; nil if the sealer has a key of its own
+	key  Key // reads the shared key; nil if the sealer has its own
 	now  func() time.Time
 	salt [saltSize]byte // random, so that no two sealers encrypt with the same derived key
 
 	mu    sync.Mutex
 	known []byte      // current key
-	own   cipher.AEAD // cipher that is derived from the key and the salt
+	own   cipher.AEAD // derived from the key and the salt
 	read  time.Time   // when the key was last read
 }
 
-// A Key is a function that reads the key shared by sealers. The key consists of 32 random bytes.
+// A Key reads the key shared by sealers, which consists of 32 random bytes.
 type Key func(context.Context) ([]byte, error)
 
 const (
 	saltSize = 16
 	keyWait  = 10 * time.Second // timeout for reading the key
-	reread   = time.Second      // minimum time between two attempts to read the key again because a state cannot be opened
+	reread   = time.Second      // minimum time between attempts to reread the key because a state cannot be opened
 )
 
-// A Round is the content of a requestState. It belongs either to an approval that the proxy asks
-// for, or to a call whose upstream has asked for input.
+// A Round is the content of a requestState. It belongs to an approval that the proxy asks for, or
+// to a call whose upstream has asked for input.
 type Round struct {
-	Subject  string    `json:"k"` // hash of the purpose of the state
+	Subject  string    `json:"k"` // hash of the state's purpose
 	Approval string    `json:"a,omitempty"`
 	Channel  string    `json:"c,omitempty"` // channel of the question that this round asks; empty if it asks none
 	Pause    string    `json:"p,omitempty"`
-	State    *string   `json:"s,omitempty"` // requestState of the upstream itself
-	Beside   string    `json:"b,omitempty"` // for an approved call: hash of the params that were shown to the person besides the arguments
+	State    *string   `json:"s,omitempty"` // the upstream's own requestState
+	Beside   string    `json:"b,omitempty"` // for an approved call: hash of the params shown to the person besides the arguments
 	Number   int       `json:"n"`           // number of rounds so far
 	Expires  time.Time `json:"e"`
 
-	Elsewhere bool `json:"-"` // whether the state was sealed by another process
+	Elsewhere bool `json:"-"` // whether another process sealed the state
 }
 
-// For reports whether a state that was opened is meant for the given subject.
+// For reports whether an opened state is meant for the given subject.
 func (r Round) For(subject []byte) bool { return r.Subject == wire.Digest(subject) }
 
-// ErrState is returned for every state that is refused, no matter why.
+// ErrState is returned for every refused state, whatever the reason.
 var ErrState = errors.New("requestState is not from petrigate for this call, or is too old")
 
-// New returns a sealer that uses the key shared by all replicas. If key is nil, the sealer creates
-// a key of its own.
+// New returns a sealer that uses the key shared by all replicas or, if key is nil, a key of its
+// own.
 func New(key Key, now func() time.Time) *Sealer {
 	s := &Sealer{key: key, now: now}
 	_, _ = rand.Read(s.salt[:]) // never fails
@@ -81,7 +80,7 @@ func New(key Key, now func() time.Time) *Sealer {
 	return s
 }
 
-// Ready reads the key if it is not known yet. It must succeed before Seal is called.
+// Ready reads the key, unless it is already known. It must succeed before Seal is called.
 func (s *Sealer) Ready(ctx context.Context) error {
 	s.mu.Lock()
 	known := s.known != nil
@@ -93,7 +92,7 @@ func (s *Sealer) Ready(ctx context.Context) error {
 	return err
 }
 
-// readKey reads the key. It reports whether the key has changed.
+// readKey reads the key and reports whether it has changed.
 func (s *Sealer) readKey(ctx context.Context) (another bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, keyWait)
 	defer cancel()
@@ -134,7 +133,7 @@ func (s *Sealer) Seal(r Round, subject []byte) string {
 	r.Subject = wire.Digest(subject)
 	plain, err := json.Marshal(r)
 	if err != nil {
-		panic(err) // cannot happen: a Round can always be marshaled
+		panic(err) // cannot happen: a Round can always be encoded
 	}
 	s.mu.Lock()
 	own := s.own
@@ -142,8 +141,8 @@ func (s *Sealer) Seal(r Round, subject []byte) string {
 	return base64.RawURLEncoding.EncodeToString(own.Seal(s.salt[:], nil, plain, nil))
 }
 
-// Open opens a state that was sealed by this sealer or by another one with the same key. The caller
-// must then check [Round.For].
+// Open opens a state sealed by this sealer or by another one with the same key. The caller must
+// then check [Round.For].
 func (s *Sealer) Open(ctx context.Context, state string) (r Round, err error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(state)
 	if err != nil || strings.ContainsAny(state, "\r\n") || len(raw) < saltSize { // the decoder ignores line breaks
@@ -160,8 +159,8 @@ func (s *Sealer) Open(ctx context.Context, state string) (r Round, err error) {
 	return r, nil
 }
 
-// open opens a state that was sealed with the given salt. If it fails, it reads the key again,
-// because the key may have been replaced.
+// open opens a state sealed with the given salt. If that fails, it reads the key again, because the
+// key may have been replaced.
 func (s *Sealer) open(ctx context.Context, salt, sealed []byte) ([]byte, error) {
 	s.mu.Lock()
 	plain, err := s.openWithCurrent(salt, sealed)

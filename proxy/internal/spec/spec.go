@@ -1,4 +1,4 @@
-// Package spec contains the terms of the MCP specification that several packages of the proxy use:
+// Package spec defines the terms of the MCP specification used by several packages of the proxy:
 // methods, notifications, error codes, and members of some messages.
 package spec
 
@@ -13,13 +13,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// LogLevels maps the MCP log levels, which are the severities of syslog, to numbers in ascending
+// LogLevels maps the MCP log levels, which are the syslog severities, to numbers in ascending
 // order.
 var LogLevels = map[string]int{
 	"debug": 0, "info": 1, "notice": 2, "warning": 3, "error": 4, "critical": 5, "alert": 6, "emergency": 7,
 }
 
-// LevelTimeout is the maximum time that the proxy waits for a server's answer to logging/setLevel.
+// LevelTimeout is how long the proxy waits for a server's answer to logging/setLevel.
 const LevelTimeout = 5 * time.Second
 
 // Notifications that a list has changed.
@@ -32,7 +32,7 @@ const (
 // ListTimeout is the timeout of a tools/list request to a server.
 const ListTimeout = 30 * time.Second
 
-// Methods that are calls. The gate decides these requests, and their outcomes are recorded.
+// Methods that are calls, which the gate decides and whose outcomes are recorded.
 const (
 	CallTool     = "tools/call"
 	GetPrompt    = "prompts/get"
@@ -44,8 +44,8 @@ func IsCall(method string) bool {
 	return method == CallTool || method == GetPrompt || method == ReadResource
 }
 
-// ElicitationComplete is a notification from a server that uses revision 2025-11-25. It reports
-// that a person has completed an elicitation in URL mode.
+// ElicitationComplete is the notification from a server that uses revision 2025-11-25 that a person
+// has completed an elicitation in URL mode.
 const ElicitationComplete = "notifications/elicitation/complete"
 
 // ResourceUpdated is a server's notification that a resource has changed.
@@ -53,7 +53,7 @@ const ResourceUpdated = "notifications/resources/updated"
 
 // A Stream sends messages to a client in order: any number of notifications and requests from the
 // proxy, and one reply to the client's request. The parts passed to a method form a single message.
-// A Stream does not keep them.
+// A Stream does not retain them.
 type Stream interface {
 	Send(parts ...[]byte)
 	Reply(parts ...[]byte)
@@ -66,8 +66,8 @@ var (
 	ErrClosing   = errors.New("the proxy is stopping")
 )
 
-// A CancelReason is an [ErrCancelled] with the reason that the client has given in
-// notifications/cancelled. The server receives this reason as well.
+// A CancelReason is an [ErrCancelled] with the reason given by the client in
+// notifications/cancelled, which is passed on to the server.
 type CancelReason string
 
 func (w CancelReason) Error() string        { return string(w) }
@@ -79,7 +79,7 @@ const (
 	CodeMissingCapability = -32021
 )
 
-// UnsupportedVersion returns the error that revision 2026-07-28 defines for an unsupported protocol
+// UnsupportedVersion returns the error defined by revision 2026-07-28 for an unsupported protocol
 // version.
 func UnsupportedVersion(version string) *wire.Fault {
 	e := mcp.UnsupportedProtocolVersionError{Version: version, Supported: mcp.ValidProtocolVersions}.JSONRPCError().Error
@@ -96,8 +96,8 @@ func Declares(capabilities []byte, keys ...string) bool {
 	return ok && rawjson.Kind(value) == '{'
 }
 
-// Input returns an entry of inputRequests. The entry always contains params: roots/list does not
-// need them, but some clients cannot read an entry without params.
+// Input returns an entry of inputRequests. It always contains params, even for roots/list, because
+// some clients cannot read an entry without them.
 func Input(method string, params []byte) []byte {
 	if params == nil {
 		params = []byte(`{}`)
@@ -115,12 +115,11 @@ type InputRequest struct {
 	Params []byte
 }
 
-// InputRequests returns the inputRequests of a result. If the result has no such member, the list
-// is empty.
+// InputRequests returns the inputRequests of a result, which may be empty.
 func InputRequests(result []byte) (list []InputRequest, err error) {
 	requests, ok := rawjson.Member(result, "inputRequests")
 	if !ok {
-		return nil, nil // the server only wants the request to be sent again
+		return nil, nil // the server only wants the request again
 	}
 	whole := rawjson.Members(requests, func(key, value []byte, _ int) bool {
 		params, _ := rawjson.Member(value, "params")
@@ -133,13 +132,12 @@ func InputRequests(result []byte) (list []InputRequest, err error) {
 	return list, nil
 }
 
-// TasksExtension is the extension of revision 2026-07-28 that clients declare if they support
-// tasks, and that servers declare if they create tasks. In revision 2025-11-25, servers instead
-// declare tasks.requests.tools.call, tasks.list and tasks.cancel.
+// TasksExtension is the extension of revision 2026-07-28 declared by clients that support tasks and
+// by servers that create them. In revision 2025-11-25, servers instead declare
+// tasks.requests.tools.call, tasks.list and tasks.cancel.
 const TasksExtension = "io.modelcontextprotocol/tasks"
 
-// TakesTasks returns the client capabilities that the proxy declares in its own requests about
-// tasks.
+// TakesTasks returns the client capabilities declared in the proxy's own requests about tasks.
 func TakesTasks() []byte { return []byte(`{"extensions":{"` + TasksExtension + `":{}}}`) }
 
 // TasksSince is the first revision that has tasks.
@@ -147,11 +145,11 @@ const TasksSince = "2025-11-25"
 
 // A client that uses revision 2026-07-28 can use tasks on a server that uses revision 2025-11-25.
 // If a tool always requires a task (execution.taskSupport: required) and the client supports tasks,
-// the proxy calls the tool as a task. It sends tasks/result on behalf of the client, because the
-// server sends its own requests there. It presents the task in the form of the extension: the task
+// the proxy calls the tool as a task. It sends tasks/result on the client's behalf, because that is
+// where the server sends its own requests. It shows the task in the form of the extension: the task
 // contains its inputRequests and its result or error.
 
-// MissingTasks returns the data of the error that is sent if the client lacks the tasks capability.
+// MissingTasks returns the error data for a client that lacks the tasks capability.
 func MissingTasks() []byte { return rawjson.Object{}.Raw("requiredCapabilities", TakesTasks()).Bytes() }
 
 // LacksTasks returns the error for a request about tasks from a client that does not declare tasks.
@@ -164,12 +162,12 @@ func NamesTask(method string) bool {
 	return slices.Contains([]string{"tasks/get", "tasks/result", "tasks/cancel", "tasks/update"}, method)
 }
 
-// TaskPageSize is the number of tasks on each page of tasks/list.
+// TaskPageSize is the number of tasks per page of tasks/list.
 const TaskPageSize = 32
 
-// TaskStatus is the notification of revision 2025-11-25 that reports a new status of a task.
+// TaskStatus is the notification of revision 2025-11-25 about a task's new status.
 const TaskStatus = "notifications/tasks/status"
 
-// NoTask is the error message for a task that does not belong to the session, even if the task
-// belongs to another session.
+// NoTask is the error message for a task that the session does not have, even if another session
+// has it.
 const NoTask = "Failed to retrieve task: Task not found"

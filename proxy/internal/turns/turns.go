@@ -7,19 +7,19 @@ import (
 	"sync"
 )
 
-// Turns limits how many messages of one principal are parsed and decided at the same time, so that
-// the messages of other principals find a free processor. It is safe for concurrent use.
+// Turns limits how many of one principal's messages are parsed and decided concurrently, so that
+// other principals' messages find a free processor. It is safe for concurrent use.
 type Turns struct {
 	each int
 
 	mu sync.Mutex
-	by map[string]*line // keyed by principal; contains only principals that have a turn
+	by map[string]*line // keyed by principal; only principals that have a turn
 }
 
-// A line contains the turns and the waiting messages of one principal.
+// A line holds the turns and the waiting messages of one principal.
 type line struct {
 	taken   int
-	waiting []chan struct{} // one channel for each waiting message, closed when it is that message's turn
+	waiting []chan struct{} // one channel per waiting message, closed to give it a turn
 }
 
 // New returns a Turns for a proxy with several principals.
@@ -35,7 +35,7 @@ type Turn struct {
 	taken     bool
 }
 
-// Acquire waits for the turn. It returns false if the channel done is closed first.
+// Acquire waits for the turn. It returns false if done is closed first.
 func (t *Turn) Acquire(done <-chan struct{}) bool {
 	if t == nil || t.taken {
 		return true
@@ -55,8 +55,7 @@ func (t *Turn) Acquire(done <-chan struct{}) bool {
 	}
 }
 
-// Release passes the turn to the next message. If this message does not have the turn, Release does
-// nothing.
+// Release passes the turn to the next message, if this message has it.
 func (t *Turn) Release() {
 	if t != nil && t.taken {
 		t.taken = false
@@ -64,8 +63,8 @@ func (t *Turn) Release() {
 	}
 }
 
-// acquire takes a turn and returns nil. If no turn is free, it returns a channel that is closed
-// when this message gets its turn.
+// acquire takes a turn and returns nil. If none is free, it returns a channel that is closed when
+// the message gets its turn.
 func (s *Turns) acquire(principal string) (wait chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,5 +110,5 @@ func (s *Turns) giveUp(principal string, wait chan struct{}) {
 		}
 	}
 	s.mu.Unlock()
-	s.release(principal) // the message has been given its turn in the meantime
+	s.release(principal) // the message has just been given its turn
 }

@@ -1,5 +1,5 @@
-// Package wait contains small tools for goroutines that wait: for each other, for a time, or for a
-// signal.
+// Package wait provides small tools for goroutines that wait: for each other, for some time, or for
+// a signal.
 package wait
 
 import (
@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Sleep sleeps for d. It returns false if ctx ends first.
+// Sleep sleeps for d. It returns false if ctx is done first.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	return For(ctx, t.C) && ctx.Err() == nil
 }
 
-// For waits until a value can be received from c or c is closed. It returns false if ctx ends
+// For waits until a value can be received from c or c is closed. It returns false if ctx is done
 // first.
 func For[T any](ctx context.Context, c <-chan T) bool {
 	select {
@@ -26,11 +26,11 @@ func For[T any](ctx context.Context, c <-chan T) bool {
 	}
 }
 
-// A Signal wakes a goroutine that receives from it. Signals that arrive before the goroutine
-// receives are combined to one.
+// A Signal wakes a goroutine that receives from it. Signals sent before the goroutine receives are
+// combined into one.
 type Signal chan struct{}
 
-// NewSignal returns a signal that was not sent.
+// NewSignal returns a signal that has not been sent.
 func NewSignal() Signal { return make(Signal, 1) }
 
 // Send sends the signal. It never blocks.
@@ -49,8 +49,7 @@ type Group struct {
 	work   sync.WaitGroup
 }
 
-// Begin counts a piece of work. Done must be called when the work ends. After Close, Begin returns
-// false.
+// Begin counts a piece of work, which must end with Done. After Close, Begin returns false.
 func (g *Group) Begin() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -60,7 +59,7 @@ func (g *Group) Begin() bool {
 	return !g.closed
 }
 
-// Done ends a piece of work that Begin has counted.
+// Done ends a piece of work counted by Begin.
 func (g *Group) Done() { g.work.Done() }
 
 // Go runs f in a new goroutine. After Close, it returns false instead.

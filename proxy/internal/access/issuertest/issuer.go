@@ -24,7 +24,7 @@ import (
 // Audience is the audience in [Issuer.Claims].
 const Audience = "https://gate.example/mcp"
 
-// An Issuer publishes public keys at URL. Initially it has one key, named "ec".
+// An Issuer publishes public keys at URL. It starts with one key, named "ec".
 type Issuer struct {
 	t   testing.TB
 	URL string // URL of the keys
@@ -34,7 +34,7 @@ type Issuer struct {
 	mu      sync.Mutex
 	secret  map[string]crypto.Signer
 	fetches int
-	answer  http.HandlerFunc // handler that replaces the response with the keys; if nil, the response is not replaced
+	answer  http.HandlerFunc // handler to answer requests for the keys; if nil, the keys are served
 	name    string
 	pages   map[string]http.HandlerFunc // keyed by path
 	extra   []any                       // further elements of the key set
@@ -57,13 +57,13 @@ func (i *Issuer) lock() (unlock func()) {
 	return i.mu.Unlock
 }
 
-// Name returns the issuer name that its tokens contain.
+// Name returns the issuer name in its tokens.
 func (i *Issuer) Name() string {
 	defer i.lock()()
 	return i.name
 }
 
-// Rename changes the name of the issuer in its tokens.
+// Rename changes the issuer name in its tokens.
 func (i *Issuer) Rename(name string) {
 	defer i.lock()()
 	i.name = name
@@ -82,8 +82,8 @@ func Metadata(issuer, jwks string) http.HandlerFunc {
 	}
 }
 
-// Add generates a key and publishes it. The first two letters of the ID determine the type of the
-// key: "ec", "ed", or anything else for RSA.
+// Add generates a key and publishes it. The first two letters of the ID determine the key's type:
+// "ec", "ed", or anything else for RSA.
 func (i *Issuer) Add(id string) {
 	i.t.Helper()
 	key := i.key(id)
@@ -133,7 +133,7 @@ func (i *Issuer) Fetches() int {
 	return i.fetches
 }
 
-// ServeHTTP serves the pages. For all other paths it serves the keys, except for well-known paths,
+// ServeHTTP serves the pages. For other paths, it serves the keys, except for well-known paths,
 // which are not found.
 func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
@@ -179,7 +179,7 @@ func (i *Issuer) Token(subject string) string {
 	return i.Sign("ec", jose.ES256, nil, i.Claims(subject, time.Now()))
 }
 
-// Sign signs claims with the key that has the given ID. The claims may be any text.
+// Sign signs claims, which may be any text, with the key that has the given ID.
 func (i *Issuer) Sign(id string, alg jose.SignatureAlgorithm, header map[string]any, claims any) string {
 	i.t.Helper()
 	return SignWith(i.t, i.Secret(id), alg, merged(map[string]any{"kid": id, "typ": "JWT"}, header), claims)
@@ -191,7 +191,7 @@ func merged(a, b map[string]any) map[string]any {
 	return a
 }
 
-// SignWith signs claims with any key. The claims may be any text.
+// SignWith signs claims, which may be any text, with any key.
 func SignWith(t testing.TB, key any, alg jose.SignatureAlgorithm, header map[string]any, claims any) string {
 	t.Helper()
 	o := &jose.SignerOptions{}
