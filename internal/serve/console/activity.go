@@ -25,18 +25,18 @@ const rowsShown = 100
 // filter, newest first.
 type activityBody struct {
 	Filter   filter
-	Wrong    string // why the filter is invalid, or empty if it is valid
+	Wrong    string // why the filter is invalid; empty if it is valid
 	Rows     []*row
 	Matching int // number of matching rows on all pages
 	Older    string
-	Newest   string // address of the page that shows the newest rows; empty on that page itself
+	Newest   string // URL of the page that shows the newest rows; empty on that page itself
 	Export   string
 	Paused   bool
-	Pause    string // address that pauses or resumes the updates of this page
+	Pause    string // URL that pauses or resumes the updates of this page
 	Kinds    []string
 	Nets     []string
 	Stands   journalStatus
-	Kept     bool // whether earlier records are stored, so that the page can read them again
+	Kept     bool // whether earlier records are stored and can be read again
 }
 
 func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
@@ -54,8 +54,8 @@ func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "activity", "Activity", &b)
 }
 
-// selectRows selects the newest matching rows for the page. If before is a row number, selectRows
-// selects only rows with lower numbers.
+// selectRows selects the newest matching rows for the page. If before is a row number, only rows
+// with lower numbers are selected.
 func (b *activityBody) selectRows(all []*row, before string) {
 	most, err := strconv.ParseUint(before, 10, 64)
 	if err != nil {
@@ -78,7 +78,7 @@ func (b *activityBody) selectRows(all []*row, before string) {
 	}
 }
 
-// setLinks sets the addresses of the page's links.
+// setLinks sets the URLs of the page's links.
 func (b *activityBody) setLinks(before string) {
 	v := b.Filter.values()
 	b.Export = addressOf("/activity.jsonl", v)
@@ -110,7 +110,7 @@ func addressOf(path string, query url.Values, more ...string) string {
 	return path + "?" + v.Encode()
 }
 
-// With returns the address of this view with the named filter field set to value.
+// With returns the URL of this view with the named filter field set to value.
 func (b *activityBody) With(name, value string) string {
 	return addressOf("/activity", b.Filter.values(), name, value)
 }
@@ -175,13 +175,13 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 			return // the browser has disconnected
 		}
 	}
-	_ = out.Flush() // the browser has disconnected
+	_ = out.Flush() // fails only if the browser has disconnected
 }
 
 // callBody holds the data for the page about a single call.
 type callBody struct {
 	*row
-	Related []*row                 // what operators did with the call, oldest first
+	Related []*row                 // other events of the call, such as an operator settling it, oldest first
 	Asked   *operator.ApprovalInfo // nil if no person was asked, or if the proxy has dropped the approval
 }
 
@@ -210,8 +210,7 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "call", title, b)
 }
 
-// Why returns the reason for the decision. If the row is an event other than a call, it returns the
-// reason in the record.
+// Why returns the reason for the decision, or the reason in the record if the row is not a call.
 func (r *row) Why() string {
 	switch {
 	case !r.IsCall():
@@ -226,7 +225,7 @@ func (r *row) Why() string {
 	return r.Reason
 }
 
-// When returns the time of the row. It includes the date if the row is not from today.
+// When formats the time of the row. It includes the date if the row is not from today.
 func (r *row) When(now time.Time) string {
 	if midnight(r.Time).Equal(midnight(now)) {
 		return r.Time.Local().Format("15:04:05")
@@ -239,7 +238,7 @@ func midnight(t time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
 }
 
-// Says returns the verdicts of the nets on the call. For a refused call it returns only the nets
+// Says returns the nets' verdicts on the call. For a refused call it returns only those of the nets
 // that block it.
 func (r *row) Says() []audit.NetVerdict {
 	return list.Filter(r.Nets, func(n audit.NetVerdict) bool { return r.Decision != "refuse" || n.Verdict == "blocked" })
@@ -268,7 +267,7 @@ func (r *row) Waited() time.Duration {
 	return r.Time.Sub(r.Called)
 }
 
-// JSON returns the row as one line of the export.
+// JSON returns the row as indented JSON.
 func (r *row) JSON() (string, error) {
 	doc, err := json.MarshalIndent(r, "", "  ")
 	return string(text.EscapeJSON(doc)), err

@@ -39,7 +39,7 @@ func (f *filter) fields() map[string]*string {
 // maxFilter is the maximum length of a field, in bytes.
 const maxFilter = 200
 
-// readFilter parses a filter from a query. Its error text is shown to the user.
+// readFilter parses a filter from a query. The text of an error is shown to the user.
 func readFilter(v url.Values, now time.Time) (f filter, err error) {
 	for name, at := range f.fields() {
 		*at = strings.TrimSpace(v.Get(name))
@@ -59,7 +59,7 @@ func readFilter(v url.Values, now time.Time) (f filter, err error) {
 	return f, nil
 }
 
-// parseTime parses a point in time. It also accepts a duration, which it subtracts from now.
+// parseTime parses a point in time, or a duration before now.
 func parseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -155,7 +155,8 @@ func (m *matcher) matchesNet(r *row) bool {
 	return r.About == m.Net || slices.ContainsFunc(r.Nets, is) || r.Would != nil && slices.ContainsFunc(r.Would.Nets, is)
 }
 
-// hasWords searches each string separately, because joining the strings would be slower.
+// hasWords reports whether each word occurs in one of the row's texts. Joining the texts first
+// would be slower.
 func (m *matcher) hasWords(r *row) bool {
 	texts := r.texts()
 	for i, t := range texts {
@@ -169,7 +170,7 @@ func (m *matcher) hasWords(r *row) bool {
 	return true
 }
 
-// texts returns the strings in a row that a page shows.
+// texts returns the strings in the row that pages show.
 func (r *row) texts() []string {
 	texts := make([]string, 0, 24)
 	texts = append(texts, r.Event, r.Tool, r.Decision, r.Outcome, r.Kind, r.Reason, r.Session, r.Principal, r.Client, r.Approval, r.Channel, r.Actor, r.By, r.About, r.command)

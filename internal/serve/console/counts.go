@@ -141,7 +141,7 @@ func (t *toolCount) sum() {
 	t.took = nil
 }
 
-// quantile returns the q-quantile of values, which must be sorted.
+// quantile returns the q-quantile of values, which must be sorted and nonempty.
 func quantile(values []float64, q float64) float64 {
 	return values[max(int(math.Ceil(q*float64(len(values))))-1, 0)]
 }
@@ -151,12 +151,12 @@ type bar struct {
 	X              int
 	Passed         float64
 	Refused        float64
-	AtPass, AtStop float64 // y coordinates of the top ends of the bar's segments
-	Ago            int     // how many minutes ago the minute was
+	AtPass, AtStop float64 // y coordinates of the tops of the bar's segments
+	Ago            int     // how many minutes ago the minute ended
 	calls          minute
 }
 
-// Words describes the minute's number of calls in words.
+// Words describes the minute's calls in words.
 func (b bar) Words() string {
 	return fmt.Sprintf("%s, %d refused", text.Count(b.calls.Passed+b.calls.Refused, "call"), b.calls.Refused)
 }
@@ -178,7 +178,7 @@ type approvalCounts struct {
 	All, Waiting, Approved, Denied, Silent int // Silent counts the approvals that expired or were withdrawn
 	Median                                 time.Duration
 	Timed                                  int
-	Rules                                  []ruleCount // rules whose answered approvals include no denial, most frequent first
+	Rules                                  []ruleCount // rules whose approvals were never denied, most frequent first
 }
 
 // A ruleCount counts the approvals that one rule required.

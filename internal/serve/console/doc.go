@@ -1,9 +1,9 @@
-// Package console serves the web pages of a proxy for people: pending approvals, activity, nets,
-// sessions, tools, the health of the proxy, and the policy.
+// Package console serves a proxy's web console, with pages for pending approvals, activity, nets,
+// sessions, tools, the proxy's health, and the policy.
 //
 // Anyone who can open the console can answer approvals, so there is only one way to log in. A
-// person runs a command that prints an address with a login code in its fragment, which browsers do
-// not send to servers. The code is valid once; the page exchanges it for a cookie. Each request
+// person runs a command that prints a URL with a login code in its fragment, which browsers do not
+// send to servers. The code is valid once; the page exchanges it for a cookie. Each request
 // must pass three checks: its Host header must be allowed, which stops DNS rebinding; it must come
 // from a page of the console; and it must carry the cookie. Each form also carries a token. GET
 // requests change nothing.

@@ -13,7 +13,7 @@ import (
 var static embed.FS
 
 // versions maps the name of each static file to the first characters of its hash. Pages include
-// them in the addresses of the files, so that a browser can cache each file until it changes.
+// them in the URLs of the files, so that a browser can cache each file until it changes.
 var versions = func() map[string]string {
 	all := map[string]string{}
 	entries, err := static.ReadDir("static")
@@ -31,7 +31,7 @@ var versions = func() map[string]string {
 	return all
 }()
 
-// fileOf returns the address of a static file, including its version.
+// fileOf returns the URL of a static file, including its version.
 func fileOf(name string) string { return "/" + name + "?v=" + versions[name] }
 
 // isFile reports whether path addresses a static file.

@@ -83,8 +83,7 @@ func (d *logins) requireLogin(h http.Handler, w http.ResponseWriter, r *http.Req
 	h.ServeHTTP(w, r.WithContext(withVisitor(r.Context(), v)))
 }
 
-// login exchanges the submitted code for a cookie and redirects the browser to the page that it
-// asked for.
+// login exchanges the submitted code for a cookie and redirects the browser to the requested page.
 func (d *logins) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	cookie := d.redeem(strings.TrimSpace(r.PostFormValue("code")))
@@ -99,8 +98,8 @@ func (d *logins) login(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, local(r.PostFormValue("next")), http.StatusSeeOther)
 }
 
-// showLogin writes the page that asks for a login code. After the login, that page opens the page
-// that was requested first.
+// showLogin writes the page that asks for a login code. After the login, the browser is redirected
+// to the page that it first requested.
 func (d *logins) showLogin(w http.ResponseWriter, r *http.Request, wrong string, code int) {
 	next := r.URL.RequestURI()
 	if r.Method == http.MethodPost {

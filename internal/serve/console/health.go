@@ -62,7 +62,7 @@ type stopBody struct {
 	Reason  string
 }
 
-// stop makes the proxy refuse calls after the person has confirmed this.
+// stop makes the proxy refuse calls, once the person has confirmed.
 func (c *Console) stop(w http.ResponseWriter, r *http.Request) {
 	session, reason := r.PostForm.Get("session"), strings.TrimSpace(r.PostForm.Get("reason"))
 	if r.PostForm.Get("confirmed") != "yes" {
@@ -74,7 +74,7 @@ func (c *Console) stop(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/health", http.StatusSeeOther)
 }
 
-// start makes the proxy allow calls again after the person has confirmed this.
+// start makes the proxy allow calls again, once the person has confirmed.
 func (c *Console) start(w http.ResponseWriter, r *http.Request) {
 	session := r.PostForm.Get("session")
 	if r.PostForm.Get("confirmed") != "yes" {

@@ -213,8 +213,8 @@ func (h *history) dropOldest() {
 	}
 }
 
-// stepsOf returns the known steps of a session, oldest first. The result gap explains why the steps
-// after the last one are unknown; it is empty if no steps are missing.
+// stepsOf returns the known steps of a session, oldest first. gap explains why the steps after the
+// last one are unknown; it is empty if none are missing.
 func (h *history) stepsOf(session string) (steps []step, gap string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

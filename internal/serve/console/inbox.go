@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	questionsShown = 25 // number of pending approvals on each page, which shows them with full details
-	answersShown   = 40 // number of answered approvals on each page
+	questionsShown = 25 // maximum number of pending approvals on each page, which shows their full details
+	answersShown   = 40 // maximum number of answered approvals on each page
 	maxReason      = 1 << 10
 )
 
@@ -85,7 +85,7 @@ func containsWords(text, query string) bool {
 }
 
 // withDetails adds to the approvals everything that a person must see before answering. An approval
-// that has ended in the meantime is left unchanged.
+// that has just ended is left unchanged.
 func (c *Console) withDetails(list []operator.ApprovalInfo) []operator.ApprovalInfo {
 	all := slices.Clone(list)
 	for i, a := range all {
@@ -131,7 +131,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, local(r.PostForm.Get("next")), http.StatusSeeOther)
 }
 
-// errNotAnswered marks the note that appears if a form selects no approval, or too many.
+// errNotAnswered marks the note for a form that selects no approval or has too long a reason.
 var errNotAnswered = errors.New("nothing was answered")
 
 // answerOne answers one approval and returns a description of the result.
@@ -155,8 +155,8 @@ func (c *Console) answerOne(r *http.Request, id string, approve bool) (line stri
 	return id + " is approved, once. The call runs now, or when the agent makes it again.", nil
 }
 
-// channel returns the approval channel to record for an answer. If the rule does not allow the web
-// channel, but the client may open the page, channel returns the URL channel.
+// channel returns the approval channel to record for an answer: the URL channel if the rule allows
+// it but not the web channel, otherwise the web channel.
 func (c *Console) channel(id string) string {
 	a, err := c.options.Proxy.Approval(id)
 	if err == nil && slices.Contains(a.Channels, approval.URL) && !slices.Contains(a.Channels, approval.Web) {

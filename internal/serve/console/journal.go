@@ -23,8 +23,8 @@ const (
 	pastBytes   = 32 << 20
 	pastTime    = 20 * time.Second // timeout for reading earlier records
 
-	othersInterval  = 2 * time.Second // interval for reading the records that other processes write to a database
-	othersAfterView = time.Minute     // how long the journal continues to read records from other processes after the last page view
+	othersInterval  = 2 * time.Second // interval between reads of the records that other processes write to a database
+	othersAfterView = time.Minute     // how long the journal keeps reading records from other processes after the last page view
 	othersTime      = 2 * time.Second // timeout for reading records from other processes
 	othersRecords   = maxRows         // maximum number of records from each other process in one read
 )
@@ -37,7 +37,7 @@ type journal struct {
 	done  chan struct{} // closed when run returns
 
 	mu         sync.Mutex
-	rows       []*row // oldest first; the field first holds the number of the first row
+	rows       []*row // oldest first; first is the number of the first row
 	first      uint64
 	calls      int                // number of rows that are calls
 	admitted   map[callKey]uint64 // row number of the latest admission of each call
@@ -60,9 +60,9 @@ func newJournal(now func() time.Time) *journal {
 	return &journal{now: now, began: now(), done: make(chan struct{}), first: 1, admitted: map[callKey]uint64{}, known: map[string]bool{}, changed: make(chan struct{})}
 }
 
-// run adds the stored records, then the live ones. It returns when ctx ends, and then closes live.
-// It also sends the stored records to the channel named read, which must be buffered. past and live
-// may be nil.
+// run adds the stored records, then the live ones, until ctx is done. It also sends the stored
+// records to read, which must be buffered, and closes live before it returns. past and live may be
+// nil.
 func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Source, read chan<- []trail.Record) {
 	defer close(j.done)
 	if live == nil {
@@ -128,7 +128,7 @@ func (j *journal) setReading(on bool, err error) {
 	j.signal()
 }
 
-// add adds records, oldest first. The lost parameter is the number of records missing before them.
+// add adds records, oldest first. lost is the number of records missing before them.
 func (j *journal) add(records [][]byte, lost int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -215,8 +215,8 @@ func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
 	return joined
 }
 
-// updateRow looks for the row of the call in e. If the row satisfies is, updateRow replaces it with
-// a copy that do has changed. It reports whether it replaced the row.
+// updateRow replaces the row of e's call, if it satisfies is, with a copy changed by do. It reports
+// whether it has replaced the row.
 func (j *journal) updateRow(e *trail.Entry, is func(*row) bool, do func(*row)) bool {
 	n, ok := j.admitted[callKey{e.Session, e.Call}]
 	if !ok || n < j.first || !is(j.rows[n-j.first]) {
@@ -254,7 +254,7 @@ func (j *journal) all() []*row {
 
 // A journalStatus describes how complete the journal is.
 type journalStatus struct {
-	Began   time.Time // time of the first live record that the journal could receive
+	Began   time.Time // time when the journal began to follow live records
 	First   time.Time // time of the oldest row; zero if the journal is empty
 	Calls   int
 	Full    bool // whether older calls were dropped because the journal was full
@@ -300,7 +300,7 @@ func (j *journal) nextChange() <-chan struct{} {
 const updateInterval = time.Second
 
 // updates returns a channel that receives a value after new rows have been added, at most once per
-// updateInterval, until ctx ends.
+// updateInterval, until ctx is done.
 func (j *journal) updates(ctx context.Context) <-chan struct{} {
 	out, more := make(chan struct{}), j.nextChange()
 	go func() {

@@ -117,8 +117,8 @@ type visitor struct {
 	Token string // token to include in forms
 }
 
-// visitorFor returns the visitor whose browser session has the given cookie. The result ok is false
-// if the cookie is invalid.
+// visitorFor returns the visitor whose browser session has the given cookie. ok is false if the
+// cookie is invalid.
 func (d *logins) visitorFor(cookie string) (v visitor, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

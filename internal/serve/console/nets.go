@@ -45,8 +45,8 @@ type netRow struct {
 
 	Link    string
 	Marking string
-	Key     string   // fields of the net's key, which has a marking for each combination of values; empty if the net has a single marking
-	Refuses []string // calls that the net currently refuses; for a net with a key, calls whose key values have no marking of their own
+	Key     string   // fields of the net's key, if the net has a marking for each combination of their values; otherwise empty
+	Refuses []string // calls that the net currently refuses; if the net has a key, only for values without a marking of their own
 	Unknown string   // why the marking is unknown; empty if it is known
 }
 
@@ -179,8 +179,8 @@ func refusedBy(n draw.Net) (calls []string) {
 	return slices.DeleteFunc(calls, func(tool string) bool { return can[tool] })
 }
 
-// mapsOf returns the policy's maps. If net is not negative, mapsOf returns only the maps that the
-// net with this index reads.
+// mapsOf returns the policy's maps. If net is not negative, it returns only the maps read by the
+// net with this index.
 func mapsOf(p *gate.Policy, net int) (rows []mapRow) {
 	seen := map[mapRow]bool{}
 	add := func(maps []gate.Map, reads func(string) bool) {
@@ -281,7 +281,7 @@ func (c *Console) netPage(m *snapshot, net int, at netsAddress) *netPage {
 	return d
 }
 
-// policyNets returns the nets of the policy in force by name.
+// policyNets returns the nets of the policy in force, by name.
 func (c *Console) policyNets() map[string]operator.PolicyNet {
 	nets := map[string]operator.PolicyNet{}
 	for _, n := range c.options.Proxy.Nets() {
@@ -316,8 +316,8 @@ func arcs(n *draw.Net, t draw.Transition, in bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// An explanation describes how a call without arguments would be decided, and which calls would
-// make it allowed.
+// An explanation describes how a call without arguments would be decided, and after which calls it
+// would be allowed.
 type explanation struct {
 	Tool     string
 	Decision string // "allow", "ask" or "refuse"
@@ -330,14 +330,15 @@ type explanation struct {
 // A blockRow names a net that refuses a call or requires an approval.
 type blockRow struct{ Net, Rule, Reason string }
 
-// A callRow is one call in the sequence that would make the explained call allowed. It lists the
-// nets that the call affects.
+// A callRow is one call in the sequence after which the explained call would be allowed. It lists
+// the nets that the call affects.
 type callRow struct {
 	Tool  string
 	Rules []blockRow
 }
 
-// explain decides a call of the tool in the given state. It does not change the state.
+// explain explains how a call of the tool would be decided in the given state. It does not change
+// the state.
 func (c *Console) explain(state *gate.State, tool string) *explanation {
 	p, call := state.Policy(), callOf(state, tool)
 	call.Time = c.options.Now()
@@ -374,8 +375,8 @@ func (c *Console) explain(state *gate.State, tool string) *explanation {
 	return y
 }
 
-// callOf returns the call of the known tool with the given name. If no such tool is known, callOf
-// returns a call that has only the name.
+// callOf returns the call of the known tool with the given name, or a call that has only the name
+// if no such tool is known.
 func callOf(state *gate.State, name string) gate.Call {
 	for _, t := range state.Tools {
 		if t.Tool == name || slices.ContainsFunc(t.Also, func(n gate.Name) bool { return n.Text == name }) {

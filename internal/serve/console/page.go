@@ -20,10 +20,10 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// pages returns the templates. Text from outside must pass through plain, lines or json. These
-// functions keep such text from imitating the console's own text; html/template keeps it from
-// becoming markup. The templates are parsed when the first page is shown, because this program also
-// runs for each agent hook, and then never shows a page.
+// pages returns the templates. Text from outside must pass through plain, lines or json, which keep
+// it from imitating the console's own text; html/template keeps it from becoming markup. The
+// templates are parsed when the first page is shown, because this program also runs for each agent
+// hook, and then never shows a page.
 var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html"))
 })
@@ -61,7 +61,7 @@ func ago(now time.Time, at any) string {
 	return text.Duration(max(now.Sub(t), 0))
 }
 
-// indented formats a JSON value. Each member is on a line of its own.
+// indented formats a JSON value with one member per line.
 func indented(value json.RawMessage) string {
 	var b bytes.Buffer
 	if value = text.PlainJSON(value); json.Indent(&b, value, "", "  ") != nil {
@@ -82,7 +82,7 @@ type page struct {
 	Shadow  bool
 	Stopped []operator.StopInfo
 	Grants  bool // whether people can grant similar calls in advance
-	PIN     bool // whether a PIN is required for orders that could let a call pass
+	PIN     bool // whether a PIN is required for actions that could let a call pass
 	Version string
 	Config  string
 	Body    any
@@ -138,8 +138,8 @@ func send(w http.ResponseWriter, code int, page []byte) {
 	_, _ = w.Write(page) // an error means that the browser has disconnected
 }
 
-// finish redirects the browser after an order. The next page shows the note done or, if the order
-// failed with err, the note failed with the reason.
+// finish redirects the browser after an action. The next page shows the note done or, if err is not
+// nil, the note failed with the reason.
 func (c *Console) finish(w http.ResponseWriter, r *http.Request, next string, err error, done, failed string) {
 	if err != nil {
 		done = failed + ": " + err.Error() + "."

@@ -21,7 +21,7 @@ type rebuilder struct {
 	run         *replay.Replay
 	startReason string            // why the replay does not start earlier
 	last        map[string]uint64 // last sequence number of each writer
-	loaded      bool              // whether the records include the record of loading the policy in force
+	loaded      bool              // whether the records include the loading of the policy in force
 }
 
 func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {

@@ -28,7 +28,7 @@ type row struct {
 	ID        string             `json:"id"`
 	Event     string             `json:"event"` // "call", or the event in the record, such as "session opened"
 	Time      time.Time          `json:"time"`
-	Called    time.Time          `json:"called,omitzero"` // time of the call, if the call waited for a person
+	Called    time.Time          `json:"called,omitzero"` // time when the call was made, if it waited for a person
 	Session   string             `json:"session,omitempty"`
 	Principal string             `json:"principal,omitempty"`
 	Client    string             `json:"client,omitempty"`
@@ -80,8 +80,8 @@ func (r *row) isRoutine() bool {
 // recorded.
 func (r *row) Does() string { return r.command }
 
-// commandOf returns the command in args, on one line. If args contains no command, it returns args
-// itself on one line. It returns "" if args is empty or too long.
+// commandOf returns the command in args, or args itself if it contains no command, on one line. It
+// returns "" if args is empty or too long.
 func commandOf(args json.RawMessage) string {
 	if len(args) > maxDoesRead {
 		return ""

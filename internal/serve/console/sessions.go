@@ -21,7 +21,7 @@ type sessionsBody struct {
 	Sessions []sessionRow
 	Found    int // number of matching sessions
 	First    int
-	Next     string // address of the next page, or empty on the last page
+	Next     string // URL of the next page; empty on the last page
 	Query    string
 	One      *sessionPage
 }
@@ -89,7 +89,7 @@ type sessionPage struct {
 	Reset    bool // whether to ask the person to confirm a reset
 }
 
-// A sessionNet is a net of a session, along with the address of the net's drawing.
+// A sessionNet is a net of a session, along with the URL of the net's drawing.
 type sessionNet struct {
 	operator.NetInfo
 
@@ -115,7 +115,7 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request, id string) {
 	c.show(w, r, "sessions", "Session "+text.Escape(id), sessionsBody{One: p})
 }
 
-// reset resets the session's nets after the person has confirmed this.
+// reset resets the session's nets, once the person has confirmed.
 func (c *Console) reset(w http.ResponseWriter, r *http.Request) {
 	id := r.PostForm.Get("id")
 	if r.PostForm.Get("confirmed") != "yes" {

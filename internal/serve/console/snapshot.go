@@ -17,7 +17,7 @@ import (
 // A snapshot is the state of a session's nets, either now or after an earlier step.
 type snapshot struct {
 	Here  *stepRow // the displayed step; nil means now
-	Ended bool     // whether the session has ended, so that only earlier states exist
+	Ended bool     // whether the session has ended; if so, only past states are available
 	Gap   string   // why the steps after the last one of an ended session are unknown
 
 	state   *gate.State // nil if the state was rebuilt from records; such a state cannot decide calls
@@ -80,7 +80,7 @@ func (m *snapshot) now(s *gate.State) {
 	m.state, m.policy, m.nets, m.tools = s, s.Policy(), s.Policy().NetsOf(s), s.Tools
 }
 
-// showStep makes the snapshot m show the state after step s.
+// showStep makes m show the state after step s.
 func (m *snapshot) showStep(s *step) {
 	if s.state != nil {
 		tools := m.tools
@@ -115,7 +115,7 @@ const stepsShown = 100
 // pastRows is one page of steps, newest first.
 type pastRows struct {
 	Steps        []stepRow
-	Newer, Older string    // addresses of the adjacent pages; empty if there are no more steps in that direction
+	Newer, Older string    // URLs of the adjacent pages; empty if there are no more steps in that direction
 	Since        time.Time // time of the first step; zero if the session has no steps
 	Gap          string    // why the steps before this page are unknown
 }
@@ -192,8 +192,7 @@ func (m *snapshot) label(v *gate.ValueState) string {
 	return valueLabel(&short)
 }
 
-// labels maps hashes to the labels of key values. It contains the values that the running session
-// still has.
+// labels returns the labels of the key values that the running session still has, by ID.
 func (c *Console) labels(m *snapshot, net int, session string) map[string]string {
 	labels := map[string]string{}
 	if m.state != nil || m.Ended {

@@ -62,7 +62,7 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "tools", "Tools", b)
 }
 
-// accept accepts the tool definition as the page displayed it.
+// accept accepts the tool definition that the page displayed.
 func (c *Console) accept(w http.ResponseWriter, r *http.Request) {
 	if c.options.Pins == nil {
 		http.NotFound(w, r)

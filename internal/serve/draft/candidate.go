@@ -42,7 +42,7 @@ func (d *Evaluator) applyDraft(draft Draft) (*candidate, error) {
 	}
 	t := *found
 	if !strings.Contains(t.Text, "\r\n") {
-		draft.Text = strings.ReplaceAll(draft.Text, "\r\n", "\n") // browsers send form text with CRLF line ends
+		draft.Text = strings.ReplaceAll(draft.Text, "\r\n", "\n") // browsers send form text with CRLF line endings
 	}
 	if t.Text = draft.Text; t.Kind != Nets {
 		if f, wrong := rules.Parse(t.Name, []byte(t.Text)); len(f.Statements)+len(wrong) > MaxRules {
@@ -65,9 +65,9 @@ func (d *Evaluator) applyDraft(draft Draft) (*candidate, error) {
 	return x, nil
 }
 
-// build builds two policies: the one with the draft and the one in force. If the policy is in
-// shadow mode, which lets every call pass, it is built as if it were enforced. The error explains
-// why the draft cannot be loaded.
+// build builds two policies: the one with the draft and the one in force. A policy in shadow mode,
+// which lets every call pass, is built as if it were enforced. The error explains why the draft
+// cannot be loaded.
 func (x *candidate) build() (is, was *policy.Result, err error) {
 	if x.config == nil {
 		return nil, nil, x.problems

@@ -53,7 +53,7 @@ type Draft struct {
 // An Evaluator evaluates drafts. It is safe for concurrent use. The caller must close it.
 type Evaluator struct {
 	options Options
-	turns   *limiter        // limits the number of checks and comparisons that run at the same time
+	turns   *limiter        // limits the number of concurrent checks and comparisons
 	replays *limiter        // allows one replay at a time
 	ctx     context.Context //nolint:containedctx // ends with Close, and with it all work
 	cancel  context.CancelFunc
@@ -109,8 +109,8 @@ func (d *Evaluator) slotFor(who string) acquirer {
 }
 
 // run runs work in a slot. It returns when work has finished, when the maximum duration has passed,
-// or when ctx ends. In the last two cases, it cancels the context passed to work; if work
-// nevertheless continues, work keeps its slot.
+// or when ctx is done. In the last two cases it cancels the context passed to work; if work
+// nevertheless continues, it keeps its slot.
 func (d *Evaluator) run(ctx context.Context, take acquirer, most time.Duration, work func(context.Context) error) error {
 	if !d.begin() {
 		return ErrSlow

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A limiter allows each person one operation at a time, and limits the number of concurrent
-// operations of all persons.
+// A limiter allows each person one operation at a time, and limits the total number of concurrent
+// operations.
 type limiter struct {
 	most int
 

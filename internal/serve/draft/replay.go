@@ -39,7 +39,7 @@ func (d *Evaluator) log() *Log {
 
 // Replay replays the recorded decisions under the policy with the draft applied. It starts at the
 // time since; if that is zero, it replays all decisions. It returns ErrBusy if another replay is
-// running, and stops when ctx ends.
+// running, and stops when ctx is done.
 func (d *Evaluator) Replay(ctx context.Context, draft Draft, since time.Time) (*Replayed, error) {
 	x, err := d.applyDraft(draft)
 	if err != nil {

@@ -87,7 +87,7 @@ func netText(c *config.Config, name string) Text {
 	return t
 }
 
-// readText reads a regular file with a size of up to MaxText bytes.
+// readText reads a regular file of at most MaxText bytes.
 func readText(name string) ([]byte, error) {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, errors.New("it is not a file"))

@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// PrintApprovals prints the pending approvals in the given order, followed by the approvals that
-// have ended, in reverse order, newest first.
+// PrintApprovals prints the pending approvals in the given order, followed by the ended ones in
+// reverse order, newest first.
 func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	var b strings.Builder
 	width := Width(w)
@@ -74,8 +74,8 @@ func stateOf(a operator.ApprovalInfo) string {
 // minCallWidth is the minimum width of the call column.
 const minCallWidth = 24
 
-// writeCalls writes a table of approvals with the calls in the last column. It shortens the calls to
-// the width of the terminal, which is 0 if the table is not shown on one.
+// writeCalls writes a table of approvals with the calls in the last column. It shortens the calls
+// to fit the terminal's width, or to a fixed length if width is 0.
 func writeCalls(b *strings.Builder, width int, head string, all []operator.ApprovalInfo, row func(operator.ApprovalInfo) []string) {
 	rows, used := list.Map(all, row), 0
 	widths := list.Map(strings.Split(head, "|"), func(title string) int { return len(title) })
@@ -115,8 +115,8 @@ func callLine(a operator.ApprovalInfo, room int) string {
 	return name + " " + Fit(does, max(room-utf8.RuneCountInString(name)-len(size)-1, 8)) + size
 }
 
-// Fit shortens s to at most room columns. It relies on the fact that the number of columns of a
-// character is never greater than its number of bytes.
+// Fit shortens s to at most room columns. It relies on the fact that a character never occupies
+// more columns than bytes.
 func Fit(s string, room int) string {
 	if whole := text.Escape(s); len(whole) <= room {
 		return whole

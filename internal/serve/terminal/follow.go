@@ -20,7 +20,7 @@ type update struct {
 }
 
 // follow sends an update whenever the approvals of a proxy with a socket in dir change, until ctx
-// ends. This includes proxies that start later.
+// is done. This includes proxies that start later.
 func follow(ctx context.Context, dir string) <-chan update {
 	told := make(chan update)
 	go func() {

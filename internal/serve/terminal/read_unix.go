@@ -24,7 +24,7 @@ type terminal struct {
 
 	mu      sync.Mutex
 	epoch   int
-	partial []byte // beginning of a line that has not been completed yet
+	partial []byte // beginning of an unfinished line
 }
 
 // An input is a line, or io.EOF at the end of the input.
@@ -78,7 +78,7 @@ func (t *terminal) discard() error {
 	return flushInput(t.fd)
 }
 
-// isCurrent reports whether the line was typed after the last call of discard.
+// isCurrent reports whether the line was typed after the last call to discard.
 func (t *terminal) isCurrent(line input) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -122,7 +122,7 @@ func (t *terminal) await(wait bool) bool {
 }
 
 // readLines reads the available input. It holds the lock, so that everything it reads was typed
-// after the last call of discard.
+// after the last call to discard.
 func (t *terminal) readLines() []input {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Stream prints each pending approval, and then each change of an approval, as one line of JSON. It
+// Stream prints each pending approval, and then each change to an approval, as one line of JSON. It
 // covers all proxies that have a socket in dir. It does not answer approvals.
 func Stream(ctx context.Context, dir string, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxToolText is the maximum number of bytes of a value that are shown. If the value is longer, its
-// length follows.
+// maxToolText is the maximum number of bytes shown of a value. If the value is longer, its length
+// follows.
 const maxToolText = 16 << 10
 
 // PrintToolChanges prints the current definition of each tool next to the accepted one.
@@ -59,8 +59,8 @@ func PrintUnpinned(w io.Writer, proxies []operator.Status) error {
 	return err
 }
 
-// writeValue writes each line of a value with the given sign before it. It writes strings without
-// quotes.
+// writeValue writes the lines of a value, each preceded by the given sign. It writes strings
+// without quotes.
 func writeValue(b *strings.Builder, sign string, value json.RawMessage) {
 	if value == nil {
 		return

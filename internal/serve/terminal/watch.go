@@ -14,7 +14,7 @@ import (
 )
 
 // Watch asks the person at the terminal about the approvals of all proxies that have a socket in
-// dir. It returns when the person quits, the input ends, or ctx ends. Answers are recorded under
+// dir. It returns when the person quits, the input ends, or ctx is done. Answers are recorded under
 // the name in actor.
 func Watch(ctx context.Context, dir string, in io.Reader, out io.Writer, actor string) error {
 	t, err := openTerminal(in)
@@ -29,7 +29,7 @@ func Watch(ctx context.Context, dir string, in io.Reader, out io.Writer, actor s
 	return w.run(ctx, dir)
 }
 
-// run asks about approvals until the person quits, the input ends, or ctx ends.
+// run asks about approvals until the person quits, the input ends, or ctx is done.
 func (w *watch) run(ctx context.Context, dir string) error {
 	told := follow(ctx, dir)
 	look := time.After(scanInterval) // time to wait before printing that no proxy is running
