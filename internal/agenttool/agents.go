@@ -7,36 +7,36 @@ import (
 )
 
 // An Agent describes an AI agent whose hooks petrigate supports. Package internal/runtime/hook
-// describes how an agent's events are read and answered, and package internal/clientcfg describes
-// where its settings are stored.
+// describes how its events are read and answered, and package internal/clientcfg where its settings
+// are stored.
 type Agent struct {
 	Name   string // name in rules and as an argument of petrigate hook
-	Client string // name of the client for petrigate connect
-	Title  string // name to display
+	Client string // client name for petrigate connect
+	Title  string // display name
 
-	Tools  []string // built-in tools that are known
+	Tools  []string // known built-in tools
 	Shells []string // tools that run scripts; rules can also call them bash
 	Edits  []string // tools that change files
-	Reads  []string // tools that only read; an agent may repeat their calls when it makes no progress
+	Reads  []string // read-only tools; an agent may repeat their calls when it makes no progress
 
-	Fields []string    // arguments that contain a file name, in any tool
-	Lists  [][2]string // tools that accept several files, each with the name of the argument that lists the files
-	Patch  [2]string   // tool that accepts a patch, and the name of the argument that contains the patch
+	Fields []string    // arguments of any tool that contain a file name
+	Lists  [][2]string // tools that take several files, each with the name of the argument that lists the files
+	Patch  [2]string   // tool that takes a patch, and the name of the argument that contains the patch
 
 	// Asides lists, for each tool, the arguments that describe or time a call without changing its
-	// effect. The arguments listed under "*" belong to every tool. Models choose their values anew
-	// for each call. Arguments that move a call to the background or out of its sandbox change its
+	// effect. The key "*" stands for every tool. Models choose new values for these arguments in
+	// each call. Arguments that move a call to the background or out of its sandbox change its
 	// effect, so they are not listed.
 	Asides map[string][]string
 
-	Silent      bool // whether the hooks do not report when a script ends
-	TakesScript bool // whether the agent runs a script that its hook returns instead of the original one
+	Silent      bool // whether the hooks do not report the end of a script
+	TakesScript bool // whether the agent runs a script returned by its hook in place of the original one
 	ShortPrefix bool // whether MCP tools are named mcp_SERVER_TOOL instead of mcp__SERVER__TOOL
 }
 
-// agents lists the known agents. Messages name them in this order. Agents without TakesScript
-// ignore a script that was changed by a hook, or treat it as permission. Codex accepts a changed
-// script only together with "allow"; VS Code and Cursor have not been tested.
+// agents lists the known agents, in the order used in messages. Agents without TakesScript ignore a
+// script changed by a hook, or treat it as permission. Codex accepts a changed script only together
+// with "allow"; VS Code and Cursor have not been tested.
 var agents = []Agent{
 	{
 		Name: "claude-code", Client: "claude-code", Title: "Claude Code", TakesScript: true,
@@ -115,8 +115,7 @@ var agents = []Agent{
 // All returns all known agents.
 func All() []Agent { return slices.Clone(agents) }
 
-// Find returns the agent with the given name or client name. It returns false if the name is
-// unknown.
+// Find returns the agent with the given name or client name. It returns false if no agent has it.
 func Find(name string) (Agent, bool) {
 	if a := list.Find(agents, func(a Agent) bool { return a.Name == name || a.Client == name }); a != nil {
 		return *a, true
@@ -124,7 +123,7 @@ func Find(name string) (Agent, bool) {
 	return Agent{}, false
 }
 
-// named returns the agent with the given name, or the zero value if the name is unknown.
+// named returns the agent with the given name, or the zero Agent if the name is unknown.
 func named(name string) Agent {
 	if a, ok := Find(name); ok && a.Name == name {
 		return a

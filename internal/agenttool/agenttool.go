@@ -18,19 +18,19 @@ func Asides(agent, tool string) []string {
 // TellsEnds reports whether the agent's hooks report when a script has ended.
 func TellsEnds(agent string) bool { return !named(agent).Silent }
 
-// TakesScript reports whether the agent runs a script that its hook returns instead of the original
+// TakesScript reports whether the agent runs a script returned by its hook in place of the original
 // one.
 func TakesScript(agent string) bool { return named(agent).TakesScript }
 
 // Shells returns the agent's tools that run scripts.
 func Shells(agent string) []string { return slices.Clone(named(agent).Shells) }
 
-// beside lists other tools that run scripts. Either the hooks do not report when these scripts end,
-// or the scripts are for a different shell.
+// beside lists other tools that run scripts. Hooks do not report the end of these scripts, or the
+// scripts are for a different shell.
 var beside = []string{"Monitor", "PowerShell", "send_to_terminal"}
 
 // MayRun reports whether the tool might run a script in its argument command. Restrictions on bash
-// apply to such tools, but their calls never count as evidence.
+// apply to such a tool, but its calls never count as evidence.
 func MayRun(tool string) bool { return slices.Contains(beside, tool) }
 
 // Agents returns the names of all known agents, sorted.
@@ -40,10 +40,10 @@ func Agents() []string {
 	return names
 }
 
-// Of returns the names of the agent's built-in tools, as the agent itself spells them.
+// Of returns the names of the agent's built-in tools, in the agent's own spelling.
 func Of(agent string) []string { return slices.Clone(named(agent).Tools) }
 
-// Spelt returns a tool name as the agent itself spells it, or "" if the agent has no such built-in
+// Spelt returns a tool name in the agent's own spelling, or "" if the agent has no such built-in
 // tool. It ignores case only for bash.
 func Spelt(agent, name string) string {
 	for _, tool := range named(agent).Tools {
@@ -54,8 +54,8 @@ func Spelt(agent, name string) string {
 	return ""
 }
 
-// Qualified returns the name of the tool, preceded by the first agent that has such a tool, for
-// example claude-code.Bash. It returns "" unless the name clearly refers to a built-in tool.
+// Qualified returns the tool's name preceded by the first agent that has such a tool, for example
+// claude-code.Bash. It returns "" unless the name clearly refers to a built-in tool.
 func Qualified(name string) string {
 	for _, agent := range Agents() {
 		if tool := Spelt(agent, name); tool != strings.ToLower(tool) {
@@ -65,8 +65,8 @@ func Qualified(name string) string {
 	return ""
 }
 
-// Names returns all names that rules can use for agents' built-in tools: the agent's own name for
-// the tool, this name preceded by the agent, this name in lower case, and bash for tools that run
+// Names returns all names that rules can use for agents' built-in tools: an agent's own name for
+// the tool, that name preceded by the agent, that name in lower case, and bash for tools that run
 // scripts.
 func Names() []string {
 	all := []string{"bash"}
@@ -79,15 +79,15 @@ func Names() []string {
 	return slices.Compact(all)
 }
 
-// A Name is an additional name for a call of an agent's tool.
+// A Name is an additional name for a call to an agent's tool.
 type Name struct {
 	Text string
 	Sure bool // whether the name can count as evidence; otherwise, it can only restrict the call
 }
 
-// Further returns the names of an agent's call other than the name of the tool itself. The argument
-// members lists the ways to split the name of an MCP tool into server and tool. The argument
-// command says whether the call has an argument named command.
+// Further returns the names of an agent's call besides the name of the tool itself. members lists
+// the ways to split the name of an MCP tool into server and tool. command reports whether the call
+// has an argument named command.
 func Further(agent, tool string, members [][2]string, command bool) (all []Name) {
 	add := func(name string, sure bool) {
 		if name != tool && !slices.ContainsFunc(all, func(n Name) bool { return n.Text == name }) {
@@ -102,7 +102,7 @@ func Further(agent, tool string, members [][2]string, command bool) (all []Name)
 	} else if MayRun(tool) || !known && command {
 		add("bash", false)
 	}
-	for _, m := range members { // such a call does not go through the proxy, so the proxy's rules are applied to it here
+	for _, m := range members { // such a call bypasses the proxy, so the proxy's rules are applied to it here
 		add(m[1], false)
 		if m[0] != "" {
 			add(m[0]+"."+m[1], false)
@@ -112,7 +112,7 @@ func Further(agent, tool string, members [][2]string, command bool) (all []Name)
 }
 
 // Members returns the ways to split the agent's name for an MCP tool into server and tool. There
-// are several if the name of the server or the tool contains the agent's separator.
+// are several if the server's or the tool's name contains the agent's separator.
 func Members(agent, tool string) [][2]string {
 	all := Parts(tool)
 	rest, ok := strings.CutPrefix(tool, "mcp_")
@@ -120,7 +120,7 @@ func Members(agent, tool string) [][2]string {
 	case ok && named(agent).ShortPrefix:
 		all = append(all, cuts(rest, "_")...)
 	case agent == "vscode":
-		all = append(all, cuts(tool, "-")...) // this is the format of Copilot CLI
+		all = append(all, cuts(tool, "-")...) // the format of Copilot CLI
 	}
 	return all
 }
@@ -141,7 +141,7 @@ func Parts(tool string) [][2]string {
 	return cuts(rest, "__")
 }
 
-// cuts splits name in two at each occurrence of sign, unless the sign is at the end of name.
+// cuts splits name in two at each occurrence of sign except at the end.
 func cuts(name, sign string) (all [][2]string) {
 	for i := range len(name) - len(sign) {
 		if strings.HasPrefix(name[i:], sign) {

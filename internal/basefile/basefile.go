@@ -1,5 +1,5 @@
-// Package basefile reads and verifies base policies. These are signed or pinned policies that
-// configurations extend. The package checks a base against a digest or a minisign signature,
+// Package basefile reads and verifies base policies. A base policy is a signed or pinned policy
+// that configurations extend. The package checks a base against a digest or a minisign signature,
 // fetches bases from URLs, caches verified bases, and records versions to detect rollbacks.
 package basefile
 
@@ -13,13 +13,13 @@ import (
 	"aead.dev/minisign"
 )
 
-// MaxSignature is the maximum size of a signature file, in bytes.
+// MaxSignature is the maximum size of a signature file in bytes.
 const MaxSignature = 4 << 10
 
-// SignatureOf returns the location of a base's signature, given the location of the base.
+// SignatureOf returns the location of the signature for the base at the given location.
 func SignatureOf(place string) string { return place + ".minisig" }
 
-// Digest returns the digest of data in the form that configurations use.
+// Digest returns the digest of data in the form used in configurations.
 func Digest(data []byte) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(data))
 }
@@ -41,7 +41,7 @@ func HasDigest(data []byte, digest string) error {
 	return nil
 }
 
-// KeyID returns the minisign ID of a public key. It returns an error if the key is malformed.
+// KeyID returns the minisign ID of a public key, or an error if the key is malformed.
 func KeyID(key string) (string, error) {
 	var k minisign.PublicKey
 	if err := k.UnmarshalText([]byte(key)); err != nil || strings.ContainsAny(key, " \t\r\n") {
@@ -51,7 +51,7 @@ func KeyID(key string) (string, error) {
 }
 
 // Signed returns an error unless signature is a valid minisign signature of data under the given
-// key. The trusted comment must be valid as well.
+// key, including its trusted comment.
 func Signed(data, signature []byte, key string) error {
 	var k minisign.PublicKey
 	if err := k.UnmarshalText([]byte(key)); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A CopyError explains why cached copies were returned: one of the URLs could not be read.
+// A CopyError explains why cached copies were returned: a URL could not be read.
 type CopyError struct{ Err error }
 
 func (e *CopyError) Error() string {
@@ -22,13 +22,13 @@ func (e *CopyError) Error() string {
 
 func (e *CopyError) Unwrap() error { return e.Err }
 
-// A Copies is a directory with cached copies of bases. Each copy was stored when the base was last
-// in force. The caller must verify a copy in the same way as the original.
+// A Copies is a directory with cached copies of bases, each stored when the base was last in force.
+// The caller must verify a copy like the original.
 type Copies struct{ Dir string }
 
 // Read reads the content of the URLs. If one of them cannot be read and all are cached, Read
-// returns the copies and a [*CopyError]. It never mixes copies with content that was fetched,
-// because a signature belongs to the bytes that were read together with it.
+// returns the copies and a [*CopyError]. It never mixes copies with fetched content, because a
+// signature belongs to the bytes read together with it.
 func (c Copies) Read(ctx context.Context, addresses ...string) ([][]byte, error) {
 	all, err := fetchAll(ctx, addresses)
 	if err == nil {
@@ -60,7 +60,7 @@ func fetchAll(ctx context.Context, addresses []string) (all [][]byte, err error)
 	return all, nil
 }
 
-// Keep caches the content of a URL. The content must have been verified, and must be in force.
+// Keep caches the content of a URL, which must have been verified and be in force.
 func (c Copies) Keep(address string, data []byte) error {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return fmt.Errorf("making the directory of copies of base policies: %w", err)

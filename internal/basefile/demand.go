@@ -9,14 +9,13 @@ import (
 
 // A Demand is a base policy that an administrator requires every configuration to extend.
 type Demand struct {
-	Name    string // required name; empty: any name is accepted
+	Name    string // required name; empty: any name
 	Version int    // minimum version
-	Key     string // minisign public key that the base must be signed with
+	Key     string // minisign public key that must have signed the base
 	Digest  string // required digest, if Key is empty
 }
 
-// Demanded parses a demand: either a digest, or a key with an optional prefix, NAME= or
-// NAME@VERSION=.
+// Demanded parses a demand: a digest, or a key optionally preceded by NAME= or NAME@VERSION=.
 func Demanded(text string) (d Demand, err error) {
 	if strings.HasPrefix(text, "sha256:") {
 		d.Digest = text
@@ -39,7 +38,7 @@ func Demanded(text string) (d Demand, err error) {
 	return d, err
 }
 
-// cutLast cuts off the number after the last occurrence of sep in text.
+// cutLast cuts off the number after the last sep in text.
 func cutLast(text string, sep byte) (before string, number int, ok bool) {
 	at := strings.LastIndexByte(text, sep)
 	if at < 0 {

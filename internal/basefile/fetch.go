@@ -16,8 +16,8 @@ const (
 )
 
 // fetch reads a URL. It does not follow redirects, so the file must be at the URL itself. Private
-// addresses are allowed, because the URL was chosen by an administrator and not by a server, and
-// because the content is not shown anywhere before its digest or signature has been verified.
+// addresses are allowed, because an administrator rather than a server chose the URL, and the
+// content is not shown anywhere before its digest or signature has been verified.
 func fetch(ctx context.Context, address string) ([]byte, error) {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

@@ -35,8 +35,8 @@ type versionsFile struct {
 	Bases   []Seen `json:"bases"`
 }
 
-// VersionsPath returns the path of the file in the state directory dir that records which versions
-// of bases were in force.
+// VersionsPath returns the path of the file in the state directory dir that records the versions of
+// bases that have been in force.
 func VersionsPath(dir string) string { return filepath.Join(dir, "base-policies.json") }
 
 // CheckVersions returns an error if a base is older than the recorded version, has the same version
@@ -50,8 +50,8 @@ func CheckVersions(path string, bases []Seen) error {
 	return checkFollows(known, bases)
 }
 
-// Record makes the same checks as [CheckVersions] and then records the versions of the bases. It
-// holds the file's lock during all of this.
+// Record checks bases like [CheckVersions] and then records their versions, with the file's lock
+// held throughout.
 func Record(path string, bases []Seen) error {
 	if len(bases) == 0 {
 		return nil
@@ -85,7 +85,7 @@ func record(path string, bases []Seen) error {
 	return textfile.ReplacePrivate(path, append(data, '\n'))
 }
 
-// sameBase reports whether both entries are about the same base, possibly in different versions.
+// sameBase reports whether both entries refer to the same base, possibly in different versions.
 func (s Seen) sameBase(o Seen) bool { return s.Key == o.Key && s.Name == o.Name }
 
 func checkFollows(known, bases []Seen) error {
@@ -105,9 +105,9 @@ func checkFollows(known, bases []Seen) error {
 	return nil
 }
 
-// load reads the recorded versions. It returns none if the file does not exist. If the content
-// could not have been written by Record, load returns an error, because treating it as empty would
-// allow all versions to be rolled back.
+// load reads the recorded versions; a missing file has none. It returns an error if Record could
+// not have written the content, because treating the file as empty would allow all versions to be
+// rolled back.
 func load(path string) ([]Seen, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

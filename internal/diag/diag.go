@@ -13,14 +13,13 @@ import (
 )
 
 // A Position is a place in a file. Lines and columns are counted from 1; columns count characters.
-// If Line is zero, the Position stands for the whole file. If Column is zero, it stands for the
-// whole line.
+// A zero Line stands for the whole file, and a zero Column for the whole line.
 type Position struct {
 	File         string
 	Line, Column int
 }
 
-// String returns file:line:column, without the parts that are unknown.
+// String returns file:line:column, without the unknown parts.
 func (p Position) String() string {
 	s := p.File
 	if p.Line > 0 {
@@ -32,20 +31,20 @@ func (p Position) String() string {
 	return s
 }
 
-// A Problem is an error, or something doubtful, in a file or an expression. It never contains a
+// A Problem is an error or a possible mistake in a file or an expression. It never contains a
 // secret.
 type Problem struct {
 	Severity Severity `json:"severity"`
-	Code     string   `json:"code"` // code of the problem, explained in docs/codes.md; may be empty
+	Code     string   `json:"code"` // code, explained in docs/codes.md; may be empty
 	File     string   `json:"file"`
-	Line     int      `json:"line"`   // line of the problem; 0: not tied to a line
-	Column   int      `json:"column"` // column of the problem, in characters, counted from 1
+	Line     int      `json:"line"`   // line, counted from 1; 0: not tied to a line
+	Column   int      `json:"column"` // column in characters, counted from 1
 	Msg      string   `json:"message"`
 	Hint     string   `json:"hint"`          // what to write instead; may be empty
-	Net      string   `json:"net,omitempty"` // net that contains the problem, if the net was written by hand; may be empty
-	Excerpt  string   `json:"-"`             // line of the source with carets below it; may be empty
-	Detail   string   `json:"-"`             // further lines with an explanation; may be empty
-	Offset   int      `json:"-"`             // offset within an expression, in bytes
+	Net      string   `json:"net,omitempty"` // hand-written net that contains the problem; may be empty
+	Excerpt  string   `json:"-"`             // source line with carets below it; may be empty
+	Detail   string   `json:"-"`             // further lines of explanation; may be empty
+	Offset   int      `json:"-"`             // byte offset within an expression
 }
 
 // Severity says whether a file with the problem can be loaded.
@@ -57,7 +56,7 @@ const (
 	Note    Severity = "note" // the problem is information only
 )
 
-// At returns a problem without severity and code.
+// At returns a problem without a severity or a code.
 func At(pos Position, msg, hint string) Problem {
 	return Problem{File: pos.File, Line: pos.Line, Column: pos.Column, Msg: msg, Hint: hint}
 }
@@ -85,7 +84,7 @@ func (p Problem) Error() string {
 	return s
 }
 
-// Text returns the same as [Problem.Error], followed by the excerpt on further lines.
+// Text is like [Problem.Error], but adds the excerpt on further lines.
 func (p Problem) Text() string {
 	if p.Excerpt == "" {
 		return p.Error()
@@ -96,7 +95,7 @@ func (p Problem) Text() string {
 // A List is a list of problems. A nonempty List is an error.
 type List []Problem
 
-// Error returns a text with one line for each problem.
+// Error returns the problems, one on each line.
 func (l List) Error() string { return Lines(l) }
 
 // Unwrap returns the problems as errors, for use by [errors.As].
@@ -112,7 +111,8 @@ func (l List) Of(s Severity) List {
 	return list.Filter(l, func(p Problem) bool { return p.Severity == s })
 }
 
-// Coded returns a copy of the list. Problems without a code get the given severity and code.
+// Coded returns a copy of the list in which problems without a code get the given severity and
+// code.
 func (l List) Coded(s Severity, code string) List {
 	l = slices.Clone(l)
 	for i := range l {
@@ -136,7 +136,7 @@ func (l List) Sort() {
 	})
 }
 
-// Find returns the problems in err, if err is a [List] or a [Problem], or wraps one.
+// Find returns the problems in err, which may be or wrap a [List] or a [Problem].
 func Find(err error) (l List, ok bool) {
 	var one Problem
 	switch {

@@ -8,13 +8,12 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// shown is the number of characters on each side of the column that an excerpt of a long line
-// contains.
+// shown is the number of characters on each side of the column in an excerpt of a long line.
 const shown = 80
 
-// Excerpt returns a line of text and, on the next line, carets below the characters from the given
-// column on; width is the number of carets. Columns are counted from 1. Excerpt shortens long
-// lines. Except for tabs, it escapes characters that could mislead people or terminals.
+// Excerpt returns a line of text and, on the next line, width carets below the characters from the
+// given column on. Columns are counted from 1. Long lines are shortened. Characters other than tabs
+// that could mislead people or terminals are escaped.
 func Excerpt(line string, column, width int) string {
 	runes := []rune(strings.TrimRightFunc(line, unicode.IsSpace))
 	start := max(column-1, 0)

@@ -12,12 +12,12 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Place returns the problem's position. If the position is unknown, it returns "petrigate".
+// Place returns the problem's position, or "petrigate" if the position is unknown.
 func (p Problem) Place() string { return cmp.Or(p.Position().String(), "petrigate") }
 
-// SourceLine returns the source line with the problem, and a caret below it. It returns "" if the
-// line cannot be shown or must not be shown. For a configuration, it uses only the excerpt in the
-// problem, because secrets in that excerpt are masked.
+// SourceLine returns the source line with the problem and a caret below it, or "" if the line
+// cannot or must not be shown. For a configuration, it uses only the problem's excerpt, where
+// secrets are masked.
 func (p Problem) SourceLine() string {
 	if p.Excerpt != "" || p.Line == 0 || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(p.File)) {
 		return p.Excerpt

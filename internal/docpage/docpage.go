@@ -20,10 +20,10 @@ import (
 
 // A Block is a code block on a page.
 type Block struct {
-	Page string // path of the page within the repository
-	Line int    // first line of the content, counted from 1
+	Page string // path of the page in the repository
+	Line int    // number of the first line of the content
 	Kind string // info string of the fence, or "indented" for a block without a fence
-	Text string // content of the block without its indentation
+	Text string // content without the block's indentation
 
 	RunIn, SeenIn, NotRun string // values from the comment above the block; may be empty
 }
@@ -31,8 +31,8 @@ type Block struct {
 // marker matches a comment that tells tests how to treat the next block. It is read-only.
 var marker = regexp.MustCompile(`^<!-- (run in|seen in|not run): (.+) -->$`)
 
-// All returns the code blocks in the README and in all pages in docs. The argument top is the root
-// of the repository.
+// All returns the code blocks in the README and all pages in docs. top is the root of the
+// repository.
 func All(t testing.TB, top string) []Block {
 	t.Helper()
 	var found []Block
@@ -103,8 +103,8 @@ func Parse(page, text string) []Block {
 	return found
 }
 
-// indentedEnd returns the end of the indented block that begins at line i. If no block begins
-// there, it returns i.
+// indentedEnd returns the end of the indented block that begins at line i, or i if no block begins
+// there.
 func indentedEnd(lines []string, i int) int {
 	if !strings.HasPrefix(lines[i], "    ") || i == 0 || lines[i-1] != "" && !marker.MatchString(lines[i-1]) {
 		return i
@@ -118,7 +118,7 @@ func indentedEnd(lines []string, i int) int {
 	return end
 }
 
-// readMarker reads the marker comment above line i, if there is one.
+// readMarker reads the marker comment above line i, if any.
 func (b *Block) readMarker(lines []string, i int) {
 	for i > 0 && lines[i-1] == "" {
 		i--
@@ -137,11 +137,11 @@ func (b *Block) readMarker(lines []string, i int) {
 	}
 }
 
-// A Session is a command in a block together with the output that the block shows for it.
+// A Session is a command in a block and the output that the block shows for it.
 type Session struct{ Command, Output string }
 
-// Sessions returns the commands in a block. A command follows "$ "; its output is on the lines
-// after it.
+// Sessions returns the commands in a block. A command follows "$ "; its output is on the following
+// lines.
 func (b Block) Sessions() []Session {
 	var found []Session
 	for line := range strings.Lines(b.Text) {
@@ -154,9 +154,8 @@ func (b Block) Sessions() []Session {
 	return found
 }
 
-// Script returns a block's commands as a shell script. These are the commands that follow "$ ". If
-// no commands do and the whole block consists of commands, it is the whole block. Otherwise, Script
-// returns "".
+// Script returns a block's commands as a shell script: those that follow "$ " or, if no commands do
+// and the whole block consists of commands, the block itself. Otherwise, it returns "".
 func (b Block) Script() string {
 	if all := b.Sessions(); len(all) > 0 {
 		var script strings.Builder

@@ -16,9 +16,9 @@ import (
 )
 
 // A Walk follows docs/tutorial.md and compares everything that the page shows with the actual
-// output. The page is written for a home directory /home/me and a program in /usr/local/bin.
+// output. The page assumes the home directory /home/me and a program in /usr/local/bin.
 type Walk struct {
-	Home    string                     // home directory of a user who has Claude Desktop
+	Home    string                     // home directory of a user with Claude Desktop
 	Program string                     // path of the program, as petrigate connect writes it
 	Run     func(args []string) string // runs petrigate, confirms when asked, and returns the terminal output
 	Env     []string                   // environment of the MCP client
@@ -26,8 +26,8 @@ type Walk struct {
 	client *chatClient
 }
 
-// Page follows the whole page. It returns the page with the actual output in place of the output
-// that the page shows.
+// Page follows the whole page, and returns the page with the actual output in place of the shown
+// output.
 func (w *Walk) Page(t testing.TB, page string) string {
 	t.Helper()
 	file := filepath.Join(w.Home, ".config", "Claude", "claude_desktop_config.json")
@@ -59,7 +59,7 @@ func (w *Walk) Page(t testing.TB, page string) string {
 }
 
 // chat restarts the client and makes the calls in a transcript. Each call follows "> "; its outcome
-// is on the lines after it.
+// is on the following lines.
 func (w *Walk) chat(t testing.TB, file, text string) {
 	t.Helper()
 	w.client.close()
@@ -83,8 +83,8 @@ func (w *Walk) onPage(text string) string {
 	return strings.NewReplacer(w.Program, programOfPage, w.Home, homeOfPage).Replace(text)
 }
 
-// digests matches text that is different in each run: the names of sessions and copies, and paths
-// in the record. It is read-only.
+// digests matches text that differs in each run: the names of sessions and copies, and paths in the
+// record. It is read-only.
 var digests = regexp.MustCompile(`\b[0-9a-f]{12,}\b|#[0-9a-f]{8}\b`)
 
 func maskDigests(text string) string { return digests.ReplaceAllString(text, "DIGEST") }
@@ -99,8 +99,7 @@ func write(t testing.TB, path string, text []byte) {
 	}
 }
 
-// A chatClient acts as Claude Desktop. It starts the servers in the configuration file of the
-// client.
+// A chatClient acts as Claude Desktop: it starts the servers in the client's configuration file.
 type chatClient struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -127,7 +126,7 @@ func startChat(t testing.TB, file string, env []string) *chatClient {
 	return startServer(t, env, append([]string{entry.Command}, entry.Args...))
 }
 
-// Tools starts a server and returns the tools that the server lists.
+// Tools starts a server and returns the tools it lists.
 func Tools(t testing.TB, env, argv []string) []map[string]any {
 	t.Helper()
 	c := startServer(t, env, argv)
@@ -211,7 +210,7 @@ func (c *chatClient) send(t testing.TB, message string) {
 	}
 }
 
-// close ends the client. It can be called repeatedly, and on a nil client.
+// close ends the client. It may be called repeatedly, and on a nil client.
 func (c *chatClient) close() {
 	if c == nil || c.cmd.ProcessState != nil {
 		return

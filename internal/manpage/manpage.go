@@ -10,16 +10,16 @@ import (
 // A Page is the manual page of a program.
 type Page struct {
 	Name, Summary, Version string
-	Text, Flags            string // description and flags, as in the help text of the program
+	Text, Flags            string // description and flags, as in the program's help text
 	Verbs                  []Verb
-	Topics                 []Topic // sections after the commands
+	Topics                 []Topic // sections that follow the commands
 }
 
 // A Verb is a command of the program.
 type Verb struct {
-	Usage         string // the usage line
-	Short, Long   string // description; if Long is not empty, it is used instead of Short
-	Flags, Sample string // text that is already formatted, as in the help text
+	Usage         string // usage line
+	Short, Long   string // description; a nonempty Long is used instead of Short
+	Flags, Sample string // preformatted text, as in the help text
 }
 
 // A Topic is an additional section.
@@ -52,7 +52,7 @@ func (p *Page) Write(w io.Writer) error {
 	return err
 }
 
-// prose writes paragraphs. man(1) fills their lines again. Indented lines are written as
+// prose writes paragraphs, whose lines man(1) fills again. Indented lines are written as
 // preformatted text.
 func prose(b *strings.Builder, text string) {
 	for paragraph := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {

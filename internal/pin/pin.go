@@ -1,5 +1,5 @@
 // Package pin checks the PIN that a person enters with an approval. It compares the PIN with a
-// hash.
+// stored hash.
 package pin
 
 import (
@@ -19,40 +19,40 @@ import (
 )
 
 const (
-	rounds    = 600_000 // number of iterations of PBKDF2 with HMAC-SHA-256
+	rounds    = 600_000 // iterations of PBKDF2 with HMAC-SHA-256
 	minRounds = 100_000
 	maxRounds = 10_000_000
 	hashBytes = 32
 	saltBytes = 16
 	minLength = 6 // minimum number of characters
 
-	maxWrong = 5                // after this number of wrong PINs within the time pause, Check rejects all PINs
-	pause    = 10 * time.Minute // period for counting wrong PINs; also how long all PINs are then rejected
+	maxWrong = 5                // number of wrong PINs within pause that makes Check reject all PINs
+	pause    = 10 * time.Minute // period for counting wrong PINs, and how long all PINs are then rejected
 )
 
-// The errors that [PIN.Check] returns.
+// Errors returned by [PIN.Check].
 var (
 	ErrMissing = errors.New("the proxy requires its PIN, and none was typed")
 	ErrWrong   = errors.New("the PIN is wrong")
 )
 
-// A PIN is a number or text that a person enters together with an approval, so that access to the
-// account of that person alone is not enough. White space around it is ignored. Only a hash of the
-// PIN is stored, computed by PBKDF2 (RFC 8018). A PIN is safe for concurrent use.
+// A PIN is a number or text that a person enters with an approval, so that access to the person's
+// account alone is not enough. White space around it is ignored. Only a PBKDF2 hash (RFC 8018) of
+// the PIN is stored. A PIN is safe for concurrent use.
 type PIN struct {
 	rounds     int
 	salt, hash []byte
 	now        func() time.Time
-	key        []byte // random key that exists only in this process
+	key        []byte // random key known only to this process
 
 	mu          sync.Mutex
-	lastCorrect []byte    // HMAC of the correct PIN under the key; nil until a correct PIN has been entered
-	wrong       int       // number of wrong PINs since the time in the field first
-	first       time.Time // time of the first wrong PIN that is counted
-	until       time.Time // time until which all PINs are rejected
+	lastCorrect []byte    // HMAC of the correct PIN under key; nil until a correct PIN has been entered
+	wrong       int       // number of wrong PINs since first
+	first       time.Time // time of the first wrong PIN counted
+	until       time.Time // all PINs are rejected until this time
 }
 
-// Hash returns the hash of a PIN in the form that configurations store.
+// Hash returns the hash of a PIN in the form stored in configurations.
 func Hash(pin string) (string, error) {
 	pin = strings.TrimSpace(pin)
 	if utf8.RuneCountInString(pin) < minLength {
@@ -67,7 +67,7 @@ func Hash(pin string) (string, error) {
 	return fmt.Sprintf("pbkdf2-sha256:%d:%s:%s", rounds, base64.RawURLEncoding.EncodeToString(salt), base64.RawURLEncoding.EncodeToString(hash)), nil
 }
 
-// Parse parses a hash that was returned by [Hash]. The function now returns the current time.
+// Parse parses a hash returned by [Hash]. now returns the current time.
 func Parse(text string, now func() time.Time) (*PIN, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 4 || parts[0] != "pbkdf2-sha256" {
@@ -82,14 +82,14 @@ func Parse(text string, now func() time.Time) (*PIN, error) {
 	return &PIN{rounds: n, salt: salt, hash: hash, now: now, key: []byte(rand.Text())}, nil
 }
 
-// Check returns nil if the PIN is correct. Otherwise, it returns the reason for the rejection. A
-// nil *PIN accepts everything. The first successful check is slow on purpose.
+// Check returns nil if the PIN is correct, and otherwise the reason why it is rejected. A nil *PIN
+// accepts everything. The first successful check is deliberately slow.
 func (p *PIN) Check(pin string) error {
 	if p == nil {
 		return nil
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock() // the lock is held during the check, so that attempts at the same time cannot evade the pause
+	defer p.mu.Unlock() // held during the check, so that concurrent attempts cannot evade the pause
 	now := p.now()
 	pin = strings.TrimSpace(pin)
 	switch {
@@ -112,7 +112,7 @@ func (p *PIN) Check(pin string) error {
 	if now.Sub(p.first) > pause {
 		p.wrong, p.first = 0, now
 	}
-	if p.wrong++; p.wrong >= maxWrong { // a correct PIN in between does not reset the count, because it may have been entered by another person
+	if p.wrong++; p.wrong >= maxWrong { // a correct PIN does not reset the count, because another person may have entered it
 		p.wrong, p.until = 0, now.Add(pause)
 	}
 	return ErrWrong

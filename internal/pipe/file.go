@@ -7,14 +7,14 @@ import (
 	"syscall"
 )
 
-// A File is one end of a pipe. One goroutine may read while another one writes.
+// A File is one end of a pipe. One goroutine may read while another writes.
 type File struct {
 	*os.File
-	raw     syscall.RawConn // nil if f may block; in that case, all operations must use os.File
+	raw     syscall.RawConn // nil if the file may block, so that all operations must use os.File
 	in, out transfer
 }
 
-// New returns a File for f. If f is in blocking mode, reads and writes work as for f itself.
+// New returns a File for f. If f is in blocking mode, reads and writes work like those of f itself.
 func New(f *os.File) *File {
 	p := &File{File: f}
 	if raw, err := f.SyscallConn(); err == nil && nonblocking(raw) {
@@ -25,10 +25,9 @@ func New(f *os.File) *File {
 	return p
 }
 
-// A transfer is a read or write operation. It is reused, so that an operation need not allocate a
-// closure.
+// A transfer is a read or write operation. It is reused, so operations need not allocate a closure.
 type transfer struct {
-	name  string // name of the file, for use in errors
+	name  string // name of the file, for errors
 	write bool
 	try   func(fd uintptr) (done bool) // one attempt to read or write
 
@@ -51,8 +50,8 @@ func (t *transfer) attempt(fd uintptr) bool {
 	return t.now || t.err != syscall.EAGAIN
 }
 
-// run performs the transfer of b with the given method of a raw connection. Its errors are like
-// those of [os.File].
+// run transfers b using the given method of a raw connection. Its errors are like those of
+// [os.File].
 func (t *transfer) run(by func(func(fd uintptr) bool) error, b []byte, now bool) (int, error) {
 	t.b, t.n, t.err, t.now = b, 0, nil, now
 	err := by(t.try)
@@ -84,8 +83,8 @@ func (p *File) Read(b []byte) (int, error) {
 	return p.in.run(p.raw.Read, b, false)
 }
 
-// TryRead reads the available data. It does not wait, and ignores the read deadline. Its result
-// waits is true if no data is available yet, or if f may block.
+// TryRead reads the available data without waiting, ignoring the read deadline. waits is true if no
+// data is available yet or the file may block.
 func (p *File) TryRead(b []byte) (n int, waits bool, err error) {
 	if p.raw == nil {
 		return 0, true, nil
@@ -97,7 +96,7 @@ func (p *File) TryRead(b []byte) (n int, waits bool, err error) {
 	return n, false, err
 }
 
-// control calls f once and ignores deadlines.
+// control calls f once, ignoring deadlines.
 func (p *File) control(f func(fd uintptr) bool) error {
 	return p.raw.Control(func(fd uintptr) { f(fd) })
 }
@@ -110,7 +109,7 @@ func (p *File) Write(b []byte) (int, error) {
 	return p.out.run(p.raw.Write, b, false)
 }
 
-// TryWrite writes as much as the pipe accepts without waiting. If f may block, TryWrite writes
+// TryWrite writes as much as the pipe accepts without waiting. If the file may block, it writes
 // nothing.
 func (p *File) TryWrite(b []byte) (int, error) {
 	if p.raw == nil {

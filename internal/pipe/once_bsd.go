@@ -21,5 +21,5 @@ func once(fd uintptr, b []byte, write bool) (int, error) {
 	}
 }
 
-// Reopen returns f, because on these systems the end of a pipe cannot be opened a second time.
+// Reopen returns f, because these systems cannot open the end of a pipe a second time.
 func Reopen(f *os.File) *os.File { return f }

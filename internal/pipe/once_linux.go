@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// once reads into b or writes b with one raw system call. It does not tell the scheduler, because
-// the call cannot block: the file must be in non-blocking mode. b must not be empty.
+// once reads into b or writes b with one raw system call, without telling the scheduler. The file
+// must be in non-blocking mode, so that the call cannot block. b must not be empty.
 func once(fd uintptr, b []byte, write bool) (int, error) {
 	call := uintptr(syscall.SYS_READ)
 	if write {
@@ -29,8 +29,8 @@ func once(fd uintptr, b []byte, write bool) (int, error) {
 }
 
 // Reopen opens the end of a pipe that f refers to a second time, in non-blocking mode and for this
-// process only; for other users of f, the blocking mode does not change. If f cannot be reopened,
-// Reopen returns f itself. The caller must close both files.
+// process only. The blocking mode of f does not change for its other users. If f cannot be
+// reopened, Reopen returns f itself. The caller must close both files.
 func Reopen(f *os.File) *os.File {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {

@@ -12,5 +12,5 @@ func nonblocking(syscall.RawConn) bool { return false }
 
 func once(uintptr, []byte, bool) (int, error) { return 0, syscall.EAGAIN }
 
-// Reopen returns f, because on these systems the end of a pipe cannot be opened a second time.
+// Reopen returns f, because these systems cannot open the end of a pipe a second time.
 func Reopen(f *os.File) *os.File { return f }

@@ -11,9 +11,9 @@ import (
 )
 
 // A Shared is a file that other processes also have open, so its blocking mode must not be changed.
-// The other processes may change the mode at any time, as Node does for files that it passes to its
-// children. If they do, a Shared waits where a plain file would return an error. One goroutine may
-// read while another one writes.
+// Those processes may change the mode at any time, as Node does for files that it passes to its
+// children. A Shared then waits where a plain file would return an error. One goroutine may read
+// while another writes.
 type Shared struct{ *os.File }
 
 // Read implements [io.Reader].
@@ -61,8 +61,8 @@ func (s Shared) wait(events int16) error {
 	return errors.Join(outer, err)
 }
 
-// SetWriteDeadline makes writes fail after the time t. If the file is a socket, it is shut down for
-// writing at t. This also ends a write that is blocked.
+// SetWriteDeadline makes writes fail after time t. A socket is shut down for writing at t, which
+// also ends a blocked write.
 func (s Shared) SetWriteDeadline(t time.Time) error {
 	if info, err := s.Stat(); err != nil || info.Mode()&os.ModeSocket == 0 {
 		return s.File.SetWriteDeadline(t)

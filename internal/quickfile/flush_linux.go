@@ -13,20 +13,19 @@ import (
 
 // A Flusher flushes files with Linux asynchronous I/O (see io_submit(2)), so that no thread waits
 // for the disk. When a thread blocks, the Go scheduler hands its processor to another thread, which
-// takes about as long as a flush on a fast disk. The Flusher uses fdatasync(2) if the system does
-// not support asynchronous flushes. It also uses fdatasync(2) for the first flush, because most
-// files are flushed only once. The zero value is ready to use. A Flusher is not safe for concurrent
-// use.
+// takes about as long as a flush on a fast disk. The Flusher uses fdatasync(2) for the first flush,
+// because most files are flushed only once, and on systems without asynchronous flushes. The zero
+// value is ready to use. A Flusher is not safe for concurrent use.
 type Flusher struct {
 	used        bool     // Flush has been called before
 	unsupported bool     // the system does not support asynchronous flushes
-	completion  *os.File // an eventfd that becomes readable when a flush completes; nil: not yet open
+	completion  *os.File // eventfd that becomes readable when a flush completes; nil: not yet open
 	context     uintptr
 	request     *iocb
 	event       *ioEvent
 }
 
-// The structures of linux/aio_abi.h, for little-endian processors.
+// Structures of linux/aio_abi.h, for little-endian processors.
 type (
 	iocb struct {
 		_       [2]uint64 // the fields data, key and rw_flags
@@ -49,8 +48,8 @@ const (
 	notifyByEventfd = 1 // named IOCB_FLAG_RESFD in Linux
 )
 
-// Flush writes the file's contents to the disk, like fdatasync(2). The file must stay open until
-// Flush returns.
+// Flush writes the file's contents to disk, like fdatasync(2). The file must stay open until Flush
+// returns.
 func (l *Flusher) Flush(f *os.File) error {
 	if l.used && !l.unsupported && l.completion == nil {
 		l.unsupported = l.open() != nil

@@ -13,17 +13,15 @@ import (
 
 // A File writes and examines a file with raw system calls, which bypass the Go scheduler. Writes to
 // the page cache of a local file system usually do not block, but informing the scheduler would
-// wake another thread for each call by a client. A write may still block because the disk lags
-// behind; the File then uses regular system calls for a while. The zero value always uses regular
-// system calls.
+// wake another thread for each write. If the disk lags behind, a write may still block; the File
+// then uses regular system calls for a while. The zero value always uses regular system calls.
 type File struct {
 	local        bool
-	regularUntil time.Time // time until which regular system calls are used
+	regularUntil time.Time // regular system calls are used until this time
 }
 
-// A write that takes longer than the constant stalled has blocked, because a preemption by another
-// process takes less time. After such a write, a File uses regular system calls for the duration
-// regularFor.
+// A write that takes longer than stalled has blocked, because preemption by another process takes
+// less time. After such a write, a File uses regular system calls for the duration regularFor.
 const (
 	stalled    = 30 * time.Millisecond
 	regularFor = 10 * time.Second
@@ -43,7 +41,7 @@ func (q *File) Write(f *os.File, b []byte) (int, error) {
 	if n == len(b) || err != nil {
 		return n, err
 	}
-	rest, err := f.Write(b[n:]) // this write returns the reason why the previous write was incomplete
+	rest, err := f.Write(b[n:]) // this write returns the reason why the previous one was incomplete
 	return n + rest, err
 }
 
@@ -85,7 +83,7 @@ func (q *File) written(f *os.File, begun time.Time, n int, errno syscall.Errno) 
 
 var empty [1]byte // an empty path
 
-// State returns the file's size. It also reports whether the file was removed, so that further
+// State returns the file's size. It also reports whether the file was removed; if so, further
 // writes would be lost.
 func (q *File) State(f *os.File) (size int64, gone bool, err error) {
 	if !q.local {
@@ -95,7 +93,7 @@ func (q *File) State(f *os.File) (size int64, gone bool, err error) {
 		}
 		return info.Size(), Removed(info), nil
 	}
-	// If the timestamps were requested too, the file system would update them with each write.
+	// If timestamps were also requested, the file system would update them with each write.
 	var s unix.Statx_t
 	_, _, errno := syscall.RawSyscall6(unix.SYS_STATX, f.Fd(), uintptr(unsafe.Pointer(&empty)), unix.AT_EMPTY_PATH, unix.STATX_SIZE|unix.STATX_NLINK, uintptr(unsafe.Pointer(&s)), 0)
 	if errno != 0 {

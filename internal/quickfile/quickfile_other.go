@@ -16,7 +16,7 @@ func (*File) Write(f *os.File, b []byte) (int, error) { return f.Write(b) }
 // WriteAt writes all of b at the given offset.
 func (*File) WriteAt(f *os.File, b []byte, offset int64) (int, error) { return f.WriteAt(b, offset) }
 
-// State returns the file's size. It also reports whether the file was removed, so that further
+// State returns the file's size. It also reports whether the file was removed; if so, further
 // writes would be lost.
 func (*File) State(f *os.File) (size int64, gone bool, err error) {
 	info, err := f.Stat()

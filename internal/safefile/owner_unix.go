@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// foreign reports whether the file belongs to another user. That user could change the file.
+// foreign reports whether the file belongs to another user, who could change it.
 func foreign(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && stat.Uid != uint32(os.Geteuid())
 }
 
-// ownedByRoot reports whether the file belongs to root. Root can change all files anyway.
+// ownedByRoot reports whether the file belongs to root, who can change all files anyway.
 func ownedByRoot(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && stat.Uid == 0
@@ -29,8 +29,8 @@ func SameOwner(a, b fs.FileInfo) bool {
 	return !ok || !also || one.Uid == other.Uid
 }
 
-// privateGroup reports whether the file's group is the private group of a user. Many systems create
-// such a group for each user, with the same number and name as the user.
+// privateGroup reports whether the file's group is the current user's private group. Many systems
+// create such a group for each user, with the user's number and name.
 func privateGroup(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || int(stat.Gid) != os.Geteuid() {

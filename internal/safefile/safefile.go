@@ -1,5 +1,4 @@
-// Package safefile rejects files and directories that other users could change without being
-// noticed.
+// Package safefile rejects files and directories that other users could change unnoticed.
 package safefile
 
 import (
@@ -11,8 +10,7 @@ import (
 	"runtime"
 )
 
-// Directory returns an error if the permissions of the directory allow all users to replace files
-// in it.
+// Directory returns an error if the directory's permissions let all users replace files in it.
 func Directory(dir string) error {
 	info, err := directory(dir)
 	if err == nil && writable(info, 0o002) && info.Mode()&os.ModeSticky == 0 {
@@ -21,8 +19,8 @@ func Directory(dir string) error {
 	return err
 }
 
-// OwnDirectory returns an error if other users may create files in the directory. They could
-// otherwise place a file next to a file that the program opens by name.
+// OwnDirectory returns an error if other users may create files in the directory. They could place
+// a file next to one that the program opens by name.
 func OwnDirectory(dir string) error {
 	info, err := directory(dir)
 	switch {
@@ -37,8 +35,8 @@ func OwnDirectory(dir string) error {
 }
 
 // Project returns an error if the file at path, its directory, or the directory of its target
-// belongs to a user other than root and the current user, or if others can write to it. Others may
-// read them, and the private group of the current user may write to them.
+// belongs to a user other than root and the current user, or is writable by others. Others may read
+// them, and the current user's private group may write to them.
 func Project(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -66,8 +64,8 @@ func directory(dir string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// Regular returns an error if the file belongs to another user or if others can write to it. The
-// file must be a regular file.
+// Regular returns an error if the file belongs to another user or is writable by others. info must
+// describe a regular file.
 func Regular(info fs.FileInfo) error {
 	switch {
 	case writable(info, 0o022):
@@ -79,7 +77,7 @@ func Regular(info fs.FileInfo) error {
 }
 
 // writable reports whether any of the users in mask may write to the file. It returns false on
-// Windows, where these bits do not exist.
+// Windows, which lacks these bits.
 func writable(info fs.FileInfo, mask fs.FileMode) bool {
 	return info.Mode().Perm()&mask != 0 && runtime.GOOS != "windows"
 }

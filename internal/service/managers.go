@@ -1,7 +1,7 @@
 package service
 
-// ManagerOf returns the service manager for the given system, or nil if petrigate does not support
-// one there.
+// ManagerOf returns the service manager for the given system, or nil if the system is not
+// supported.
 func ManagerOf(s System) *Manager {
 	switch s.OS {
 	case "linux":

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// commandTimeout is the maximum duration of one of the manager's commands.
+// commandTimeout is the time limit for each of the manager's commands.
 const commandTimeout = time.Minute
 
 // output runs one of the manager's commands and returns its output.
@@ -26,7 +26,7 @@ func output(ctx context.Context, argv []string) (string, error) {
 	out, err := c.Output()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
-		said, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n") // the other lines contain only advice
+		said, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n") // the remaining lines are only advice
 		if said != "" {
 			err = errors.New(text.Escape(said))
 		}
@@ -35,8 +35,8 @@ func output(ctx context.Context, argv []string) (string, error) {
 	return string(out), err
 }
 
-// Answers reports whether the service manager is running. Its result variables contains the names
-// of the environment variables that a service will have, as far as the manager reports them.
+// Answers reports whether the service manager is running. variables holds the names of the
+// environment variables that a service will have, as far as the manager reports them.
 func (m *Manager) Answers(ctx context.Context) (variables []string, ok bool) {
 	out, err := output(ctx, m.probe)
 	if err != nil {
@@ -46,7 +46,7 @@ func (m *Manager) Answers(ctx context.Context) (variables []string, ok bool) {
 	return append(variableNames(out), variableNames(string(src))...), true
 }
 
-// variablePattern matches a variable in the form that managers and files use: NAME=VALUE, NAME =>
+// variablePattern matches a variable in the forms used by managers and files: NAME=VALUE, NAME =>
 // VALUE (launchd), or NAME REG_SZ VALUE (Windows).
 var variablePattern = regexp.MustCompile(`(?m)^\s*([A-Za-z_][A-Za-z0-9_]*)(?:[ \t]*=|[ \t]+=>|[ \t]+REG_)`)
 
@@ -55,8 +55,7 @@ func variableNames(shown string) []string {
 	return list.Map(variablePattern.FindAllStringSubmatch(shown, -1), func(m []string) string { return m[1] })
 }
 
-// Install writes the service file and starts the service. If the service is already running,
-// Install restarts it.
+// Install writes the service file and starts the service, or restarts it if it is already running.
 func (m *Manager) Install(ctx context.Context, text string) error {
 	if err := m.write(text); err != nil {
 		return err
@@ -70,7 +69,7 @@ var ErrNoManager = errors.New("no service manager runs for this user, for exampl
 // Remove stops the service and removes the service file.
 func (m *Manager) Remove(ctx context.Context) error {
 	if _, ok := m.Answers(ctx); !ok {
-		return ErrNoManager // the service might be running even so
+		return ErrNoManager // the service might be running anyway
 	}
 	if err := runAll(ctx, m.stop); err != nil {
 		return err
@@ -86,8 +85,7 @@ func (m *Manager) Remove(ctx context.Context) error {
 	return runAll(ctx, m.afterRemoval)
 }
 
-// LastLogLines returns the last lines of the service's log. It returns "" if the manager keeps no
-// log.
+// LastLogLines returns the last lines of the service's log, or "" if the manager keeps no log.
 func (m *Manager) LastLogLines(ctx context.Context) string {
 	if m.logTail == nil {
 		return ""
@@ -96,7 +94,7 @@ func (m *Manager) LastLogLines(ctx context.Context) string {
 	return strings.TrimSpace(out)
 }
 
-// runAll runs the steps in order. If a step fails that must succeed, it stops.
+// runAll runs the steps in order. It stops at the first failure that is not ignored.
 func runAll(ctx context.Context, steps []step) error {
 	for _, s := range steps {
 		if err := s.run(ctx); err != nil && !s.lenient {
@@ -106,7 +104,7 @@ func runAll(ctx context.Context, steps []step) error {
 	return nil
 }
 
-// run runs the command. If the command fails and the step is marked as retried, run tries it again.
+// run runs the command. If retried is set, it tries a failed command again.
 func (s step) run(ctx context.Context) (err error) {
 	pauses := []time.Duration{0}
 	if s.retried {

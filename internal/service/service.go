@@ -1,9 +1,10 @@
-// Package service runs petrigate as a service of the user: systemd, launchd or the Task Scheduler
-// starts it when the user logs in, and starts it again after it has failed.
+// Package service runs petrigate as a user service: systemd, launchd or the Task Scheduler starts
+// it when the user logs in, and restarts it after a failure.
 //
-// A [Manager] writes a file that describes the service, and runs the operating system's programs
+// A [Manager] writes a file that describes the service, and runs the operating system's commands
 // that start and remove the service. The first lines of the file name the service's configuration.
-// If a file lacks these lines, petrigate did not write it and never changes or removes it.
+// A file without these lines was not written by petrigate, which never changes or removes such a
+// file.
 //
 // The package does not use github.com/kardianos/service, because on Windows that library installs
 // services for the whole machine, and in a systemd unit it escapes neither % nor $.
@@ -35,8 +36,8 @@ type Service struct {
 	Environment []Variable
 }
 
-// A Variable is an environment variable for the service. Its value must not be secret, because it
-// is stored in a file.
+// A Variable is an environment variable of the service. It must not be secret, because it is stored
+// in a file.
 type Variable struct{ Name, Value string }
 
 // A System describes this machine to a [Manager].
@@ -47,8 +48,8 @@ type System struct {
 	UID  int
 }
 
-// env returns the value of an environment variable that contains an absolute path. It returns "" if
-// the variable is not set or contains anything else.
+// env returns the value of an environment variable that contains an absolute path, or "" if the
+// variable does not.
 func (s System) env(name string) string {
 	if value, _ := s.Env(name); filepath.IsAbs(value) {
 		return value
@@ -65,21 +66,21 @@ func (s System) configDir() string {
 type Manager struct {
 	Title string // name of the service manager
 	File  string // path of the service file
-	// Variables is the path of the file with the service's environment variables. It is empty if
-	// the manager has no such file.
+	// Variables is the path of the file with the service's environment variables; empty if the
+	// manager has no such file.
 	Variables string
 	// Log is the command that displays the service's log.
 	Log string
 
 	text   func(*Manager, Service) (string, error)
-	encode func(string) []byte // converts the text of the file to bytes; nil: UTF-8
+	encode func(string) []byte // converts the text of the service file to bytes; nil: UTF-8
 	decode func([]byte) string
 
-	probe        []string // command that fails if no manager is running. If possible, it prints the environment of services
+	probe        []string // command that fails if no manager is running; it may print the environment of services
 	start        []step
 	stop         []step
 	active       []string // command that fails once the service has stopped; nil: none
-	afterRemoval []step   // steps to run after the file has been removed
+	afterRemoval []step   // steps to run after removing the file
 	logTail      []string
 }
 
@@ -87,11 +88,11 @@ type Manager struct {
 type step struct {
 	argv    []string
 	lenient bool // whether a failure is ignored
-	retried bool // whether to try the command again if it fails, because an earlier service may still be stopping
+	retried bool // whether to retry a failed command, because an earlier service may still be stopping
 }
 
-// Text returns the content of the file that describes s. It returns an error if the manager cannot
-// run such a service.
+// Text returns the content of the service file for s. It returns an error if the manager cannot run
+// such a service.
 func (m *Manager) Text(s Service) (string, error) {
 	for _, word := range append([]string{s.Program, s.Config}, s.Args...) {
 		if strings.ContainsRune(word, 0) {
@@ -110,7 +111,7 @@ func mark(config string) string {
 
 var marked = regexp.MustCompile(`petrigate wrote this file for the configuration ("(?:[^"\\]|\\.)*")\. petrigate disconnect removes it\.`)
 
-// An Installed describes a service that is installed.
+// An Installed describes an installed service.
 type Installed struct {
 	Exists bool
 	Config string // configuration of the service; empty if petrigate did not write the file
@@ -131,7 +132,7 @@ func (m *Manager) Installed() (Installed, error) {
 		i.Text = m.decode(src)
 	}
 	if found := marked.FindStringSubmatch(i.Text); found != nil {
-		i.Config, _ = strconv.Unquote(found[1]) // this is empty if someone has edited the line
+		i.Config, _ = strconv.Unquote(found[1]) // empty if someone has edited the line
 	}
 	return i, nil
 }

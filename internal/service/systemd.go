@@ -21,7 +21,7 @@ func systemd(s System) *Manager {
 		probe:     ctl("show-environment"),
 		start: []step{
 			{argv: ctl("daemon-reload")},
-			{argv: ctl("enable", "--quiet", file)}, // named by its path, because the manager may use a different XDG_CONFIG_HOME
+			{argv: ctl("enable", "--quiet", file)}, // given by its path, because the manager may use a different XDG_CONFIG_HOME
 			{argv: ctl("restart", unit)},
 		},
 		stop:         []step{{argv: ctl("stop", unit), lenient: true}, {argv: ctl("disable", "--quiet", unit), lenient: true}},
@@ -59,8 +59,8 @@ func (m *Manager) unit(s Service) (string, error) {
 
 func control(r rune) bool { return r < ' ' || r == 0x7f }
 
-// unitWord quotes a word for a systemd unit. It escapes %, because it would begin a specifier. In
-// the arguments of commands it also escapes $, because it would begin a variable.
+// unitWord quotes a word for a systemd unit. It escapes %, which begins a specifier, and, in the
+// arguments of commands, $, which begins a variable.
 func unitWord(word string, argument bool) string {
 	word = strings.ReplaceAll(word, "%", "%%")
 	if argument {

@@ -31,9 +31,9 @@ func PlainJSON(doc []byte) []byte {
 	return out
 }
 
-// escaped decodes the escape at the start of s. It returns the character and the length of the
-// escape. If there is no \u escape, or if it is half of a surrogate pair, escaped returns
-// utf8.RuneError.
+// escaped decodes the \u escape at the start of s, and returns the character and the length of the
+// escape. It returns utf8.RuneError if s does not start with such an escape, or only with half of a
+// surrogate pair.
 func escaped(s []byte) (r rune, size int) {
 	r, ok := hex4(s)
 	if !ok {
@@ -68,12 +68,12 @@ func QuoteJSON(s string) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// commands lists the names that tools commonly give to an argument that holds a script.
+// commands lists common names of tool arguments that hold a script.
 var commands = []string{"command", "cmd", "script"}
 
-// Command returns the arguments of a call on one line. If the tool runs a script, the script is
-// first, and the other arguments follow as JSON. Command returns "" if there are no arguments. It
-// does not escape the result.
+// Command returns the arguments of a call on one line: the script, if the tool runs one, and then
+// the other arguments as JSON. It returns "" if there are no arguments. It does not escape the
+// result.
 func Command(args []byte) string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(args, &all) != nil {
@@ -97,7 +97,7 @@ func Command(args []byte) string {
 	return string(PlainJSON(line.Bytes()))
 }
 
-// scriptIn returns the script in an argument that is either a string or a list of words.
+// scriptIn returns the script in an argument, which is either a string or a list of words.
 func scriptIn(value json.RawMessage) (script string, ok bool) {
 	var words []string
 	switch {

@@ -12,8 +12,8 @@ import (
 // And joins names for use in a sentence: "a, b and c".
 func And(names []string) string { return Join(names, "and") }
 
-// Join joins words for use in a sentence, as in "a, b and c". The argument last is the word before
-// the last element: "and" or "or".
+// Join joins words for use in a sentence: "a, b and c". last is the word before the last element,
+// "and" or "or".
 func Join(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -68,8 +68,7 @@ func Masker(secrets []string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// Grouped formats a number with a comma after every three digits, counted from the right:
-// 2,546,432.
+// Grouped formats a number with a comma between groups of three digits: 2,546,432.
 func Grouped(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -78,7 +77,7 @@ func Grouped(n int) string {
 	return s
 }
 
-// Innermost unwraps err repeatedly and returns the innermost error.
+// Innermost returns the innermost error that err wraps.
 func Innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)

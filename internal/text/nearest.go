@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// maxWord is the maximum length, in bytes, of words that are compared.
+// maxWord is the maximum length of the words compared, in bytes.
 const maxWord = 128
 
-// Nearest returns the known word that is probably meant by a misspelt word, or "" if no known word
-// is similar enough. It allows one edit for every three letters and never returns the misspelt word
-// itself.
+// Nearest returns the known word most similar to a misspelt word, or "" if no word is similar
+// enough. It allows one edit for every three letters and never returns the misspelt word itself.
 func Nearest(word string, among []string) string {
 	best, least := "", max(1, len(word)/3)+1
 	if len(word) > maxWord {
@@ -27,8 +26,7 @@ func Nearest(word string, among []string) string {
 	return best
 }
 
-// Suggest returns a hint with the word that is [Nearest] to the misspelt word, or "" if no word is
-// near.
+// Suggest returns a hint with the word [Nearest] to the misspelt word, or "" if no word is near.
 func Suggest(word string, known []string) string {
 	near := Nearest(word, known)
 	if near == "" {
@@ -37,9 +35,9 @@ func Suggest(word string, known []string) string {
 	return fmt.Sprintf("did you mean %q?", near)
 }
 
-// DidYouMean returns a phrase to add to a sentence, such as " (did you mean x?)", where x is the
-// word that is [Nearest] to the misspelt one. The argument before is text to put in front of x.
-// DidYouMean returns "" if no word is near.
+// DidYouMean returns a phrase for a sentence, such as " (did you mean x?)", where x is the word
+// [Nearest] to the misspelt one. The text before is put in front of x. DidYouMean returns "" if no
+// word is near.
 func DidYouMean(word, before string, known []string) string {
 	if near := Nearest(word, known); near != "" {
 		return fmt.Sprintf(" (did you mean %s%s?)", before, near)
@@ -47,8 +45,8 @@ func DidYouMean(word, before string, known []string) string {
 	return ""
 }
 
-// edits returns the optimal string alignment distance between a and b. This is how many times a
-// letter must be inserted, deleted, replaced, or swapped with its neighbor to turn a into b.
+// edits returns the optimal string alignment distance between a and b: how many times a letter must
+// be inserted, deleted, replaced, or swapped with its neighbor to turn a into b.
 func edits(a, b string) int {
 	r, t := []rune(a), []rune(b)
 	before, last := make([]int, len(t)+1), make([]int, len(t)+1)

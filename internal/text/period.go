@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// periods lists the periods that have a name, shortest first. The periods of the limits in package
-// rules must be among them.
+// periods lists the named periods, shortest first. It must include the periods of limits in package
+// rules.
 var periods = [...]struct {
 	name   string
 	length time.Duration
@@ -17,8 +17,8 @@ var periods = [...]struct {
 	{"day", 24 * time.Hour},
 }
 
-// Period formats the period of a limit as in rules, such as "day". If the period has no name, the
-// result is a duration, such as "12h".
+// Period formats the period of a limit as rules write it, such as "day", or as a duration, such as
+// "12h", if it has no name.
 func Period(d time.Duration) string {
 	for _, p := range periods {
 		if p.length == d {
@@ -28,8 +28,8 @@ func Period(d time.Duration) string {
 	return Exact(d)
 }
 
-// NamedPeriod rounds d down to a period that has a name. If d is shorter than all of these periods,
-// it returns the shortest one.
+// NamedPeriod rounds d down to a named period. If d is shorter than all of them, it returns the
+// shortest.
 func NamedPeriod(d time.Duration) time.Duration {
 	for _, p := range slices.Backward(periods[:]) {
 		if d >= p.length {

@@ -9,13 +9,13 @@ import (
 )
 
 // Table writes rows in aligned columns below a header. The titles in the header are separated by
-// "|". If there are no rows, it writes the text in none instead. It escapes all cells.
+// "|". If there are no rows, it writes the text none instead. It escapes all cells.
 func Table(w io.Writer, none, head string, rows [][]string) error {
 	if len(rows) == 0 {
 		_, err := fmt.Fprintln(w, none)
 		return err
 	}
-	out := bufio.NewWriter(w) // buffered, because a tabwriter writes each cell by itself
+	out := bufio.NewWriter(w) // buffered, because a tabwriter writes each cell separately
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if _, err := fmt.Fprintln(t, strings.ReplaceAll(head, "|", "\t")); err != nil {
 		return err
@@ -44,7 +44,7 @@ const (
 // An Ink says whether text for a terminal is colored.
 type Ink bool
 
-// In returns the text in the given style. If the Ink is false, In returns the text unchanged.
+// In returns the text in the given style or, if the Ink is false, unchanged.
 func (k Ink) In(style, text string) string {
 	if !k {
 		return text

@@ -22,7 +22,7 @@ func Duration(d time.Duration) string {
 	return s
 }
 
-// Exact formats a duration without zero units at the end: 24h, 1h30m, 12.5s.
+// Exact formats a duration without trailing zero units: 24h, 1h30m, 12.5s.
 func Exact(d time.Duration) string {
 	text := d.String()
 	for _, zero := range []string{"m0s", "h0m"} {
@@ -43,13 +43,13 @@ func RoundedUp(d time.Duration) string {
 	return Exact((d + unit - 1) / unit * unit)
 }
 
-// EscapeLines applies [Escape] to each line of the text. Line breaks are kept.
+// EscapeLines applies [Escape] to each line of the text, keeping the line breaks.
 func EscapeLines(text []byte) string {
 	return strings.Join(EscapeAll(strings.Split(string(text), "\n")), "\n")
 }
 
-// Caller describes the caller of a tool: the principal, followed by the name that the client has
-// given itself, which proves nothing. Each is shortened to at most limit bytes.
+// Caller describes the caller of a tool: the principal, followed by the name that the client gives
+// itself, which proves nothing. Each is shortened to at most limit bytes.
 func Caller(principal, client string, limit int) string {
 	who := Excerpt(principal, limit)
 	switch {
@@ -61,8 +61,8 @@ func Caller(principal, client string, limit int) string {
 	return who + " (client " + Excerpt(client, limit) + ")"
 }
 
-// Excerpt returns the first limit bytes of an untrusted string on one line, with characters escaped
-// as in [Escape]. Tabs become spaces. If the string is longer, "..." follows.
+// Excerpt returns the first limit bytes of an untrusted string on one line, escaped as by [Escape]
+// but with spaces for tabs. If the string is longer, "..." follows.
 func Excerpt(s string, limit int) string {
 	dots := ""
 	if len(s) > limit {
@@ -75,8 +75,8 @@ func Excerpt(s string, limit int) string {
 }
 
 // Escape makes all characters of a string visible. It escapes characters that move the cursor,
-// change the text direction, are invisible, or look like a space although they are not. It is the
-// only function that sanitizes text for people.
+// change the text direction, are invisible, or look like a space but are not. It is the only
+// function that sanitizes text for people.
 func Escape(s string) string {
 	if plain(s) {
 		return s
@@ -107,8 +107,8 @@ func plain(s string) bool {
 	return true
 }
 
-// EscapeJSON returns equivalent JSON with JSON escapes for the characters that [Escape] escapes.
-// Within JSON, such characters can occur only in strings.
+// EscapeJSON returns equivalent JSON with JSON escapes for the characters that [Escape] escapes. In
+// JSON, these can occur only in strings.
 func EscapeJSON(doc []byte) []byte {
 	if !bytes.ContainsFunc(doc, hiddenInJSON) {
 		return doc

@@ -9,6 +9,6 @@ import (
 
 func keepOwner(*os.File, fs.FileInfo) error { return nil }
 
-// Linked reports whether the file has several names (hard links). On this system, it always returns
-// false.
+// Linked reports whether the file has several names (hard links). It always returns false on this
+// system.
 func Linked(fs.FileInfo) bool { return false }

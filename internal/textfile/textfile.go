@@ -15,21 +15,21 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Diff returns a unified diff of two texts. The result is empty if the texts are equal.
+// Diff returns a unified diff of two texts, or an empty string if they are equal.
 func Diff(oldName string, before []byte, newName string, after []byte) []byte {
 	return diff.Diff(oldName, before, newName, after)
 }
 
-// DiffWithout is like [Diff], but replaces secrets in the result with asterisks, so that it can be
-// displayed. If one secret contains another one, the longer one must come first in the list.
+// DiffWithout is like [Diff], but replaces secrets in the result with asterisks. A secret that
+// contains another secret must precede it in the list.
 func DiffWithout(secrets []string, oldName string, before []byte, newName string, after []byte) string {
 	masked := Masking(secrets)
 	diff := Diff(oldName, []byte(masked.Replace(string(before))), newName, []byte(masked.Replace(string(after))))
 	return strings.TrimSpace(text.EscapeLines(diff))
 }
 
-// Masking returns a replacer of secrets by asterisks. If one secret contains another one, the longer
-// one must come first in the list.
+// Masking returns a replacer of secrets by asterisks. A secret that contains another secret must
+// precede it in the list.
 func Masking(secrets []string) *strings.Replacer {
 	var pairs []string
 	for _, s := range secrets {
@@ -38,10 +38,9 @@ func Masking(secrets []string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// Replace atomically replaces the content of a file and preserves its mode and owner. If the file
-// does not exist, it is created with access only for the current user. A program that reads the
-// file at the same time sees either the complete old text or the complete new text. If the file is
-// a symbolic link, its target is replaced.
+// Replace atomically replaces the content of a file, preserving its mode and owner. A missing file
+// is created, accessible only to the current user. A concurrent reader sees either the complete old
+// text or the complete new text. If the file is a symbolic link, its target is replaced.
 func Replace(file string, src []byte) (err error) {
 	defer func() { err = wrapError(file, err) }()
 	path, mode := file, fs.FileMode(0o600)
@@ -59,8 +58,7 @@ func Replace(file string, src []byte) (err error) {
 	return replaceFile(path, src, mode, old)
 }
 
-// ReplacePrivate is like [Replace], but makes the file accessible only to the current user,
-// whatever its previous mode was.
+// ReplacePrivate is like [Replace], but makes the file accessible only to the current user.
 func ReplacePrivate(file string, src []byte) error {
 	return wrapError(file, replaceFile(file, src, 0o600, nil))
 }
@@ -81,7 +79,7 @@ func replaceFile(path string, src []byte, mode fs.FileMode, old fs.FileInfo) err
 	return err
 }
 
-// Create creates a file. It returns an error if the file already exists.
+// Create creates a file. It returns an error if the file exists.
 func Create(file string, src []byte) (err error) {
 	defer func() { err = wrapError(file, err) }()
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // others may read rules
@@ -102,7 +100,7 @@ func wrapError(file string, err error) error {
 	return fmt.Errorf("writing %s: %w", file, text.Innermost(err))
 }
 
-// writeAll writes the text, sets the mode and, if old is not nil, the owner, and closes the file.
+// writeAll writes the text, sets the mode and, unless old is nil, the owner, and closes the file.
 func writeAll(f *os.File, text []byte, mode fs.FileMode, old fs.FileInfo) error {
 	_, err := f.Write(text)
 	if err == nil && old != nil {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// maxExposed is the maximum length of a tool name that all known clients accept.
+// maxExposed is the maximum length of tool names that all known clients accept.
 const maxExposed = 64
 
-// exposable contains the characters of tool names that all known clients accept.
+// exposable contains the characters that all known clients accept in tool names.
 const exposable = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 // Valid reports whether the name is valid in all revisions of the MCP specification, even the
@@ -18,9 +18,9 @@ func Valid(name string) bool {
 	return name != "" && len(name) <= 128 && strings.Trim(name, exposable+"./") == ""
 }
 
-// Prefix returns the prefix of the names that clients see for a server's tools. If no prefix is
-// configured, the prefix is derived from the server's name; if the server is the only one, it is
-// empty.
+// Prefix returns the prefix of a server's tools in the names that clients see. It is the configured
+// prefix or, by default, the server's name, followed by an underscore. If no prefix is configured
+// for the only server, it is empty.
 func Prefix(server, prefix string, configured, alone bool) string {
 	switch {
 	case configured && prefix == "" || !configured && alone:
@@ -33,7 +33,7 @@ func Prefix(server, prefix string, configured, alone bool) string {
 }
 
 // Exposed returns the name that clients see for a tool: at most 64 characters of [A-Za-z0-9_-]. If
-// this is not simply prefix+name, it contains a hash of the full name, so that it is unique.
+// it is not simply prefix+name, it contains a hash of the full name to make it unique.
 func Exposed(prefix, name string) string {
 	full := prefix + name
 	safe := []byte(full)

@@ -9,14 +9,14 @@ import (
 
 // A Filter selects the tools of a server that clients can use. Its glob patterns apply to the
 // server's own tool names: * matches any sequence of characters, and ? matches one character. A
-// tool is filtered out if a pattern in Deny matches it or no pattern in Allow does. In that case,
-// it is not listed and cannot be called.
+// tool is filtered out if a pattern in Deny matches it or no pattern in Allow does. Such a tool is
+// not listed and cannot be called.
 type Filter struct {
-	Allow []string // patterns of the tools that are allowed; nil: all tools
+	Allow []string // patterns of allowed tools; nil: all tools
 	Deny  []string
 }
 
-// Filtered returns the reason why the tool is filtered out, or "" if it is not.
+// Filtered returns why the tool is filtered out, or "" if it is not.
 func (f Filter) Filtered(name string) (why string) {
 	matches := func(pattern string) bool { return toolnet.MatchGlob(pattern, name) }
 	if i := slices.IndexFunc(f.Deny, matches); i >= 0 {
@@ -28,8 +28,8 @@ func (f Filter) Filtered(name string) (why string) {
 	return ""
 }
 
-// Unmatched returns a warning for each pattern that matches none of the names. Such a pattern
-// cannot have the intended effect.
+// Unmatched returns a warning for each pattern that matches none of the names and so cannot have
+// the intended effect.
 func (f Filter) Unmatched(names []string) (warnings []string) {
 	for _, list := range []struct {
 		key      string

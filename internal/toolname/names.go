@@ -4,21 +4,21 @@ package toolname
 
 import "github.com/petrigate/petrigate/gate"
 
-// Names contains the names of one tool. Bare and Canonical are empty if they are not known.
+// Names holds the names of one tool. Bare and Canonical are empty if unknown.
 type Names struct {
 	Upstream  string // server that provides the tool
 	Exposed   string // name that clients see
 	Bare      string // server's own name for the tool
-	Canonical string // name in rules, with the server: server.tool
+	Canonical string // name in rules, including the server: server.tool
 }
 
-// AdditionalNames returns the names of each tool's calls in addition to the exposed one. If a name
-// also belongs to another tool, or could belong to another upstream, it can only restrict a call:
-// it neither exempts the call nor counts as evidence. Otherwise, a server could present its own
+// AdditionalNames returns, for each tool, the names of its calls besides the exposed one. A name
+// that also belongs to another tool, or could belong to another upstream, can only restrict a call:
+// it neither exempts the call nor counts as evidence. Otherwise, a server could pass off its own
 // tools as those of another server. For the same reason, if there are several upstreams, a bare
-// name can only restrict a call, no matter which tools the upstreams list. If two tools have the
-// same name in different roles, the more specific role takes precedence: exposed over canonical,
-// and canonical over bare.
+// name can only restrict a call, whichever tools the upstreams list. If two tools have the same
+// name in different roles, the more specific role takes precedence: exposed over canonical, and
+// canonical over bare.
 func AdditionalNames(tools []Names, owners Owners) [][]gate.Name {
 	exposed, canonical, bare := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, t := range tools {

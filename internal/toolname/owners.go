@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// An Owner is an upstream with the prefix of the names that clients see for its tools.
+// An Owner is an upstream and the prefix of its tools in the names that clients see.
 type Owner struct{ Upstream, Prefix string }
 
-// Owners lists all configured upstreams. Only the configuration determines which upstream a name
-// belongs to, so that a server cannot influence this by listing certain tools.
+// Owners lists all configured upstreams. The configuration alone determines which upstream a name
+// belongs to, so a server cannot claim a name by listing certain tools.
 type Owners []Owner
 
-// Exposed returns the upstream with the longest prefix that the name begins with. It returns "" if
-// no prefix matches, or if several upstreams have that prefix.
+// Exposed returns the upstream with the longest prefix of name, or "" if no prefix matches or
+// several upstreams have that prefix.
 func (o Owners) Exposed(name string) string {
 	longest, owner := -1, ""
 	for _, u := range o {
@@ -28,7 +28,7 @@ func (o Owners) Exposed(name string) string {
 	return owner
 }
 
-// Canonical returns the upstream that the name begins with, followed by a dot. If there are
+// Canonical returns the upstream whose name, followed by a dot, begins the given name. If there are
 // several, it returns the one with the longest name.
 func (o Owners) Canonical(name string) (owner string) {
 	for _, u := range o {
@@ -39,7 +39,7 @@ func (o Owners) Canonical(name string) (owner string) {
 	return owner
 }
 
-// isUpstream reports whether name is the name of an upstream. Such a name, followed by an action,
+// isUpstream reports whether name is the name of an upstream. Followed by an action, such a name
 // looks like a tool of the upstream.
 func (o Owners) isUpstream(name string) bool {
 	return slices.ContainsFunc(o, func(u Owner) bool { return u.Upstream == name })

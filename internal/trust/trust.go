@@ -16,18 +16,18 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A List is the file that lists the configurations that the current user trusts.
+// A List is the file that lists the configurations trusted by the current user.
 type List struct{ File string }
 
-// content is the content of the file. It maps the absolute path of a configuration to the SHA-256
-// digests that are trusted.
+// content is the content of the file. It maps the absolute path of a configuration to its trusted
+// SHA-256 digests.
 type content struct {
 	Version int               `json:"version"`
 	Trusted map[string]string `json:"trusted"`
 }
 
 // Trusts reports whether a person trusts the configuration at this path with exactly this content.
-// It returns false if another user could change the configuration, or if the list cannot be read.
+// It returns false if another user could change the configuration or the list cannot be read.
 func (b List) Trusts(path string, src []byte) bool {
 	place, err := resolvedPath(path)
 	if err != nil || safefile.Project(path) != nil {
@@ -69,8 +69,8 @@ func (b List) read() (content, error) {
 	return known, nil
 }
 
-// bytes returns the content of the file. It returns nil if the file does not exist, and an error if
-// another user could have written to it.
+// bytes returns the content of the file, or nil if the file does not exist. It returns an error if
+// another user could have written to the file.
 func (b List) bytes() ([]byte, error) {
 	f, err := os.Open(b.File)
 	if errors.Is(err, fs.ErrNotExist) {
