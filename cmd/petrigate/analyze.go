@@ -19,7 +19,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// analyzeFlags holds the flags of petrigate analyze. They select the net and limit the search.
+// analyzeFlags holds the flags of petrigate analyze, which select the net and limit the search.
 type analyzeFlags struct {
 	net       string
 	maxStates int
@@ -28,7 +28,7 @@ type analyzeFlags struct {
 	json      bool
 }
 
-// maxAnalyzeBytes is the maximum amount of memory that one analysis may use for states.
+// maxAnalyzeBytes is the maximum amount of memory used for the states of a net during analysis.
 const maxAnalyzeBytes = 4 << 30
 
 func newAnalyze(s stdio) *cobra.Command {
@@ -60,7 +60,7 @@ func newAnalyze(s stdio) *cobra.Command {
 	return c
 }
 
-// read returns the net selected by --net. Without this flag, it returns the only net in the file.
+// read returns the net selected by --net or, if the flag is not set, the only net in the file.
 func (f analyzeFlags) read(s stdio, path string) (*netfile.Net, error) {
 	nets, err := readNets(s, path)
 	if err != nil {

@@ -27,7 +27,7 @@ func findApproval(id string) (owned[operator.ApprovalInfo], error) {
 }
 
 // chosenApproval returns the approval with the ID in args. Without an ID, it returns the pending
-// approval. If there is not exactly one pending approval, it returns an error.
+// approval, or an error unless there is exactly one.
 func chosenApproval(args []string) (owned[operator.ApprovalInfo], error) {
 	if len(args) > 0 {
 		return findApproval(args[0])
@@ -99,8 +99,8 @@ func approvalsWatch(s stdio) *cobra.Command {
 	return c
 }
 
-// unlessEnded returns err, or nil if a signal has canceled ctx. Sending a signal is how users leave
-// the command.
+// unlessEnded returns err, or nil if ctx was canceled by a signal, which is how users leave the
+// command.
 func unlessEnded(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

@@ -83,8 +83,7 @@ func reasonFlag(c *cobra.Command) *string {
 }
 
 // readApproval returns the approval whose ID starts with the ID in args. Without an ID, it returns
-// the only pending approval. The second result is the same approval with all details, as the proxy
-// describes it.
+// the only pending approval. The second result is the proxy's full description of that approval.
 func readApproval(args []string) (owned[operator.ApprovalInfo], operator.ApprovalInfo, error) {
 	found, err := chosenApproval(args)
 	if err != nil {

@@ -33,7 +33,7 @@ func approvalsGrants(s stdio) *cobra.Command {
 	})
 }
 
-// left formats the remaining lifetime of a grant.
+// left formats the remaining lifetime of g.
 func left(g operator.GrantInfo) string {
 	if g.ToEnd {
 		return "session, or " + terminal.Left(g.Until)
@@ -41,7 +41,7 @@ func left(g operator.GrantInfo) string {
 	return terminal.Left(g.Until)
 }
 
-// alike describes what all calls under a grant have in common.
+// alike describes what all calls under g have in common.
 func alike(g operator.GrantInfo) string {
 	var pins []string
 	for _, p := range g.Like {
@@ -75,8 +75,7 @@ type grantFlags struct {
 	like []string
 }
 
-// A span is the value of the flag --for: either a duration or, for the rest of the session, the
-// word "session".
+// A span is the value of the --for flag: a duration, or "session" for the rest of the session.
 type span operator.Grant
 
 func (s *span) String() string {
@@ -91,7 +90,7 @@ func (s *span) String() string {
 
 func (s *span) Type() string { return "time" }
 
-// Set parses a duration or the word "session".
+// Set parses a duration or the word "session" and sets s to the result.
 func (s *span) Set(word string) error {
 	g, err := terminal.ReadSpan(word)
 	*s = span(g)
@@ -103,7 +102,7 @@ func (f *grantFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.like, "like", nil, "with --for: an `argument` that must stay the same, by name or path ($.a.b); default: all")
 }
 
-// grant returns the grant described by the flags. It returns nil if --for was not given.
+// grant returns the grant described by the flags, or nil if --for was not given.
 func (f *grantFlags) grant(c *cobra.Command) (*operator.Grant, error) {
 	switch {
 	case !c.Flags().Changed("for") && len(f.like) > 0:

@@ -51,27 +51,26 @@ func approvalsPIN(s stdio) *cobra.Command {
 	return c
 }
 
-// pinFlag adds the flag --pin-stdin, which is meant for programs that write the PIN to standard
-// input.
+// pinFlag adds the --pin-stdin flag, for programs that write the PIN to standard input.
 func pinFlag(c *cobra.Command) *bool {
 	return c.Flags().Bool("pin-stdin", false, "read the PIN of one proxy from standard input, if it has one (approval.pin)")
 }
 
-// promptPIN asks for the PIN of a proxy. It returns "" if the proxy requires none.
+// promptPIN asks for the PIN of a proxy. It returns "" if the proxy does not require a PIN.
 func promptPIN(ctx context.Context, s stdio, fromInput bool, client *control.Client) (string, error) {
 	typed, err := promptPINs(ctx, s, fromInput, []*control.Client{client})
 	return typed[client.Path], err
 }
 
-// promptPINs asks for the PINs of all proxies that require one. It returns them keyed by socket
-// path, so that a proxy never receives the PIN of another. Standard input can supply the PIN of
-// only one proxy, because a program cannot know which other proxies are running.
+// promptPINs asks for the PINs of all proxies that require one. It returns the PINs keyed by socket
+// path, so that no proxy receives the PIN of another. Standard input can supply only one PIN,
+// because a program cannot know which other proxies are running.
 func promptPINs(ctx context.Context, s stdio, fromInput bool, clients []*control.Client) (map[string]string, error) {
 	typed, prompts := map[string]string{}, map[string]string{}
 	var needing, names []string // socket paths and display names of the proxies that require a PIN
 	for _, client := range clients {
 		status, err := client.Status()
-		if _, known := prompts[client.Path]; known || err != nil { // an unreachable proxy is reported later, when the order is sent to it
+		if _, known := prompts[client.Path]; known || err != nil { // an unreachable proxy is reported later, when the command tries to use it
 			continue
 		}
 		name := fmt.Sprintf("proxy %d (%s)", status.Pid, text.Escape(cmp.Or(status.Config, "no configuration file")))
@@ -96,8 +95,8 @@ func promptPINs(ctx context.Context, s stdio, fromInput bool, clients []*control
 	return typed, nil
 }
 
-// readPIN reads a PIN, either from the terminal after a prompt or from standard input, where the
-// PIN is the first line.
+// readPIN reads a PIN, either from the terminal after a prompt or from the first line of standard
+// input.
 func readPIN(ctx context.Context, s stdio, prompt string, fromInput bool) (string, error) {
 	if !fromInput {
 		if !terminal.Is(s.in) {

@@ -18,7 +18,7 @@ func newAudit(s stdio) *cobra.Command {
 	return group("audit", "Verify and read the audit log", auditVerify(s), auditTail(s), auditQuery(s), auditStats(s))
 }
 
-// aboutLogs is the paragraph in help texts that explains the argument LOG.
+// aboutLogs is the paragraph of help text that explains the LOG argument.
 const aboutLogs = "\n\nLOG is a file (with its rotated files), a SQLite database, or the URL of a PostgreSQL database. Without it the\n" +
 	"command reads the log of the configuration."
 
@@ -41,7 +41,8 @@ func logCommand(s stdio, c *cobra.Command, do func(ctx context.Context, log *dae
 	return c
 }
 
-// openLog opens the log named in args. Without an argument, it opens the log of the configuration.
+// openLog opens the log named in args. Without an argument, it opens the log specified by the
+// configuration.
 func (s stdio) openLog(c *cobra.Command, args []string) (*daemon.AuditLog, error) {
 	if len(args) > 0 && args[0] != "" {
 		return daemon.OpenAuditLog(c.Context(), args[0])
@@ -111,7 +112,7 @@ func (f *filterFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.until, "until", "", "records before this `time`")
 }
 
-// parse parses the flag values that are still strings, and sets the filter's fields to the results.
+// parse parses the flags that are stored as strings and sets the remaining fields of the filter.
 func (f *filterFlags) parse(c *cobra.Command, now time.Time) (err error) {
 	f.Decision, f.Only = c.Flags().Lookup("decision").Value.String(), c.Flags().Lookup("only").Value.String()
 	if f.Since, err = parseTime(f.since, now); err != nil {
@@ -123,7 +124,7 @@ func (f *filterFlags) parse(c *cobra.Command, now time.Time) (err error) {
 	return nil
 }
 
-// parseTime parses a point in time. The time may be relative to now, such as "2h ago".
+// parseTime parses a time, which may be relative to now, such as "2h ago".
 func parseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -139,7 +140,7 @@ func parseTime(s string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("write 2026-01-31, 2026-01-31T15:04:05Z or 2h, not %q", s)
 }
 
-// recordsCommand turns c into a command that reads the audit records selected by its flags.
+// recordsCommand turns c into a command that reads audit records and has flags to select them.
 func recordsCommand(s stdio, c *cobra.Command, do func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error) *cobra.Command {
 	f := &filterFlags{}
 	f.add(c)
@@ -184,7 +185,7 @@ func auditTail(s stdio) *cobra.Command {
 		} else {
 			err = log.Source.(trail.Database).Follow(ctx, time.Now(), pass)
 		}
-		if ctx.Err() != nil { // users end tail -f with a signal, so this is not an error
+		if ctx.Err() != nil { // users stop tail -f with a signal, so this is not an error
 			return nil
 		}
 		return err

@@ -25,7 +25,7 @@ type checkFlags struct {
 	states  int
 	timeout time.Duration
 	strict  bool
-	unknown bool // whether to accept claims that could not be proved
+	unknown bool // whether claims may remain unproved
 	verbose bool
 	json    bool
 }
@@ -100,7 +100,7 @@ func (f checkFlags) answer(s stdio, report check.Report) (err error) {
 }
 
 // source loads the policy to check. If the configuration contains mistakes, source returns them as
-// problems and not as an error, so that all problems are reported in the same form.
+// problems rather than as an error, so that all problems are reported in the same form.
 func (f checkFlags) source() (policy.Source, diag.List, error) {
 	source, err := f.load()
 	problems, err := check.ConfigProblems(err)
@@ -113,11 +113,11 @@ func (f checkFlags) source() (policy.Source, diag.List, error) {
 	if err != nil || !f.live {
 		return source, slices.Concat(followed, daemon.Doubts(cfg)), err
 	}
-	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // with --live, the other findings are already errors
+	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // with --live, missing commands and TLS problems are errors instead
 }
 
-// agents returns the agents whose built-in tools must be checked. It reads the agents' files only
-// with --live.
+// agents returns the agents whose built-in tools must be checked. It reads the agents' own files
+// only with --live.
 func (f checkFlags) agents(ctx context.Context, s stdio, c *config.Config) []string {
 	if d, err := (&deskFlags{}).desk(ctx, s); err == nil && f.live {
 		return hookedAgents(d, c)

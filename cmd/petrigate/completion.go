@@ -19,8 +19,8 @@ import (
 type completer = func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective)
 
 // completeVerbs sets up shell completion for c and its subcommands. It completes the values of
-// choice flags, files with the right extension, and the approvals, sessions and nets of running
-// proxies.
+// choice flags, the names of files with the right extension, and the approvals, sessions and nets
+// of running proxies.
 func completeVerbs(c *cobra.Command) {
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) { completeFlag(c, f) })
 	if words, ok := completers()[c.CommandPath()]; ok {
@@ -55,7 +55,7 @@ func completeFlag(c *cobra.Command, f *pflag.Flag) {
 	}
 }
 
-// completers maps each command that has arguments to its completer. The keys are command paths.
+// completers maps the path of each command that takes arguments to its completer.
 func completers() map[string]completer {
 	return map[string]completer{
 		"petrigate check":             completeFiles("rules"),
@@ -66,7 +66,7 @@ func completers() map[string]completer {
 		"petrigate suggest":           completeFiles("jsonl", "db"),
 		"petrigate test":              completeFiles("yaml", "jsonl"),
 		"petrigate diff":              completeFiles("rules", "yaml", "yml", "json"),
-		"petrigate wrap":              nil, // the shell itself completes the server's command line
+		"petrigate wrap":              nil, // the shell completes the server's command line by itself
 		"petrigate explain":           completeFirst(toolNames),
 		"petrigate login":             completeFirst(serverNames),
 		"petrigate logout":            completeFirst(serverNames),
@@ -89,7 +89,7 @@ func completers() map[string]completer {
 	}
 }
 
-// completeFiles completes directories, and files with one of the given extensions.
+// completeFiles completes the names of directories and of files with one of the given extensions.
 func completeFiles(endings ...string) completer {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return endings, cobra.ShellCompDirectiveFilterFileExt
@@ -108,7 +108,7 @@ func completeFirst(list func(c *cobra.Command) []cobra.Completion) completer {
 	}
 }
 
-// netNames completes net names of running proxies.
+// netNames completes the names of nets on running proxies.
 func netNames(*cobra.Command, []string, string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
 	all, _ := gather((*control.Client).Nets)
 	words = list.Map(all, func(n owned[operator.PolicyNet]) cobra.Completion {
@@ -162,12 +162,12 @@ func switchable(active bool) completer {
 
 func serverNames(c *cobra.Command) []cobra.Completion {
 	path, _ := c.Flags().GetString("config")
-	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true}) // if the configuration is found in the working directory, only its text is read
+	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true}) // a configuration found in the working directory may not be trusted, so it is only read as text
 	servers = list.Filter(servers, func(s config.Server) bool { return s.URL != "" && !s.Disabled })
 	return list.Map(servers, func(s config.Server) cobra.Completion { return cobra.CompletionWithDesc(s.Name, s.URL) })
 }
 
-// toolNames completes the tool names in the policy.
+// toolNames completes the names of tools that the policy mentions.
 func toolNames(c *cobra.Command) []cobra.Completion {
 	var f policyFlags
 	f.rules, _ = c.Flags().GetStringArray("rules")

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/demo"
 )
 
-const demoLimit = 30 * time.Second // time limit for the whole demo, in case something hangs
+const demoLimit = 30 * time.Second // time limit for the entire demo, in case something hangs
 
 func newDemo(s stdio) *cobra.Command {
 	return &cobra.Command{
@@ -23,7 +23,7 @@ func newDemo(s stdio) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(c.Context(), demoLimit)
 			defer cancel()
-			// If a reader of the output, such as head, closes the pipe early, the process must
+			// If the reader of the output, such as head, closes the pipe early, the process must
 			// still clean up.
 			defer daemon.OutlivePipes()()
 			exe, err := os.Executable()

@@ -9,12 +9,13 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// denyTools is the name of the flag that lets a script accept the refusal of built-in agent tools.
+// denyTools is the name of the flag that confirms, for use in scripts, that built-in agent tools
+// will be refused.
 const denyTools = "deny-tools"
 
-// acceptDenied warns if the configuration, once enforced, would refuse built-in agent tools that
-// are not named in any rule. It returns nil only if there is nothing to warn about, accepted is
-// true, or the person agrees. ask is nil if no person can be asked.
+// acceptDenied warns if the configuration, once enforced, would refuse built-in agent tools because
+// no rule names them. It returns nil only if there is nothing to warn about, accepted is true, or
+// the user agrees. ask is nil if the user cannot be asked.
 func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted bool, ask func(string) (bool, error)) error {
 	denied := check.Denied(c, agents)
 	if len(denied) == 0 {
@@ -35,9 +36,9 @@ func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted boo
 	return err
 }
 
-// hookedAgents returns the agents whose built-in tools the configuration controls, as far as this
-// machine can tell. These are the agents that run petrigate as a hook for this user. If no agent
-// does so, they are the agents that may connect over the network.
+// hookedAgents returns the agents whose built-in tools the configuration controls, as far as can be
+// determined on this machine. These are the agents that run petrigate as a hook for this user or,
+// if there are none, the agents that may connect over the network.
 func hookedAgents(d *takeover.Driver, c *config.Config) []string {
 	if agents, _ := d.HookedAgents(); len(agents) > 0 {
 		return agents

@@ -63,7 +63,7 @@ func newDiff(s stdio) *cobra.Command {
 }
 
 // failOn returns an error if the policy has changed in the direction that --fail-on forbids, or if
-// the direction of the change is unknown.
+// this could not be determined.
 func failOn(d *policydiff.Comparison, direction string, allowUnknown bool) error {
 	looser, stricter := d.Looser != nil, d.Stricter != nil
 	found := map[string]bool{"looser": looser, "stricter": stricter, "different": looser || stricter}[direction]

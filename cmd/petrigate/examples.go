@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// firstSteps contains the examples in the program's own help.
+// firstSteps contains the examples shown in the help for the program itself.
 const firstSteps = `
 petrigate demo
 petrigate wrap --rules safety.rules -- npx -y @modelcontextprotocol/server-filesystem /some/folder
@@ -14,7 +14,8 @@ petrigate check --live --config petrigate.yaml
 petrigate serve --config petrigate.yaml --http 127.0.0.1:7777
 `
 
-// exampleLines contains one example per line. Each appears in the help of the command that it runs.
+// exampleLines contains one example per line. Each is shown in the help for the command that it
+// runs.
 const exampleLines = `
 petrigate demo
 petrigate serve --config petrigate.yaml
@@ -122,7 +123,7 @@ func addExamples(root *cobra.Command) {
 		line = strings.TrimSuffix(line, "\n")
 		c, _, err := root.Find(strings.Fields(line)[1:])
 		if err != nil || c == root {
-			continue // a test reports examples of unknown commands
+			continue // the tests fail if an example runs an unknown command
 		}
 		c.Example = strings.TrimPrefix(c.Example+"\n  "+line, "\n")
 	}

@@ -8,14 +8,14 @@ const (
 	exitFailed   = 1 // runtime error
 	exitUsage    = 2
 	exitInvalid  = 3 // invalid configuration, rules or net
-	exitDiffers  = 4 // a policy test failed, diff found a difference that --fail-on forbids, or an audit log was altered
+	exitDiffers  = 4 // a policy test failed, diff found a difference that --fail-on forbids, or an audit log was tampered with
 	exitUpstream = 7
 )
 
 // An exitError is an error that determines the program's exit code.
 type exitError struct {
 	code int
-	err  error // nil if the problem was already printed
+	err  error // nil if the error has already been printed
 }
 
 func (e *exitError) Error() string {

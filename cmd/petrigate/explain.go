@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// Exit codes of petrigate explain if --exit-code is given.
+// Exit codes of petrigate explain with --exit-code.
 const (
 	exitRefuse = 5
 	exitAsk    = 6
@@ -99,8 +99,8 @@ func (f *explainFlags) explain(s stdio, st *simulate.Simulation, call simulate.C
 	return err
 }
 
-// runningTools returns the tools of the running proxy that uses this configuration. If no such
-// proxy is running, it returns an empty set.
+// runningTools returns the tools of the running proxy that uses cfg. If there is no such proxy, it
+// returns an empty set.
 func runningTools(cfg *config.Config) check.ToolSet {
 	if cfg == nil {
 		return check.ToolSet{}

@@ -17,7 +17,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// formatFlags selects what petrigate fmt does with the canonical form of a file.
+// formatFlags holds the flags of petrigate fmt. They determine what happens to the formatted text.
 type formatFlags struct{ write, diff, check bool }
 
 func newFmt(s stdio) *cobra.Command {
@@ -73,7 +73,7 @@ func (f formatFlags) format(s stdio, files []string) error {
 	return nil
 }
 
-// one formats a single file. It reports whether the canonical form differs from the file's content.
+// one formats a single file. It reports whether formatting changes the file's content.
 func (f formatFlags) one(s stdio, file string) (bool, error) {
 	src, err := readRules(s, file)
 	if err != nil {

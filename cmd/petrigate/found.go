@@ -19,12 +19,12 @@ import (
 )
 
 // A configuration found in the working directory may belong to a project that someone else wrote.
-// Until the user trusts it, commands treat it as mere text ([config.Config.TextOnly]).
+// Until the user trusts it, commands treat it as plain text ([config.Config.TextOnly]).
 
-// actingVerbs returns the commands that do more with a configuration than read it: they start its
-// servers, log in to them, open its database, or write its path into the file of a client that will
-// run petrigate with it. Each command is mapped to a function that reports whether the command acts
-// in this way with the given flags. Only these commands ask for trust; all others read the
+// actingVerbs maps each command that may act on a configuration, rather than just read it, to a
+// function that reports whether it does so with the given flags. Such commands start the configured
+// servers, log in to them, open the database, or write the configuration's path into the file of a
+// client that will run petrigate with it. Only these commands ask for trust; all others read the
 // configuration as text.
 func actingVerbs() map[string]acts {
 	always := func(*cobra.Command, *config.Config) bool { return true }
@@ -56,12 +56,12 @@ func actingVerbs() map[string]acts {
 // than read it.
 type acts = func(*cobra.Command, *config.Config) bool
 
-// A configLoader loads the configuration for a command. It asks for trust if necessary.
+// A configLoader loads the configuration for a command, asking the user to trust it if necessary.
 type configLoader struct {
 	c    *cobra.Command
 	s    stdio
 	book trust.List
-	path string // value of --config; if it is empty, the configuration is searched for in the usual places
+	path string // value of --config; if empty, the usual places are searched
 
 	offline bool // whether to use cached copies of base policies
 }
@@ -100,10 +100,10 @@ func (r configLoader) load(o config.Options) (*config.Config, error) {
 	return config.Load(o)
 }
 
-// trusted asks the user to trust the file at path, which was found in the working directory. If the
-// user already trusts the file, trusted does not ask. The returned function accepts exactly the
-// bytes that the user was asked about. cfg is the configuration, read only as text, and is
-// described to the user; it is nil if the file cannot be parsed.
+// trusted asks the user to trust the file at path, which was found in the working directory, unless
+// the user already trusts it. The returned function accepts exactly the content that the user was
+// asked about. cfg is used to describe the configuration to the user; it is nil if the file cannot
+// be parsed.
 func (r configLoader) trusted(path string, cfg *config.Config) (func(string, []byte) bool, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -134,8 +134,8 @@ func (r configLoader) trusted(path string, cfg *config.Config) (func(string, []b
 	return accepts, r.book.Trust(path, src)
 }
 
-// requireOwnFile returns an error if the file was found in the working directory and another user
-// could have written to it.
+// requireOwnFile returns an error if another user could have written to the file at path, which was
+// found in the working directory.
 func (r configLoader) requireOwnFile(path string) error {
 	if err := safefile.Project(path); err != nil {
 		return usage("%s was found in the working directory, and another user could have written it: %w. To trust it anyway, add --config %s", path, err, shellWord(path))
@@ -144,28 +144,28 @@ func (r configLoader) requireOwnFile(path string) error {
 }
 
 // locate returns the path of the configuration for a command that does more than read it. If the
-// configuration was found in the working directory, the returned function trusts accepts only the
-// bytes that the user trusts. Otherwise, trusts is nil.
+// configuration was found in the working directory, trusts accepts only the content that the user
+// trusts; otherwise, trusts is nil.
 func (r configLoader) locate() (file string, trusts func(string, []byte) bool, err error) {
 	file, found, err := config.Lookup(r.options())
 	if err != nil || !found {
 		return file, nil, err
 	}
-	cfg, _ := config.Load(config.Options{Path: file, Found: true, Kept: daemon.Kept}) // the user is asked even if there is an error
+	cfg, _ := config.Load(config.Options{Path: file, Found: true, Kept: daemon.Kept}) // ask the user even if the file cannot be loaded
 	trusts, err = r.trusted(file, cfg)
 	return file, trusts, err
 }
 
-// renewTrust makes the user's trust in a configuration cover the file's new content, after
-// petrigate itself has changed the file.
+// renewTrust extends the user's trust in a configuration to the file's new content after petrigate
+// itself has changed the file.
 func (r configLoader) renewTrust(path string, before, after []byte) {
 	if now, err := os.ReadFile(path); err == nil && bytes.Equal(now, after) && r.book.Trusts(path, before) {
-		_ = r.book.Trust(path, after) // on an error, the user will be asked again the next time
+		_ = r.book.Trust(path, after) // on error, the user will be asked again next time
 	}
 }
 
-// describeAccess lists the programs, addresses and files that a configuration causes petrigate to
-// use.
+// describeAccess lists the programs, addresses and files that petrigate will use if it runs with
+// the configuration.
 func describeAccess(c *config.Config) string {
 	if c == nil {
 		return ""

@@ -47,7 +47,7 @@ func newGraph(s stdio) *cobra.Command {
 	return c
 }
 
-// selectedNets returns the nets named by --only. Without this flag, it returns all nets.
+// selectedNets returns the nets named by --only or, if the flag is not set, all nets.
 func (f graphFlags) selectedNets(s stdio) ([]draw.Net, error) {
 	nets, err := f.allNets(s)
 	if err != nil || len(f.only) == 0 {
@@ -62,7 +62,7 @@ func (f graphFlags) selectedNets(s stdio) ([]draw.Net, error) {
 	return slices.DeleteFunc(nets, func(n draw.Net) bool { return !slices.Contains(f.only, n.Name) }), nil
 }
 
-// allNets returns the policy's nets, followed by the nets from files of other formats.
+// allNets returns the policy's nets, followed by the nets from files in other formats.
 func (f graphFlags) allNets(s stdio) ([]draw.Net, error) {
 	var foreign []string
 	own := f.policyFlags

@@ -60,7 +60,7 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pip
 }
 
 // offerPipefail asks the user whether test commands should count even if their output is piped into
-// another command. If the user agrees, it changes the plan.
+// another command. If so, it changes the plan accordingly.
 func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, yes bool, ask func(string) (bool, error)) (err error) {
 	switch {
 	case !plan.OffersPipefail():
@@ -77,8 +77,8 @@ func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, 
 	return plan.AddPipefail()
 }
 
-// loadOrMake reads the configuration. If no configuration exists, cfg is nil and file is the name
-// of the file to create.
+// loadOrMake loads the configuration. If there is no configuration yet, cfg is nil and file is the
+// name of the file to create.
 func (r configLoader) loadOrMake() (cfg *config.Config, file string, err error) {
 	file, _, err = config.Lookup(r.options())
 	if errors.Is(err, config.ErrNotFound) {

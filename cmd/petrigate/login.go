@@ -22,7 +22,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// loginFlags identifies the server for a login or logout.
+// loginFlags holds the flags that select the server to log in to or out of.
 type loginFlags struct {
 	url, name string
 	args      []string
@@ -185,7 +185,7 @@ func listLogins(s stdio, c *cobra.Command, asJSON bool) error {
 	}
 	_, servers, err := config.Servers(r.options())
 	unknown := func(s config.Server) bool { return s.Type != "stdio" && s.URL == "" && len(s.Problems) == 0 }
-	if err == nil && slices.ContainsFunc(servers, unknown) { // the URL comes from a variable; variables are read only for trusted files
+	if err == nil && slices.ContainsFunc(servers, unknown) { // the URL comes from a variable, and variables are expanded only in trusted files
 		var path string
 		var trusts func(string, []byte) bool
 		if path, trusts, err = r.locate(); err == nil {

@@ -6,11 +6,10 @@ import (
 	"github.com/petrigate/petrigate/internal/manpage"
 )
 
-// manColumns is the width of the manual page without its margin.
+// manColumns is the width of the manual page in columns, excluding the margin.
 const manColumns = 72
 
-// newMan returns the hidden command that prints the manual page. It is used when packages are
-// built.
+// newMan returns the hidden command that prints the manual page, for use in building packages.
 func newMan(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "man", Short: "Print the manual page", Hidden: true, Args: cobra.NoArgs}
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -26,7 +25,7 @@ func newMan(s stdio) *cobra.Command {
 	return c
 }
 
-// manVerbs returns all visible commands. The subcommands of each group follow the group.
+// manVerbs returns all visible commands, each followed by its subcommands.
 func manVerbs(of *cobra.Command) (all []manpage.Verb) {
 	for _, c := range of.Commands() {
 		if c.IsAvailableCommand() {

@@ -17,7 +17,7 @@ func newNets(s stdio) *cobra.Command {
 		netsList(s), netsSwitch(s, true), netsSwitch(s, false))
 }
 
-// A runningNet is a net, along with the process ID of the running proxy that has the net.
+// A runningNet is a net together with the process ID of the running proxy that enforces it.
 type runningNet struct {
 	operator.PolicyNet
 	Pid int `json:"pid"`

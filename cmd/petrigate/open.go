@@ -43,7 +43,8 @@ func newOpen(s stdio) *cobra.Command {
 	return c
 }
 
-// consoleOf returns the proxy that serves the console, and the path of the page to open.
+// consoleOf returns a client for the proxy that serves the console, and the path of the page to
+// open.
 func consoleOf(args []string, pid int) (*control.Client, string, error) {
 	if len(args) == 0 {
 		found, err := running()
@@ -58,7 +59,7 @@ func consoleOf(args []string, pid int) (*control.Client, string, error) {
 }
 
 // startBrowser opens an address in the user's browser. It passes the address in a file that only
-// this user can read, because other users can see the arguments of a program.
+// this user can read, because other users can see a program's arguments.
 func startBrowser(address string) error {
 	file, err := pageTo(address)
 	if err != nil {
@@ -72,8 +73,8 @@ func startBrowser(address string) error {
 	return started.Process.Release()
 }
 
-// pageTo writes a page that redirects to the address. It removes earlier pages of this kind,
-// because their login codes have been used or have expired.
+// pageTo writes a page that redirects to the address. It removes the pages written earlier, because
+// their login codes have been used or have expired.
 func pageTo(address string) (file string, err error) {
 	dir := daemon.RuntimeDir()
 	old, _ := filepath.Glob(filepath.Join(dir, "open-*.html")) // cannot fail: the pattern is valid

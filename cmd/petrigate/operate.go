@@ -23,7 +23,7 @@ import (
 
 var errNoProxy = errors.New("no running proxy was found; start one with petrigate serve, or start an MCP client that runs it")
 
-// running returns clients for the user's proxies that respond.
+// running returns clients for those of the user's proxies that respond.
 func running() ([]*control.Client, error) {
 	found, err := control.Find(daemon.RuntimeDir())
 	if err == nil && len(found) == 0 {
@@ -32,13 +32,13 @@ func running() ([]*control.Client, error) {
 	return found, err
 }
 
-// proxyFlag adds the flag --proxy, which selects one of several proxies by its process ID.
+// proxyFlag adds the --proxy flag, which selects one of several proxies by process ID.
 func proxyFlag(c *cobra.Command) *int {
 	return c.Flags().Int("proxy", 0, "only the proxy with this process `id` (see status)")
 }
 
-// selectProxy returns the proxy with the given process ID. If pid is 0, it returns the only proxy.
-// In error messages, what describes the object of the command.
+// selectProxy returns the proxy with the given process ID or, if pid is 0, the only proxy. Error
+// messages use what to name the thing that all of these proxies have.
 func selectProxy(having []*control.Client, pid int, what string) (*control.Client, error) {
 	var choices []string
 	for _, client := range having {
@@ -57,7 +57,8 @@ func selectProxy(having []*control.Client, pid int, what string) (*control.Clien
 	return nil, usage("%d running proxies have %s; choose one of: %s", len(having), what, strings.Join(choices, ", "))
 }
 
-// askAll asks each running proxy and returns all answers. It stops at the first error.
+// askAll calls question for each running proxy and returns all answers. It stops at the first
+// error.
 func askAll[T any](question func(*control.Client) (T, error)) ([]T, error) {
 	found, err := running()
 	if err != nil {
@@ -74,7 +75,7 @@ func askAll[T any](question func(*control.Client) (T, error)) ([]T, error) {
 	return answers, nil
 }
 
-// An owned is an item along with the client for the proxy that returned the item.
+// An owned is an item together with a client for the proxy that returned it.
 type owned[T any] struct {
 	it     T
 	client *control.Client
@@ -94,9 +95,9 @@ func gather[T any](query func(*control.Client) ([]T, error)) ([]owned[T], error)
 	return slices.Concat(lists...), err
 }
 
-// pick returns the only item with an ID that starts with id.
+// pick returns the only item whose ID starts with id.
 func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error), idOf func(T) string) (owned[T], error) {
-	if id == "" { // the argument may come from a shell variable that is not set
+	if id == "" { // the argument may come from an unset shell variable
 		return owned[T]{}, usage("the id of the %s is empty; %s lists them", what, lister)
 	}
 	all, err := gather(list)
@@ -108,8 +109,8 @@ func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error
 	return only(hits, what, fmt.Sprintf("an id that begins with %q; %s lists them", id, lister))
 }
 
-// uniqueBy drops each item whose ID occurred earlier in the list, because proxies that share a
-// database list the same items.
+// uniqueBy removes items whose ID occurs earlier in the list. Proxies that share a database return
+// the same items.
 func uniqueBy[T any](all []T, id func(T) string) []T {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(one T) bool {
@@ -119,24 +120,24 @@ func uniqueBy[T any](all []T, id func(T) string) []T {
 	})
 }
 
-// match returns the item with the ID id. If no item has this ID, it returns all items that have the
-// name id or an ID that starts with id. A name must not take precedence over the ID of another item,
-// because clients can choose the names of sessions.
+// match returns the item with the given ID. If there is no such item, it returns all items whose
+// name is id or whose ID starts with id. A name must not take precedence over the ID of another
+// item, because clients can choose the names of sessions.
 func match[T any](all []T, id string, of func(T) (id, name string)) (hits []T) {
 	for _, one := range all {
 		its, name := of(one)
 		if its == id {
 			return []T{one}
 		}
-		if name == id || strings.HasPrefix(strings.ToLower(its), strings.ToLower(id)) { // people usually type IDs in lower case
+		if name == id || strings.HasPrefix(strings.ToLower(its), strings.ToLower(id)) { // people often type IDs in lower case
 			hits = append(hits, one)
 		}
 	}
 	return hits
 }
 
-// only returns the only hit. If there is not exactly one, it returns an error. In that error, what
-// names the kind of the items, and trait says what all hits have in common.
+// only returns the only hit, or an error if there is not exactly one. The error message uses what
+// to name the kind of item, and trait to describe what the hits have in common.
 func only[T any](hits []T, what, trait string) (one T, err error) {
 	switch len(hits) {
 	case 0:
@@ -147,14 +148,14 @@ func only[T any](hits []T, what, trait string) (one T, err error) {
 	return one, fmt.Errorf("%s have %s", text.Count(len(hits), what), trait)
 }
 
-// A listing is the list from one proxy, along with the proxy's process ID.
+// A listing is a list returned by a proxy, together with the proxy's process ID.
 type listing[T any] struct {
 	pid    int
-	driver string // driver of the proxy's state
+	driver string // how the proxy stores its state, such as "postgres"
 	all    []T
 }
 
-// listings returns the list of each running proxy.
+// listings calls list for each running proxy and returns the results.
 func listings[T any](list func(*control.Client) ([]T, error)) ([]listing[T], error) {
 	return askAll(func(client *control.Client) (of listing[T], err error) {
 		status, err := client.Status()
@@ -175,8 +176,8 @@ func joined[T any](lists []listing[T]) []T {
 	return all
 }
 
-// printListings prints a table. If there are several proxies, the last column contains their
-// process IDs.
+// printListings prints the lists as a table. If there are several proxies, the last column contains
+// their process IDs.
 func printListings[T any](w io.Writer, lists []listing[T], none, head string, row func(T) []string) error {
 	var rows [][]string
 	for _, of := range lists {
@@ -202,7 +203,7 @@ func group(use, short string, ls *cobra.Command, subs ...*cobra.Command) *cobra.
 	return c
 }
 
-// filterByConfig returns the proxies that are running with the given configuration file.
+// filterByConfig returns the proxies that run with the given configuration file.
 func filterByConfig(all []operator.Status, file string) ([]operator.Status, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
@@ -241,7 +242,7 @@ func actor() string {
 			return v
 		}
 	}
-	if u, err := user.Current(); err == nil && u.Username != "" { // hooks and services are started without the environment variables for the user name
+	if u, err := user.Current(); err == nil && u.Username != "" { // hooks and services are started without these environment variables
 		return u.Username
 	}
 	return fmt.Sprintf("uid %d", os.Getuid())

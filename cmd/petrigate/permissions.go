@@ -42,8 +42,8 @@ func (s stdio) permissions(system clientcfg.System, name string) error {
 	return nil
 }
 
-// notePermissionLists tells the user about an agent's permission lists, because importing servers
-// does not convert them.
+// notePermissionLists tells the user about an agent's permission lists, which are not converted
+// when servers are imported.
 func (s stdio) notePermissionLists(system clientcfg.System, name string) {
 	if client, lines, err := permissionLists(system, name); err == nil && len(lines) > 0 {
 		fmt.Fprintf(s.err, "note: %s has %s of permissions, which do not hold for tools that it reaches through petrigate; petrigate import %s --permissions prints them as rules\n",

@@ -13,22 +13,21 @@ import (
 
 // policyFlags selects a policy: either a configuration, or files with rules and nets.
 type policyFlags struct {
-	found       bool // whether the configuration was found in a directory that was given as an argument
+	found       bool // whether the configuration was found in a directory that was passed as an argument
 	rules, nets []string
 	configLoader
 }
 
-// add adds the flags to c. The verb in does appears in their help texts.
+// add adds the flags to c. Their help texts begin with the verb does.
 func (f *policyFlags) add(c *cobra.Command, does string) {
 	c.Flags().StringArrayVar(&f.rules, "rules", nil, does+" this `file` of rules instead of a configuration; may be given more than once")
 	c.Flags().StringArrayVar(&f.nets, "net", nil, does+" this `file` with a net; may be given more than once")
 }
 
-// bare reports whether rules files or net files were named. The command uses such files instead of
-// a configuration.
+// bare reports whether rules files or net files were named, to be used instead of a configuration.
 func (f *policyFlags) bare() bool { return len(f.rules)+len(f.nets) > 0 }
 
-// parse evaluates the flags and the arguments of c. The arguments are policy files as well.
+// parse evaluates the flags of c and its arguments, which are policy files too.
 func (f *policyFlags) parse(s stdio, c *cobra.Command, files []string) (err error) {
 	if f.configLoader, err = s.configLoader(c); err != nil {
 		return err
@@ -42,7 +41,7 @@ func (f *policyFlags) parse(s stdio, c *cobra.Command, files []string) (err erro
 	return nil
 }
 
-// load reads the policy's files.
+// load reads the policy from the selected files or the configuration.
 func (f *policyFlags) load() (policy.Source, error) {
 	if f.bare() {
 		return policy.FromFiles(f.rules, f.nets)

@@ -30,7 +30,7 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
-// printAnswer prints a JSON object with a single member, which has the given name and the value v.
+// printAnswer prints a JSON object that contains the format version and, under the given name, v.
 func printAnswer(w io.Writer, name string, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -41,9 +41,8 @@ func printAnswer(w io.Writer, name string, v any) error {
 	return printJSON(w, json.RawMessage(fmt.Sprintf(`{"version":1,%q:%s}`, name, b.Bytes())))
 }
 
-// answering turns c into a command that calls ask and prints the answer. The command prints the
-// answer with show or, if --json is set, as a JSON object that contains the answer under the given
-// name.
+// answering turns c into a command that calls ask and prints the answer: by calling show or, if
+// --json is set, as a JSON object that contains the answer under the given name.
 func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (answer any, show func() error, err error)) *cobra.Command {
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	c.RunE = func(_ *cobra.Command, args []string) error {
@@ -56,8 +55,8 @@ func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (
 	return c
 }
 
-// printEither prints an answer with show or, if asJSON is set, as a JSON object that contains the
-// answer under the given name.
+// printEither prints an answer by calling show or, if asJSON is set, as a JSON object that contains
+// the answer under the given name.
 func printEither(w io.Writer, asJSON bool, name string, answer any, show func() error) error {
 	if asJSON {
 		return printAnswer(w, name, answer)
@@ -77,8 +76,8 @@ func newInk(w io.Writer) text.Ink {
 // printProblems prints each problem along with its source line.
 func printProblems(w io.Writer, problems diag.List) { problems.Print(w, newInk(w)) }
 
-// checkRunnable prints warnings about the configuration. It returns an error if this machine cannot
-// run the configuration.
+// checkRunnable prints warnings about the configuration. It returns an error if the configuration
+// cannot be used on this machine.
 func checkRunnable(w io.Writer, c *config.Config) error {
 	warnings, err := daemon.Runnable(c)
 	printProblems(w, warnings)

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/terminal"
 )
 
-// A progress shows on a terminal how far a long operation has come. If the output is not a
+// A progress displays the progress of a long operation on a terminal. If the output is not a
 // terminal, it prints nothing.
 type progress struct {
 	w     io.Writer // nil if the output is not a terminal
@@ -16,7 +16,7 @@ type progress struct {
 	shown bool
 }
 
-// progressEvery is the interval between updates. Operations that take less time show no progress.
+// progressEvery is the interval between updates. Shorter operations display no progress.
 const progressEvery = 300 * time.Millisecond
 
 func newProgress(w io.Writer) *progress {

@@ -45,7 +45,7 @@ func newReload(s stdio) *cobra.Command {
 }
 
 // reloadError returns an error if the new policy was not put into force. If said is true, the
-// result was already printed, so the error has no message.
+// result has already been printed and the error has no message.
 func reloadError(r control.Reloaded, said bool) error {
 	code := map[string]int{control.Invalid: exitInvalid, control.Held: exitFailed, control.Failed: exitFailed}[r.Result]
 	switch {

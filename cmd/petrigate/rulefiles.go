@@ -16,7 +16,7 @@ import (
 )
 
 // addArguments sorts a command's arguments into rules, nets and the configuration, as if they had
-// been given with --rules, --net and --config. A directory stands for the configuration in it or,
+// been passed with --rules, --net and --config. A directory stands for the configuration in it or,
 // if it has none, for its rules and nets.
 func (f *policyFlags) addArguments(c *cobra.Command, files []string) error {
 	for _, file := range files {
@@ -97,9 +97,8 @@ var (
 	ofNet    = regexp.MustCompile(`(?m)^- |^\s*(- |\{)?\s*["']?(places|transitions|nets)["']?\s*:`)
 )
 
-// isNet reports whether a file contains nets. It uses the file's name, and distinguishes nets from
-// configurations by the keys in the file. It does not report errors in the file, because the code
-// that parses the file will report them.
+// isNet reports whether a file contains nets. If the name does not tell, isNet looks at the keys in
+// the file. It ignores errors in the file, which the parser will report later.
 func isNet(file string) bool {
 	ext := filepath.Ext(file)
 	if ext == ".pnml" || filepath.Ext(strings.TrimSuffix(file, ext)) == ".net" {
@@ -112,13 +111,13 @@ func isNet(file string) bool {
 	return err == nil && !ofConfig.Match(src) && ofNet.Match(src)
 }
 
-// isData reports whether a file with this extension is YAML or JSON.
+// isData reports whether ext is a file extension for YAML or JSON.
 func isData(ext string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json", ".jsonc"}, ext)
 }
 
-// below replaces each directory in the list with the rules files in it and its subdirectories,
-// except hidden ones. It keeps all other paths.
+// below replaces each directory in paths with the rules files in it and in its subdirectories,
+// skipping hidden subdirectories. It keeps all other paths.
 func below(paths []string) ([]string, error) {
 	var all []string
 	for _, path := range paths {

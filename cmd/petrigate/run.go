@@ -11,18 +11,18 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// run executes the command in args and returns the exit code of the program.
+// run executes the command in args and returns the program's exit code.
 func run(ctx context.Context, args []string, s stdio) int {
 	root := newRoot(s)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted") // the user sent the signal, so it does not matter which step was interrupted
+		err = errors.New("interrupted") // the user sent the signal, so it does not matter what was interrupted
 	}
 	return report(s.err, err)
 }
 
-// report prints err unless it was already printed, and returns the matching exit code.
+// report prints err unless it has already been printed, and returns the matching exit code.
 func report(w io.Writer, err error) int {
 	var coded *exitError
 	var problems diag.List

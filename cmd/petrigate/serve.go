@@ -69,8 +69,8 @@ func newServe(s stdio) *cobra.Command {
 	return c
 }
 
-// serve runs a proxy until ctx is canceled or its stdio client disconnects. The reload settings in
-// o determine how the configuration is reloaded.
+// serve runs a proxy until ctx is canceled or its stdio client disconnects. The caller sets only
+// the fields of o for reloading the configuration; serve sets the rest.
 func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) error {
 	result, known, err := daemon.Policy(ctx, cfg)
 	if err != nil {
@@ -81,7 +81,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 		return err
 	}
 	daemon.TuneMemory()
-	defer daemon.OutlivePipes()() // wait until everything has ended and the last log lines have been written
+	defer daemon.OutlivePipes()() // wait for everything to stop and for the last log lines to be written
 	level := new(slog.LevelVar)
 	level.Set(daemon.Level(cfg.Log.Level))
 	log := logHandler(s.err, cfg.Log, level)
@@ -93,7 +93,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 	if say != nil && cfg.Log.Format != "json" {
 		o.Narration, o.Ink = s.err, newInk(s.err)
 	}
-	if o.Load != nil && !terminal.Is(s.in) { // a proxy that a person started must end when its terminal is closed
+	if o.Load != nil && !terminal.Is(s.in) { // a proxy that a person started must end when the terminal is closed
 		o.HangUps = s.hup.claim()
 	}
 	d, err := daemon.New(o)
@@ -107,8 +107,7 @@ func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) e
 	return d.Run(ctx, s.in, s.out, say)
 }
 
-// quietFlag adds the flag --quiet. The returned function lowers the log level if the flag was
-// given.
+// quietFlag adds the --quiet flag. The returned function lowers the log level if the flag is set.
 func quietFlag(c *cobra.Command) func(level *string) error {
 	quiet := c.Flags().BoolP("quiet", "q", false, "show only problems, approvals and operator actions")
 	return func(level *string) error {
@@ -122,8 +121,8 @@ func quietFlag(c *cobra.Command) func(level *string) error {
 	}
 }
 
-// logHandler returns a log handler. Unless the configuration specifies a format, the handler writes
-// readable text to a terminal and JSON to anything else.
+// logHandler returns a log handler that writes in the configured format. The default is readable
+// text on a terminal and JSON elsewhere.
 func logHandler(w io.Writer, c config.Log, level slog.Leveler) slog.Handler {
 	if c.Format == "json" || c.Format != "text" && !terminal.Is(w) {
 		return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})

@@ -21,7 +21,7 @@ import (
 )
 
 // serviceFlags determines whether petrigate connect --hooks creates a user service. If neither flag
-// is given, the user is asked at the terminal, if there is one.
+// is given, the user is asked, if there is a terminal.
 type serviceFlags struct{ make, skip bool }
 
 func (f *serviceFlags) add(c *cobra.Command) {
@@ -40,8 +40,8 @@ func (f *serviceFlags) check(hooks bool) error {
 	return nil
 }
 
-// serviceManager returns the user's service manager, or nil if petrigate does not support the
-// service manager of this operating system.
+// serviceManager returns the user's service manager, or nil if petrigate does not support any on
+// this operating system.
 func serviceManager(s clientcfg.System) *service.Manager {
 	return service.ManagerOf(service.System{OS: s.OS, Home: s.Home, Env: s.Env, UID: os.Getuid()})
 }
@@ -57,9 +57,9 @@ func (f *serviceFlags) serviceFor(ctx context.Context, d *takeover.Driver, progr
 	}
 }
 
-// serviceVariables returns this process's environment variables for the directories of petrigate
-// and of the programs that petrigate starts. The service needs them, because it is not started from
-// a shell that has them.
+// serviceVariables returns those of this process's environment variables that specify directories
+// for petrigate and the programs it starts. The service needs them because it is not started from
+// the user's shell.
 func serviceVariables(c *config.Config) (all []service.Variable) {
 	names := []string{"PETRIGATE_RUNTIME_DIR", "XDG_STATE_HOME"}
 	if runtime.GOOS != "linux" { // on Linux, the service manager sets this variable
@@ -78,8 +78,9 @@ func serviceVariables(c *config.Config) (all []service.Variable) {
 	return all
 }
 
-// configVariables returns the names of the variables that the configuration reads and that are set
-// in this process. It leaves out variables that are set in all processes of the user.
+// configVariables returns the names of the environment variables that the configuration refers to
+// and that are set in this process. It leaves out variables that are set in all of the user's
+// processes.
 func configVariables(ctx context.Context, path string, c *config.Config) (names []string) {
 	common := []string{"HOME", "USER", "LOGNAME", "APPDATA", "XDG_CONFIG_HOME"}
 	common = append(common, list.Map(serviceVariables(c), func(v service.Variable) string { return v.Name })...)
@@ -90,7 +91,7 @@ func configVariables(ctx context.Context, path string, c *config.Config) (names 
 		}
 		return value, set
 	}
-	_, _ = config.Load(config.Options{Path: path, Env: env, Fetch: daemon.Fetching(ctx)}) // cannot fail: the configuration has been loaded before
+	_, _ = config.Load(config.Options{Path: path, Env: env, Fetch: daemon.Fetching(ctx)}) // errors are ignored, because the configuration has already been loaded successfully
 	slices.Sort(names)
 	return names
 }

@@ -27,10 +27,10 @@ func newSessions(s stdio) *cobra.Command {
 	return c
 }
 
-// findSession finds a session by its ID, by a prefix of its ID, or by its name.
+// findSession finds a session by its ID, by a prefix of its ID, or by name.
 func findSession(id string) (owned[operator.SessionInfo], error) {
 	const lister = "petrigate sessions ls"
-	if id == "" { // the argument may come from a shell variable that is not set
+	if id == "" { // the argument may come from an unset shell variable
 		return owned[operator.SessionInfo]{}, usage("the id of the session is empty; %s lists them", lister)
 	}
 	all, err := gather((*control.Client).ListSessions)
@@ -43,8 +43,8 @@ func findSession(id string) (owned[operator.SessionInfo], error) {
 	return only(hits, "session", fmt.Sprintf("the name %q, or an id that begins with it; %s lists them", id, lister))
 }
 
-// compareByClients orders proxies: one with clients of the session comes before one that only lists
-// the session.
+// compareByClients orders copies of a session that different proxies list: the copy of a proxy that
+// has clients of the session comes first.
 func compareByClients(a, b operator.SessionInfo) int {
 	return cmp.Compare(min(len(b.Clients), 1), min(len(a.Clients), 1))
 }
@@ -62,8 +62,8 @@ func sessionsList(s stdio) *cobra.Command {
 	})
 }
 
-// uniqueSessions removes duplicate sessions, so that each session is in the list of only one proxy.
-// Proxies that share a database list the same sessions.
+// uniqueSessions removes duplicate sessions, so that each session is on only one list. Proxies that
+// share a database list the same sessions.
 func uniqueSessions(lists []listing[operator.SessionInfo]) []listing[operator.SessionInfo] {
 	best := map[string]*operator.SessionInfo{}
 	for _, of := range lists {
@@ -118,7 +118,7 @@ func idleFor(o operator.SessionInfo) string {
 	return terminal.Age(o.Used)
 }
 
-// holder describes the process that currently holds a session in a database.
+// holder describes the process that is using a session in a database.
 func holder(o operator.SessionInfo) string {
 	switch {
 	case o.Gone:
@@ -191,8 +191,8 @@ func printSession(w io.Writer, o operator.SessionInfo) {
 	}
 }
 
-// outcomeNote returns a note about a call that is still open, or that has an unknown outcome. The
-// note contains the command for settling the call.
+// outcomeNote returns a note about a call whose outcome is unknown or not recorded yet, or "" for
+// any other call. If the outcome is unknown, the note contains the command for settling the call.
 func outcomeNote(session string, call operator.CallInfo) string {
 	switch {
 	case call.Outcome != "":
@@ -207,7 +207,7 @@ func outcomeNote(session string, call operator.CallInfo) string {
 	return ""
 }
 
-// identifiedBy describes how the proxy knows that a call belongs to the session.
+// identifiedBy describes how the session was chosen, with its name if it has one.
 func identifiedBy(o operator.SessionInfo) string {
 	if o.Name == "" {
 		return o.By

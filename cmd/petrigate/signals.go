@@ -8,15 +8,14 @@ import (
 	"syscall"
 )
 
-// hangUps receives SIGHUP. This signal means either that the terminal is gone or that a daemon must
+// hangUps receives SIGHUP, which means either that the terminal is gone or that a daemon must
 // reload its configuration.
 type hangUps struct {
 	claimed  atomic.Bool
 	received chan struct{}
 }
 
-// A signalError is the cancellation cause of a context that a signal has canceled. It contains the
-// signal.
+// A signalError is the cancellation cause of a context that was canceled by a signal.
 type signalError struct{ os.Signal }
 
 // Error names the signal.
@@ -26,7 +25,7 @@ func (e signalError) Error() string { return e.String() + " signal received" }
 func (signalError) Is(err error) bool { return err == context.Canceled } //nolint:errorlint // it asks for this very one
 
 // endBySignal calls end on the first interrupt or SIGTERM. A second signal ends the program
-// immediately, because it may take a while to notify people who are waiting.
+// immediately, because a graceful shutdown may take a while.
 func endBySignal(end context.CancelCauseFunc) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -40,7 +39,7 @@ func endBySignal(end context.CancelCauseFunc) {
 // newHangUps starts receiving SIGHUP. Until claim is called, each SIGHUP calls end.
 func newHangUps(end context.CancelCauseFunc) *hangUps {
 	h := &hangUps{received: make(chan struct{}, 1)}
-	if signal.Ignored(syscall.SIGHUP) { // the signal is ignored, for example, under nohup
+	if signal.Ignored(syscall.SIGHUP) { // SIGHUP is ignored, for example, under nohup
 		return h
 	}
 	signals := make(chan os.Signal, 1)
@@ -61,8 +60,8 @@ func newHangUps(end context.CancelCauseFunc) *hangUps {
 	return h
 }
 
-// claim returns a channel that receives later SIGHUP signals. After that, SIGHUP no longer ends the
-// program.
+// claim returns a channel that receives later SIGHUP signals. From then on, SIGHUP no longer ends
+// the program.
 func (h *hangUps) claim() <-chan struct{} {
 	if h == nil {
 		return nil

@@ -69,7 +69,7 @@ func newStart(s stdio) *cobra.Command {
 	return c
 }
 
-// databaseFlag adds the flag --config, which makes the command write to a database instead of
+// databaseFlag adds the --config flag, which makes the command write to a database instead of
 // contacting a proxy.
 func databaseFlag(c *cobra.Command) *string {
 	return c.Flags().String("config", "", "write to the database of this configuration `file`, whether or not a proxy runs")
@@ -98,8 +98,8 @@ func switchInDatabase(s stdio, on bool, session string, pid int, file string, or
 	})
 }
 
-// resolveSession returns the ID of the session with the given ID or name. If the database cannot be
-// read, it returns its argument unchanged, so that a stop takes effect nevertheless.
+// resolveSession returns the ID of the session with the given ID or name. If the session cannot be
+// looked up, it returns its argument unchanged, so that a stop still takes effect.
 func resolveSession(p *proxy.Proxy, session string) string {
 	if session == "" {
 		return ""
@@ -111,9 +111,9 @@ func resolveSession(p *proxy.Proxy, session string) string {
 	return session
 }
 
-// switchProxies stops or restarts calls at all running proxies, at the proxy that has the session,
-// or at the proxy with the process ID pid. It prints the results. If ask is not nil, switchProxies
-// first calls ask with the proxies, to prompt for their PINs.
+// switchProxies stops or restarts calls and prints the results. It acts on the proxy that has the
+// session, on the proxy with the process ID pid or, if neither is given, on all running proxies. If
+// ask is not nil, switchProxies first calls it with these proxies to prompt for their PINs.
 func switchProxies(s stdio, on bool, session string, pid int, ask func([]*control.Client) error, order func(*control.Client, string) (operator.Stopping, error)) error {
 	clients, session, err := switchTargets(session, pid)
 	if errors.Is(err, errNoProxy) {
@@ -126,7 +126,7 @@ func switchProxies(s stdio, on bool, session string, pid int, ask func([]*contro
 		return err
 	}
 	var failed []error
-	for _, client := range clients { // if one proxy does not respond, the others must be stopped nevertheless
+	for _, client := range clients { // if one proxy does not respond, the others must still be stopped
 		status, err := client.Status()
 		if err != nil {
 			failed = append(failed, err)

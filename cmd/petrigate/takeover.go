@@ -21,7 +21,7 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// deskFlags holds the flags that are common to the commands that change client files.
+// deskFlags holds the flags shared by the commands that change clients' files.
 type deskFlags struct {
 	file       string
 	yes, force bool
@@ -32,7 +32,7 @@ func (f *deskFlags) add(c *cobra.Command) {
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "write without confirmation")
 }
 
-// desk returns a driver that knows this machine's clients, files and proxies.
+// desk returns a driver for this machine's clients, files and proxies.
 func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Driver, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -53,7 +53,7 @@ func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Driver, error)
 	return d, nil
 }
 
-// withExitCode wraps an error from the takeover package so that it has the matching exit code.
+// withExitCode wraps an error from the takeover package so that it leads to the right exit code.
 func withExitCode(err error) error {
 	var wrong *takeover.UsageError
 	if errors.As(err, &wrong) {
@@ -113,9 +113,9 @@ func newImport(s stdio) *cobra.Command {
 	return c
 }
 
-// importTarget sets i.Config to the configuration that receives the servers. If that file was found
-// in the working directory and is trusted, the returned function renews the trust after the import
-// has changed the file. Otherwise, the returned function is nil.
+// importTarget sets i.Config to the path of the configuration that receives the servers. If that
+// file was found in the working directory and is trusted, importTarget returns a function that
+// renews the trust after the import has changed the file; otherwise, it returns nil.
 func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func() error, err error) {
 	r, err := s.configLoader(c)
 	if err != nil {
@@ -149,8 +149,8 @@ func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func(
 }
 
 // configPath returns the absolute path of the configuration for a command that does more than read
-// it. If the configuration was found in the working directory, the returned function trusts accepts
-// only its trusted content. Otherwise, trusts is nil.
+// it. If the configuration was found in the working directory, trusts accepts only the content that
+// the user trusts; otherwise, trusts is nil.
 func (s stdio) configPath(c *cobra.Command) (path string, trusts func(string, []byte) bool, err error) {
 	r, err := s.configLoader(c)
 	if err != nil {
@@ -220,8 +220,8 @@ func newConnect(s stdio) *cobra.Command {
 	return c
 }
 
-// fillConnection sets the fields of n for the configuration, its servers and this program's command
-// line.
+// fillConnection loads the configuration and sets the fields of n that specify its path, its
+// servers and the command line for this program.
 func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config.Config, error) {
 	path, trusts, err := s.configPath(c)
 	if errors.Is(err, config.ErrNotFound) {
@@ -248,7 +248,7 @@ func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config
 }
 
 // connectHooks installs petrigate as a hook of the client. If the configuration serves hooks over
-// HTTP, the hook uses that URL.
+// HTTP, the hook uses the URL of the proxy.
 func (s stdio) connectHooks(c *cobra.Command, d *takeover.Driver, h takeover.HookConnection, run serviceFlags, deny bool) error {
 	n := takeover.Connection{Client: h.Client}
 	loaded, err := s.fillConnection(c, &n)
@@ -272,8 +272,8 @@ func (s stdio) connectHooks(c *cobra.Command, d *takeover.Driver, h takeover.Hoo
 	return withExitCode(d.ConnectHooks(c.Context(), h))
 }
 
-// headersOf parses the values of --header. Its errors never quote a header, because a header may
-// contain a secret.
+// headersOf parses the values of --header. Its errors never quote a header, which may contain a
+// secret.
 func headersOf(lines []string) (all splice.Object, err error) {
 	for _, line := range lines {
 		name, value, ok := strings.Cut(line, ":")

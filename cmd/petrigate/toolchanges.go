@@ -84,9 +84,9 @@ func toolsAccept(s stdio) *cobra.Command {
 	return c
 }
 
-// acceptAll accepts each change at its proxy and returns the accepted changes. If a proxy refuses a
-// change, acceptAll sends that proxy no further requests, because each wrong PIN counts; other
-// proxies are not affected.
+// acceptAll accepts the changes at their proxies and returns those that were accepted. If a proxy
+// refuses a change, acceptAll sends that proxy no further requests, because each wrong PIN counts;
+// other proxies are not affected.
 func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (accepted []owned[operator.ToolChange], err error) {
 	refused := map[string]bool{}
 	var failed []error
@@ -104,8 +104,8 @@ func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (acc
 	return accepted, errors.Join(failed...)
 }
 
-// changedTools returns the tools of running proxies whose current definition has not been accepted.
-// If names is not empty, it returns only the tools that match at least one name.
+// changedTools returns the tools on running proxies whose current definition has not been accepted.
+// If names is not empty, it returns only those that match at least one name.
 func changedTools(names []string) ([]owned[operator.ToolChange], error) {
 	all, err := gather((*control.Client).ToolChanges)
 	return slices.DeleteFunc(all, func(o owned[operator.ToolChange]) bool {
@@ -115,15 +115,14 @@ func changedTools(names []string) ([]owned[operator.ToolChange], error) {
 	}), err
 }
 
-// ofProxy returns the tool changes at the proxy with the given process ID.
+// ofProxy returns the tool changes on the proxy with the given process ID.
 func ofProxy(found []owned[operator.ToolChange], pid int) ([]owned[operator.ToolChange], error) {
 	having := uniqueBy(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.client.Path })
 	one, err := selectProxy(clientsOf(having), pid, "such a change")
 	return slices.DeleteFunc(found, func(o owned[operator.ToolChange]) bool { return err == nil && o.client.Path != one.Path }), err
 }
 
-// distinctChanges removes duplicate tool changes. They occur if several proxies report the same
-// change.
+// distinctChanges removes duplicates, which occur if several proxies report the same change.
 func distinctChanges(found []owned[operator.ToolChange]) []operator.ToolChange {
 	distinct := uniqueBy(slices.Clone(found), func(o owned[operator.ToolChange]) string { return o.it.Canonical + " " + o.it.Hash })
 	return append([]operator.ToolChange{}, list.Map(distinct, func(o owned[operator.ToolChange]) operator.ToolChange { return o.it })...)

@@ -33,7 +33,7 @@ func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config)
 }
 
 // listedTools returns the tools in the recorded list. Without such a list, it returns the tools
-// that the upstreams currently list, and the names of upstreams that did not answer.
+// that the upstreams currently list, and the names of the upstreams that did not answer.
 func (f checkFlags) listedTools(ctx context.Context, s stdio, cfg *config.Config) (tools []check.ListedTool, missing []string, err error) {
 	if f.tools != "" {
 		tools, err = recordedTools(f.tools)
@@ -55,8 +55,8 @@ func recordedTools(path string) ([]check.ListedTool, error) {
 	return tools, nil
 }
 
-// liveTools asks the upstreams for their tools. For each upstream that did not answer, it prints
-// the reason. If some upstreams did not answer and there are no tools at all, it returns an error.
+// liveTools asks the upstreams for their tools. For each upstream that does not answer, it prints
+// the reason. If an upstream does not answer and the others have no tools, it returns an error.
 func liveTools(ctx context.Context, s stdio, cfg *config.Config) (tools []check.ListedTool, missing []string, err error) {
 	if err := checkRunnable(s.err, cfg); err != nil {
 		return nil, nil, err

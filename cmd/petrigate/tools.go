@@ -29,7 +29,7 @@ func newTools(s stdio) *cobra.Command {
 }
 
 // listTools asks the proxy that has the session for its tools. If session is empty, it asks all
-// proxies for theirs.
+// proxies.
 func listTools(session string) ([]listing[operator.ToolInfo], error) {
 	if session == "" {
 		return listings(func(client *control.Client) ([]operator.ToolInfo, error) { return client.Tools("") })
@@ -47,7 +47,7 @@ func printTools(w io.Writer, lists []listing[operator.ToolInfo]) error {
 	err := printListings(w, lists, "no tools", "CANONICAL|BARE|EXPOSED|NOW", func(t operator.ToolInfo) []string {
 		return []string{t.Canonical, t.Bare, t.Exposed, t.Says}
 	})
-	gap := "\n" // print an empty line after the table
+	gap := "\n" // an empty line between the table and the text below it
 	for _, of := range lists {
 		if len(of.all) == 0 || err != nil {
 			continue
@@ -66,8 +66,8 @@ func printTools(w io.Writer, lists []listing[operator.ToolInfo]) error {
 	return err
 }
 
-// warnOfTools prints the warnings of the running proxies about their tools. It ignores proxies that
-// have stopped responding, because their tools have already been printed.
+// warnOfTools prints the warnings that running proxies have about their tools. It ignores proxies
+// that have stopped responding: their tools have already been printed.
 func warnOfTools(s stdio) {
 	found, err := running()
 	if err != nil {

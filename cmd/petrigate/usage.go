@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// strictUsage makes incorrect usage of c and its subcommands an error. The error explains the
-// correct usage and leads to the exit code for usage errors.
+// strictUsage makes incorrect use of c and its subcommands an error that explains the correct use
+// and leads to the exit code for usage errors.
 func strictUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(wrongFlag)
 	if c.HasSubCommands() {
@@ -65,7 +65,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 	return usage("%w%s; see %s --help", err, hint, c.CommandPath())
 }
 
-// newHelp returns the command that prints the help for another command or for a help topic.
+// newHelp returns the command that prints the help for another command or a help topic.
 func newHelp(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use: "help [verb]", Short: "Print the help of a verb, or of a topic",

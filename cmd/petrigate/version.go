@@ -10,7 +10,7 @@ import (
 // version is set by the linker in release builds.
 var version = ""
 
-// versionString returns the release version or, in other builds, the module version.
+// versionString returns the release version, the module version or, if neither is known, "dev".
 func versionString() string {
 	if version != "" {
 		return version
