@@ -2,8 +2,144 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
+
+	"github.com/petrigate/petrigate/gate/listing"
+	"github.com/petrigate/petrigate/gate/naming"
 )
+
+// A Prepared is a call and its names. The names do not depend on the state, so they can be computed
+// before a state is locked. A Prepared is not safe for concurrent use.
+type Prepared struct {
+	// Offered lists the tools that can be called. If not nil, it overrides [State.Tools]; see
+	// [Session.Offer].
+	Offered []Call
+
+	judgement judgement
+}
+
+// Prepare computes the names of c. The arguments of c must not change while the call is open.
+func (p *Policy) Prepare(c Call) *Prepared {
+	q := &preparedCall{call: c}
+	q.judgement.name(p, &q.call)
+	return &q.Prepared
+}
+
+// Reset prepares q for the call c under policy p, reusing its memory; see [Policy.Prepare]. The
+// caller must not modify c while q is in use.
+func (q *Prepared) Reset(p *Policy, c *Call) {
+	q.clear()
+	q.judgement.name(p, c)
+}
+
+// preparedCall holds a prepared call and the call itself.
+type preparedCall struct {
+	Prepared
+	call Call
+}
+
+// maxSpare limits the number of findings whose memory is reused.
+const maxSpare = 128
+
+// clear resets q but keeps its memory for the next call.
+func (q *Prepared) clear() {
+	keyed := cmp.Or(q.judgement.keyed, q.judgement.spare)
+	findings := q.judgement.findings
+	*q = Prepared{}
+	if n := cap(findings); n > len(q.judgement.findingRoom) && n <= maxSpare {
+		q.judgement.findings = findings[:0]
+		clear(findings[:n])
+	}
+	if keyed != nil {
+		keyed.clear()
+		q.judgement.spare = keyed
+	}
+}
+
+// name computes the labels of c under policy p. They do not depend on the state. All other fields
+// of j must be zero, except withoutMaps and memory for reuse.
+func (j *judgement) name(p *Policy, c *Call) {
+	j.policy, j.call = p, c
+	j.tools = naming.Physical(c, j.toolRoom[:0])
+	if p.rows {
+		j.row = p.Row(c)
+	}
+	if j.withoutMaps {
+		j.labels = naming.WithPatterns(append(j.labelRoom[:0], j.tools...), p.names.Patterns())
+	} else {
+		j.labels = p.names.Labels(c, j.tools, j.labelRoom[:0])
+	}
+	j.set = p.index.Find(j.labels, j.setRoom[:])
+	if p.keyed != nil && !j.withoutMaps {
+		j.plan()
+	}
+}
+
+// namedCall is a call and the names that a policy gives to it.
+type namedCall struct {
+	policy      *Policy
+	call        *Call
+	tools       []naming.Label // physical names of the call
+	labels      []naming.Label // labels given by the policy, physical names first
+	withoutMaps bool           // whether names from maps are left out of labels
+}
+
+// judgement collects the verdicts on a call in a given state. [judgement.name] must be called
+// before [judgement.classify].
+type judgement struct {
+	namedCall
+	state *State
+	set   listing.Set // nets that might apply to the call
+
+	keyed *keyedCall // nil if no net with a key applies or the arguments are unknown
+	spare *keyedCall // cleared plans whose memory is reused for keyed
+
+	findings findings // findings in policy order, except those of nets that abstain and do not change
+	room     []choice // empty slice with capacity for the choices of the next net
+	blocked  bool
+	manual   bool
+	known    bool       // whether an active net gates, or lists as free, a name that the call certainly has
+	replayed bool       // whether the call was made regardless of the verdicts
+	offered  []Call     // tools that can be called; nil means those in the state
+	world    world      // the world to evaluate; the zero value is acting
+	row      string     // fingerprint of the call (see [argument.Fingerprint]); empty if no net counts equal calls in a row
+	ticked   []NetDelta // clock changes in the evaluated nets
+	shadows  []subject  // nets in shadow mode that apply to the call
+
+	waived []naming.Label // uncertain names about which a person is asked
+
+	// Preallocated space for the usual case, so that a decision needs few allocations.
+	toolRoom    [3]naming.Label
+	labelRoom   [4]naming.Label
+	findingRoom [5]finding
+	choiceRoom  [5]choice
+	scratchRoom [8]int
+	setRoom     [4]uint64
+}
+
+// A world selects the nets that a judgement evaluates and the state that it uses.
+type world uint8
+
+const (
+	acting   world = iota // selects the nets that enforce
+	enforced              // selects the nets in shadow mode, in their state as if they had blocked calls
+	actual                // selects the nets in shadow mode, in their state after all calls made, as far as possible
+)
+
+// names returns the names that the policy and the evaluated nets give to the call.
+func (j *judgement) names() []Name {
+	ls := j.labels
+	if len(j.waived) > 0 {
+		ls = naming.Merge(slices.Clip(ls), j.waived)
+	}
+	for i := range j.findings {
+		if f := &j.findings[i]; f.kind != Abstain && f.net.Labels == nil && f.net.own.Adds() {
+			ls = naming.Merge(slices.Clip(ls), f.labels)
+		}
+	}
+	return naming.Names(ls)
+}
 
 // Verdicts returns the verdicts of the last decision, except those of nets that abstain or are in
 // shadow mode.
