@@ -9,7 +9,7 @@ type Event int
 
 // Events returned by [Hold.Wait].
 const (
-	Ended    Event = iota // the person has answered, the time has passed, or the client has stopped waiting
+	Ended    Event = iota // the person has answered, time is up, or the client has stopped waiting
 	Gone                  // the call that showed the question to the client's user is gone
 	Unasked               // the client has not shown the question
 	Progress              // a progress notification is due

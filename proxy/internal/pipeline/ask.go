@@ -100,7 +100,7 @@ func (q *askedCall) toolChanged() bool {
 
 // redeem asks the gate for a new decision, using the consent given in r. If the call is admitted,
 // the consent is used up. If the call now needs a different consent, redeem returns the answer to
-// the call. The result used is false if another call has already used the consent.
+// the call. used is false if another call has already used the consent.
 func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	shown := q.Approvals.Look(r)
 	if shown.Answer.State != approval.Approved {

@@ -46,7 +46,7 @@ type Call struct {
 	Headers http.Header  // HTTP headers, which must mirror some of the arguments; if nil, they are not checked
 
 	admitting    admission.Call   // the call as described to admission; its Gate field is set together with Tool
-	approved     *rounds.Approved // members that a person has approved; nil if no person was asked
+	approved     *rounds.Approved // parts that a person approved besides the arguments; nil if no person was asked
 	trace        *callTrace       // nil if the call is not traced
 	emulatesTask bool             // whether the server runs the call as a task without the client's knowledge
 
@@ -176,8 +176,8 @@ func (s *callState) setStop(stop context.CancelCauseFunc) {
 	}
 }
 
-// markAnswered marks the call as answered. The result first is false if the call was already
-// answered. The result wanted reports whether the client is still waiting for the answer.
+// markAnswered marks the call as answered. first is false if it was already answered, and wanted
+// reports whether the client is still waiting for the answer.
 func (s *callState) markAnswered() (first, wanted bool, stop context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,8 +200,8 @@ type completion struct {
 	round    []byte // an InputRequiredResult to send instead of the reply
 }
 
-// An input is the input sent by a client in a further round of a call (inputResponses and
-// requestState, since revision 2026-07-28). The zero value is the input of a first round.
+// An input holds the inputResponses and the requestState sent by a client in a further round of a
+// call (since revision 2026-07-28). The zero value stands for a first round.
 type input struct {
 	responses []byte // the inputResponses object; nil if none
 	state     string // the server's own requestState

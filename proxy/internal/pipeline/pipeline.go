@@ -77,7 +77,7 @@ type suspendedCall struct {
 	ticket *admission.Ticket
 	call   *Call // the first round; nil if the call is stored in [Options.Rounds]
 
-	approved *rounds.Approved // members that a person has approved; nil if no person was asked
+	approved *rounds.Approved // parts that a person approved besides the arguments; nil if no person was asked
 
 	// inflight and asked are set only for a server that uses revision 2025-11-25, which is waiting
 	// for the answers.

@@ -16,10 +16,10 @@ import (
 )
 
 // A server that uses revision 2025-11-25 can send a request outside any call without naming the
-// client, and its process as a whole holds the state that it keeps for a client. A session can
-// therefore have a dedicated connection: a process or an HTTP session of its own. The connection
-// starts with the session's first call to the server and ends with the session. Lists are still
-// requested on the shared connection.
+// client, and keeps a client's state per process. A session can therefore have a dedicated
+// connection: a process or an HTTP session of its own. The connection starts with the session's
+// first call to the server and ends with the session. Lists are still requested on the shared
+// connection.
 
 // dedicatedIdle is how long a dedicated connection for clients without sessions may stay unused
 // before it is closed.

@@ -1,11 +1,11 @@
-// Package relay serves the requests of clients that are not calls: lists, resources, prompts,
-// completion, subscriptions and log levels. It also notifies clients of changes. If the nets would
-// refuse a prompt or resource, requests about it are also refused here.
+// Package relay serves clients' requests that are not calls: lists, resources, prompts, completion,
+// subscriptions and log levels. It also notifies clients of changes. If the nets would refuse a
+// prompt or resource, requests about it are refused here, too.
 //
 // [Relay] is the main type; each file serves one kind of request. Requests run on the goroutines of
 // their callers. Each table is replaced as a whole and read without a lock; serverLevel.mu and
-// watchedResources.mu are held while a change is sent to a server, so that the last message to it
-// is the latest.
+// watchedResources.mu are held while a change is sent to a server, so that the server's last
+// message is the latest one.
 package relay
 
 import (

@@ -120,8 +120,8 @@ const (
 )
 
 // mayHaveOwnPrefix reports whether doc contains the letters of the prefix, or escapes that may
-// represent them. It examines at most looks slashes and backslashes. If doc contains more, done is
-// false.
+// represent them. looks limits how many slashes and backslashes it examines. If doc contains more,
+// done is false.
 func mayHaveOwnPrefix(doc []byte, looks int) (may, done bool) {
 	for at := 0; ; at++ {
 		i := bytes.IndexByte(doc[at:], '/')

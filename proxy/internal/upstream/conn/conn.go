@@ -1,12 +1,11 @@
-// Package conn contains the common code for connections to MCP servers over any transport. It opens
-// no connection itself.
+// Package conn implements the parts common to connections to MCP servers over any transport. It
+// opens no connection itself.
 //
 // A [Conn] is a connection; packages stdio, httpsse and streamable implement it. An [Exchange] is a
 // [Request] with its future [Reply]. A [Dispatcher] routes the messages that a server sends on one
 // stream: replies to their exchanges ([Pending]), requests to the proxy ([ServerRequests]), and
 // notifications. A [Host] holds what all connections of one upstream have in common. [Lost],
-// [StatusError] and [ErrNotSent] tell whether a server may have seen a request that was not
-// answered.
+// [StatusError] and [ErrNotSent] tell whether a server may have seen an unanswered request.
 //
 // # Goroutines and locks
 //
