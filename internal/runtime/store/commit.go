@@ -176,7 +176,7 @@ func splitDropped(batch []*queued) (valid, lost []*queued) {
 	return valid, lost
 }
 
-// finishBatch ends the steps with the database's results, and returns the committed steps that
+// finishBatch ends each step with its result from the database, and returns the committed steps that
 // still need a flush. If the recorder cannot write the records, the admitted calls are not sent but
 // settled as failures.
 func (c *committer) finishBatch(steps []*queued) (all unflushed) {

@@ -39,7 +39,7 @@ type DurableOptions struct {
 	Policy   *gate.Policy
 	Active   []string         // active nets; nil: all
 	Recorder *audit.Recorder  // receives a copy of the records once they are in the database; may be nil
-	Logger   *slog.Logger     // nil: discard
+	Logger   *slog.Logger     // nil: nothing is logged
 	Now      func() time.Time // nil: time.Now
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// part holds the states of the nets in one scope, which several sessions share.
+// part holds the states of the nets shared by one principal's sessions or by all sessions.
 type part struct {
 	scope gate.Scope
 	nets  []int // indexes of the scope's nets in the policy

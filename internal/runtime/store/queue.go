@@ -190,7 +190,7 @@ type gathering struct {
 	lastCommit time.Duration // duration of the last commit
 	expected   int           // expected number of steps: those of the last commit plus those staged during it
 	hadStale   bool          // the last commit had stale steps, which are immediately decided again
-	contention int           // number of further commits that expect other processes to change the same parts
+	contention int           // number of further commits during which contention is expected
 }
 
 // Limits of gathering.

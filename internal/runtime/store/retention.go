@@ -26,7 +26,7 @@ const (
 type Retention struct {
 	*committer
 	keep  time.Duration
-	pause func(ctx context.Context, t time.Duration) error // waits between transactions, so that calls have priority
+	pause func(ctx context.Context, t time.Duration) error // waits between transactions, to give calls priority
 }
 
 // NewRetention returns a Retention that removes records older than keep.

@@ -19,7 +19,7 @@ import (
 // checks the stops again. A stop that the database could not store applies only to this process;
 // see [Stops.Watch].
 type Stops struct {
-	recorder *audit.Recorder // records uses of the switch if there is no database
+	recorder *audit.Recorder // records uses of the switch; not used with a database
 	database backend.Backend // nil: no database
 
 	useMu sync.Mutex // serializes uses of the switch and writes of local stops

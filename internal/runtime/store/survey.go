@@ -204,7 +204,7 @@ func (s *survey) kind(r *backend.Record) (event string, call uint64) {
 	return e.Event, e.Call
 }
 
-// whole reports whether all of the chain's records are to be removed.
+// whole reports whether the event will remove all of the chain's records.
 func (s *survey) whole(c *oldChain) bool { return c.through.Seq >= s.ends[c.writer] }
 
 // overLimit reports whether the chain must wait for the next event because this event already

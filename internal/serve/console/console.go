@@ -24,7 +24,7 @@ type Options struct {
 	Feed   *audit.Feed      // new audit records; nil: the console shows no calls
 	Past   trail.Source     // earlier audit records; nil: none are stored
 	Way    Way              // finds calls that would unlock a refused call; may be nil
-	Log    *slog.Logger     // nil: discard
+	Log    *slog.Logger     // nil: nothing is logged
 	Now    func() time.Time // nil: time.Now
 }
 

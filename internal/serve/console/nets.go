@@ -316,8 +316,8 @@ func arcs(n *draw.Net, t draw.Transition, in bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// An explanation describes how a call without arguments would be decided, and after which calls it
-// would be allowed.
+// An explanation describes how a call without arguments would be decided, and which calls must
+// succeed before it would be allowed.
 type explanation struct {
 	Tool     string
 	Decision string // "allow", "ask" or "refuse"
@@ -330,8 +330,8 @@ type explanation struct {
 // A blockRow names a net that refuses a call or requires an approval.
 type blockRow struct{ Net, Rule, Reason string }
 
-// A callRow is one call in the sequence after which the explained call would be allowed. It lists
-// the nets that the call affects.
+// A callRow is one of the calls that must succeed before the explained call would be allowed. It
+// lists the nets that the call affects.
 type callRow struct {
 	Tool  string
 	Rules []blockRow

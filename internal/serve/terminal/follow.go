@@ -85,7 +85,7 @@ func send[T any](ctx context.Context, whom chan<- T, what T) {
 	}
 }
 
-// A located is an approval, along with one of the proxies that have it.
+// A located holds an approval and one of the proxies that have it.
 type located struct {
 	it     operator.ApprovalInfo
 	client *control.Client

@@ -28,7 +28,7 @@ type watch struct {
 	grant         operator.Grant         // grant as described by the person so far
 	pendingAnswer control.Answer         // answer to send when the person has typed the PIN
 	armed         <-chan time.Time       // receives a value when the question has been visible long enough for answers to count; nil afterwards
-	idle          string                 // text that was last printed while no approval was displayed
+	idle          string                 // last text printed while no approval was displayed
 }
 
 func (w *watch) say(format string, args ...any) { _, _ = fmt.Fprintf(w.out, format, args...) }

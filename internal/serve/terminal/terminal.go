@@ -8,7 +8,7 @@
 // and [Secret] ask a single question. [Stream] prints approvals as JSON for programs.
 //
 // One goroutine reads from the terminal, and for each proxy one goroutine follows its approvals.
-// All of them send to the caller's goroutine. Only that goroutine prints and answers.
+// All of them send to the caller's goroutine, the only one that prints and answers.
 package terminal
 
 import (

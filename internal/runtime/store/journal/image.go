@@ -25,7 +25,7 @@ type image struct {
 	heads    map[string]head          // heads of the chains with unfolded records, by writer
 	clock    sqlite.Clock
 
-	since time.Time // time when the first unfolded step arrived; zero: all steps are folded
+	since time.Time // time when the first unfolded step was applied; zero: all steps are folded
 	bytes int64     // size of the unfolded lines
 }
 

@@ -32,7 +32,7 @@ type Options struct {
 	Path   string           // path of the database; the log is beside it
 	Sync   string           // empty: [Full]
 	Writer string           // name of the chain of records; empty: begin a new chain
-	Logger *slog.Logger     // nil: discard
+	Logger *slog.Logger     // nil: nothing is logged
 	Now    func() time.Time // nil: time.Now
 
 	disk    disk // nil: the operating system's disk

@@ -48,7 +48,7 @@ type move struct {
 	version int64 // 0: the part is removed
 	changed time.Time
 	data    []byte            // if nil and version is not 0, the field change is used instead
-	change  []byte            // see [statecode.Merge]
+	change  []byte            // changes to the data; see [statecode.Merge]
 	values  map[string][]byte // rows to replace; nil: the row is removed
 }
 

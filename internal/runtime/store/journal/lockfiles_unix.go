@@ -29,8 +29,8 @@ func (l *lockFiles) tryLock(path string) bool {
 	return ok
 }
 
-// replaced reports whether the lock files were removed, in which case other processes use different
-// files.
+// replaced reports whether the lock files were removed, so that other processes may use different
+// ones.
 func (l *lockFiles) replaced() bool {
 	if l.turn == nil {
 		return false

@@ -27,7 +27,7 @@ type processLock struct {
 
 	unlockFiles func()      // releases the lock; nil: this process does not hold it
 	checked     time.Time   // time of the last check for other waiting processes
-	idle        bool        // nothing was appended since the time in the previous field
+	idle        bool        // nothing was appended since the time in checked
 	verified    time.Time   // last time when the image was known to be at the end of the log; zero: it might not be there
 	current     atomic.Bool // this process holds the lock, and its image is known to be at the end of the log
 	files       lockFiles

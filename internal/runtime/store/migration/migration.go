@@ -1,6 +1,6 @@
 // Package migration upgrades a database's schema with SQL files, one for each version. There are no
-// downgrades. A released file must never change, because any released version may have written a
-// database.
+// downgrades. A released file must never change, because databases may have been written by any
+// released version.
 package migration
 
 import (
