@@ -31,7 +31,7 @@ func Running(ctx context.Context) ([]Process, error) {
 }
 
 // procProcesses reads the command lines of all processes from dir, which is /proc. It skips
-// processes that exit while it runs.
+// processes that exit before it has read them.
 func procProcesses(dir string) (all []Process) {
 	files, _ := filepath.Glob(filepath.Join(dir, "[0-9]*", "cmdline")) // cannot fail: the pattern is valid
 	for _, file := range files {

@@ -32,7 +32,8 @@ type guard struct {
 	prefix       string // text before the server's name
 }
 
-// rule returns the equivalent rule, or "" if the guard does not apply to tools of these servers.
+// rule returns the equivalent rule, or "" if the guard does not apply to tools of the given
+// servers.
 func (g guard) rule(servers map[string]string) string {
 	name, ok := strings.CutPrefix(g.tool, g.prefix)
 	if !ok {

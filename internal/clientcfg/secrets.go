@@ -138,7 +138,7 @@ func isPlace(text string) bool {
 	return placeValue.MatchString(text) && !randomPart.MatchString(text) && len(secretsWithin(text)) == 0
 }
 
-// written returns a string, or a number as spelled in the file.
+// written returns the text of a string, or of a number as spelled in the file.
 func written(v any) (text string, ok bool) {
 	if n, is := v.(json.Number); is {
 		return n.String(), true

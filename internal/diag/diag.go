@@ -111,8 +111,7 @@ func (l List) Of(s Severity) List {
 	return list.Filter(l, func(p Problem) bool { return p.Severity == s })
 }
 
-// Coded returns a copy of the list in which problems without a code get the given severity and
-// code.
+// Coded returns a copy of the list. Problems without a code get the given severity and code.
 func (l List) Coded(s Severity, code string) List {
 	l = slices.Clone(l)
 	for i := range l {
@@ -136,7 +135,7 @@ func (l List) Sort() {
 	})
 }
 
-// Find returns the problems in err, which may be or wrap a [List] or a [Problem].
+// Find returns the problems in err. ok is false unless err is or wraps a [List] or a [Problem].
 func Find(err error) (l List, ok bool) {
 	var one Problem
 	switch {

@@ -2,8 +2,8 @@
 // tutorial. Only tests use it.
 //
 // A code block is either fenced, or indented by four spaces after an empty line. A comment on the
-// line above it tells tests how to treat it. In the output that a block shows, a line that contains
-// only ... stands for lines that were left out.
+// line above tells tests how to treat the block. In the output that a block shows, a line that
+// contains only ... stands for omitted lines.
 //
 //	<!-- run in: FOLDER -->    its commands run in that folder of the repository, and print what the block shows
 //	<!-- seen in: FILE -->     each line of its output is in that file of the repository

@@ -49,7 +49,7 @@ func (d *Doctor) checkClient(c takeover.Inspection) []Finding {
 	return list.Map(own, func(e takeover.Entry) Finding { return d.checkEntry(c, e, running) })
 }
 
-// withReconnect adds a fix to the finding that connects the client again. It returns the finding
+// withReconnect adds to the finding a fix that connects the client again. It returns the finding
 // unchanged if the configuration cannot be loaded, or if the client is running and would overwrite
 // its file.
 func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {

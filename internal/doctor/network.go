@@ -20,7 +20,7 @@ import (
 // maxSkew is the largest accepted difference between two clocks.
 const maxSkew = 30 * time.Second
 
-// skew compares another clock with this machine's clock. there is the time of the other clock at
+// skew compares another clock with this machine's clock. The other clock showed the time there at
 // some moment between begin and now.
 func (d *Doctor) skew(of string, there, begin time.Time) Finding {
 	off := there.Sub(begin)
@@ -70,7 +70,7 @@ func dateOf(ctx context.Context, s config.Server) (time.Time, bool) {
 	if err != nil {
 		return time.Time{}, false
 	}
-	at.User, at.RawQuery = nil, "" // both may contain secrets
+	at.User, at.RawQuery = nil, "" // the user and the query may contain secrets
 	r, err := http.NewRequestWithContext(ctx, http.MethodHead, at.String(), nil)
 	if err != nil {
 		return time.Time{}, false

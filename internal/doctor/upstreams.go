@@ -48,7 +48,7 @@ func leftOutFix(why string) string {
 	return "rename the tool, or give the server another prefix"
 }
 
-// remote reports whether the upstream is reached at a URL.
+// remote reports whether the upstream is reached by URL.
 func (d *Doctor) remote(name string) bool {
 	return slices.ContainsFunc(d.loaded.Servers, func(s config.Server) bool { return s.Name == name && s.URL != "" })
 }

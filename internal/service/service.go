@@ -48,8 +48,7 @@ type System struct {
 	UID  int
 }
 
-// env returns the value of an environment variable that contains an absolute path, or "" if the
-// variable does not.
+// env returns the value of an environment variable, or "" if it is not an absolute path.
 func (s System) env(name string) string {
 	if value, _ := s.Env(name); filepath.IsAbs(value) {
 		return value

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// readBuiltin reads what a shell builtin runs or changes. It does not handle wrappers such as
-// command. It returns false for any other name.
+// readBuiltin interprets a shell builtin that runs or changes something, except for wrappers such
+// as command. It returns false for any other name.
 func (r *reader) readBuiltin(name string, args []arg) bool {
 	switch name {
 	case "eval":
@@ -80,7 +80,7 @@ func (r *reader) isOutside(i int) bool {
 	return false
 }
 
-// readSet reads the set builtin, which changes shell options and the positional parameters.
+// readSet interprets the set builtin, which changes shell options and the positional parameters.
 func (r *reader) readSet(args []arg) {
 	if operands := slices.IndexFunc(args, func(a arg) bool {
 		return a.kind != literal || !strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "+") || a.text == "--"
@@ -100,7 +100,8 @@ func (r *reader) readSet(args []arg) {
 	}
 }
 
-// readTrap reads the action of a trap, which is a script. Without a signal, trap sets no action.
+// readTrap interprets the trap builtin, whose action is a script. Without a signal, trap sets no
+// action.
 func (r *reader) readTrap(args []arg) {
 	for len(args) > 0 && args[0].matchWord("=-- =-p =-l") != "" {
 		args = args[1:]
@@ -114,7 +115,7 @@ func (r *reader) readTrap(args []arg) {
 	}
 }
 
-// readVariableSetter reads a builtin that sets the variables named by its arguments.
+// readVariableSetter interprets a builtin that sets the variables named by its arguments.
 func (r *scope) readVariableSetter(name string, args []arg) {
 	if name == "wait" && len(args) == 1 && args[0].kind <= single {
 		return // for example, wait $!
@@ -143,7 +144,7 @@ func (r *scope) readVariableSetter(name string, args []arg) {
 	}
 }
 
-// readPrintf reads printf. With the option -v, it assigns its output to a variable.
+// readPrintf interprets printf. With the option -v, it assigns its output to a variable.
 func (r *scope) readPrintf(args []arg) {
 	switch {
 	case len(args) == 0:
@@ -157,7 +158,7 @@ func (r *scope) readPrintf(args []arg) {
 	}
 }
 
-// readTest reads test and [. Unlike [[, they evaluate an operand only if it follows -v.
+// readTest interprets test and [. Unlike [[, they evaluate an operand only if it follows -v.
 func (r *scope) readTest(args []arg) {
 	for i, a := range args {
 		r.vars.tests = r.vars.tests || a.kind != literal
@@ -172,8 +173,8 @@ func (r *scope) readTest(args []arg) {
 	}
 }
 
-// readShellOptions reads the options of set and shopt. letters holds the options that change how
-// the shell reads the rest of the script.
+// readShellOptions interprets the options of set and shopt. letters holds the options that change
+// how the shell reads the rest of the script.
 func (r *scope) readShellOptions(letters string, args []arg) {
 	for _, a := range args {
 		if a.matchWord("=-- =-") != "" {
@@ -194,9 +195,9 @@ func (r *scope) readShellOptions(letters string, args []arg) {
 	}
 }
 
-// readSourced reads source. The contents of the sourced file are unknown, like any program in a
-// file. Files that set up the shell, such as .bashrc, are assumed not to change the script's
-// commands.
+// readSourced interprets the source builtin. The contents of the sourced file are unknown, like any
+// program in a file. Files that set up the shell, such as .bashrc, are assumed not to change the
+// script's commands.
 func (r *scope) readSourced(args []arg) {
 	r.vars.forgetAll()
 	r.vars.unbound = true

@@ -18,8 +18,8 @@
 //	r.Only(test)   // does the script do nothing else?
 //
 // A negative answer comes with a [Doubt]: the construct that caused it, the command that contains
-// it, and what to write instead. [Reading.Touches] reports which files a script openly reads and
-// writes.
+// it, and what to write instead. [Reading.Touches] reports which files a script explicitly reads
+// and writes.
 //
 // # Design
 //

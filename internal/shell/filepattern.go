@@ -19,7 +19,7 @@ const (
 // String returns "reads" or "writes".
 func (a Access) String() string { return [...]string{"reads", "writes"}[a] }
 
-// A file is a file that a script openly reads or writes. If its path has the kind anything, the
+// A file is a file that a script explicitly reads or writes. If its path has the kind anything, the
 // script does not name the file.
 type file struct {
 	access   Access

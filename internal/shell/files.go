@@ -14,11 +14,11 @@ type files struct {
 	system   set  // base names of files written to the system's program directories
 	unknown  bool // a redirection writes to a file whose name is not literal
 
-	// A later command may obey a written file even if no argument names it. For example, the file
+	// A later command may act on a written file even if no argument names it. For example, the file
 	// may be a test, a hook, a module or a configuration.
 	writing bool  // the current list of commands writes a file
-	obeying bool  // a program may obey the written file without naming it
-	git     bool  // git may obey the written file
+	obeying bool  // a program may act on the written file without naming it
+	git     bool  // git may act on the written file
 	after   int   // one more than the number of commands up to the first one that wrote a file
 	dashed  bool  // the script creates a file whose name a program may take for an option
 	loops   bool  // the script has a loop or a function, so a command can run both before and after another
@@ -30,16 +30,16 @@ type files struct {
 
 var inertFiles = setOf(".log .txt .md .csv .tsv .out .err .html .diff .patch")
 
-// isInertFile reports whether no program obeys a file with this name.
+// isInertFile reports whether no program acts on a file with this name.
 func isInertFile(name string) bool {
 	return inertFiles[strings.ToLower(path.Ext(name))] && path.Base(name) != "CMakeLists.txt" || strings.HasPrefix(name, "/dev/")
 }
 
-// forGit matches files that git obeys because of their names: its own files, hooks and
+// forGit matches files that git acts on because of their names: its own files, hooks and
 // configuration.
 var forGit = regexp.MustCompile(`(^|/)(\.git|\.gitattributes|\.gitmodules|\.gitconfig|git/config)(/|$)|(^|/)(\.husky|\.?git-?hooks|hooks)(/|$)|(^|/)(lefthook[^/]*|\.pre-commit-config\.ya?ml|(pre|post|prepare|commit|update|applypatch|fsmonitor)-[a-z-]+)$`)
 
-// isForGit reports whether git may obey a file with this name.
+// isForGit reports whether git may act on a file with this name.
 func isForGit(name string) bool { return forGit.MatchString(path.Clean(name)) }
 
 // sourceEnds holds extensions of project files that no program runs as code, unless the file

@@ -112,7 +112,7 @@ func findsNames(args []arg) bool {
 }
 
 // producers maps programs to the words that make them print file names; "" means that they always
-// do. Such a name looks like an option only if a file has such a name.
+// do. A printed name looks like an option only if a file is so named.
 var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "", "ls": "", "git": "=ls-files", "rg": "=-l =--files =--files-with-matches =-il", "grep": "=-l =-rl =-lr =-Rl =-lR =-ril =-rli =-lrZ =-rlZ =-lZ --files-with-matches"}
 
 // lineFilters are the filters that pass lines on unchanged.

@@ -74,7 +74,7 @@ func (o givenOption) mayRun() bool {
 	return o.known == nil && !strings.HasPrefix(strings.TrimLeft(o.name, "-"), "no-") || o.known != nil && o.known.mayRun
 }
 
-// readGitForeach reads git submodule foreach, which runs a script.
+// readGitForeach interprets git submodule foreach, which runs a script.
 func readGitForeach(args []arg) plan {
 	i := slices.IndexFunc(args, func(a arg) bool { return a.matchWord("=foreach") != "" })
 	if i < 0 {
@@ -94,7 +94,7 @@ var (
 	gitConfigReads = setOf("get list unset --get --get-all --get-regexp --list -l --unset")
 )
 
-// readGitConfig reads git config, which can define an alias or a hook that runs a command.
+// readGitConfig interprets git config, which can define an alias or a hook that runs a command.
 func readGitConfig(args []arg) (p plan) {
 	plain := allLiteral(args)
 	for i, a := range args {

@@ -8,7 +8,7 @@ import (
 // Only answers the third question: does the script do nothing but what the patterns describe? If it
 // does more, the Doubt gives the reason. Every command must match a pattern, be inert, or only run
 // another command, as timeout does. The script must not write a file other than /dev/null, set a
-// variable that programs obey, define a function, or contain anything doubtful.
+// variable that programs act on, define a function, or contain anything doubtful.
 //
 // A command certainly matches a pattern if the tables contain all options and operands that the
 // pattern does not name, and the command does exactly what its name says with them. For example,

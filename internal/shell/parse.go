@@ -47,7 +47,7 @@ func parse(text string) (file *syntax.File, err error) {
 // maxCommentRounds is the maximum number of rounds in endComments.
 const maxCommentRounds = 8
 
-// endComments replaces the backslash at the end of each comment line with a space. For a shell, the
+// endComments replaces the backslash at the end of each comment line with a space. To a shell, the
 // comment ends at the newline, but the parser appends the next line to the command before the
 // comment.
 func endComments(file *syntax.File, text string) string {

@@ -150,7 +150,7 @@ func (k *knownOptions) splitOptions(args []arg, sure bool) (options []givenOptio
 }
 
 // leading returns a function that returns the options of a program whose options precede its
-// operands. They are parsed only once.
+// operands. The function parses them only once.
 func leading(options string) func() *knownOptions {
 	return sync.OnceValue(func() *knownOptions {
 		k := parseOptions(options)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// readTool reads what a tool runs. It returns false if an argument may still name a command.
+// readTool determines what a tool runs. It returns false if an argument may still name a command.
 func readTool(name string, t tool, args []arg, strictly bool) (p plan, known bool) {
 	for file := range strings.FieldsSeq(t.files) {
 		p.add(runsFile, "", arg{text: file})

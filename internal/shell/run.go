@@ -59,7 +59,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	r.readThrough(at, name, args, redirs)
 }
 
-// readThrough reads what the command with the index at runs.
+// readThrough reads what the command with index at runs.
 func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.Redirect) {
 	owner := r.owner
 	if shellWords[name] && r.isOutside(owner) {
@@ -106,8 +106,8 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 	r.flow.noteExit(lower, args[1:])
 }
 
-// dispatch reads what a program runs, according to the tables. It returns false if the program is
-// in no table or its arguments may still name a command.
+// dispatch determines what a program runs, according to the tables. It returns false if the program
+// is in no table or its arguments may still name a command.
 func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bool {
 	if plainPrograms[name] {
 		return true

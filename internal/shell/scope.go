@@ -148,7 +148,7 @@ func (r *scope) compound(a arg, kind fact) {
 }
 
 // given records that programs get the variable in their environment. Unless the variable is known
-// to be inert, its effect on programs that obey variables is uncertain.
+// to be inert, its effect on programs that act on variables is uncertain.
 func (r *scope) given(name string, value arg) {
 	if !isInertVariable(name, value) {
 		r.vars.given = true
@@ -156,7 +156,7 @@ func (r *scope) given(name string, value arg) {
 	}
 }
 
-// doubtObeyed adds a doubt if any of the commands may obey an environment variable.
+// doubtObeyed adds a doubt if any of the commands may act on an environment variable.
 func (r *scope) doubtObeyed(commands []command) {
 	for i := range commands {
 		if !isSelfContained(commands[i].name) {

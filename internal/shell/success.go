@@ -60,7 +60,7 @@ func gapOutside(what string) gap {
 func alone(own string) string { return "run `" + own + "` in a separate call" }
 
 // gap returns the gap between the script's success and that of the command with index i, or nil if
-// it finds none.
+// the script's success proves the command's.
 func (r *Reading) gap(i int, p *Pattern) gap {
 	c := &r.commands[i]
 	switch {
@@ -233,7 +233,7 @@ func (c *command) shows(p *Pattern) (option string, ok bool) {
 	return "", false
 }
 
-// noOptions holds the options of a program that is in no table.
+// noOptions stands for the options of any program that is in no table.
 var noOptions = parseOptions("")
 
 // changes reports whether an option changes what the command does.

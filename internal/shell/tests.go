@@ -46,8 +46,8 @@ var otherEffectOptions = eachName(map[string]string{
 // run.
 var sameTestOptions = map[string]set{"go": setOf("-coverprofile -coverpkg -cpuprofile -memprofile -blockprofile -mutexprofile -trace -outputdir -benchmem -mod")}
 
-// scriptSettings are the settings that change how npm, pnpm and yarn run project scripts, or that
-// prevent it.
+// scriptSettings are the settings that change how, or whether, npm, pnpm and yarn run project
+// scripts.
 var scriptSettings = setOf("script-shell shell node-options if-present dry-run workspace workspaces prefix usage version versions ignore-scripts")
 
 // setsScripts reports whether the program, called with args, changes one of the scriptSettings.

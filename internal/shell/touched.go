@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// Touches reports whether the script openly reads or writes a file that the pattern describes. It
-// returns [Opaque] if only part of a path is known and the path may match.
+// Touches reports whether the script explicitly reads or writes a file that the pattern describes.
+// It returns [Opaque] if only part of a path is known and the path may match.
 func (r *Reading) Touches(p FilePattern) (Outcome, Doubt) {
 	found, by := NoMatch, 0
 	for i := range r.touched {

@@ -42,7 +42,7 @@ const (
 	free     fact = 1 << iota // the variable may have a value that is not a number
 	computed                  // the variable is evaluated in arithmetic
 	isArray                   // the variable is an array
-	filled                    // declare assigns a value to the variable that is not literal
+	filled                    // declare assigns the variable a value that is not literal
 )
 
 // note adds f to the facts about a variable.

@@ -280,7 +280,7 @@ func harmless(op syntax.RedirOperator, target arg) bool {
 		!copies && target.text == "/dev/null" || op == syntax.RdrIn && !isDevice(target.text))
 }
 
-// declare reads declare, local, export, readonly and typeset.
+// declare interprets declare, local, export, readonly and typeset.
 func (r *reader) declare(d *syntax.DeclClause) {
 	var args, assigned []arg
 	for _, a := range d.Args {
@@ -336,7 +336,7 @@ func (r *reader) otherShell() (leave func()) {
 // maxLoopBodies limits the number of loop bodies read. A body counts once for each word.
 const maxLoopBodies = 64
 
-// loop reads for and select. If the words are few and known, it reads the body once per word.
+// loop interprets for and select. If the words are few and known, it reads the body once per word.
 func (r *reader) loop(c *syntax.ForClause) {
 	r.files.loops = true
 	changed := r.vars.effectsOf(c)

@@ -128,8 +128,7 @@ func (f *findings) element(at int, read func()) {
 	w.texts = outer
 }
 
-// mayBeObeyed reports whether a command may run, or take orders from, a file that the script wrote
-// earlier.
+// mayBeObeyed reports whether a command may run, or act on, a file that the script wrote earlier.
 func (f *findings) mayBeObeyed() bool {
 	w, commands := &f.files, f.commands
 	if w.after == 0 {

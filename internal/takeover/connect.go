@@ -309,8 +309,8 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 }
 
 // undo writes or removes the file and deletes its record, if any. It reports whether the file is
-// restored to its state before the first step. It prints done and, unless the file is so restored,
-// edited.
+// restored to its state before the first step. It prints done, followed by edited unless the file
+// is so restored.
 func (d *Driver) undo(f *file, n *record, after []byte, exists bool, done, edited string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {

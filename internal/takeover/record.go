@@ -128,8 +128,7 @@ func (r records) change(f *file, s step, connected bool) error {
 }
 
 // undo writes or removes a file and then deletes its record, with the lock of the state directory
-// held. asBefore means that the file is restored exactly, so an identical backup is no longer
-// needed.
+// held. asBefore means that the file is restored exactly, so an identical backup is not needed.
 func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
 	return r.locked(func() error {
 		err := f.unchanged()

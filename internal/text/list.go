@@ -59,7 +59,7 @@ func EscapeAll(texts []string) []string {
 	return list.Map(texts, Escape)
 }
 
-// Masker returns a replacer that replaces each of the given secrets by asterisks.
+// Masker returns a replacer that replaces each of the given secrets with asterisks.
 func Masker(secrets []string) *strings.Replacer {
 	var pairs []string
 	for _, s := range secrets {
@@ -77,7 +77,7 @@ func Grouped(n int) string {
 	return s
 }
 
-// Innermost returns the innermost error that err wraps.
+// Innermost returns the innermost error wrapped by err, or err itself if it wraps none.
 func Innermost(err error) error {
 	for {
 		inner := errors.Unwrap(err)

@@ -10,7 +10,7 @@ import (
 )
 
 // keepOwner gives a new file the owner and group of the file that it replaces. It returns an error
-// if the owner cannot be set. Failing to set only the group is not an error.
+// if the owner is another user and cannot be set. Failing to set only the group is not an error.
 func keepOwner(f *os.File, old fs.FileInfo) error {
 	stat, ok := old.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -28,8 +28,8 @@ func DiffWithout(secrets []string, oldName string, before []byte, newName string
 	return strings.TrimSpace(text.EscapeLines(diff))
 }
 
-// Masking returns a replacer of secrets by asterisks. A secret that contains another secret must
-// precede it in the list.
+// Masking returns a replacer that replaces secrets with asterisks. A secret that contains another
+// secret must precede it in the list.
 func Masking(secrets []string) *strings.Replacer {
 	var pairs []string
 	for _, s := range secrets {

@@ -18,9 +18,9 @@ func Valid(name string) bool {
 	return name != "" && len(name) <= 128 && strings.Trim(name, exposable+"./") == ""
 }
 
-// Prefix returns the prefix of a server's tools in the names that clients see. It is the configured
-// prefix or, by default, the server's name, followed by an underscore. If no prefix is configured
-// for the only server, it is empty.
+// Prefix returns the prefix of a server's tools in the names that clients see: the configured
+// prefix or, by default, the server's name, followed by an underscore. It is empty if configured
+// so, or by default if the server is the only one.
 func Prefix(server, prefix string, configured, alone bool) string {
 	switch {
 	case configured && prefix == "" || !configured && alone:

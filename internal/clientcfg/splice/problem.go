@@ -26,7 +26,7 @@ func refused(name string, err error) error {
 	return diag.List{{File: name, Msg: fmt.Sprintf("petrigate cannot edit the file in this form: %v", err), Hint: "edit it by hand; nothing was written"}}
 }
 
-// wrongKind returns a problem: the value at the place is not a mapping or, if entries are elements
+// wrongKind returns the problem of a place whose value is not a mapping or, if entries are elements
 // of a list, not a list.
 func wrongKind(name string, line, column int, at Place) diag.List {
 	want := "a mapping"
