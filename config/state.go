@@ -74,7 +74,16 @@ func (s State) secrets() []string {
 	return all
 }
 
-// Values of settings in the sections "state" and "session". The variables are read-only.
+// Values of settings in the sections "state" and "session". The variables are read-only. A new
+// driver also needs:
+//
+//   - in this package: checks of its settings (settleState), its secrets (State.secrets), and its
+//     name in petrigate.schema.json
+//   - in internal/serve/daemon: newDatabase (state.go), RecordsOf (auditsource.go) and openPins
+//     (pins.go)
+//   - in internal/doctor/files.go: state and securedFiles
+//   - in cmd/petrigate/found.go: describeAccess
+//   - a backend.Backend that passes backendtest.Run
 var (
 	stateDrivers = []string{"memory", "sqlite", "postgres"}
 	syncModes    = []string{"full", "always", "normal"}

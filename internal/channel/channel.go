@@ -1,8 +1,7 @@
 // Package channel contains the table of channels through which requests for approval can be
 // answered.
 //
-// To add a channel, add a row to the table and, if the channel runs next to the proxy, a file to
-// internal/serve/daemon.
+// To add a channel, add a row to the table; the table's comment lists what else the channel needs.
 package channel
 
 import "slices"
@@ -35,7 +34,15 @@ type Channel struct {
 	Elsewhere string
 }
 
-// all is the table. Messages name the channels in this order.
+// all is the table. Messages name the channels in this order. A new channel also needs:
+//
+//   - its name in internal/runtime/approval/state.go, in the grammar in rules/doc.go, and in the
+//     editors' grammars (folder editors)
+//   - in config: its section (channelSections), the section's secrets (Secrets and markSecrets in
+//     secret.go), and its name and section in petrigate.schema.json
+//   - if it runs next to the proxy, a file in internal/serve/daemon with an entry in openers, which
+//     also adds the channel's state to operator.Status
+//   - answers that reach Broker.AnswerAs, with the person whom the channel has authenticated
 var all = [...]Channel{
 	{Name: Elicit, Usual: true, Client: true},
 	{Name: URL, Client: true, Console: true, AsksPIN: true},

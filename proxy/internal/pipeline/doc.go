@@ -2,8 +2,9 @@
 // admission to its server, and takes the result back: it resolves the tool, chooses the connection,
 // decides, asks a person, records, forwards, settles and answers.
 //
-// [Pipeline.Serve] takes a call to its server. The finish method of the in-flight call takes the
-// reply back to the client. The order of their steps is a security property: nothing is sent before
+// [Pipeline.Serve] takes a call to its decision (serve.go); proceed and forward take it to its
+// server, and the methods end and finish of the in-flight call take the reply back to the client
+// (forward.go). The order of their steps is a security property: nothing is sent before
 // the decision has been recorded, and the nets learn the outcome before the client does.
 //
 // # Types
@@ -25,10 +26,10 @@
 // The goroutine that runs a call depends on the client's transport, the server's transport, and the
 // phase:
 //
-//   - Arrival and decision. Over stdio and HTTP+SSE, Serve runs on the goroutine that reads the
-//     client's messages, and blocks only for commits. Over streamable HTTP, it runs on the handler's
-//     goroutine, which belongs to this call alone: [Pipeline.Begin] serves the call, and [Call.Wait]
-//     then waits for its end.
+//   - Arrival and decision. Over stdio, Serve runs on the goroutine that reads the client's
+//     messages; over HTTP+SSE, on the handler of each POST request, one at a time. Both block only for
+//     commits. Over streamable HTTP, it runs on the handler's goroutine, which belongs to this call
+//     alone: [Pipeline.Begin] serves the call, and [Call.Wait] then waits for its end.
 //   - Steps that block. Only continueOff chooses where they run. Before the decision (while a server
 //     starts or a new connection is opened), it counts the message in the backlog, because a waiting
 //     call keeps its arguments, and passes the rest of the call to [Call.Spawn]. Over stdio and
@@ -45,9 +46,10 @@
 //   - Interruption. If a server ends a response stream that can be resumed, the client's response
 //     ends too: detach makes the handler stop waiting, stopInline marks that it no longer reads the
 //     reply, and the rest of the exchange continues on one of the upstream's goroutines.
-//   - Cancellation. [Call.Cancel] runs on the goroutine that received the cancellation. It can end
-//     the call there while an inline handler is still busy with the request. In that case the
-//     client's connection is closed after the answer.
+//   - Cancellation. [Call.Cancel] runs on the goroutine that received the cancellation. If the call
+//     has been sent, Abandon tells the server and settles the call as unknown; a late reply still
+//     settles it (settleLate). Cancel can end the call while an inline handler is still busy with the
+//     request. In that case the client's connection is closed after the answer.
 //
 // A [burst.Burst] holds back calls that were read together, and replies that were read together, so
 // that they are recorded together. A [turns.Turn] limits how many messages of one principal are
