@@ -19,22 +19,22 @@ import (
 // An AuditLog is an audit log opened for reading. The caller must close it.
 type AuditLog struct {
 	trail.Source
-	Name  string // name to display; contains no secrets
+	Name  string // display name; contains no secrets
 	Close func() error
 }
 
 // ErrNoAuditLog means that the configuration does not name an audit log.
 var ErrNoAuditLog = errors.New("configures no audit log: name the log, or set audit.file")
 
-// Elsewhere reports whether the text of the configuration alone is not enough to open the records,
-// because they are in a PostgreSQL database or at a path that contains a variable.
+// Elsewhere reports whether the text of the configuration is not enough to open the records,
+// because they are in a PostgreSQL database or their path contains an unexpanded variable.
 func Elsewhere(c *config.Config) bool {
 	variable := func(path string) bool { return c.TextOnly && strings.Contains(path, "${") }
 	return c.State.Driver == "postgres" || variable(c.State.Path) || variable(c.Audit.File)
 }
 
-// errTextOnly returns an error if the configuration was parsed only as text. In that case, no file
-// or database that it names may be opened.
+// errTextOnly returns an error if c.TextOnly is set. No file or database named in such a
+// configuration may be opened.
 func errTextOnly(c *config.Config) error {
 	if !c.TextOnly {
 		return nil
@@ -42,7 +42,7 @@ func errTextOnly(c *config.Config) error {
 	return fmt.Errorf("%s was found in a directory and only read as text: nothing that it names is started or opened", c.File)
 }
 
-// RecordsOf opens the audit log that is named in the configuration.
+// RecordsOf opens the configured audit log.
 func RecordsOf(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	switch {
 	case Elsewhere(c) && c.TextOnly:
@@ -57,8 +57,8 @@ func RecordsOf(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	return nil, fmt.Errorf("%s %w", c.File, ErrNoAuditLog)
 }
 
-// openStateLog opens the records in the configured database. If no proxy has created the database
-// yet, it opens the audit file instead.
+// openStateLog opens the records in the configured database, or in the audit file if no proxy has
+// created the database yet.
 func openStateLog(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	path, err := StatePath(c)
 	if err != nil {

@@ -44,7 +44,7 @@ func Followed(c *config.Config) error {
 	return nil
 }
 
-// seenBase converts a base to the form of recorded versions.
+// seenBase returns the version record for a base.
 func seenBase(b config.Base) basefile.Seen {
 	place := b.File
 	if full, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {
@@ -53,8 +53,8 @@ func seenBase(b config.Base) basefile.Seen {
 	return basefile.Seen{Key: b.Key, Place: place, Name: b.Name, Version: b.Version, Digest: b.Digest}
 }
 
-// recordBases records the versions of the bases that are coming into force. It also stores copies
-// of the bases that were fetched from an address.
+// recordBases records the versions of bases that are about to come into force, and stores copies of
+// the bases that were fetched from a URL.
 func recordBases(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {

@@ -30,8 +30,8 @@ func enableTLS(server *http.Server, files *config.TLS, log *slog.Logger) error {
 	return nil
 }
 
-// A serverLog receives log lines from net/http. It logs failed handshakes at debug level, because
-// any client can cause them.
+// A serverLog is the io.Writer for the error log of an [http.Server]. It logs failed handshakes at
+// debug level, because any client can cause them.
 type serverLog struct{ *slog.Logger }
 
 // Write logs a single line.
@@ -51,15 +51,15 @@ func listenAndServe(server *http.Server, l net.Listener) error {
 	return server.Serve(l)
 }
 
-// A certificate reloads its files when they change. If the files cannot be read or do not match
-// each other, the previous certificate stays in use. The files do not match, for example, while
-// only one of them has been replaced.
+// A certificate is a TLS certificate that is reloaded when its files change. While the files cannot
+// be read or do not match, for example because only one of them has been replaced so far, the
+// previous certificate stays in use.
 type certificate struct {
 	files config.TLS
 	log   *slog.Logger
 
 	mu   sync.Mutex
-	seen stamps // state of the files at the last attempt to read them
+	seen stamps // state of the files at the last attempt to read them, successful or not
 	pair *tls.Certificate
 }
 
@@ -104,7 +104,7 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.pair, nil
 }
 
-// read reads both files. The caller must hold the lock.
+// read reads both files. The caller must hold c.mu.
 func (c *certificate) read() error {
 	pair, err := tls.LoadX509KeyPair(c.files.Cert, c.files.Key)
 	if err != nil {

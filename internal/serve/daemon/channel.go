@@ -2,9 +2,8 @@ package daemon
 
 import "github.com/petrigate/petrigate/internal/operator"
 
-// A channel notifies people outside the MCP client that a call is waiting for approval. Only
-// channels that need code in this package implement it; the channels client, console and command
-// line are listed in package channel.
+// A channel notifies people outside the MCP client that a call is waiting for approval. The client,
+// the console and the command line need no code here and do not implement it; see package channel.
 type channel interface {
 	// asked announces an approval request. It must not block.
 	asked(operator.ApprovalInfo)
@@ -26,7 +25,7 @@ func (a channels) close() {
 	}
 }
 
-// start starts all channels. If one of them fails, it starts none.
+// start starts all channels. If one of them fails to start, it stops the others.
 func (a channels) start() (stop func(), err error) {
 	var stops []func()
 	stop = func() {

@@ -22,7 +22,7 @@ type consoleServer struct {
 	daemon *Daemon
 
 	mu      sync.Mutex
-	address string           // address of the form host:port; empty until the server listens
+	address string           // host:port; empty until the server listens
 	console *console.Console // nil until the server listens
 	stop    func()
 	ended   bool
@@ -82,7 +82,7 @@ func (s *consoleServer) approvalPage(id string) string {
 	return "http://" + address + "/inbox/" + id
 }
 
-// pastRecords returns the source of earlier audit records, or nil if none are stored.
+// pastRecords returns the source of past audit records, or nil if records are not stored.
 func (d *Daemon) pastRecords() trail.Source {
 	if log := d.recordedDecisions(); log != nil {
 		return log.Source

@@ -1,6 +1,6 @@
-// Package daemon runs a proxy from a configuration: it reads tokens and certificates, listens, logs
-// without secrets, records decisions, serves operators at a control socket, and reviews the policy
-// when the tools of the servers are known.
+// Package daemon runs a proxy as described by a configuration: it reads tokens and certificates,
+// listens for clients and operators, keeps secrets out of the logs, records decisions, and reviews
+// the policy once the servers' tools are known.
 //
 //	pol, problems, err := daemon.Policy(ctx, cfg)
 //	...
@@ -10,17 +10,17 @@
 //	err = d.Run(ctx, os.Stdin, os.Stdout, os.Stderr)
 //
 // A [Daemon] embeds the proxy and owns everything around it: the audit log or database, the
-// approval channels, the console, the monitor, and the reloads. New opens these but starts nothing;
-// Run starts them and serves clients until its context is canceled or the stdio client disconnects;
-// Close closes them in reverse order.
+// approval channels, the console, the monitor, and the reloads. New opens these but starts nothing.
+// Run starts them and serves clients until its context is canceled or the stdio client disconnects.
+// Close stops the proxy and closes them.
 //
-// The configuration in force belongs to the reloads type, whose mutex also serializes reloads. A
-// reload is triggered by an operator, a hang-up signal, a changed file or a refreshed base; each of
-// the reloadTriggers has its own goroutine, and Run waits for all of them. All listeners are
+// The reloads type holds the configuration in force; its mutex also serializes reloads. An
+// operator, a hang-up signal, a changed file or a refreshed base triggers a reload. Each of the
+// reloadTriggers has its own goroutine, and Run waits for all of them. All listeners are
 // limitListeners, which limit the number of connections in total and per address.
 //
-// Other functions in this package serve commands that do not run a proxy: they list the servers'
-// tools, open audit logs, or check the files that a configuration names.
+// The package also contains functions for commands that do not run a proxy: they list the servers'
+// tools, open audit logs, or check the files named in a configuration.
 package daemon
 
 import (
@@ -47,29 +47,29 @@ type Options struct {
 	Log     slog.Handler   // nil: discard; never receives secrets from the configuration
 	Version string
 
-	// Load loads the configuration again, for [Daemon.Reload]; nil means that it cannot be
-	// reloaded. Level is the log level of Log, which a reload may change. A nil Level means that
-	// the log level never changes.
+	// Load loads the configuration again for [Daemon.Reload]. If Load is nil, the configuration
+	// cannot be reloaded. Level is the log level of Log, which a reload sets. If Level is nil, the
+	// log level never changes.
 	Load  func() (*config.Config, error)
 	Level *slog.LevelVar
 	Watch bool // whether to reload when a configuration file changes
 
-	// Narration is where events are written, one per line, instead of to Log; nil means no
-	// narration. Ink colors the lines.
+	// If Narration is not nil, events are written to it, one per line, instead of to Log. Ink
+	// colors the lines.
 	Narration io.Writer
 	Ink       text.Ink
 
 	HangUps <-chan struct{} // each value triggers a reload with Load; may be nil
 
-	// Tune lets the proxy change GOMAXPROCS. It must be set only if the process does nothing else.
+	// Tune lets the daemon change GOMAXPROCS. It must be set only if the process does nothing else.
 	Tune bool
 }
 
-// A Daemon is a proxy together with the servers and files around it. The caller must close it.
+// A Daemon is a proxy with its listeners, audit log and database. The caller must close it.
 type Daemon struct {
 	*proxy.Proxy
 	config     *config.Config
-	file       string                 // absolute path of the configuration; empty if the configuration does not come from a file
+	file       string                 // absolute path of the configuration file; empty if the proxy has none
 	listen     atomic.Pointer[string] // address for clients; nil until the proxy listens
 	secrets    masker
 	log        *slog.Logger

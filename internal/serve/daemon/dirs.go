@@ -10,9 +10,9 @@ import (
 // RuntimeDir returns the directory for control sockets.
 func RuntimeDir() string { return runtimeDir("/run/user") }
 
-// runtimeDir is like RuntimeDir. If no environment variable names the user's runtime directory, it
-// looks for that directory below users. Some clients start their servers without these variables,
-// but people look for the sockets from a session that has them.
+// runtimeDir implements RuntimeDir. If no environment variable names the user's runtime directory,
+// it looks for that directory below users. Some clients start their servers without these
+// variables, but the commands that look for the sockets usually have them.
 func runtimeDir(users string) string {
 	if dir := os.Getenv("PETRIGATE_RUNTIME_DIR"); dir != "" {
 		return dir
@@ -26,8 +26,8 @@ func runtimeDir(users string) string {
 	return filepath.Join(os.TempDir(), "petrigate-"+strconv.Itoa(os.Getuid()))
 }
 
-// StateDir returns the directory for data that is kept when the process ends, such as tokens and
-// backups of client files.
+// StateDir returns the directory for data that outlives the process, such as tokens and backups of
+// client files.
 func StateDir() (string, error) {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "petrigate"), nil

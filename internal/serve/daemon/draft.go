@@ -40,7 +40,7 @@ func (d *Daemon) listedTools() []check.ListedTool {
 	return ListedTools(tools)
 }
 
-// recordedDecisions returns the audit records of this proxy, or nil if none are stored.
+// recordedDecisions returns the log of this proxy's decisions, or nil if decisions are not stored.
 func (d *Daemon) recordedDecisions() *draft.Log {
 	switch {
 	case d.database != nil:

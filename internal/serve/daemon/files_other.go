@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// maxFiles returns the largest value, because this operating system does not limit the number of
-// files that a process has open.
+// maxFiles returns [math.MaxInt32], because this operating system does not limit the number of open
+// files.
 func maxFiles() int { return math.MaxInt32 }
 
-// isPrivateDir returns false, because this operating system has no runtime directory for each user.
+// isPrivateDir returns false, because this operating system has no per-user runtime directories.
 func isPrivateDir(string) bool { return false }
 
 // hasModes is false, because file modes have no meaning on this operating system; the permissions

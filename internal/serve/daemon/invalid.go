@@ -1,6 +1,6 @@
 package daemon
 
-// An InvalidError reports a mistake in the configuration or in a file named in it.
+// An InvalidError reports a mistake in the configuration or in a file that it names.
 type InvalidError struct{ Err error }
 
 // Error returns the message of the wrapped error.

@@ -17,8 +17,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// listenAt returns a listener that enforces limits; see [limitListener]. Every listener for
-// requests from others must be created here and served by [limitListener.serve].
+// listenAt returns a listener that enforces limits; see [limitListener]. All network listeners of a
+// daemon must be created by listenAt and served by [limitListener.serve].
 func listenAt(addr string, l config.Listen, log *slog.Logger) (*limitListener, error) {
 	inner, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -27,31 +27,31 @@ func listenAt(addr string, l config.Listen, log *slog.Logger) (*limitListener, e
 	return newLimitListener(inner, l, log), nil
 }
 
-// smallLimits returns limits for a listener that is used only by a few people and programs. They
-// leave most of the files that the process may open to the MCP endpoint.
+// smallLimits returns limits for a listener with few clients. They leave most of the process's file
+// descriptors to the MCP endpoint.
 func smallLimits(most int) config.Listen {
 	return config.Listen{MaxConnections: max(4, min(most, maxFiles()/16))}
 }
 
-// A limitListener limits the number of connections and the time that a client may take to read. A
-// single address may hold at most half of the connections; this machine is exempt, because a
-// reverse proxy may run on it. The WriteTimeout of net/http is not used, because it would also
-// limit streams.
+// A limitListener limits the number of connections and how long a client may take to read. A single
+// address may hold at most half of the connections; this machine is exempt, because a reverse proxy
+// may run on it. The listener does not rely on [http.Server.WriteTimeout], which would also limit
+// streams.
 //
-// When the limit is reached, the listener closes the connection that has been idle longest. A
-// client that opens many connections but sends little or nothing thus cannot keep others out.
+// When the limit is reached, the listener closes the connection that has been idle longest, so a
+// client that opens many connections and sends little cannot keep others out.
 type limitListener struct {
 	net.Listener
-	timeout time.Duration  // time that a client may take to read the next bytes
+	timeout time.Duration  // how long a client may take to read writeBytes bytes
 	limit   int            // maximum number of connections
 	refuse  func(net.Conn) // tells the client why its connection is refused
 	log     *slog.Logger
 
 	mu      sync.Mutex
 	open    int
-	perAddr map[netip.Addr]int // number of connections per address; never zero
+	perAddr map[netip.Addr]int // number of connections per address; contains no zeros
 	conns   map[*limitedConn]struct{}
-	full    bool // whether it has been logged that connections exceed the limit
+	full    bool // whether the warning about too many connections has been logged
 }
 
 func newLimitListener(inner net.Listener, l config.Listen, log *slog.Logger) *limitListener {
@@ -66,8 +66,8 @@ func newLimitListener(inner net.Listener, l config.Listen, log *slog.Logger) *li
 	return s
 }
 
-// Accept waits for the next connection. It refuses connections beyond the limits at once, because
-// connections that wait to be accepted would keep out everyone else.
+// Accept waits for the next connection. It refuses connections beyond the limits at once rather
+// than leaving them in the backlog, where they would keep everyone else out.
 func (s *limitListener) Accept() (net.Conn, error) {
 	for {
 		c, err := s.Listener.Accept()
@@ -116,8 +116,8 @@ func (s *limitListener) longestIdle(from netip.Addr) (oldest *limitedConn) {
 // connKey is the context key for a request's connection.
 type connKey struct{}
 
-// serve serves connections until the server is closed. It also limits the time for a request body
-// to arrive. If the handler limits this time itself, bounded must be true.
+// serve serves connections until the server is closed. It limits how long a request body may take
+// to arrive, unless bounded is true, which means that the handler limits this time itself.
 func (s *limitListener) serve(server *http.Server, bounded bool) error {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if secure, ok := c.(*tls.Conn); ok {
@@ -167,8 +167,8 @@ func (a *pendingBody) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// reserve counts a new connection. If the limits do not allow another connection, it returns false.
-// It logs only once that the limits are exceeded.
+// reserve counts a new connection and returns true, or returns false if a limit has been reached.
+// The warning about the limits is logged only once.
 func (s *limitListener) reserve(from netip.Addr) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +191,7 @@ func (s *limitListener) remove(c *limitedConn) {
 	s.release(c.from)
 }
 
-// release takes a connection from the given address off the counts. The caller must hold the lock.
+// release undoes reserve for a connection from the given address. The caller must hold s.mu.
 func (s *limitListener) release(from netip.Addr) {
 	s.open--
 	s.full = s.full && s.open > s.limit/4
@@ -200,9 +200,9 @@ func (s *limitListener) release(from netip.Addr) {
 	}
 }
 
-// limitKey returns the key for counting connections from the given address. This is the address
-// itself or, for IPv6, the /64 network, which usually belongs to one customer. For this machine,
-// which has no limit per address, it is the zero Addr.
+// limitKey returns the key used to count connections from the given address: the address itself or,
+// for IPv6, its /64 network, which usually belongs to one customer. For this machine, which is
+// exempt from the limit per address, it is the zero Addr.
 func limitKey(a net.Addr) netip.Addr {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {
@@ -234,8 +234,8 @@ type limitedConn struct {
 	closed    atomic.Bool
 
 	mu     sync.Mutex
-	sent   int           // number of bytes already sent of the current writeBytes block
-	waited time.Duration // time that the client has taken so far to read the current block
+	sent   int           // number of bytes sent so far of the current block of writeBytes bytes
+	waited time.Duration // time spent so far on sending the current block
 }
 
 // Close closes the connection. The first call also removes it from the listener.
@@ -246,8 +246,8 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite tells the client that no more data will follow. It is called before Close if the
-// client may still be sending.
+// CloseWrite tells the client that no more data will follow. Package net/http calls it before Close
+// if the client may still be sending.
 func (c *limitedConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -255,9 +255,9 @@ func (c *limitedConn) CloseWrite() error {
 	return nil
 }
 
-// Write fails if the client does not read the next writeBytes bytes in time. The time limit applies
-// to several calls together, because TLS writes in small pieces and each call would restart the
-// time.
+// Write fails if the client takes too long to read a block of writeBytes bytes. A block may span
+// several calls, because TLS writes in small pieces, and a time limit per call would start anew
+// with each piece.
 func (c *limitedConn) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 // Unnamed is the default server name for petrigate wrap and petrigate login.
 const Unnamed = "server"
 
-// needsTokens reports whether petrigate must obtain tokens for the server. It must do so for each
-// HTTP server, unless the server's configuration sets the Authorization header or disables OAuth.
+// needsTokens reports whether petrigate must obtain tokens for the server. All HTTP servers need
+// them, except those whose configuration sets the Authorization header or disables OAuth.
 func needsTokens(s config.Server) bool {
 	return s.URL != "" && !setsAuthorization(s) && (s.OAuth == nil || !s.OAuth.Disabled)
 }
@@ -30,8 +30,9 @@ func setsAuthorization(s config.Server) bool {
 	return false
 }
 
-// CheckLogin returns an error if a login to the server makes no sense. It checks for configuration
-// problems last, because a login does not need a variable that is used only in a command.
+// CheckLogin returns an error if logging in to the server makes no sense, or if the server's
+// configuration has problems. It checks for problems last, because they do not matter if no login
+// is needed.
 func CheckLogin(s config.Server) error {
 	switch {
 	case s.Type == "stdio":
@@ -70,8 +71,7 @@ func TokenStore(s config.Server) (*oauth.Store, error) {
 	return oauth.NewStore(filepath.Join(dir, "oauth"), kind), nil
 }
 
-// tokenSource returns the source of the server's tokens. It returns nil if petrigate does not
-// obtain any.
+// tokenSource returns the source of the server's tokens, or nil if petrigate does not obtain any.
 func tokenSource(c *config.Config, s config.Server, log *slog.Logger) (*oauth.Source, error) {
 	if !needsTokens(s) {
 		return nil, nil
@@ -86,8 +86,8 @@ func tokenSource(c *config.Config, s config.Server, log *slog.Logger) (*oauth.So
 	return oauth.NewSource(OAuthServer(s), store, oauth.Options{Logger: log, Command: loginCommand(c, s)}), nil
 }
 
-// loginCommand returns the command that a user must run to log in to the server. It leaves out the
-// query of the server's address, which may contain a secret.
+// loginCommand returns the command that a user must run to log in to the server. If the server's
+// address may contain a secret, the command contains a placeholder instead.
 func loginCommand(c *config.Config, s config.Server) string {
 	words := []string{"petrigate", "login"}
 	if c.File == "" { // the server was started by petrigate wrap

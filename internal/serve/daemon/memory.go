@@ -16,13 +16,13 @@ const (
 	maxPercent    = 400      // GC percentage for a small live heap (the maximum)
 	minPercent    = 50       // GC percentage for the largest heaps (the minimum)
 	garbageTarget = 48 << 20 // target amount of garbage in bytes
-	minRelease    = 16 << 20 // a release of fewer bytes is not worthwhile
+	minRelease    = 16 << 20 // minimum number of bytes worth releasing
 )
 
 // TuneMemory makes the garbage collector run less often while the live heap is small, because most
-// memory that a call allocates is garbage as soon as the call ends. It also returns memory to the
-// operating system that was needed only at startup or during a peak. If GOGC is set, TuneMemory
-// does not change how often the collector runs.
+// memory allocated by a call is garbage as soon as the call ends. It also returns unused memory to
+// the operating system after startup and after peaks. If GOGC is set, TuneMemory does not change
+// how often the collector runs.
 func TuneMemory() {
 	t := &tuner{free: debug.FreeOSMemory, quiet: idleDelay}
 	if os.Getenv("GOGC") == "" {
@@ -46,19 +46,21 @@ type tuner struct {
 	ended              atomic.Bool
 }
 
-// watch makes the method collected run after each garbage collection. It must be called only once.
+// watch arranges for the method collected to run after each garbage collection. It must be called
+// only once.
 func (t *tuner) watch() {
 	t.idle = time.AfterFunc(t.quiet, t.giveBack)
 	t.awaitCollection()
 }
 
-// awaitCollection makes the method collected run after the next garbage collection.
+// awaitCollection arranges for the method collected to run after the next garbage collection.
 func (t *tuner) awaitCollection() {
-	type mark struct{ _ *byte } // the value contains a pointer, so that the allocator does not combine it with another one
+	type mark struct{ _ *byte } // contains a pointer, so that the tiny allocator does not combine the value with others
 	runtime.AddCleanup(new(mark), (*tuner).collected, t)
 }
 
-// collected adjusts the tuner after each garbage collection.
+// collected runs after each garbage collection. It adjusts the GC percentage, and postpones the
+// next release if there is memory to release.
 func (t *tuner) collected() {
 	if t.ended.Load() {
 		return
@@ -71,8 +73,8 @@ func (t *tuner) collected() {
 	}
 }
 
-// grown reports whether the heap has grown since the last release. If it has, some of what the last
-// collection considered live may have become garbage, and there might never be another collection.
+// grown reports whether the heap has grown since the last release. If it has, some of what was live
+// at the last collection may be garbage by now, and there might never be another collection.
 func (t *tuner) grown(mapped uint64) bool { return mapped > t.mappedAfterRelease.Load()+minRelease }
 
 // setPercent sets the GC percentage. It ignores small changes, because each change briefly stops

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A monitor exports the proxy's state: it collects metrics, creates traces if the configuration
-// asks for them, and answers health checks. It also knows whether the proxy is shutting down.
+// A monitor exports the proxy's state: it collects metrics, sends traces if they are configured,
+// and answers health checks. It also knows whether the proxy is shutting down.
 type monitor struct {
 	proxy    *proxy.Proxy // set by New before the monitor serves requests
 	secrets  masker
@@ -22,7 +22,7 @@ type monitor struct {
 	draining atomic.Bool
 }
 
-// newMonitor returns the configured monitor. Invalid environment variables are not an error,
+// newMonitor returns the configured monitor. Invalid OTEL_* environment variables are not an error,
 // because they may be meant for another program.
 func newMonitor(c *config.Config, log *slog.Logger, secrets masker, version string) (*monitor, error) {
 	m := &monitor{secrets: secrets, log: log, metrics: telemetry.NewMetrics()}
@@ -55,7 +55,7 @@ func (m *monitor) observe(o *proxy.Options, p *processors) {
 	}
 }
 
-// feed returns the feed of the records that are stored in the log. The log may be nil.
+// feed returns a feed that stores its records in log, which may be nil.
 func (m *monitor) feed(log *audit.Log) *audit.Feed {
 	if log == nil {
 		return audit.NewFeed(nil)

@@ -112,7 +112,7 @@ func (d *Daemon) asked(a operator.ApprovalInfo) {
 	}
 }
 
-// Close ends the review, the proxy, the channels and the monitor, in this order, and then closes
+// Close stops the review, the proxy, the channels and the monitor, in that order, and then closes
 // the database and the audit log.
 func (d *Daemon) Close() error {
 	d.processors.useAll()

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// WithDatabase calls f with a proxy that has access to the configured database, even if no proxy is
-// running. The proxy passed to f serves no clients and has no policy, but requires the configured
+// WithDatabase calls f with a proxy that uses the configured database, whether or not another proxy
+// is running. The proxy passed to f has no clients and no policy, but still requires the configured
 // PIN.
 func WithDatabase(c *config.Config, f func(*proxy.Proxy) error) error {
 	if err := errTextOnly(c); err != nil {

@@ -19,7 +19,7 @@ func PinsPath(c *config.Config) (string, error) {
 func (d *Daemon) ToolChanges() []operator.ToolChange { return d.pins.Changes() }
 
 // AcceptTool accepts the current definition of a tool. The hash must be the one in the
-// [operator.ToolChange], which ensures that the person has read exactly this definition.
+// [operator.ToolChange]; it proves that the definition is still the one that the person has read.
 func (d *Daemon) AcceptTool(canonical, hash string, a operator.Actor) error {
 	return d.pins.Accept(canonical, hash, a)
 }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enlargePipe enlarges the pipe so that it can hold a large result. Writing a result then wakes the
-// reader only a few times instead of once for each memory page. A failure does not matter.
+// enlargePipe enlarges the buffer of a pipe, so that writing a large result wakes the reader a few
+// times rather than once for each memory page. It ignores errors.
 func enlargePipe(w io.Writer) {
 	f, ok := w.(*os.File)
 	if !ok {

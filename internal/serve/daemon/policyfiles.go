@@ -28,7 +28,7 @@ func policyFiles(c *config.Config) (files []proxy.File) {
 func filesOf(c *config.Config) (files []string) {
 	seen := map[string]bool{"": true}
 	add := func(name string) {
-		if !seen[name] && !strings.Contains(name, "://") { // addresses of bases are not watched
+		if !seen[name] && !strings.Contains(name, "://") { // skip bases that come from a URL
 			seen[name] = true
 			files = append(files, name)
 		}

@@ -13,10 +13,10 @@ import (
 )
 
 // A processors value limits the Go scheduler to one processor while calls arrive one at a time, and
-// lets the scheduler use all processors while several calls are in flight. Whenever a goroutine
-// becomes ready, the scheduler wakes a thread to look for more work, but the thread finds none
-// while only one call is in flight. On a machine with two processors, that thread delays the client
-// or the server and makes calls over HTTP 10 % slower. A nil *processors changes nothing.
+// lifts the limit while several calls are in flight. Whenever a goroutine becomes ready, the
+// scheduler wakes a thread to look for more work, but with a single call in flight, the thread
+// finds none. On a machine with two processors, it only delays the client or the server, which
+// makes calls over HTTP 10% slower. A nil *processors changes nothing.
 type processors struct {
 	set      func(one bool)
 	inFlight atomic.Int64 // number of calls in flight
@@ -62,11 +62,10 @@ func (p *processors) begin() {
 	}
 }
 
-// end counts the end of a call.
+// end records that a call has ended.
 func (p *processors) end() { p.inFlight.Add(-1) }
 
-// useAll makes all processors available for work other than calls, until the returned function
-// release is called.
+// useAll lifts the limit, for work other than calls, until the returned function release is called.
 func (p *processors) useAll() (release func()) {
 	if p == nil {
 		return func() {}
@@ -92,7 +91,7 @@ func (p *processors) update() {
 	}
 }
 
-// A loadMeter passes the number of calls to the metrics and to processors.
+// A loadMeter reports calls to both the metrics and the processors.
 type loadMeter struct {
 	*telemetry.Metrics
 	processors *processors

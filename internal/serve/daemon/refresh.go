@@ -31,7 +31,7 @@ func (s *reloads) nextRefresh() (every time.Duration) {
 	return every
 }
 
-// refresh fetches the bases again at the configured interval until ctx ends.
+// refresh fetches the bases again at the configured interval until ctx is done.
 func (t *reloadTriggers) refresh(ctx context.Context) {
 	for {
 		var due <-chan time.Time
@@ -48,8 +48,8 @@ func (t *reloadTriggers) refresh(ctx context.Context) {
 	}
 }
 
-// refreshBases loads the configuration again. If a base has changed or become invalid, it triggers
-// a reload.
+// refreshBases loads the configuration again, and triggers a reload if a base has changed or become
+// invalid.
 func (t *reloadTriggers) refreshBases(ctx context.Context) {
 	c, err := t.reloads.load()
 	if err == nil {

@@ -24,21 +24,20 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// reloads holds the configuration in force. It replaces it with new configurations, one reload at a
-// time.
+// reloads holds the configuration in force and replaces it with new ones, one reload at a time.
 type reloads struct {
 	load  func() (*config.Config, error) // nil if the configuration cannot be reloaded
 	watch bool                           // whether to reload when files change
 	level *slog.LevelVar                 // log level, which a reload sets; nil if the level never changes
 
 	mu      sync.Mutex
-	config  *config.Config // the configuration in force, except for settings that require a restart
+	config  *config.Config // in force, except for settings that require a restart
 	result  *policy.Result
 	review  *review
 	started bool // whether reviews have been started
 	ended   bool
 
-	adopted chan struct{} // receives a value when a new configuration comes into force, for refresh
+	adopted chan struct{} // tells refresh that a new configuration is in force
 
 	status atomic.Pointer[reloadStatus] // result of the last reload; nil before the first one
 }
@@ -50,7 +49,7 @@ type reloadStatus struct {
 }
 
 // Reload loads the configuration again, compares the new policy with the one in force, and puts the
-// new policy into force. If it returns a problem, nothing has changed.
+// new policy into force. If the result contains a problem, nothing has changed.
 func (d *Daemon) Reload(ctx context.Context, o control.Reload) control.Reloaded {
 	defer d.processors.useAll()() // calls continue during a reload
 	r := d.reloads.reload(ctx, d, o)
@@ -89,8 +88,8 @@ func (d *Daemon) logReload(o control.Reload, r *control.Reloaded) {
 // maxDifference is the maximum length of the policy difference in a log line, in bytes.
 const maxDifference = 300
 
-// firstLines joins the first lines of diff into a single line. It always includes at least one
-// line. The result left is the number of remaining lines.
+// firstLines joins the first lines of diff into a single line of about maxDifference bytes, but
+// includes at least one line. The result left is the number of lines left out.
 func firstLines(diff string) (first string, left int) {
 	for line := range strings.Lines(diff) {
 		line = strings.Join(strings.Fields(line), " ")
@@ -160,8 +159,8 @@ func (s *reloads) reload(ctx context.Context, d *Daemon, o control.Reload) (r co
 	return r
 }
 
-// adopt applies the settings of a new configuration that do not belong to the policy. The caller
-// must hold the lock.
+// adopt puts the settings of c that are not part of the policy into force. The caller must hold
+// s.mu.
 func (s *reloads) adopt(d *Daemon, c *config.Config, result *policy.Result, known diag.List) {
 	if s.level != nil {
 		s.level.Set(Level(c.Log.Level))
@@ -236,10 +235,10 @@ func (d *Daemon) replacement(c *config.Config, result *policy.Result, o control.
 	return r
 }
 
-// diffTime limits the comparison of a new policy with the one in force.
+// diffTime limits how long a new policy is compared with the one in force.
 const diffTime = 2 * time.Second
 
-// diff compares the new policy with the one in force. The caller must hold the lock.
+// diff compares the new policy with the one in force. The caller must hold s.mu.
 func (s *reloads) diff(ctx context.Context, c *config.Config, result *policy.Result) (word, story string) {
 	found, err := policydiff.CompareResults(ctx, s.result, policy.FromConfig(s.config), result, policy.FromConfig(c), diffTime)
 	if err != nil {

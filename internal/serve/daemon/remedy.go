@@ -24,7 +24,7 @@ type remedyFinder struct {
 	apart  bool            // whether calls from hooks run in separate sessions
 
 	mu     sync.Mutex
-	agents []gate.Call // agents' built-in tools that occurred in refused calls so far
+	agents []gate.Call // agents' built-in tools whose calls have been refused so far
 	cached [scopes]cachedFinder
 }
 
@@ -33,7 +33,7 @@ func (d *Daemon) remedies(p *gate.Policy) *remedyFinder {
 	by := d.config.Session.By
 	return &remedyFinder{
 		policy: p,
-		tools:  func() toolset { return d.Offered() }, // New sets the proxy only later
+		tools:  func() toolset { return d.Offered() }, // d.Proxy is set later, by New
 		met:    func() []string { return d.Hooks.Agents() },
 		apart:  by == "" || by == "connection",
 	}
@@ -55,14 +55,14 @@ const (
 type toolset interface {
 	Names() []gate.Call
 
-	// Definition returns a hash of the tool's definition. It returns "" if the tool is unknown.
+	// Definition returns a hash of the tool's definition, or "" if the tool is unknown.
 	Definition(tool string) string
 
-	// Schema returns the tool's input schema. It returns nil if the server provides none.
+	// Schema returns the tool's input schema, or nil if the server provides none.
 	Schema(tool string) json.RawMessage
 }
 
-// A cachedFinder keeps a finder for a set of tools.
+// A cachedFinder is a finder together with the tools that it was created for.
 type cachedFinder struct {
 	known       []gate.Call
 	definitions []string             // hashes of the definitions of the tools in known
@@ -80,7 +80,7 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 			return proxy.Remedy{Text: verify.OwnToolMay}
 		}
 	} else if found = f.forAgent(s, c, r); found.None {
-		return proxy.Remedy{} // the agent may have other tools that are not known here and that might help
+		return proxy.Remedy{} // the agent may have tools that are not known here and that would help
 	}
 	told := proxy.Remedy{Text: found.Sentence(c.Tool), Steps: found.Calls(), None: found.None}
 	if found.None && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
@@ -89,9 +89,9 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 	return told
 }
 
-// findAny looks for a remedy that uses server tools, and otherwise for one that uses agents'
-// built-in tools. The result known is false if only built-in tools could help and no agent that has
-// those tools has reported a call.
+// findAny looks for a remedy among the server tools, and then among agents' built-in tools. The
+// result known is false if only built-in tools could help, and only those of agents that have not
+// reported any calls.
 func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy, known bool) {
 	tools := f.tools()
 	names := tools.Names()
@@ -118,8 +118,8 @@ func withAgents(tools []gate.Call, agents ...string) []gate.Call {
 	return slices.Concat(tools, own)
 }
 
-// forAgent looks for a remedy after an agent's call of a built-in tool was refused. If the agent
-// has a separate session, calls to server tools count only for nets that all sessions share.
+// forAgent looks for a remedy for a refused call to an agent's built-in tool. If the agent has a
+// separate session, calls to server tools count only for nets that all sessions share.
 func (f *remedyFinder) forAgent(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy) {
 	tools, own := f.tools(), f.refusedAgentTools(c)
 	if f.apart {
@@ -133,7 +133,8 @@ func (f *remedyFinder) forAgent(s *gate.State, c gate.Call, r *gate.Refusal) (fo
 // maxAgentTools is the maximum number of agent tools to remember.
 const maxAgentTools = 100
 
-// refusedAgentTools returns the agent tools that had calls refused so far, including the tool of c.
+// refusedAgentTools returns the agent tools whose calls have been refused so far, after adding the
+// tool of c.
 func (f *remedyFinder) refusedAgentTools(c gate.Call) []gate.Call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -160,8 +161,8 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 }
 
 // lacks returns a function that takes a tool and a field of a rule. If the tool's schema does not
-// allow the argument that the field reads, the function returns the name of that argument. lacks
-// returns nil if no schema is known.
+// allow the argument that the field reads, the function returns the argument's name. If no schemas
+// are known, lacks returns nil.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {

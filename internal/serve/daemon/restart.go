@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// needRestart returns the keys of configuration values that have changed but take effect only after
-// a restart.
+// needRestart returns the configuration keys of changed settings that take effect only after a
+// restart.
 func needRestart(old, c *config.Config) (keys []string) {
 	for _, section := range []struct {
 		key     string

@@ -10,8 +10,8 @@ import (
 )
 
 // A review checks a proxy's policy against the tools of the upstreams once the tools are known. It
-// finds rules that never apply because a tool name is misspelled, and rules with different names
-// that may refer to the same tool.
+// finds rules that never apply because a tool name is misspelled, and rules that may refer to the
+// same tool by different names.
 type review struct {
 	config *config.Config
 	shown  map[string]bool // problems that were already shown at startup

@@ -59,7 +59,7 @@ func (d *Daemon) Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, 
 }
 
 // logEnd logs the signal that ends the proxy as soon as the signal arrives, because shutting down
-// may take a while. The returned function wait waits until the line has been logged.
+// may take a while. The returned function wait blocks until that line, if any, has been logged.
 func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 	said := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -74,8 +74,9 @@ func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 }
 
 // OutlivePipes keeps the process alive when a client or the reader of the log closes its pipe.
-// Writes to the pipe then fail, and the proxy shuts down in order and records its end. Ignoring
-// SIGPIPE would not be correct, because child processes would inherit the ignored signal.
+// Writes to the pipe then return an error, so that the proxy shuts down in order and records its
+// end. The signal is caught rather than ignored, because child processes would inherit an ignored
+// SIGPIPE.
 func OutlivePipes() (stop func()) {
 	closed := make(chan os.Signal, 1)
 	signal.Notify(closed, syscall.SIGPIPE)
@@ -130,8 +131,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reopen wraps the stream so that reads and writes need as few system calls as possible. It returns
-// the wrapper and a function that closes the wrapper.
+// reopen returns a wrapper that reads and writes the stream with as few system calls as possible,
+// and a function that closes the wrapper.
 func reopen[T any](stream T) (T, func()) {
 	f, ok := any(stream).(*os.File)
 	if !ok {
@@ -205,7 +206,8 @@ func (d *Daemon) logOpenCalls() {
 	}
 }
 
-// accessOf returns the rules for who may connect. It reads or creates the tokens that clients need.
+// accessOf returns the settings that determine who may connect. It reads or creates the tokens that
+// clients need.
 func accessOf(l config.Listen, listener net.Listener, made func(token, path string)) (proxy.Access, error) {
 	host, _, _ := net.SplitHostPort(l.HTTP) // cannot fail: the listener already uses this address
 	_, port, _ := net.SplitHostPort(listener.Addr().String())

@@ -14,12 +14,12 @@ import (
 // complete.
 const (
 	headerTimeout  = 10 * time.Second // time for a client to send the request headers
-	idleTimeout    = 5 * time.Minute  // maximum time between two requests
+	idleTimeout    = 5 * time.Minute  // how long a connection may be idle between requests
 	writeTimeout   = 30 * time.Second // time for a client to read the next writeBytes bytes
 	headerBytes    = 64 << 10
-	bodyTimeout    = 10 * time.Second // time for a client to send the body of a request to an endpoint other than the MCP endpoint
+	bodyTimeout    = 10 * time.Second // time for a client to send a request body, except to the MCP endpoint
 	writeBytes     = 256 << 10        // number of bytes that a client must read within each writeTimeout
-	maxConnections = 25_000           // maximum number of connections, or half of the files that the process may open, if that is less
+	maxConnections = 25_000           // maximum number of connections, unless half of the open-file limit is less
 )
 
 // Time limits during a shutdown.
@@ -30,7 +30,7 @@ const (
 
 func newServer(h http.Handler, l config.Listen) *http.Server {
 	protocols := &http.Protocols{}
-	protocols.SetHTTP1(true) // the limits apply to connections, so each connection must belong to one client and carry one request at a time
+	protocols.SetHTTP1(true) // no HTTP/2, because the limits assume that a connection carries one request at a time
 	return &http.Server{
 		Handler:           h,
 		Protocols:         protocols,
@@ -40,15 +40,16 @@ func newServer(h http.Handler, l config.Listen) *http.Server {
 	}
 }
 
-// shutdown stops accepting requests and waits for the calls in flight. After a while it calls cut
-// to cancel these calls, and closes the connections of clients that do not read the response.
+// shutdown stops accepting requests and waits for the calls in flight. After drainTimeout it calls
+// cut to cancel the remaining calls, and after farewellTimeout it closes the connections of clients
+// that have not read their responses.
 func shutdown(server *http.Server, cut func() error) error {
 	if withTimeout(drainTimeout, server.Shutdown) == nil {
 		return nil
 	}
 	err := cut()
 	if withTimeout(farewellTimeout, server.Shutdown) != nil {
-		_ = server.Close() // at this point, the clients have had farewellTimeout to read the response
+		_ = server.Close() // the clients have had farewellTimeout to read their responses
 	}
 	return err
 }

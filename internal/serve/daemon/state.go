@@ -36,8 +36,8 @@ func StatePath(c *config.Config) (string, error) {
 	return path, nil
 }
 
-// stateFile returns the path of a file of the given kind in the state directory. Each configuration
-// file has its own.
+// stateFile returns the path of a file in the state directory. Its name ends in kind and is derived
+// from the path of the configuration file.
 func stateFile(c *config.Config, kind string) (string, error) {
 	dir, err := StateDir()
 	if err != nil {
@@ -56,11 +56,10 @@ func stateFile(c *config.Config, kind string) (string, error) {
 type database struct {
 	*store.Late
 	driver string
-	place  string // location to display; contains no secrets
+	place  string // location, for display; contains no secrets
 }
 
-// newDatabase returns the configured database, which is not open yet. It returns nil if none is
-// configured.
+// newDatabase returns the configured database without opening it, or nil if none is configured.
 func newDatabase(config *config.Config, log *slog.Logger) (*database, error) {
 	c := config.State
 	db := &database{driver: c.Driver}
@@ -91,11 +90,11 @@ func newDatabase(config *config.Config, log *slog.Logger) (*database, error) {
 	return db, nil
 }
 
-// openTimeout is the maximum time that startup waits for the database.
+// openTimeout limits how long to wait for the database to open.
 const openTimeout = 10 * time.Second
 
-// asBackend converts a backend of a concrete type to the interface. After an error, the result is a
-// nil interface, and not an interface that contains a nil pointer.
+// asBackend converts a backend of a concrete type to the interface. If err is not nil, the result
+// is a nil interface rather than an interface that contains a nil pointer.
 func asBackend[B backend.Backend](b B, err error) (backend.Backend, error) {
 	if err != nil {
 		return nil, err

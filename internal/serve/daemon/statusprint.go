@@ -51,8 +51,8 @@ func PrintStatus(w io.Writer, status operator.Status) {
 	}
 }
 
-// enforceHint returns a hint that names the command for ending shadow mode. It returns "" if the
-// proxy has no configuration file.
+// enforceHint returns a hint on how to end shadow mode, or "" if the proxy has no configuration
+// file.
 func enforceHint(file string) string {
 	if file == "" {
 		return ""
@@ -98,7 +98,7 @@ func printAuditFile(w io.Writer, a *operator.AuditInfo) {
 	}
 }
 
-// printState prints where states are stored, and any problems that only an operator can fix.
+// printState prints where states are stored, and the error if the database is not available.
 func printState(w io.Writer, s operator.StateInfo) {
 	if s.Driver == "memory" {
 		return
@@ -113,8 +113,7 @@ func printState(w io.Writer, s operator.StateInfo) {
 	}
 }
 
-// printUnknown prints the calls that ended with an unknown outcome, and the command for settling
-// them.
+// printUnknown prints the calls whose outcome is unknown, and the command for settling them.
 func printUnknown(w io.Writer, s operator.StateInfo) {
 	for _, call := range s.Unknown {
 		if call.Outcome != "" {
@@ -147,7 +146,7 @@ func printUpstream(w io.Writer, u operator.UpstreamStatus) {
 	_, _ = fmt.Fprintln(w, line+LastWords(u, "      "))
 }
 
-// Stopped describes a stop: its target, who made it, and why.
+// Stopped describes a stop: its scope, time, author and reason.
 func Stopped(s operator.StopInfo) string {
 	what, again := "all calls are refused", "petrigate start"
 	if s.Session != "" {
@@ -159,5 +158,5 @@ func Stopped(s operator.StopInfo) string {
 	return fmt.Sprintf("%s since %s, by %s: %s (%s)", what, s.Since.Format(time.RFC3339), s.Actor, cmp.Or(text.Escape(s.Reason), "no reason given"), again)
 }
 
-// age formats the time that has passed since an event.
+// age formats the time since an event.
 func age(since time.Time) string { return time.Since(since).Round(time.Second).String() }

@@ -17,9 +17,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// TLSProblems reports TLS files that cannot be used. Unreadable files are reported with severity
-// missing, because a configuration that is only being checked may be meant for another machine or
-// user.
+// TLSProblems reports TLS files that cannot be used. The severity of unreadable files is missing,
+// because a configuration that is only being checked may be meant for another machine or user.
 func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
 	var all diag.List
 	if t := c.Listen.TLS; t != nil {
@@ -104,8 +103,8 @@ func (f *tlsSection) checkPair(certPath, keyPath string) {
 	}
 }
 
-// certificates parses the certificates in a file. The file must contain at least one. It returns
-// nil if the file cannot be read or parsed.
+// certificates parses the certificates in data, the content of the file at path. If a certificate
+// is invalid or the file contains none, it reports this and returns nil.
 func (f *tlsSection) certificates(key, path string, data []byte) (certs []*x509.Certificate) {
 	if data == nil {
 		return nil
@@ -132,7 +131,8 @@ func (f *tlsSection) certificates(key, path string, data []byte) (certs []*x509.
 	return nil
 }
 
-// unusableKey explains why data contains no usable private key.
+// unusableKey explains why data contains no usable private key. If data contains one, both results
+// are empty.
 func unusableKey(data []byte) (problem, hint string) {
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		switch {

@@ -149,8 +149,8 @@ func (d *Daemon) reportToken(say io.Writer, token, path, endpoint string) {
 	announceToken(say, token, path, endpoint)
 }
 
-// announceToken prints the entry for the user to paste into the configuration of a client. The
-// token is not printed again.
+// announceToken prints a configuration entry with the token, for the user to paste into a client's
+// configuration. The token is not printed again.
 func announceToken(w io.Writer, token, path, endpoint string) {
 	_, _ = fmt.Fprintf(w, `A token for clients was made and is kept in %s. Paste this into the client's configuration:
 

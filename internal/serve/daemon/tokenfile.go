@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// TokenProblems reports problems with the mode, owner or content of the token file if they would
-// make serve fail. An unreadable file is only a warning, because the configuration may be meant for
+// TokenProblems reports problems with the mode, owner or content of the token file that would make
+// serve fail. An unreadable file is only a warning, because the configuration may be meant for
 // another machine or user.
 func TokenProblems(c *config.Config) diag.List {
 	if c.Listen.Stdio || c.Listen.Auth != "token" {
@@ -22,7 +22,7 @@ func TokenProblems(c *config.Config) diag.List {
 	}
 	path, err := tokenPath(c.Listen)
 	if err != nil || c.TextOnly && strings.Contains(path, "${") {
-		return nil // there is no state directory, or the path contains a variable that is not set
+		return nil // the state directory is unknown, or the path contains an unexpanded variable
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil // opening a named pipe would block until a process writes to it

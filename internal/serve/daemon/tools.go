@@ -16,8 +16,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// Default values for how long ListTools waits for the first answers. A program must not be killed
-// while it downloads another program, because that could corrupt its cache.
+// Default time that ListTools waits for the servers' first answers: firstFetch if a command may
+// download a program first, firstStart otherwise. Killing a command during a download could corrupt
+// its cache.
 const (
 	firstStart = time.Minute
 	firstFetch = 5 * time.Minute
@@ -52,7 +53,7 @@ type Listing struct {
 // An Unanswered describes a server that does not answer.
 type Unanswered struct {
 	Upstream string
-	Why      error // reason why the server does not answer, including the server's position in the configuration, its last output, and a hint
+	Why      error // reason, including the server's position in the configuration, its last output, and a hint
 }
 
 // ListTools starts the configured servers, lists their tools, and stops the servers. It needs no
@@ -71,7 +72,7 @@ func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiti
 	d.Start()
 	d.awaitTools(ctx, every, waiting)
 	if err := ctx.Err(); err != nil {
-		return nil, err // ctx has ended, so the caller no longer needs the result
+		return nil, err // the caller no longer needs the result
 	}
 	l := &Listing{Status: d.Status(), Began: began}
 	l.Unanswered = unanswered(l.Upstreams, &quiet)
@@ -132,7 +133,8 @@ func unanswered(upstreams []operator.UpstreamStatus, c *config.Config) []Unanswe
 	return all
 }
 
-// positionOf returns the position of the named server in the configuration.
+// positionOf returns the position of the named server in the configuration, as a prefix for a
+// message.
 func positionOf(c *config.Config, name string) string {
 	for _, s := range c.Servers {
 		if s.Name == name && s.Position.Line > 0 {

@@ -15,7 +15,7 @@ type reloadTriggers struct {
 	log     *slog.Logger
 }
 
-// onHangUp reloads the configuration on each hang-up signal until ctx ends.
+// onHangUp reloads the configuration on each hang-up signal until ctx is done.
 func (t *reloadTriggers) onHangUp(ctx context.Context) {
 	for {
 		select {

@@ -42,8 +42,8 @@ func (d *Daemon) upstreams() ([]proxy.Upstream, error) {
 	return list, nil
 }
 
-// UpstreamTLS returns the TLS configuration for connections to the server. It returns nil if the
-// system defaults apply.
+// UpstreamTLS returns the TLS configuration for connections to the server, or nil if the system
+// defaults apply.
 func UpstreamTLS(s config.Server) (*tls.Config, error) {
 	c, err := clientTLS(s.TLS)
 	if err != nil {
@@ -52,9 +52,8 @@ func UpstreamTLS(s config.Server) (*tls.Config, error) {
 	return c, nil
 }
 
-// clientTLS reads the certificate authorities and the client certificate for connections to a
-// server. If t is nil, it returns nil; the system's authorities then apply and no client
-// certificate is sent.
+// clientTLS returns the TLS configuration for connections to a server. If t is nil, it returns nil;
+// the system's certificate authorities then apply and no client certificate is sent.
 func clientTLS(t *config.ServerTLS) (*tls.Config, error) {
 	if t == nil {
 		return nil, nil

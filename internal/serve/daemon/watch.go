@@ -20,8 +20,7 @@ import (
 // in several steps.
 const settleDelay = 200 * time.Millisecond
 
-// follow reloads the configuration when its files change and on each hang-up signal, until the
-// returned function end is called.
+// follow starts the goroutines that reload the configuration. The returned function end stops them.
 func (t *reloadTriggers) follow(ctx context.Context) (end func()) {
 	if t.reloads.load == nil {
 		return func() {}
@@ -39,8 +38,8 @@ func (t *reloadTriggers) follow(ctx context.Context) (end func()) {
 	}
 }
 
-// watch reloads the configuration whenever one of its files changes, until ctx ends. It watches the
-// directories of the files and of the targets of symbolic links, because editors and Kubernetes
+// watch reloads the configuration whenever one of its files changes, until ctx is done. It watches
+// the directories of the files and of the targets of symbolic links, because editors and Kubernetes
 // replace files instead of writing to them.
 func (t *reloadTriggers) watch(ctx context.Context) {
 	w, err := fsnotify.NewWatcher()
@@ -64,7 +63,7 @@ func (t *reloadTriggers) watch(ctx context.Context) {
 			return
 		case e := <-w.Events:
 			if !t.reloads.isRelevant(e.Name) {
-				continue // the change was to another file, such as the audit log
+				continue // another file in the same directory, such as the audit log
 			}
 			f.appeared = f.appeared || e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename)
 			timer.Reset(settleDelay)
@@ -124,7 +123,7 @@ func hashes(files []string) map[string]string {
 	return all
 }
 
-// watchFolders starts to watch the directories of the given files.
+// watchFolders starts watching the directories of the given files.
 func (f *follower) watchFolders(files []string) {
 	for _, name := range files {
 		for _, dir := range foldersOf(name) {
@@ -139,8 +138,8 @@ func (f *follower) watchFolders(files []string) {
 	}
 }
 
-// foldersOf returns the directories where a change can replace the file: its own directory and, if
-// it is a link, the directory of its target.
+// foldersOf returns the directories to watch for changes to the file: its own directory and, if the
+// file is a symbolic link, the directory of its target.
 func foldersOf(name string) []string {
 	dirs := []string{filepath.Dir(name)}
 	if real, err := filepath.EvalSymlinks(name); err == nil && filepath.Dir(real) != dirs[0] {

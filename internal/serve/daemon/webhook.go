@@ -76,8 +76,8 @@ func (c *webhookChannel) start() (stop func(), err error) {
 	}, nil
 }
 
-// takeAnswers serves answers until ctx ends. If listener is nil, takeAnswers first tries to listen
-// at the configured address until it succeeds; again is the interval between attempts.
+// takeAnswers serves answers until ctx is done. If listener is nil, takeAnswers first tries to
+// listen at the configured address until it succeeds; again is the interval between attempts.
 func (c *webhookChannel) takeAnswers(ctx context.Context, listener *limitListener, again time.Duration) {
 	tick := time.NewTicker(again)
 	defer tick.Stop()
@@ -95,5 +95,5 @@ func (c *webhookChannel) takeAnswers(ctx context.Context, listener *limitListene
 	server := newServer(c.hook.Handler(), config.Listen{})
 	server.WriteTimeout = writeTimeout
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-	_ = listener.serve(server, false) // returns when ctx ends
+	_ = listener.serve(server, false) // returns when ctx is done
 }

@@ -43,9 +43,9 @@ func Wrapped(name, url, protocol string, args []string) (config.Server, error) {
 // package describes the server better than the name of the program.
 var runners = []string{"npx", "bunx", "uvx", "pipx", "pnpm", "yarn", "uv"}
 
-// commandName derives a server name from a command. It uses the program's name. If the program is a
-// runner, it uses the package name, without scope, version, and words that server names usually
-// contain.
+// commandName derives a server name from a command. It uses the name of the program or, if the
+// program is a runner, the name of the package without scope, version, and parts such as "mcp-" or
+// "-server".
 func commandName(command string, args []string) string {
 	base := filepath.Base(command)
 	name := strings.TrimSuffix(base, filepath.Ext(base))
