@@ -38,7 +38,7 @@ func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted boo
 
 // hookedAgents returns the agents whose built-in tools the configuration controls, as far as can be
 // determined on this machine. These are the agents that run petrigate as a hook for this user or,
-// if there are none, the agents that may connect over the network.
+// without any, the agents that may connect over the network.
 func hookedAgents(d *takeover.Driver, c *config.Config) []string {
 	if agents, _ := d.HookedAgents(); len(agents) > 0 {
 		return agents

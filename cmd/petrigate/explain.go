@@ -99,7 +99,7 @@ func (f *explainFlags) explain(s stdio, st *simulate.Simulation, call simulate.C
 	return err
 }
 
-// runningTools returns the tools of the running proxy that uses cfg. If there is no such proxy, it
+// runningTools returns the tools of the running proxy that uses cfg. If it finds no such proxy, it
 // returns an empty set.
 func runningTools(cfg *config.Config) check.ToolSet {
 	if cfg == nil {

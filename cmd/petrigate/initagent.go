@@ -77,8 +77,8 @@ func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, 
 	return plan.AddPipefail()
 }
 
-// loadOrMake loads the configuration. If there is no configuration yet, cfg is nil and file is the
-// name of the file to create.
+// loadOrMake loads the configuration. If the configuration does not exist yet, cfg is nil and file
+// is the name of the file to create.
 func (r configLoader) loadOrMake() (cfg *config.Config, file string, err error) {
 	file, _, err = config.Lookup(r.options())
 	if errors.Is(err, config.ErrNotFound) {

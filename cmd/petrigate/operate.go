@@ -120,9 +120,9 @@ func uniqueBy[T any](all []T, id func(T) string) []T {
 	})
 }
 
-// match returns the item with the given ID. If there is no such item, it returns all items whose
-// name is id or whose ID starts with id. A name must not take precedence over the ID of another
-// item, because clients can choose the names of sessions.
+// match returns the item with the given ID. If no item has this ID, it returns all items whose name
+// is id or whose ID starts with id. A name must not take precedence over the ID of another item,
+// because clients can choose the names of sessions.
 func match[T any](all []T, id string, of func(T) (id, name string)) (hits []T) {
 	for _, one := range all {
 		its, name := of(one)

@@ -14,8 +14,8 @@ type stdio struct {
 	hup      *hangUps // nil if SIGHUP ends the program
 }
 
-// asker returns a function that asks the user a yes-or-no question. If there is no terminal, it
-// returns nil.
+// asker returns a function that asks the user a yes-or-no question, or nil if the command does not
+// run at a terminal.
 func (s stdio) asker(ctx context.Context) func(question string) (bool, error) {
 	if !terminal.Is(s.in) || !terminal.Is(s.err) {
 		return nil

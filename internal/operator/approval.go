@@ -21,8 +21,8 @@ type ApprovalInfo struct {
 	Principal string          `json:"principal"`
 	Upstream  string          `json:"upstream"`
 	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"` // arguments of the call; null in a list if they are long, and null if the store keeps no arguments
-	Size      int             `json:"size"`      // size of the arguments that are forwarded, in bytes
+	Arguments json.RawMessage `json:"arguments"` // arguments of the call; null if the store keeps no arguments or, in a list, if they are long
+	Size      int             `json:"size"`      // size of the forwarded arguments in bytes
 	SHA256    string          `json:"sha256"`
 	Rules     []string        `json:"rules"`
 	Steps     []ApprovalStep  `json:"steps,omitempty"`
@@ -31,38 +31,38 @@ type ApprovalInfo struct {
 	Channel   string          `json:"channel,omitempty"`
 	Actor     string          `json:"actor,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
-	Answered  time.Time       `json:"answered,omitzero"`   // time when the request was answered
-	Stands    time.Time       `json:"stands,omitzero"`     // end of the cooldown after a denial; until then, the same call is refused without asking a person
-	PIN       bool            `json:"pin,omitempty"`       // whether an approval by cli, web or url requires the PIN
-	Needs     int             `json:"needs,omitempty"`     // number of different persons who must approve; set only if greater than one
-	Approvals int             `json:"approvals,omitempty"` // number of persons who have approved so far
-	Question  string          `json:"question,omitempty"`  // text that is shown to a person; empty in a list
-	Shown     string          `json:"shown,omitempty"`     // digest of Question, with the remaining time left out
+	Answered  time.Time       `json:"answered,omitzero"`   // when the request was answered
+	Stands    time.Time       `json:"stands,omitzero"`     // end of the cooldown after a denial; until then, the same call is refused without asking again
+	PIN       bool            `json:"pin,omitempty"`       // whether answers through cli, web or url require the PIN
+	Needs     int             `json:"needs,omitempty"`     // number of people who must approve; set only if greater than one
+	Approvals int             `json:"approvals,omitempty"` // number of people who have approved so far
+	Question  string          `json:"question,omitempty"`  // text shown to the person who answers; empty in a list
+	Shown     string          `json:"shown,omitempty"`     // digest of Question without the remaining time
 
-	Client     string          `json:"client,omitempty"`   // name and version that the client claims to have
-	Via        string          `json:"via,omitempty"`      // the only channel that the rule allows; empty: all configured channels
-	Channels   []string        `json:"channels,omitempty"` // channels that have shown this request; answers through other channels do not count
-	Beside     json.RawMessage `json:"beside,omitempty"`   // members of the params that are forwarded in addition to the arguments
-	Meta       json.RawMessage `json:"meta,omitempty"`     // the _meta that is forwarded
-	Masked     int             `json:"masked,omitempty"`   // number of values masked in Arguments, Beside and Meta; Size and SHA256 are those of the forwarded bytes
-	Warnings   []string        `json:"warnings,omitempty"` // warnings about text that could mislead a person
+	Client     string          `json:"client,omitempty"`   // client name and version, as reported by the client
+	Via        string          `json:"via,omitempty"`      // the only channel that the rule allows; if empty, any configured channel
+	Channels   []string        `json:"channels,omitempty"` // channels that have shown this request; only answers through these channels count
+	Beside     json.RawMessage `json:"beside,omitempty"`   // forwarded members of the request's params other than the arguments and _meta
+	Meta       json.RawMessage `json:"meta,omitempty"`     // forwarded _meta member of the params
+	Masked     int             `json:"masked,omitempty"`   // number of masked values in Arguments, Beside and Meta; Size and SHA256 refer to the unmasked bytes
+	Warnings   []string        `json:"warnings,omitempty"` // warnings about text that might mislead a person
 	Definition string          `json:"definition"`         // hash of the tool's definition
 	Policy     string          `json:"policy"`             // fingerprint of the policy that requires the approval
 
-	// Differences compares the call with the tool's last call that was approved for the same
-	// principal.
-	LastApproved    *time.Time   `json:"lastApproved,omitempty"` // time when that earlier call was approved; nil: this proxy does not know of any approved call
+	// Differences compares the call with the last call of this tool that was approved for the same
+	// principal ("the earlier call").
+	LastApproved    *time.Time   `json:"lastApproved,omitempty"` // when the earlier call was approved; nil if this proxy knows of no such call
 	LastApproval    string       `json:"lastApproval,omitempty"` // ID of the earlier call's approval
-	Redefined       bool         `json:"redefined,omitempty"`    // whether the tool's definition has changed since the earlier call was approved
-	NotCompared     bool         `json:"notCompared,omitempty"`  // whether the arguments of one of the two calls are too long to compare
+	Redefined       bool         `json:"redefined,omitempty"`    // whether the tool's definition has changed since that approval
+	NotCompared     bool         `json:"notCompared,omitempty"`  // whether the arguments of either call are too long to compare
 	Differences     []Difference `json:"differences,omitempty"`
-	MoreDifferences int          `json:"moreDifferences,omitempty"` // number of differences that Differences leaves out
+	MoreDifferences int          `json:"moreDifferences,omitempty"` // number of differences left out of Differences
 
 	Rejections []Rejection `json:"rejections,omitempty"` // answers that did not count
 }
 
-// ApprovalOf converts an approval record. The parameter pin tells whether the proxy requires a PIN.
-// where formats the position of a rule for people.
+// ApprovalOf converts an approval record. The pin parameter reports whether the proxy requires a
+// PIN, and where formats the position of a rule for people.
 func ApprovalOf(a approval.Record, pin bool, where func(gate.Position) string) ApprovalInfo {
 	r, c, said := a.Request, a.Call, a.Answer
 	info := ApprovalInfo{
@@ -92,7 +92,7 @@ func ApprovalOf(a approval.Record, pin bool, where func(gate.Position) string) A
 	return info
 }
 
-// An ApprovalStep is a transition that will fire if the call is approved, along with the rule that
+// An ApprovalStep is a transition that will fire if the call is approved. It includes the rule that
 // requires the approval.
 type ApprovalStep struct {
 	Net        string `json:"net"`
@@ -101,17 +101,17 @@ type ApprovalStep struct {
 	Reason     string `json:"reason"`
 }
 
-// A Difference is an argument whose value has changed, in the form shown to people. Two different
-// values may look the same if they are masked.
+// A Difference is a changed argument, in the form shown to people. Because values may be masked,
+// Was and Is may look the same.
 type Difference struct {
 	Path string          `json:"path"`
-	Was  json.RawMessage `json:"was,omitempty"` // value in the earlier call; nil: the value is new
-	Is   json.RawMessage `json:"is,omitempty"`  // value in this call; nil: the value was removed
+	Was  json.RawMessage `json:"was,omitempty"` // value in the earlier call; nil if the argument was added
+	Is   json.RawMessage `json:"is,omitempty"`  // value in this call; nil if the argument was removed
 }
 
-// A Rejection describes an answer that was not accepted and changed nothing.
+// A Rejection describes an answer that did not count.
 type Rejection struct {
-	Kind    string    `json:"kind"` // reason for the rejection: "late", or "own" if the caller tried to approve its own call
+	Kind    string    `json:"kind"` // why the answer was rejected: "late", or "own" if the caller tried to approve its own call
 	Approve bool      `json:"approve"`
 	Channel string    `json:"channel"`
 	Actor   string    `json:"actor"`
@@ -119,8 +119,7 @@ type Rejection struct {
 	At      time.Time `json:"at"`
 }
 
-// String describes the rejection for people. It leaves out the reason that was given with the
-// answer.
+// String describes the rejection for people. It leaves out the reason given with the answer.
 func (r Rejection) String() string {
 	why := map[string]string{approval.TooLate: "too late", approval.OwnCall: "of whoever makes the call"}[r.Kind]
 	return fmt.Sprintf("%s: %s by %s via %s", why, map[bool]string{true: "approved", false: "denied"}[r.Approve], text.Escape(r.Actor), r.Channel)
@@ -142,14 +141,14 @@ const (
 // An Answer is a person's answer to an approval request.
 type Answer struct {
 	Approve bool
-	Channel string // channel through which the answer has arrived
-	Person  string // person authenticated by the channel; the caller must have verified this
-	Actor   string // name to record for the person
+	Channel string // channel of the answer
+	Person  string // the person, as authenticated by the channel; the caller must have verified this
+	Actor   string // name of the person, for the record
 	Reason  string
-	Shown   string // the approval's [ApprovalInfo.Shown] value for the text that the person has read; empty if unknown
-	Grant   *Grant // grant to create together with the approval, or nil
-	PIN     string // PIN as the person has typed it, if the approval requires one
+	Shown   string // [ApprovalInfo.Shown] of the text that the person has read; empty if unknown
+	Grant   *Grant // grant to create along with the approval, or nil
+	PIN     string // PIN as typed by the person, if the approval requires one
 }
 
-// ChannelCLI is the channel for operators at a terminal.
+// ChannelCLI is the channel for answers given at a terminal.
 const ChannelCLI = approval.CLI

@@ -1,9 +1,9 @@
-// Package operator defines what the operator of a proxy sees and orders: the status of the proxy,
-// its sessions, the tools that clients can call, the nets of its policy, requests for approval and
-// their answers, grants, and the kill switch.
+// Package operator defines what the operator of a proxy can see and do. An operator can inspect the
+// proxy, its sessions, its tools and its nets, answer requests for approval, manage grants, and use
+// the kill switch.
 //
 // The console, the control socket, the webhook, the terminal and the commands use the proxy only
-// through this package. It contains data types, which also define the JSON of the control socket
-// and of the --json flags, and the interface [Proxy], which *proxy.Proxy implements. MCP clients
-// have no access to any of this.
+// through this package. It contains the interface [Proxy], which *proxy.Proxy implements, and data
+// types. The data types also define the JSON of the control socket and of the --json flags. MCP
+// clients have no access to any of this.
 package operator

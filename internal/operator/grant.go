@@ -7,17 +7,17 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Grant lets calls that are similar to the approved one pass for a while without asking. Similar
-// calls belong to the same session and principal, call the same tool under the same policy, and
-// have arguments with the same members and the same kinds of values.
+// A Grant allows calls similar to an approved call for a while, without asking again. Calls are
+// similar if they belong to the same session and principal, call the same tool under the same
+// policy, and have arguments with the same members and kinds of values.
 type Grant struct {
 	For  time.Duration
-	Like []string // arguments, given by name or path, that must have the same values; empty: all arguments
+	Like []string // names or paths of arguments whose values must be the same; if empty, all must be
 
-	Session bool `json:",omitempty"` // used instead of For: the grant lasts until the session ends, but not longer than one day
+	Session bool `json:",omitempty"` // whether the grant lasts until the session ends, but at most a day; replaces For
 }
 
-// Span describes how long the grant is valid, in words that can follow "for".
+// Span describes how long the grant is valid, in words that fit after "for".
 func (g Grant) Span() string {
 	if g.Session {
 		return "the session, a day at most"
@@ -25,7 +25,7 @@ func (g Grant) Span() string {
 	return text.Exact(g.For)
 }
 
-// A GrantInfo describes a valid grant.
+// A GrantInfo describes a grant that is still valid.
 type GrantInfo struct {
 	ID        string     `json:"id"`
 	Approval  string     `json:"approval"` // ID of the approval that created the grant
@@ -39,7 +39,7 @@ type GrantInfo struct {
 	Actor     string     `json:"actor"`
 	Created   time.Time  `json:"created"`
 	Until     time.Time  `json:"until"`
-	ToEnd     bool       `json:"toEnd,omitempty"` // whether the grant ends with its session, or at the time in Until, whichever is earlier
+	ToEnd     bool       `json:"toEnd,omitempty"` // whether the grant ends with its session if that is before Until
 	Uses      int        `json:"uses"`
 }
 
@@ -55,8 +55,8 @@ func GrantOf(g *approval.Grant) GrantInfo {
 	return info
 }
 
-// A GrantPin is an argument that must have the same value in each call.
+// A GrantPin is an argument that must have the same value in each call under a grant.
 type GrantPin struct {
-	Field string `json:"field"` // name or path of the argument; empty: all arguments
+	Field string `json:"field"` // name or path of the argument; if empty, all arguments together
 	Value string `json:"value"` // beginning of the required value
 }

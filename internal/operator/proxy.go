@@ -6,22 +6,22 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Proxy is a running proxy as its operator sees it. It is safe for concurrent use.
+// A Proxy is a running proxy, as seen by its operator. It is safe for concurrent use.
 //
-// Methods that take an [Actor] record the order before they carry it out.
+// Methods that take an [Actor] record the operator's action before they carry it out.
 type Proxy interface {
 	Status() Status
 
-	// AwaitTools waits until each upstream has either listed its tools or is known to be down.
+	// AwaitTools waits until each upstream has listed its tools or is known to be down.
 	AwaitTools(ctx context.Context)
-	// Tools lists the tools and how a call of each tool would be decided now in the given session.
-	// If session is empty, Tools uses the only session or, if there is not exactly one, a session
-	// that begins now.
+	// Tools lists the tools, along with how a call of each tool would currently be decided in the
+	// given session. If session is empty, Tools uses the only session or, if there is not exactly
+	// one, a new session.
 	Tools(session string) ([]ToolInfo, error)
 
 	Approvals() []ApprovalInfo
 	Approval(id string) (ApprovalInfo, error)
-	// ApprovalsChanged returns a channel that is closed when an approval request changes.
+	// ApprovalsChanged returns a channel that is closed when any approval request changes.
 	ApprovalsChanged() <-chan struct{}
 	Answer(id string, a Answer) error
 	Grants() []GrantInfo
@@ -35,23 +35,23 @@ type Proxy interface {
 	ListSessions() ([]SessionInfo, error)
 	Session(id string) (SessionInfo, error)
 	// State returns a copy of the session's state. If session is empty, it returns the state of a
-	// session that begins now.
+	// new session.
 	State(session string) (*gate.State, error)
-	// ChannelsOf lists the channels that currently accept answers to the session's approval
+	// ChannelsOf returns the channels that currently accept answers to the session's approval
 	// requests.
 	ChannelsOf(session string) ([]string, error)
 	ResetSession(id string, a Actor) error
-	// SettleCall records the outcome of a call that ended with an unknown outcome.
+	// SettleCall sets the outcome of a call whose outcome is unknown.
 	SettleCall(session string, call uint64, success bool, a Actor) error
 
 	Nets() []PolicyNet
 	SwitchNet(name string, on bool, a Actor) error
-	// Shadow reports on the nets in shadow mode, either in the given session or, if session is
-	// empty, in all sessions.
+	// Shadow reports on the nets in shadow mode in the given session or, if session is empty, in
+	// all sessions.
 	Shadow(session string) (ShadowInfo, error)
 
-	// Stop makes the proxy refuse new calls, either in the given session or, if session is empty,
-	// in all sessions. StartAgain ends a stop.
+	// Stop makes the proxy refuse new calls in the given session or, if session is empty, in all
+	// sessions. StartAgain ends a stop.
 	Stop(session, actor, reason string) (Stopping, error)
 	StartAgain(session string, a Actor) (Stopping, error)
 }
@@ -60,7 +60,7 @@ type Proxy interface {
 type Pins interface {
 	// Changes lists the tools whose current definition has not been accepted.
 	Changes() []ToolChange
-	// Accept accepts the current definition of a tool if the given hash is the one in the
+	// Accept accepts the current definition of a tool. The hash must be the one in the
 	// [ToolChange].
 	Accept(canonical, hash string, a Actor) error
 }

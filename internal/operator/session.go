@@ -9,18 +9,18 @@ import (
 type SessionInfo struct {
 	ID        string     `json:"id"`
 	Principal string     `json:"principal"`
-	By        string     `json:"by"`             // how the session was chosen: connection, principal, name, header, meta or agent
-	Name      string     `json:"name,omitempty"` // name of the session, if it was chosen by name, header, meta or agent
+	By        string     `json:"by"`             // how the client identified the session: connection, principal, name, header, meta or agent
+	Name      string     `json:"name,omitempty"` // name of the session, if By is name, header, meta or agent
 	Since     time.Time  `json:"since"`
 	Clients   []string   `json:"clients"`
 	Nets      []NetInfo  `json:"nets"`
 	Calls     []CallInfo `json:"calls"`   // calls that are in flight or have an unknown outcome
-	Waiting   int        `json:"waiting"` // number of calls that are waiting for an approval
+	Waiting   int        `json:"waiting"` // number of calls waiting for approval
 
 	// Set only for sessions in a database.
-	Used    time.Time `json:"used,omitzero"`     // time when the session was last changed or used
-	Process string    `json:"process,omitempty"` // the process that has the session, if that is not this process
-	Gone    bool      `json:"gone,omitempty"`    // whether the process that has the session has ended, so that only an operator can settle the session's calls
+	Used    time.Time `json:"used,omitzero"`     // when the session was last changed or used
+	Process string    `json:"process,omitempty"` // process that is using the session; empty if it is this process
+	Gone    bool      `json:"gone,omitempty"`    // whether Process has ended, so that only an operator can settle the session's calls
 }
 
 // A NetInfo describes a net in a session.
@@ -31,20 +31,20 @@ type NetInfo struct {
 	Marking  map[string]int `json:"marking"`
 	InFlight int            `json:"inFlight"`
 	Status   string         `json:"status"`
-	Shadow   *NetShadow     `json:"shadow,omitempty"` // set for a net in shadow mode; Marking then results from the calls that have passed
+	Shadow   *NetShadow     `json:"shadow,omitempty"` // set only in shadow mode; Marking is then the result of the calls that have passed
 }
 
-// A CallInfo describes an admitted call that has not been settled.
+// A CallInfo describes an admitted call that has not been settled yet.
 type CallInfo struct {
 	Number uint64    `json:"number"`
 	Tool   string    `json:"tool"`
 	Since  time.Time `json:"since"`
 
-	Arguments json.RawMessage `json:"arguments,omitempty"` // the call's arguments if they are short and the call belongs to this process, in the form that audit.arguments specifies
+	Arguments json.RawMessage `json:"arguments,omitempty"` // arguments in the form specified by audit.arguments; set only if they are short and the call belongs to this process
 
-	Unknown bool   `json:"unknown,omitempty"` // whether the outcome has not been recorded; an operator can settle the call
-	More    uint64 `json:"more,omitempty"`    // number of further calls of the tool that have an unknown outcome; they are listed and settled together with this call
-	Outcome string `json:"outcome,omitempty"` // outcome that this process knows but has not recorded yet, because the store does not accept it now
+	Unknown bool   `json:"unknown,omitempty"` // whether the outcome has not been recorded, so that an operator can settle the call
+	More    uint64 `json:"more,omitempty"`    // number of further calls of this tool with an unknown outcome, which are listed and settled together with this one
+	Outcome string `json:"outcome,omitempty"` // known outcome that the store has not accepted yet
 }
 
 // A PolicyNet describes a net in the policy in force.
@@ -60,7 +60,7 @@ type PolicyNet struct {
 type NetFate struct {
 	Net   string   `json:"net"`
 	Fate  string   `json:"fate"`            // what happens to the net: "continued", "carried", "begun", "dropped" or "held"
-	From  string   `json:"from,omitempty"`  // earlier name of the net whose state this net takes over; empty if the name has not changed
+	From  string   `json:"from,omitempty"`  // previous name of the net whose state this net takes over; empty if the name has not changed
 	Lost  int      `json:"lost"`            // number of sessions where the net loses its state
-	Where []string `json:"where,omitempty"` // sessions that prevent the net from being replaced, at most ten
+	Where []string `json:"where,omitempty"` // up to ten sessions that prevent the net from being replaced
 }

@@ -2,31 +2,32 @@ package operator
 
 import "github.com/petrigate/petrigate/internal/runtime/admission"
 
-// A ShadowInfo counts the calls that nets in shadow mode would have refused or would have sent to a
-// person for approval.
+// A ShadowInfo counts the calls that nets in shadow mode would have refused or would have required
+// an approval for.
 type ShadowInfo struct {
-	Policy  bool        `json:"policy"`  // whether the whole policy is in shadow mode
+	Policy  bool        `json:"policy"`  // whether the entire policy is in shadow mode
 	Refused int         `json:"refused"` // number of calls that would have been refused
 	Asked   int         `json:"asked"`
-	Would   []WouldInfo `json:"would"` // what the nets would have done, most frequent first
-	Nets    []ShadowNet `json:"nets"`  // nets in shadow mode in each open session
+	Would   []WouldInfo `json:"would"` // verdicts that the nets would have given, most frequent first
+	Nets    []ShadowNet `json:"nets"`  // nets in shadow mode, listed for each open session
 }
 
-// A WouldInfo is a verdict that nets in shadow mode would have given on calls that passed, and the
-// number of these calls.
+// A WouldInfo is a verdict that nets in shadow mode would have given, with the number of calls that
+// passed instead.
 type WouldInfo = admission.Would
 
 // A ShadowNet describes a net in shadow mode in one session.
 type ShadowNet struct {
 	Session string `json:"session"`
 	Net     string `json:"net"`
-	Actual  string `json:"actual"` // marking that results from the calls that have passed
+	Actual  string `json:"actual"` // marking after the calls that have passed
 	NetShadow
 }
 
-// A NetShadow compares a net in shadow mode with the state that it would have if it were enforced.
+// A NetShadow compares the state of a net in shadow mode with the state that it would have if it
+// were enforced.
 type NetShadow struct {
-	Enforced string `json:"enforced"` // marking that the net would have if it had been enforced
+	Enforced string `json:"enforced"` // marking that the net would have if it were enforced
 	Parted   bool   `json:"parted"`   // whether Enforced differs from the actual marking
 	Refused  int    `json:"refused"`  // number of calls that the net would have refused
 	Asked    int    `json:"asked"`    // number of calls that would have required an approval

@@ -2,37 +2,37 @@ package operator
 
 import "time"
 
-// A Status describes the state of a running proxy. The proxy itself leaves Config, Listen,
-// Reloaded, ReloadProblem, Audit, Webhook, Pinning and Bases empty; the daemon that runs the proxy
-// sets them.
+// A Status describes the state of a running proxy. The proxy leaves Config, Listen, Reloaded,
+// ReloadProblem, Audit, Webhook, Pinning and Bases empty; they are set by the daemon that runs the
+// proxy.
 type Status struct {
 	Version string    `json:"version"`
 	Pid     int       `json:"pid"`
 	Started time.Time `json:"started"`
 	Policy  string    `json:"policy"`           // fingerprint of the policy in force
 	Config  string    `json:"config,omitempty"` // path of the configuration file
-	Listen  string    `json:"listen,omitempty"` // listen address, or stdio
+	Listen  string    `json:"listen,omitempty"` // listen address, or "stdio"
 
-	Reloaded      *time.Time `json:"reloaded,omitempty"`      // time of the last reload
-	ReloadProblem string     `json:"reloadProblem,omitempty"` // why the last reload was not applied; empty if it was applied
+	Reloaded      *time.Time `json:"reloaded,omitempty"`      // time of the last reload; nil before the first
+	ReloadProblem string     `json:"reloadProblem,omitempty"` // why the last reload was not applied; empty if it was
 
-	Shadow     bool             `json:"shadow"`        // whether no net is enforced, so that nothing is refused
-	PIN        bool             `json:"pin,omitempty"` // whether orders that could let a call pass require the approval PIN
+	Shadow     bool             `json:"shadow"`        // whether all nets are in shadow mode, so that nothing is refused
+	PIN        bool             `json:"pin,omitempty"` // whether actions that could let a call pass require the approval PIN
 	Upstreams  []UpstreamStatus `json:"upstreams"`
 	Clients    int              `json:"clients"`
 	Sessions   int              `json:"sessions"`
 	Tools      int              `json:"tools"`
 	Waiting    int              `json:"waiting"` // number of pending approvals
 	State      StateInfo        `json:"state"`
-	Audit      *AuditInfo       `json:"audit,omitempty"`   // nil: no audit file
-	Webhook    *WebhookInfo     `json:"webhook,omitempty"` // nil: no webhook
-	Pinning    string           `json:"pinning,omitempty"` // what the proxy does if a tool's definition changes: "warn", "enforce" or "off"
+	Audit      *AuditInfo       `json:"audit,omitempty"`   // nil without an audit file
+	Webhook    *WebhookInfo     `json:"webhook,omitempty"` // nil without a webhook
+	Pinning    string           `json:"pinning,omitempty"` // how the proxy reacts to a changed tool definition: "warn", "enforce" or "off"
 	Bases      []BaseInfo       `json:"bases,omitempty"`
 	Stopped    []StopInfo       `json:"stopped"`
 	Goroutines int              `json:"goroutines"`
-	LeftOut    []string         `json:"leftOut"`  // tools that are not exposed, each with the reason
-	Warnings   []string         `json:"warnings"` // warnings about the tools and their configuration
-	Crowded    string           `json:"-"`        // the warning that there are too many tools; empty: none
+	LeftOut    []string         `json:"leftOut"`  // tools that are not exposed to clients, each with the reason
+	Warnings   []string         `json:"warnings"` // warnings about tools and their configuration
+	Crowded    string           `json:"-"`        // warning about too many tools, or ""
 }
 
 // An UpstreamStatus describes one upstream.
@@ -43,34 +43,34 @@ type UpstreamStatus struct {
 	Pid      int       `json:"pid,omitempty"`
 	Since    time.Time `json:"since"`
 	Error    string    `json:"error,omitempty"`
-	Said     []string  `json:"said,omitempty"`     // last lines that the upstream's process has written to stderr; set only while the upstream is down
+	Said     []string  `json:"said,omitempty"`     // last lines that the upstream's process wrote to stderr; set only while the upstream is down
 	Sessions int       `json:"sessions,omitempty"` // number of sessions that have their own connection to the upstream
 }
 
-// A BaseInfo describes one base policy of the policy in force.
+// A BaseInfo describes a base policy that the policy in force uses.
 type BaseInfo struct {
 	Name    string `json:"name"`
 	Version int    `json:"version"`
 	Digest  string `json:"digest"`
 	Key     string `json:"key,omitempty"`  // ID of the key that signed the base
-	From    string `json:"from"`           // file or URL of the base
-	Copy    string `json:"copy,omitempty"` // why a stored copy was used instead of the URL; empty if no copy was used
+	From    string `json:"from"`           // file name or URL of the base
+	Copy    string `json:"copy,omitempty"` // why a stored copy was used instead of From; empty if none was used
 }
 
 // A WebhookInfo describes the approval webhook.
 type WebhookInfo struct {
-	Host    string     `json:"host"`            // host that receives requests for approval
-	Answers string     `json:"answers"`         // URL where answers must be sent
-	Open    int        `json:"open"`            // number of open requests that are being posted
-	Error   string     `json:"error,omitempty"` // why the last post failed; empty if it did not fail
-	Since   *time.Time `json:"since,omitempty"` // time of the first failure, if Error is set
+	Host    string     `json:"host"`            // host that the requests for approval are sent to
+	Answers string     `json:"answers"`         // URL that answers must be sent to
+	Open    int        `json:"open"`            // number of pending requests that are being posted
+	Error   string     `json:"error,omitempty"` // why the last post failed; empty if it succeeded
+	Since   *time.Time `json:"since,omitempty"` // when the first of the current failures occurred; set only if Error is
 }
 
 // An AuditInfo describes the audit file.
 type AuditInfo struct {
 	File    string     `json:"file"`
-	Records uint64     `json:"records"`           // number of the last record, including the records in rotated files
-	Error   string     `json:"error,omitempty"`   // why the last records could not be written, so that calls are refused; empty if they were written
+	Records uint64     `json:"records"`           // sequence number of the last record, counting those in rotated files
+	Error   string     `json:"error,omitempty"`   // why writing records fails, so that calls are refused; empty if it succeeds
 	Aside   int        `json:"aside"`             // number of rotated files
 	Rotated *time.Time `json:"rotated,omitempty"` // time of the last rotation
 }
@@ -79,21 +79,21 @@ type AuditInfo struct {
 type StateInfo struct {
 	Driver  string        `json:"driver"`          // "memory", "sqlite" or "postgres"; set by the daemon
 	Place   string        `json:"place,omitempty"` // location of the database, without secrets; set by the daemon
-	Since   time.Time     `json:"since,omitzero"`  // time when the database was opened
+	Since   time.Time     `json:"since,omitzero"`  // when the database was opened
 	Process string        `json:"process,omitempty"`
-	Records uint64        `json:"records,omitempty"` // number of records in the database, from all processes
-	Error   string        `json:"error,omitempty"`   // why no call can be decided now; empty: calls can be decided
-	Unknown []UnknownCall `json:"unknown"`           // calls with an unknown outcome that an operator must settle, or that cannot be written to the store yet
+	Records uint64        `json:"records,omitempty"` // number of records in the database, written by all processes
+	Error   string        `json:"error,omitempty"`   // why calls cannot be decided at the moment; empty if they can
+	Unknown []UnknownCall `json:"unknown"`           // calls whose outcome an operator must settle, or that the store has not accepted yet
 }
 
 // An UnknownCall is a call whose outcome has not been recorded. Either the process that made the
-// call has ended, so that an operator must settle the call, or this process knows the outcome but
-// has not been able to write it yet.
+// call has ended, and an operator must settle the call, or this process knows the outcome but has
+// not been able to write it yet.
 type UnknownCall struct {
 	Session string    `json:"session"`
-	Process string    `json:"process"` // process that admitted the call; empty if an older version of petrigate admitted it, which did not record the process
+	Process string    `json:"process"` // process that admitted the call; empty for calls admitted by old versions of petrigate, which did not record it
 	Call    uint64    `json:"call"`
 	Tool    string    `json:"tool"`
 	Since   time.Time `json:"since"`
-	Outcome string    `json:"outcome,omitempty"` // outcome that this process knows but has not recorded yet, because the store does not accept it now
+	Outcome string    `json:"outcome,omitempty"` // known outcome that the store has not accepted yet
 }

@@ -2,22 +2,22 @@ package operator
 
 import "time"
 
-// A StopInfo describes an order to refuse calls.
+// A StopInfo describes a stop: the proxy refuses calls until the stop ends.
 type StopInfo struct {
-	Session string    `json:"session,omitempty"` // session whose calls are refused; empty: all sessions
+	Session string    `json:"session,omitempty"` // session whose calls are refused; if empty, all sessions
 	Actor   string    `json:"actor"`
 	Reason  string    `json:"reason,omitempty"`
 	Since   time.Time `json:"since"`
-	Alone   bool      `json:"alone,omitempty"` // whether the stop applies to this process only, because it could not be written to the database
+	Alone   bool      `json:"alone,omitempty"` // whether the stop affects only this process, because it could not be written to the database
 }
 
-// A Stopping is the result of an order to refuse calls or to allow them again.
+// A Stopping is the result of stopping calls or allowing them again.
 type Stopping struct {
-	Already bool       `json:"already"` // whether the order changed nothing
-	Shared  bool       `json:"shared"`  // whether the order applies to all processes that share the database; if false, it applies to this process only
-	Left    []StopInfo `json:"left"`    // stops that are in force now
+	Already bool       `json:"already"` // whether nothing changed, because the calls were already stopped or allowed
+	Shared  bool       `json:"shared"`  // whether the change affects all processes that share the database, and not only this one
+	Left    []StopInfo `json:"left"`    // stops that are now in force
 
-	// Alone returns "" if the order was written to the database. Otherwise, it explains that only
-	// this process obeys the order, and what the consequences are.
+	// Alone is empty if the change was written to the database. Otherwise, it explains that only
+	// this process is affected, and the consequences.
 	Alone string `json:"alone,omitempty"`
 }

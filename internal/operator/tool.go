@@ -5,19 +5,20 @@ import (
 	"time"
 )
 
-// A ToolChange describes a tool whose server has changed the accepted definition.
+// A ToolChange describes a tool whose definition has changed since it was accepted, or that has no
+// accepted definition yet.
 type ToolChange struct {
 	Canonical   string    `json:"canonical"`
 	Exposed     string    `json:"exposed"`
 	Upstream    string    `json:"upstream"`
-	Quarantined bool      `json:"quarantined"` // whether the tool is neither listed nor callable
+	Quarantined bool      `json:"quarantined"` // whether the tool can neither be listed nor called
 	Why         string    `json:"why"`
-	Accepted    time.Time `json:"accepted,omitzero"` // time when a definition was last accepted; zero: no definition was accepted
-	By          string    `json:"by,omitempty"`      // person who accepted the definition
+	Accepted    time.Time `json:"accepted,omitzero"` // when a definition was last accepted; zero if never
+	By          string    `json:"by,omitempty"`      // person who accepted that definition
 	Hash        string    `json:"hash"`              // hash of the current definition
 
 	Differences     []Difference `json:"differences"`
-	MoreDifferences int          `json:"moreDifferences,omitempty"` // number of differences that the list leaves out
+	MoreDifferences int          `json:"moreDifferences,omitempty"` // number of differences left out of Differences
 }
 
 // A ToolInfo describes a tool that clients can call, and how a call of the tool would be decided
@@ -27,19 +28,19 @@ type ToolInfo struct {
 	Bare      string        `json:"bare"`
 	Exposed   string        `json:"exposed"`
 	Upstream  string        `json:"upstream"`
-	Session   string        `json:"session"`  // session that the verdict applies to; empty: a session that begins now
+	Session   string        `json:"session"`  // session of the verdict; if empty, a new session
 	Decision  string        `json:"decision"` // verdict on a call without arguments: "allow", "ask" or "refuse"
-	Depends   bool          `json:"depends"`  // whether the verdict can be different for other arguments
-	Says      string        `json:"says"`     // the verdict as a sentence
+	Depends   bool          `json:"depends"`  // whether the verdict may differ for other arguments
+	Says      string        `json:"says"`     // verdict as a sentence
 	Nets      []ToolVerdict `json:"nets"`     // nets that do not abstain on a call without arguments
 
-	InputSchema json.RawMessage `json:"-"` // schema of the arguments; nil: the upstream provides none
-	Description string          `json:"-"` // description from the upstream
-	Annotations json.RawMessage `json:"-"` // annotations from the upstream, unchanged; nil: none
-	Definition  string          `json:"-"` // hash of the upstream's whole definition of the tool
+	InputSchema json.RawMessage `json:"-"` // schema of the arguments; nil if the upstream provides none
+	Description string          `json:"-"` // description provided by the upstream
+	Annotations json.RawMessage `json:"-"` // annotations provided by the upstream, unchanged; may be nil
+	Definition  string          `json:"-"` // hash of the upstream's complete definition of the tool
 }
 
-// A ToolVerdict is one net's current verdict on a tool.
+// A ToolVerdict is a net's current verdict on a tool.
 type ToolVerdict struct {
 	Net     string `json:"net"`
 	Verdict string `json:"verdict"`
