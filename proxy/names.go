@@ -90,7 +90,7 @@ type Approval struct {
 	Grants   time.Duration // maximum lifetime of a grant; 0 means that grants cannot be created
 	Self     bool          // whether callers can approve their own calls
 	PIN      string        // hash of the PIN for approvals by cli, web or url, as printed by petrigate approvals pin; empty means no PIN
-	Verb     string        // command that the log tells operators to answer with; empty means petrigate approvals
+	Verb     string        // command for answering an approval, as shown in the log; empty means petrigate approvals
 
 	// People maps the names of persons to principals. A person is named by the actor of the answer,
 	// or by the channel that authenticated the person. The principal that made a call cannot

@@ -27,7 +27,7 @@ func (c *Call) refuse(r *admission.Refused) {
 	c.answer(refusal{r})
 }
 
-// isOver reports whether another process has ended the client's session. If stateGone is true, the
+// isOver reports whether another process has ended the client's session. stateGone means that the
 // call was refused because the state of its session no longer exists.
 func (c *Call) isOver(stateGone bool) bool {
 	own := c.Client.Session

@@ -165,8 +165,8 @@ func (s *callState) cancelled(reason error) (context.CancelCauseFunc, *inflightC
 	return s.stop, s.inflight
 }
 
-// setStop sets the function to call when the call is canceled, and calls it immediately if that has
-// already happened.
+// setStop sets the function to call when the call is canceled. If the call has already been
+// canceled, setStop calls stop immediately.
 func (s *callState) setStop(stop context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,10 +16,10 @@ const (
 	serverReader               // the goroutine that reads the server's replies
 )
 
-// continueOff runs f, the rest of the call. Because f may block, it must not run on the given
-// reader. Instead of the client's reader, continueOff uses [Call.Spawn], after adding the message
-// to the backlog; if the backlog is full, it answers the call instead. Instead of the server's
-// reader, it uses the goroutine that waits for the call or, without one, a new goroutine.
+// continueOff runs f, the rest of the call, on a goroutine other than the given reader, because f
+// may block. In place of the client's reader, it uses [Call.Spawn], after adding the message to the
+// backlog; if the backlog is full, it answers the call instead. In place of the server's reader, it
+// uses the goroutine that waits for the call or, without one, a new goroutine.
 func (c *Call) continueOff(r reader, f func()) {
 	if r == clientReader {
 		if c.occupyBacklog() {
@@ -73,8 +73,8 @@ func (done completion) answer(c *Call) {
 	}
 }
 
-// Begin serves a call on the calling goroutine, which must then call [Call.Wait]. Work that blocks
-// stops when ctx is done. A caller that cancels ctx must also cancel the call.
+// Begin serves a call on the calling goroutine, which must then call [Call.Wait]. Blocking work
+// ends when ctx is done. A caller that cancels ctx must also cancel the call.
 func (p *Pipeline) Begin(ctx context.Context, c *Call) {
 	c.startWaiting()
 	if c.Tool == nil || c.Tool.Upstream.OneReader() {

@@ -43,7 +43,7 @@ func InFlight(u *pool.Server) (list []*inflightCall) {
 	return list
 }
 
-// A stage is how far a request in flight has come. A request passes through the stages in this
+// A stage describes the progress of a request in flight. Requests pass through the stages in this
 // order.
 type stage int
 
@@ -100,9 +100,9 @@ func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
 	return s.reason
 }
 
-// markEnded ends the request with the reply r, unless it has already ended, and returns the state
-// before the call. For a parked request, markEnded keeps r. A server's reply after the end counts
-// as late.
+// markEnded ends the request with the reply r, unless it has already ended, and returns its
+// previous state. For a parked request, markEnded keeps r. A server's reply after the end counts as
+// late.
 func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) (before requestState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

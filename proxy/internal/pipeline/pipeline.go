@@ -44,7 +44,7 @@ type Options struct {
 type Approval struct {
 	Hold   func(client string) time.Duration // how long a call from the named client waits before it is parked
 	Expire time.Duration                     // lifetime of a question and of its answer
-	Verb   string                            // command that the log tells operators to answer with
+	Verb   string                            // command for answering an approval, as shown to operators in the log
 	Page   func(id string) string            // returns the URL of the approval page, or "" without a page
 
 	// Asked is called with each request when the first call starts to wait for it. Answered is
@@ -95,8 +95,8 @@ type suspendedCalls struct {
 	quota quota.Quota
 }
 
-// add stores x for the duration life, and then calls over. It returns false if too many calls are
-// suspended, in total or, with several principals, for x's principal.
+// add stores x, and calls over if x is still stored after the duration life. It returns false if
+// too many calls are suspended, in total or, with several principals, for x's principal.
 func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, over func(*suspendedCall)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -125,7 +125,7 @@ func (p *Pipeline) dedicate(c *Call, at *pool.Server) bool {
 }
 
 // admissible reports whether the call should go to the gate. If the call could not run or be
-// recorded even if it were admitted, admissible answers it instead, so that it costs no tokens.
+// recorded even if it were admitted, admissible answers it instead, and no tokens are used up.
 func (p *Pipeline) admissible(c *Call) bool {
 	if !c.plain && p.refuseTaskMode(c) {
 		return false

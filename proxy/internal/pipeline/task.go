@@ -91,7 +91,7 @@ func (f *inflightCall) continueAsTask(c *Call) {
 }
 
 // answerTask sends the CreateTaskResult to the client. If the task is already over, the gate learns
-// so before the client does.
+// this first.
 func (f *inflightCall) answerTask(c *Call) {
 	h := f.handle
 	if c.emulatesTask {

@@ -34,7 +34,7 @@ func (t *callTrace) context(ctx context.Context) context.Context {
 	return t.ctx
 }
 
-// setResult sets the result that the observer gets to see.
+// setResult sets the result to report to the observer.
 func (t *callTrace) setResult(r admission.Result) {
 	if t != nil {
 		t.result.Store(&r)
@@ -98,8 +98,8 @@ func resultOf(r upstream.Reply) admission.Result {
 	return admission.Result{Failed: r.Result != nil && wire.ResultFacts(r.Result).Failed, Err: r.Err}
 }
 
-// observe tells the observer that the call has arrived, as part of the trace in the client's _meta,
-// if any.
+// observe tells the observer that the call has arrived. It continues the trace in the client's
+// _meta, if any.
 func (p *Pipeline) observe(c *Call, meta []byte) {
 	i := admission.Info{
 		Key: c.Client.Session.Key(), Client: c.Peer.Name, Method: c.Method, ID: c.ID,

@@ -46,7 +46,7 @@ func (u *Upstream) supervise(ctx context.Context) {
 type supervisor struct {
 	*Upstream
 	failures int  // number of consecutive failures
-	everUp   bool // whether the upstream has ever connected, so that the configuration can work
+	everUp   bool // whether the upstream has ever connected, so the configuration is known to work
 	only2025 bool // whether the server does not know server/discover, or exits because of it
 	fellBack bool // whether the server uses HTTP+SSE instead of streamable HTTP
 	gaveUp   bool
