@@ -39,7 +39,7 @@ type Catalogue struct {
 type ToolView struct {
 	tools    map[string]*Tool // keyed by exposed name
 	Order    []*Tool
-	Calls    []gate.Call // the tools as calls without arguments, in the same order
+	Calls    []gate.Call // calls to the tools in Order, in the same order, without arguments
 	Around   []byte      // the list's members other than its tools
 	elements int         // length of List without Around
 	List     []byte      // the tools/list result for clients that have sent initialize

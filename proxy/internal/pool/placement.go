@@ -30,7 +30,7 @@ var (
 	errProxyEnds   = errors.New("the proxy is stopping")
 )
 
-// A placement maps each session to the connection that serves it. mu guards of.
+// A placement maps each session to the connection that serves it. mu guards the map.
 type placement struct {
 	asks atomic.Bool // whether the server sends requests to clients; see [IsolateAuto]
 
@@ -41,7 +41,7 @@ type placement struct {
 }
 
 // DedicateNext records that the server sends requests to clients, so that with isolation "auto",
-// new sessions get a dedicated connection. It reports whether this is new information.
+// new sessions get a dedicated connection. It reports whether this was unknown before.
 func (u *Server) DedicateNext() bool {
 	auto := u.Config.Isolation == "" || u.Config.Isolation == IsolateAuto
 	return !u.Dedicated() && auto && !u.placement.asks.Swap(true)

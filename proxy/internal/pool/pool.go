@@ -124,7 +124,7 @@ func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}
 func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	starting, stop := context.WithCancel(ctx)
 	defer stop()
-	go func() { // ends when starting is done
+	go func() { // returns when starting is done
 		defer stop()
 		p.AwaitList(starting)
 	}()

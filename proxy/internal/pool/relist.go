@@ -33,7 +33,7 @@ type relisting struct {
 	requested chan struct{} // closed when the latest requested listing ends; nil if none was requested
 }
 
-// request records the request for a listing. The caller must call end after the listing.
+// request records that a listing has been requested. The caller must call end after the listing.
 func (r *relisting) request() (end func()) {
 	over := make(chan struct{})
 	r.mu.Lock()
@@ -139,8 +139,8 @@ func (p *Pool) relistAfterPause(u *Server, announced bool) {
 }
 
 // Repin reads the tool definitions that other processes have accepted. It also offers tools to the
-// pins again that could not be stored because the pin file was unavailable, or that were removed
-// from the file. It reports whether clients now see different tools.
+// pins again if they could not be stored because the pin file was unavailable, or were removed from
+// the file. It reports whether clients now see different tools.
 func (p *Pool) Repin(ctx context.Context) bool {
 	pins := p.Catalogue.Pins
 	changed, err := pins.Store.Refresh(ctx)

@@ -138,8 +138,8 @@ type QueuePlace struct {
 }
 
 // A queue holds the requests in flight to one server. A single goroutine checks them all for
-// timeouts, because a timer per call would cost more than the call itself. mu guards all and the
-// positions of the requests.
+// timeouts, because a timer per call would cost more than the call itself. mu guards the field all
+// and the positions of the requests.
 type queue struct {
 	mu  sync.Mutex
 	all []*QueuePlace // in no particular order; the request at index i has number i+1
@@ -193,7 +193,7 @@ func (q *queue) restartTimeout(p *QueuePlace) {
 // the proxy no longer waits for. A request from the server may belong to one of them.
 type abandonedCalls struct {
 	mu sync.Mutex
-	of map[*session.Session]int // without zeros
+	of map[*session.Session]int // holds no zeros
 }
 
 // Add adds n to the session's count of abandoned calls.

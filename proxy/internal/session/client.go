@@ -40,7 +40,7 @@ type Client struct {
 	Subscriptions  subscriptions
 
 	Ready    atomic.Bool          // whether the client has sent notifications/initialized
-	peer     atomic.Pointer[Peer] // how the client described itself in initialize; nil before initialize
+	peer     atomic.Pointer[Peer] // the client's self-description in initialize; nil before initialize
 	logLevel atomic.Value         // level set with logging/setLevel, a string; nil if not set
 }
 

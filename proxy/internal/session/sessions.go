@@ -166,7 +166,7 @@ var errSplits = errors.New("too many named sessions are open; use one of them ag
 // shared returns the session for all requests of a principal with the given label. It never opens a
 // second one, because that would double the budgets.
 func (s *Sessions) shared(by, principal, label string) (*Session, error) {
-	id := by[:1] + "-" + wire.Digest([]byte(by + "\x00" + principal + "\x00" + label))[:32] // no label that a client chooses can lead to the ID of another session
+	id := by[:1] + "-" + wire.Digest([]byte(by + "\x00" + principal + "\x00" + label))[:32] // a label chosen by a client must not lead to another session's ID
 	if known := s.known(id); known != nil {
 		return known, nil
 	}

@@ -71,7 +71,7 @@ type NewTask struct {
 	Ticket   *admission.Ticket
 	Token    int64
 	Reserved bool        // whether the task has a reserved slot in the table
-	Stream   spec.Stream // stream of a client that waits for the result right away, or nil
+	Stream   spec.Stream // stream of a client that waits for the result from the start, or nil
 	Result   []byte      // result of the call
 }
 

@@ -74,9 +74,9 @@ func resultOutcome(x *Task, result []byte) gate.Outcome {
 	return gate.Success
 }
 
-// end tells the gate how the task ended, once; only a known outcome can still replace an unknown
-// one. If the task succeeded, result is its result. When end returns, the gate knows the outcome,
-// even if another goroutine has reported it.
+// end tells the gate once how the task ended, except that a known outcome can still replace an
+// unknown one. If the task succeeded, result is its result. When end returns, the gate knows the
+// outcome, even if another goroutine has reported it.
 func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	defer x.lockSettling()()
 	if !x.ends(o) {
