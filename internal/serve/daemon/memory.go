@@ -73,7 +73,7 @@ func (t *tuner) collected() {
 	}
 }
 
-// grown reports whether the heap has grown since the last release. If it has, some of what was live
+// grown reports whether the heap has grown since the last release. If it has, memory that was live
 // at the last collection may be garbage by now, and there might never be another collection.
 func (t *tuner) grown(mapped uint64) bool { return mapped > t.mappedAfterRelease.Load()+minRelease }
 

@@ -17,30 +17,30 @@ import (
 	"time"
 )
 
-// A Redirect is the redirect URI of a login. It always refers to this machine. The zero value
-// stands for http://127.0.0.1/callback at any free port.
+// A Redirect is the redirect URI of a login, which always refers to this machine. The zero value
+// stands for http://127.0.0.1/callback on any free port.
 type Redirect struct {
 	Host string // "127.0.0.1" (the default), "localhost" or "[::1]"
 	Port int    // 0 means any free port
 	Path string // empty means /callback
 }
 
-// A callback listens on this machine to receive the authorization response. It accepts a single
-// response. If the browser cannot reach the listener, the user can type the address that contains
-// the response.
+// A callback receives the authorization response of a login. It listens on this machine and accepts
+// a single response. If the browser cannot reach the listener, the user can instead type the
+// address that contains the response.
 type callback struct {
-	host     string // host and port
+	host     string // host:port
 	path     string
 	server   *http.Server
 	state    string
 	answers  chan url.Values
 	answered sync.Once
-	done     chan struct{} // closed when the result of the login is known
+	done     chan struct{} // closed once the login has succeeded or failed
 	failed   bool          // whether the login failed; set before done is closed
-	shown    chan struct{} // closed when the browser has received the result page
+	shown    chan struct{} // closed once the browser shows the result, or if no browser is waiting
 }
 
-// listenForCallback starts listening on this machine for the redirect.
+// listenForCallback starts listening on this machine for the authorization response.
 func listenForCallback(r Redirect, state string) (*callback, error) {
 	r.Host, r.Path = cmp.Or(r.Host, "127.0.0.1"), cmp.Or(r.Path, "/callback")
 	listeners, err := listenLocally(r)
@@ -59,8 +59,8 @@ func listenForCallback(r Redirect, state string) (*callback, error) {
 	return c, nil
 }
 
-// listenLocally listens at each address that the redirect's host may refer to, because a browser
-// may resolve "localhost" to IPv4 or IPv6. A machine without IPv6 is not an error.
+// listenLocally listens on each address that the redirect's host may refer to, because a browser
+// may resolve "localhost" to IPv4 or IPv6. It is not an error if the machine lacks IPv6.
 func listenLocally(r Redirect) ([]net.Listener, error) {
 	first := "127.0.0.1"
 	if r.Host == "[::1]" {
@@ -94,9 +94,9 @@ func (c *callback) serve(w http.ResponseWriter, r *http.Request) {
 	c.acceptRequest(w, r)
 }
 
-// acceptTyped accepts a redirect address that the user has typed. This is needed if the browser
-// runs on another machine and cannot reach the listener. The error explains why the line is not the
-// expected address.
+// acceptTyped accepts a redirect address typed by the user, whose browser may run on another
+// machine and be unable to reach the listener. It returns an error if line is not the expected
+// address.
 func (c *callback) acceptTyped(line string) error {
 	u, err := url.Parse(strings.TrimSpace(line))
 	if err != nil || u.Host != c.host || u.Path != c.path {
@@ -113,8 +113,8 @@ func (c *callback) acceptTyped(line string) error {
 	return nil
 }
 
-// acceptRequest accepts the first request that contains the state of this login. Any web page can
-// cause requests with a different state, so they have no effect.
+// acceptRequest accepts the first request that contains the state of this login. Requests with a
+// different state have no effect, because any web page can cause them.
 func (c *callback) acceptRequest(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	h := w.Header()
@@ -146,8 +146,7 @@ func (c *callback) acceptRequest(w http.ResponseWriter, r *http.Request) {
 	writePage(w, http.StatusOK, "You are logged in", "You can close this window.")
 }
 
-// writePage writes a page that consists of fixed texts. A page must never contain anything from the
-// request.
+// writePage writes a page of fixed text. The page must not contain anything from the request.
 func writePage(w http.ResponseWriter, status int, title, text string) {
 	html := fmt.Sprintf(`<!doctype html><html lang="en"><meta charset="utf-8"><title>petrigate: %[1]s</title>
 <body style="font-family:system-ui,sans-serif;max-width:32em;margin:15vh auto;padding:0 1em;line-height:1.5">
@@ -156,7 +155,7 @@ func writePage(w http.ResponseWriter, status int, title, text string) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(html)))
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, html)
-	_ = http.NewResponseController(w).Flush() // a write error does not matter here
+	_ = http.NewResponseController(w).Flush() // write errors do not matter here
 }
 
 // wait waits for the authorization response and returns its parameters.

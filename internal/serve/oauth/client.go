@@ -16,12 +16,12 @@ import (
 	"github.com/petrigate/petrigate/internal/inet"
 )
 
-// httpTimeout is the maximum duration of one request to an authorization server, including reading
-// the response.
+// httpTimeout limits each request to an authorization server, including reading the response.
 const httpTimeout = 15 * time.Second
 
-// newClient returns the HTTP client for all requests made on behalf of s. The client follows no
-// redirects. If s is on the public network, the client refuses to connect to internal addresses.
+// newClient returns the HTTP client for all requests made on behalf of s. The client does not
+// follow redirects. If s is on the public network, the client refuses to connect to internal
+// addresses.
 func newClient(s Server) *http.Client {
 	g := &guardedDialer{server: host(s.URL), trusted: []string{host(s.URL), host(s.Issuer)}, dialer: net.Dialer{Timeout: 10 * time.Second}}
 	direct := &http.Transport{
@@ -49,8 +49,8 @@ func host(address string) string {
 	return u.Hostname()
 }
 
-// A proxyTransport sends requests through an HTTP proxy if the environment configures one for them.
-// That proxy then connects to the destination and itself decides which addresses to allow.
+// A proxyTransport sends requests through an HTTP proxy if the environment specifies one. The proxy
+// then connects to the destination and decides for itself which addresses to allow.
 type proxyTransport struct{ direct, proxied *http.Transport }
 
 // RoundTrip sends the request directly or through the proxy.
@@ -66,11 +66,11 @@ func (c proxyTransport) RoundTrip(request *http.Request) (*http.Response, error)
 	return c.direct.RoundTrip(request)
 }
 
-// A guardedDialer connects to addresses that come from a server. It checks the address that it
-// actually connects to, because a name could resolve to a different address after an earlier check.
+// A guardedDialer connects to addresses chosen by a server. It checks the resolved address while
+// connecting, because a name checked earlier could resolve to a different address later.
 type guardedDialer struct {
 	server  string
-	trusted []string // hosts that are named in the configuration itself
+	trusted []string // hosts named in the configuration
 	dialer  net.Dialer
 }
 
@@ -87,15 +87,15 @@ func (g *guardedDialer) dial(ctx context.Context, network, address string) (net.
 	return dialer.DialContext(ctx, network, address)
 }
 
-// serverIsInternal reports whether the server is on this machine or in a private network.
+// serverIsInternal reports whether the server is on this machine or on a private network.
 func (g *guardedDialer) serverIsInternal(ctx context.Context) bool {
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", g.server)
 	return err == nil && len(found) > 0 && !slices.ContainsFunc(found, func(ip netip.Addr) bool { return !inet.IsInternal(ip) })
 }
 
-// checkAddress returns an error for an address that a server must not make petrigate connect to.
-// The metadata addresses of clouds are always forbidden, because they provide credentials. This
-// machine and private networks are forbidden unless the server itself is internal.
+// checkAddress returns an error if a server must not make petrigate connect to the address. The
+// metadata addresses of cloud providers are always forbidden, because they provide credentials.
+// This machine and private networks are forbidden unless the server itself is internal.
 func checkAddress(address string, within bool) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {

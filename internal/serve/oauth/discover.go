@@ -23,8 +23,8 @@ type authority struct {
 	meta     *oauthex.AuthServerMeta
 }
 
-// discover finds the authorization server of s according to RFC 9728, and then RFC 8414 or OpenID
-// Connect Discovery.
+// discover finds the authorization server of s according to RFC 9728 and its metadata according to
+// RFC 8414 or OpenID Connect Discovery.
 func discover(ctx context.Context, client *http.Client, s Server, c challenge) (*authority, error) {
 	if !isSecure(s.URL) {
 		return nil, errInsecure
@@ -89,7 +89,7 @@ func resourceMetadata(ctx context.Context, client *http.Client, s Server, c chal
 // that the metadata must contain.
 type metadataLocation struct{ url, resource string }
 
-// metadataLocations returns the possible locations in the order that the specification requires.
+// metadataLocations returns the possible locations in the order required by the specification.
 func metadataLocations(s Server, u *url.URL, c challenge) []metadataLocation {
 	known := originOf(u) + "/.well-known/oauth-protected-resource"
 	var places []metadataLocation
@@ -123,8 +123,8 @@ func (l *lastStatus) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// chooseIssuer returns the configured issuer; the server must list that issuer. If none is
-// configured, it returns the first issuer that the server lists.
+// chooseIssuer returns the configured issuer, or an error if the server does not list it. If no
+// issuer is configured, it returns the first one listed.
 func chooseIssuer(s Server, r *oauthex.ProtectedResourceMetadata) (string, error) {
 	if s.Issuer == "" {
 		return r.AuthorizationServers[0], nil
@@ -136,8 +136,8 @@ func chooseIssuer(s Server, r *oauthex.ProtectedResourceMetadata) (string, error
 	return s.Issuer, nil
 }
 
-// checkMetadata checks the metadata of an authorization server for requirements that the library
-// does not check.
+// checkMetadata checks an authorization server's metadata for requirements that the library
+// ignores.
 func checkMetadata(m *oauthex.AuthServerMeta, issuer string, s Server) error {
 	code := s.Grant != ClientCredentials
 	switch {

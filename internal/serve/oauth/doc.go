@@ -7,15 +7,15 @@
 // Tokens are bound to the name and the address of their server.
 //
 // A [Source] supplies a proxy with tokens for one server, and refreshes them. It never asks a
-// person: if a login is needed, it returns a [LoginError]. Any number of processes can use the same
-// store. Since an authorization server may accept a refresh token only once, a file lock is held
+// person: if a login is needed, it returns a [LoginError]. Several processes can share a store.
+// Since an authorization server may accept a refresh token only once, a Source holds a file lock
 // during a refresh.
 //
 // A Source is safe for concurrent use. Concurrent callers share one token request, which runs in
 // its own goroutine and finishes even if its callers stop waiting. The current grant is an atomic
 // pointer. A mutex guards what the Source knows about the store and about its recent grants.
 //
-// A server's statements about authorization are not trusted. Metadata must come over https or from
-// this machine, and must belong to the requested issuer and resource. A server on the public
-// network cannot direct petrigate to an internal address.
+// The package does not trust a server's statements about authorization. Metadata must come over
+// https or from this machine, and must belong to the requested issuer and resource. A server on the
+// public network cannot direct petrigate to an internal address.
 package oauth

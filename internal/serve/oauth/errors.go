@@ -22,7 +22,7 @@ func (e *LoginError) Error() string {
 	return fmt.Sprintf("%s wants a login (%s): the user has to run %s", e.Server, e.Why, e.Command)
 }
 
-// errInsecure means that no token can be sent to the server, because the connection is not
+// errInsecure means that no token can be sent to the server, because its connection is not
 // encrypted.
 var errInsecure = errors.New("its address does not begin with https://, so that a token would cross the network in the clear")
 
@@ -42,8 +42,8 @@ func withoutQuotes(err error) error {
 	return err
 }
 
-// refusedForGood reports whether the authorization server has rejected the grant itself. Otherwise,
-// another attempt to use it may succeed.
+// refusedForGood reports whether the authorization server has rejected the grant itself. After any
+// other error, another attempt may succeed.
 func refusedForGood(err error) bool {
 	var token *oauth2.RetrieveError
 	codes := []string{"invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "access_denied"}

@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Grant holds the tokens for a server and the data needed to refresh them. If a Grant is
-// formatted, the result contains only the server's name, so that tokens do not get into logs.
+// A Grant holds the tokens for a server and the data needed to refresh them. Formatting a Grant
+// yields only the server's name, so that tokens do not get into logs.
 type Grant struct {
 	Server   string `json:"server"`
 	Resource string `json:"resource"`
@@ -29,7 +29,7 @@ type Grant struct {
 	TokenURL     string           `json:"tokenEndpoint"`
 	RevokeURL    string           `json:"revocationEndpoint,omitempty"`
 
-	Scopes []string `json:"scopes,omitempty"` // scopes that were granted; if the response does not name them, the scopes that were requested
+	Scopes []string `json:"scopes,omitempty"` // granted scopes; if the response does not name them, the requested scopes
 	Wanted []string `json:"wanted,omitempty"` // scopes that the server has asked for since the login
 
 	AccessToken  string    `json:"accessToken"`
@@ -44,7 +44,7 @@ func (g *Grant) String() string { return "grant for " + g.Server }
 // GoString is like String.
 func (g *Grant) GoString() string { return g.String() }
 
-// header returns the value of the Authorization header. It returns "" if g is nil.
+// header returns the value of the Authorization header, or "" if g is nil.
 func (g *Grant) header() string {
 	if g == nil {
 		return ""
@@ -52,8 +52,8 @@ func (g *Grant) header() string {
 	return "Bearer " + g.AccessToken
 }
 
-// refreshMargin is how long before a token's expiry the token is replaced. A request takes some
-// time to reach the server, and the token must still be valid then.
+// refreshMargin is how long before its expiry a token is replaced. The token must still be valid
+// when the server receives the request.
 const refreshMargin = time.Minute
 
 // fresh reports whether the token is valid and will not expire soon.
@@ -79,7 +79,7 @@ func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Gran
 	next := *g
 	next.AccessToken, next.RefreshToken, next.Expiry, next.Obtained = t.AccessToken, t.RefreshToken, t.Expiry, now
 	if !t.Expiry.IsZero() {
-		next.Expiry = now.Add(time.Until(t.Expiry)) // the expiry time, by the clock that it will be compared with
+		next.Expiry = now.Add(time.Until(t.Expiry)) // convert to the clock that now comes from
 	}
 	next.Scopes, next.Wanted = asked, nil
 	if granted, ok := t.Extra("scope").(string); ok && granted != "" {
@@ -88,13 +88,13 @@ func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Gran
 	return &next, nil
 }
 
-// refreshed returns a copy of g with new tokens. It uses the refresh token to obtain them.
+// refreshed returns a copy of g with new tokens, obtained with the refresh token.
 func (g *Grant) refreshed(ctx context.Context, client *http.Client, now func() time.Time) (*Grant, error) {
 	refresh := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken}}
 	return g.requestToken(ctx, client, clientcredentials.Config{EndpointParams: refresh}, g.Scopes, now)
 }
 
-// withClientCredentials returns a copy of g with a token that is issued to the client itself.
+// withClientCredentials returns a copy of g with a token issued to the client itself.
 func (g *Grant) withClientCredentials(ctx context.Context, client *http.Client, scopes []string, now func() time.Time) (*Grant, error) {
 	return g.requestToken(ctx, client, clientcredentials.Config{Scopes: scopes, EndpointParams: url.Values{}}, scopes, now)
 }

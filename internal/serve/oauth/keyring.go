@@ -13,8 +13,8 @@ import (
 // service is the service name of petrigate's keyring entries.
 const service = "petrigate"
 
-// keyringTimeout limits the wait for the keyring, because a locked keyring may show a prompt when
-// no person is present.
+// keyringTimeout limits the wait for the keyring, because a locked keyring may show a prompt while
+// no one is there to answer it.
 const keyringTimeout = 20 * time.Second
 
 var (
@@ -22,8 +22,8 @@ var (
 	errSlowKeyring = errors.New("the keyring does not respond; it could be locked")
 )
 
-// keyringAvailable reports whether the system can have a keyring. Without a session bus there can
-// be no keyring, and the keyring library would start a bus.
+// keyringAvailable reports whether the system can have a keyring. A keyring on D-Bus requires a
+// session bus, and the keyring library would start one.
 func keyringAvailable() bool {
 	switch runtime.GOOS {
 	case "darwin", "windows":

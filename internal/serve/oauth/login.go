@@ -23,25 +23,24 @@ import (
 
 // LoginOptions configures a login. Open is required.
 type LoginOptions struct {
-	// Open shows a page to the user. It must not wait until the login is finished.
+	// Open shows a page to the user. It must return without waiting for the login to finish.
 	Open func(address string) error
 
-	// Typed returns the lines that the user types during the login. If the browser runs on another
-	// machine, the user types the address that the browser shows at the end of the login. If a line
-	// is not that address, Reject is called with the reason. If Typed is nil, the user cannot type
-	// anything.
+	// Typed yields the lines that the user types during the login, or is nil if the user cannot
+	// type. A user whose browser runs on another machine types the address that the browser shows
+	// at the end of the login. For any other line, Reject is called with the reason.
 	Typed  iter.Seq[string]
 	Reject func(why error)
 
 	Redirect Redirect         // redirect URI to use
-	Timeout  time.Duration    // time for the user to log in; 0 means 5 minutes
+	Timeout  time.Duration    // how long the user may take to log in; 0 means 5 minutes
 	Now      func() time.Time // nil: time.Now
 }
 
 const loginTimeout = 5 * time.Minute
 
 // Login lets a person log in to s with a browser, and saves the resulting tokens in the store. It
-// returns the granted scopes and the place where the tokens are kept.
+// returns the status of the new login.
 func Login(ctx context.Context, s Server, store *Store, o LoginOptions) (Status, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = loginTimeout
@@ -95,20 +94,20 @@ func (l *login) challenge(ctx context.Context) (challenge, error) {
 	request.Header.Set("Accept", "application/json, text/event-stream")
 	response, err := l.client.Do(request)
 	if err != nil {
-		var u *url.Error // the text of this error contains the address; keep only the cause
+		var u *url.Error // its text contains the address, so keep only the cause
 		if errors.As(err, &u) {
 			err = u.Err
 		}
 		return challenge{}, fmt.Errorf("asking %s how to log in: %w", l.server.Name, err)
 	}
 	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, 64<<10) // the body is not needed
+	_, _ = io.CopyN(io.Discard, response.Body, 64<<10) // the body is not used
 	return readChallenge(response.Header), nil
 }
 
-// collectScopes determines which scopes to request. It adds those that the server has asked for
-// since the last login. If the authorization server supports offline_access, it adds that scope as
-// well, in order to get a refresh token.
+// collectScopes determines which scopes to request. They include those that the server has asked
+// for since the last login and, if the authorization server supports it, offline_access, which
+// yields a refresh token.
 func (l *login) collectScopes(ctx context.Context) error {
 	unlock, err := l.store.lock(ctx, l.server.key())
 	if err != nil {
@@ -127,8 +126,8 @@ func (l *login) collectScopes(ctx context.Context) error {
 	return nil // a grant that cannot be read will be replaced
 }
 
-// authorize sends the user to the authorization server. It returns a grant with the tokens obtained
-// there.
+// authorize sends the user to the authorization server, and returns a grant with the tokens
+// obtained there.
 func (l *login) authorize(ctx context.Context) (g *Grant, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.options.Timeout)
 	defer cancel()
@@ -168,8 +167,7 @@ func (l *login) authorize(ctx context.Context) (g *Grant, err error) {
 	return g.withToken(t, l.scopes, l.options.Now())
 }
 
-// readTyped reads typed lines until a line is the address with the response, or until the input
-// ends.
+// readTyped reads lines until one is the address with the response, or until the input ends.
 func (l *login) readTyped(back *callback) {
 	for line := range l.options.Typed {
 		if line == "" {
@@ -183,7 +181,7 @@ func (l *login) readTyped(back *callback) {
 	}
 }
 
-// codeFrom returns the code from an authorization response. It first checks the issuer (RFC 9207).
+// codeFrom returns the code in an authorization response, after checking its issuer (RFC 9207).
 func (l *login) codeFrom(answer url.Values) (string, error) {
 	iss, meta := answer.Get("iss"), l.authority.meta
 	switch {
@@ -210,8 +208,8 @@ func (l *login) save(ctx context.Context, g *Grant) (Status, error) {
 	return statusOf(g, where, l.options.Now()), nil
 }
 
-// OpenBrowser opens a page in the user's browser. It passes the address as an argument and does not
-// use a shell, because the authorization server controls parts of the address.
+// OpenBrowser opens a page in the user's browser. It does not use a shell, because the
+// authorization server controls parts of the address.
 func OpenBrowser(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
@@ -222,12 +220,12 @@ func OpenBrowser(address string) error {
 	if err := c.Start(); err != nil {
 		return fmt.Errorf("opening the browser: %w (petrigate login --no-browser prints the address)", err)
 	}
-	go func() { _ = c.Wait() }() // some browsers run until their window is closed, so do not wait for them
+	go func() { _ = c.Wait() }() // some browsers run until their window is closed
 	return nil
 }
 
-// Browser returns the command that opens a page on the given operating system. This is the chosen
-// program if it is not empty.
+// Browser returns the command that opens a page on the given operating system: the chosen program,
+// or the system's default if chosen is empty.
 func Browser(system, chosen string) []string {
 	switch {
 	case chosen != "":

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// identify returns a new grant for s that identifies the client. This is the configured client, or
-// else a client that identify registers.
+// identify returns a new grant for s that contains a client ID but no tokens. The client is the
+// configured one or, if none is configured, a newly registered one.
 func (a *authority) identify(ctx context.Context, client *http.Client, s Server, redirect string) (*Grant, error) {
 	meta, document := a.meta, s.hasDocument()
 	g := &Grant{Server: s.Name, Resource: a.resource, Issuer: meta.Issuer, TokenURL: meta.TokenEndpoint}
@@ -58,8 +58,8 @@ func (g *Grant) register(ctx context.Context, client *http.Client, meta *oauthex
 	return nil
 }
 
-// method returns the authentication method for a client with a secret. It chooses a method that the
-// authorization server supports.
+// method returns the authentication method for a client with a secret: client_secret_post if the
+// authorization server supports only that of the two, and client_secret_basic otherwise.
 func method(meta *oauthex.AuthServerMeta) string {
 	methods := meta.TokenEndpointAuthMethodsSupported
 	if !slices.Contains(methods, "client_secret_basic") && slices.Contains(methods, "client_secret_post") {

@@ -13,7 +13,7 @@ import (
 
 // Values of [Server.Grant].
 const (
-	AuthorizationCode = "authorization-code" // a person logs in
+	AuthorizationCode = "authorization-code" // a person must log in
 	ClientCredentials = "client-credentials" // the client's own secret is enough
 )
 
@@ -25,19 +25,19 @@ type Server struct {
 
 	Grant        string   // AuthorizationCode (the default) or ClientCredentials
 	ClientID     string   // empty: petrigate registers itself; a URL: address of a client ID metadata document
-	ClientSecret string   // secret of the client; requires Issuer, and is never sent to any other authorization server
+	ClientSecret string   // client secret; requires Issuer, and is never sent to any other authorization server
 	Scopes       []string // scopes to request; nil: those that the server asks for
 	Issuer       string   // issuer of the authorization server; empty: the MCP server chooses it
 }
 
-// String returns the server's name. The other fields may contain secrets.
+// String returns only the server's name, because other fields may contain secrets.
 func (s Server) String() string { return s.Name }
 
 // GoString returns a string that contains only the server's name.
 func (s Server) GoString() string { return "oauth.Server(" + s.Name + ")" }
 
-// key returns the key that the grant for s has in the store. The key depends on the address,
-// because a server with the same name but a different address must not receive the tokens.
+// key returns the key of the grant for s in the store. The key depends on the address, because a
+// server with the same name but a different address must not receive the tokens.
 func (s Server) key() string {
 	sum := sha256.Sum256([]byte(s.Name + "\x00" + s.URL))
 	plain := strings.Map(func(r rune) rune {
@@ -66,7 +66,7 @@ func (s Server) matches(g *Grant) bool {
 // hasDocument reports whether ClientID is the URL of a client ID metadata document.
 func (s Server) hasDocument() bool { return strings.HasPrefix(s.ClientID, "https://") }
 
-// redact removes everything from text that may be one of the server's secrets.
+// redact removes the server's secrets from text.
 func (s Server) redact(text string) string {
 	u, err := url.Parse(s.URL)
 	if err != nil {

@@ -20,10 +20,10 @@ type Options struct {
 }
 
 const (
-	grantTimeout = 40 * time.Second // maximum time for obtaining a token, including all requests
-	recentWindow = 10 * time.Second // a working server needs fewer than maxRecent tokens in this period
+	grantTimeout = 40 * time.Second // how long obtaining a token may take, including all requests
+	recentWindow = 10 * time.Second // a server that works needs fewer than maxRecent tokens within this time
 	maxRecent    = 3
-	pollInterval = 500 * time.Millisecond // how often to look for a login while no tokens exist
+	pollInterval = 500 * time.Millisecond // how often to check for a login while no tokens exist
 )
 
 // A Source supplies a proxy with tokens for one server. It is safe for concurrent use.
@@ -40,11 +40,12 @@ type Source struct {
 
 	mu         sync.Mutex
 	storeTime  time.Time // modification time of the store at the last read
-	recent     []*Grant  // the grants that this process has obtained most recently
-	lastLogged error     // the error that was logged last
+	recent     []*Grant  // grants obtained most recently by this process
+	lastLogged error     // error logged last
 }
 
-// NewSource returns a source that uses the grants in the store. The caller must close it.
+// NewSource returns a source of tokens for s that uses the grants in the store. The caller must
+// close it.
 func NewSource(s Server, store *Store, o Options) *Source {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -58,8 +59,8 @@ func NewSource(s Server, store *Store, o Options) *Source {
 	return &Source{server: s, store: store, options: o, log: o.Logger.With("upstream", s.Name), client: newClient(s)}
 }
 
-// Authorization returns the Authorization header to send with the next request to the server. It
-// returns "" if no token exists. It refreshes a token that is about to expire.
+// Authorization returns the Authorization header for the next request to the server, or "" if no
+// token exists. It refreshes a token that is about to expire.
 func (s *Source) Authorization(ctx context.Context) (string, error) {
 	g := s.current.Load()
 	if g == nil && s.server.Grant != ClientCredentials && s.storeChanged() {
@@ -79,9 +80,9 @@ func (s *Source) Authorization(ctx context.Context) (string, error) {
 	return next.header(), err
 }
 
-// Renew handles the response to a request that was refused although it had the given Authorization
-// header. It returns a header for another attempt, or an error if no token would help. If the
-// request was refused for a reason other than authorization, it returns "" and no error.
+// Renew handles a response that refuses a request with the given Authorization header. It returns a
+// header for another attempt, or an error if no token would help. If the request was refused for a
+// reason other than authorization, it returns "" and no error.
 func (s *Source) Renew(ctx context.Context, refused string, response *http.Response) (string, error) {
 	c := readChallenge(response.Header)
 	switch {
@@ -96,9 +97,9 @@ func (s *Source) Renew(ctx context.Context, refused string, response *http.Respo
 	return g.header(), err
 }
 
-// Await waits until a token may have become available, or until ctx ends.
+// Await waits until a token may have become available, or until ctx is done.
 func (s *Source) Await(ctx context.Context) {
-	if s.server.Grant == ClientCredentials { // a person's login would not help
+	if s.server.Grant == ClientCredentials { // a login by a person would not help
 		<-ctx.Done()
 		return
 	}
@@ -113,15 +114,15 @@ func (s *Source) Await(ctx context.Context) {
 	}
 }
 
-// Close waits until the token requests in progress have finished. If a refresh token were used but
-// the new one were lost, a person would have to log in again.
+// Close waits for the token requests in progress to finish. If a new refresh token were lost after
+// the old one was used, a person would have to log in again.
 func (s *Source) Close() {
 	s.work.Wait()
 	s.client.CloseIdleConnections()
 }
 
-// share runs f once for all concurrent callers that pass the same key. If the callers stop waiting,
-// f continues nevertheless.
+// share runs f once for all concurrent callers that pass the same key. f keeps running even if the
+// callers stop waiting.
 func (s *Source) share(ctx context.Context, what string, f func(context.Context) (*Grant, error)) (*Grant, error) {
 	s.work.Add(1) // counted here, because f may start after the caller has stopped waiting
 	results := s.flight.DoChan(what, func() (any, error) {
@@ -180,8 +181,8 @@ func (s *Source) load() (*Grant, error) {
 	return g, nil
 }
 
-// replace returns a new grant that replaces g. If another process has already stored a new one, it
-// returns that grant.
+// replace returns a new grant to replace g. If another process has already stored one, replace
+// returns it.
 func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	if s.server.Grant == ClientCredentials {
 		return s.credentials(ctx, g, g.Scopes)
@@ -200,8 +201,8 @@ func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	})
 }
 
-// withLock calls f with the stored grant, or with nil if none is stored. During the call, it holds
-// a lock that keeps other processes from changing the grant.
+// withLock calls f with the stored grant, or with nil if none is stored. While f runs, other
+// processes cannot change the grant.
 func (s *Source) withLock(ctx context.Context, f func(kept *Grant) (*Grant, error)) (*Grant, error) {
 	unlock, err := s.store.lock(ctx, s.server.key())
 	if err != nil {
@@ -220,7 +221,7 @@ func (s *Source) refresh(ctx context.Context, g *Grant) (*Grant, error) {
 	next, err := g.refreshed(ctx, s.client, s.options.Now)
 	if err != nil && refusedForGood(err) {
 		used := *g
-		used.RefreshToken = "" // do not try this refresh token again
+		used.RefreshToken = "" // this refresh token must not be tried again
 		s.save(&used)
 		return nil, s.loginError("the authorization server has revoked the login")
 	}
@@ -249,8 +250,8 @@ func (s *Source) refusedRepeatedly(refused string) bool {
 	return n == maxRecent && s.recent[n-1].header() == refused && s.options.Now().Sub(s.recent[0].Obtained) < recentWindow
 }
 
-// save saves a grant. The caller must hold the store's lock. If the grant cannot be saved, this
-// process uses it nevertheless.
+// save saves a grant. If this fails, the process still uses the grant. The caller must hold the
+// store's lock.
 func (s *Source) save(g *Grant) {
 	key := s.server.key()
 	if _, err := s.store.save(key, g); err != nil {
@@ -262,10 +263,10 @@ func (s *Source) save(g *Grant) {
 	s.mu.Unlock()
 }
 
-// renew returns a new grant that replaces the grant that was refused.
+// renew returns a new grant to replace one that was refused.
 func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant, error) {
 	if g := s.current.Load(); g != nil && g.header() != refused && g.alive(s.options.Now()) {
-		return g, nil // renewed in the meantime
+		return g, nil // already renewed
 	}
 	if s.server.Grant == ClientCredentials {
 		return s.renewCredentials(ctx, c)
@@ -289,8 +290,8 @@ func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant
 	})
 }
 
-// extend returns a grant that also has the missing scopes. Unless the client acts for itself, a
-// person must consent to them.
+// extend returns a grant that includes the missing scopes. A person must consent to them, unless
+// the client acts for itself.
 func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Grant, error) {
 	g := s.current.Load()
 	switch {
@@ -315,7 +316,7 @@ func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Gran
 	})
 }
 
-// renewCredentials obtains a token that is issued to the client itself.
+// renewCredentials obtains a token issued to the client itself.
 func (s *Source) renewCredentials(ctx context.Context, c challenge) (*Grant, error) {
 	g := s.current.Load()
 	if g != nil && s.refusedRepeatedly(g.header()) {

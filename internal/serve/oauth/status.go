@@ -28,7 +28,7 @@ const (
 	StateRefreshable = "refreshable"
 )
 
-// StatusOf returns the status of the login to s. It reads the tokens from the given store.
+// StatusOf returns the status of the login to s, based on the tokens in the store.
 func StatusOf(s Server, store *Store, now time.Time) (Status, error) {
 	none := Status{Server: s.Name, State: StateNone}
 	g, where, err := store.find(s.key())
@@ -68,7 +68,7 @@ func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 		return false, err
 	}
 	defer unlock()
-	g, _ := store.load(s.key()) // a grant that cannot be read can be deleted nevertheless
+	g, _ := store.load(s.key()) // a grant can be deleted even if it cannot be read
 	if err := store.drop(s.key()); err != nil {
 		return false, fmt.Errorf("deleting the tokens for %s: %w", s.Name, err)
 	}

@@ -30,8 +30,8 @@ type Store struct {
 	keyring func() bool // reports whether a keyring is available
 }
 
-// NewStore returns a store. The directory dir contains grant files, and one lock file for each
-// grant, even if the grant itself is in the keyring.
+// NewStore returns a store. The directory dir contains one lock file per grant, along with the
+// grants that are not in the keyring.
 func NewStore(dir, kind string) *Store {
 	if kind == "" {
 		kind = Auto
@@ -40,12 +40,12 @@ func NewStore(dir, kind string) *Store {
 }
 
 // path returns the path of the file that holds the grant. lockPath returns the path of the lock
-// file. The modification time of the lock file is the time when the grant last changed.
+// file, whose modification time is when the grant last changed.
 func (s *Store) path(key string) string     { return filepath.Join(s.dir, key+".json") }
 func (s *Store) lockPath(key string) string { return filepath.Join(s.dir, key+".lock") }
 
-// changed returns the time of the grant's last change. If there has never been a grant, it returns
-// the zero time; then the keyring need not be asked.
+// changed returns the time when the grant last changed. If no grant has ever existed, it returns
+// the zero time; callers then need not ask the keyring.
 func (s *Store) changed(key string) time.Time {
 	info, err := os.Stat(s.lockPath(key))
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Store) read(key string) (data []byte, where string, err error) {
 	}
 	fromFile, fileErr := readPrivate(s.path(key))
 	if errors.Is(fileErr, os.ErrNotExist) && err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, errNoKeyring) {
-		return nil, Keyring, err // a grant may exist, but the keyring cannot return it now
+		return nil, Keyring, err // a grant may exist in the keyring, which cannot be read now
 	}
 	return fromFile, File, fileErr
 }
