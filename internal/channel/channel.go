@@ -1,12 +1,12 @@
-// Package channel contains the table of channels through which requests for approval can be
-// answered.
+// Package channel contains the table of channels, that is, the ways for a person to answer requests
+// for approval.
 //
-// To add a channel, add a row to the table; the table's comment lists what else the channel needs.
+// To add a channel, add a row to the table. The table's comment lists the other necessary changes.
 package channel
 
 import "slices"
 
-// Names of the channels in the configuration and in rules.
+// Names of the channels, as used in the configuration and in rules.
 const (
 	Elicit  = "elicit"
 	URL     = "url"
@@ -19,22 +19,23 @@ const (
 type Channel struct {
 	Name string
 
-	Usual   bool // whether the channel is open by default, if the configuration names no channels
-	Client  bool // whether the calling client shows the request, so that hooks cannot use this channel
+	Usual   bool // whether the channel is open if the configuration names no channels
+	Client  bool // whether the client that makes the call displays the request, so that hooks cannot use this channel
 	Console bool // whether the channel is a page in the console
 	Lists   bool // whether the channel lists all requests that it can answer, so that it needs no notifications
 	AsksPIN bool // whether the channel can ask for the approval PIN
-	Vouches bool // whether another system signs the answer, so that no PIN is needed
+	Vouches bool // whether another system signs the answers, so that no PIN is needed
 
-	// How to answer on this machine: a command, and where to run it. The words can end a sentence.
+	// Command and Place describe how to answer requests on this machine. The text can end a
+	// sentence.
 	Command, Place string
 
-	// Elsewhere tells an operator how to answer a request that is shown only by this channel, if no
-	// command on this machine can answer it.
+	// Elsewhere describes how to answer a request that only this channel displays if no command on
+	// this machine can answer it.
 	Elsewhere string
 }
 
-// all is the table. Messages name the channels in this order. A new channel also needs:
+// all is the table of channels, in the order used in messages. A new channel also needs:
 //
 //   - its name in internal/runtime/approval/state.go, in the grammar in rules/doc.go, and in the
 //     editors' grammars (folder editors)
@@ -42,7 +43,7 @@ type Channel struct {
 //     secret.go), and its name and section in petrigate.schema.json
 //   - if it runs next to the proxy, a file in internal/serve/daemon with an entry in openers, which
 //     also adds the channel's state to operator.Status
-//   - answers that reach Broker.AnswerAs, with the person whom the channel has authenticated
+//   - to pass answers to Broker.AnswerAs, with the person authenticated by the channel
 var all = [...]Channel{
 	{Name: Elicit, Usual: true, Client: true},
 	{Name: URL, Client: true, Console: true, AsksPIN: true},
@@ -54,7 +55,8 @@ var all = [...]Channel{
 // All returns the channels.
 func All() []Channel { return slices.Clone(all[:]) }
 
-// Find returns the channel with the given name. It returns false if the name is unknown.
+// Find returns the channel with the given name. It reports whether
+// the channel exists.
 func Find(name string) (Channel, bool) {
 	i := slices.IndexFunc(all[:], func(c Channel) bool { return c.Name == name })
 	if i < 0 {
@@ -63,8 +65,7 @@ func Find(name string) (Channel, bool) {
 	return all[i], true
 }
 
-// Names returns the names of the channels that the function keep returns true for. If keep is nil,
-// it returns all names.
+// Names returns the names of the channels that satisfy keep or, if keep is nil, of all channels.
 func Names(keep func(Channel) bool) (names []string) {
 	for _, c := range all {
 		if keep == nil || keep(c) {
@@ -74,15 +75,16 @@ func Names(keep func(Channel) bool) (names []string) {
 	return names
 }
 
-// Usual returns the names of the channels that are open by default.
+// Usual returns the names of the channels that are open if the configuration names none.
 func Usual() []string { return Names(func(c Channel) bool { return c.Usual }) }
 
-// IsClient reports whether requests on the channel with the given name are shown by the calling
-// client.
+// IsClient reports whether the channel with the given name displays requests in the client that
+// makes the call.
 func IsClient(name string) bool {
 	c, _ := Find(name)
 	return c.Client
 }
 
-// OfClient returns the names of the channels whose requests are shown by the calling client.
+// OfClient returns the names of the channels that display requests in the client that makes the
+// call.
 func OfClient() []string { return Names(func(c Channel) bool { return c.Client }) }

@@ -11,20 +11,20 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// maxWait is the maximum time that the server lets a request for changes wait. It is shorter than
-// the client's timeout.
+// maxWait limits how long the server keeps a request for changes open. It is shorter than the
+// client's timeout.
 const maxWait = 25 * time.Second
 
-// Changes lists the approvals of a proxy at one moment.
+// Changes is a snapshot of a proxy's approvals.
 type Changes struct {
-	Version   string                  `json:"version"` // identifies this state of all approvals
+	Version   string                  `json:"version"` // hash of Approvals
 	Approvals []operator.ApprovalInfo `json:"approvals"`
 }
 
 var errEnds = errors.New("the proxy ends")
 
-// awaitChange waits until the version of the approvals differs from after. An approval that expires
-// causes no notification by itself, so awaitChange also wakes up when the next approval expires.
+// awaitChange waits until the version of the approvals differs from after. The expiration of an
+// approval causes no notification, so awaitChange also wakes up when the next approval expires.
 func awaitChange(ctx context.Context, o operator.Proxy, ends <-chan struct{}, after string) (Changes, error) {
 	limit := time.After(maxWait)
 	for {

@@ -17,15 +17,15 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// A Client is an operator's connection to one running proxy.
+// A Client sends an operator's requests to a running proxy.
 type Client struct {
 	Path string
 	http *http.Client
 }
 
-// Find returns clients for the proxies that have a socket in dir and respond quickly. It removes
+// Find returns clients for the proxies that have a socket in dir and respond in time. It removes
 // the sockets of processes that have ended. If dir does not exist, Find returns no clients. If
-// other users can write to dir, Find returns an error, because they could forge sockets.
+// other users can access dir, Find returns an error, because they could forge sockets.
 func Find(dir string) ([]*Client, error) {
 	switch err := checkDir(dir); {
 	case errors.Is(err, os.ErrNotExist):
@@ -51,8 +51,8 @@ func Find(dir string) ([]*Client, error) {
 	return slices.DeleteFunc(found, func(c *Client) bool { return c == nil }), nil
 }
 
-// Sockets returns the paths of the sockets in dir without connecting to them. It returns none if
-// dir does not exist.
+// Sockets returns the paths of the sockets in dir without connecting to them. If dir does not
+// exist, it returns nil.
 func Sockets(dir string) ([]string, error) {
 	switch err := checkDir(dir); {
 	case errors.Is(err, os.ErrNotExist):
@@ -63,14 +63,14 @@ func Sockets(dir string) ([]string, error) {
 	return sockets(dir)
 }
 
-// isAlive reports whether the proxy responds within a few seconds. It sends a request that is cheap
-// for the proxy, even if many calls are waiting there.
+// isAlive reports whether the proxy responds within a few seconds. Its request is cheap for the
+// proxy, even if many calls are waiting there.
 func (c *Client) isAlive() bool {
 	c.http.Timeout = 5 * time.Second
 	return c.do("/ping", nil, &struct{}{}) == nil
 }
 
-// Dial returns a client for the socket at path. It does not connect yet.
+// Dial returns a client for the socket at path. It does not connect to the socket yet.
 func Dial(path string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
@@ -82,15 +82,15 @@ func Dial(path string) *Client {
 	}}
 }
 
-// Status calls [proxy.Proxy.Status] of the running proxy.
+// Status calls [operator.Proxy.Status] on the running proxy.
 func (c *Client) Status() (operator.Status, error) { return get[operator.Status](c, "/status") }
 
-// Tools calls [proxy.Proxy.Tools] of the running proxy.
+// Tools calls [operator.Proxy.Tools] on the running proxy.
 func (c *Client) Tools(session string) ([]operator.ToolInfo, error) {
 	return get[[]operator.ToolInfo](c, "/tools?session="+url.QueryEscape(session))
 }
 
-// ToolChanges calls [proxy.Proxy.ToolChanges] of the running proxy.
+// ToolChanges calls [ToolKeeper.ToolChanges] on the running proxy.
 func (c *Client) ToolChanges() ([]operator.ToolChange, error) {
 	return get[[]operator.ToolChange](c, "/tools/changes")
 }
@@ -98,18 +98,18 @@ func (c *Client) ToolChanges() ([]operator.ToolChange, error) {
 // AcceptTool accepts the current definition of a tool.
 func (c *Client) AcceptTool(a Accept) error { return c.do("/tools/accept", a, &struct{}{}) }
 
-// Approvals calls [proxy.Proxy.Approvals] of the running proxy.
+// Approvals calls [operator.Proxy.Approvals] on the running proxy.
 func (c *Client) Approvals() ([]operator.ApprovalInfo, error) {
 	return get[[]operator.ApprovalInfo](c, "/approvals")
 }
 
-// Approval calls [proxy.Proxy.Approval] of the running proxy.
+// Approval calls [operator.Proxy.Approval] on the running proxy.
 func (c *Client) Approval(id string) (operator.ApprovalInfo, error) {
 	return get[operator.ApprovalInfo](c, "/approvals/"+url.PathEscape(id))
 }
 
 // Changes waits until the version of the proxy's approvals differs from after, and returns the
-// approvals. If after is empty, Changes returns immediately. If nothing changes for a while,
+// current approvals. If after is empty, Changes does not wait. If nothing changes for a while,
 // Changes returns the unchanged approvals.
 func (c *Client) Changes(ctx context.Context, after string) (now Changes, err error) {
 	return now, c.send(ctx, "/approvals/changes?after="+url.QueryEscape(after), nil, &now)
@@ -120,7 +120,7 @@ func (c *Client) Resolve(id string, a Answer) error {
 	return c.do("/approvals/"+url.PathEscape(id), a, &struct{}{})
 }
 
-// Grants calls [proxy.Proxy.Grants] of the running proxy.
+// Grants calls [operator.Proxy.Grants] on the running proxy.
 func (c *Client) Grants() ([]operator.GrantInfo, error) {
 	return get[[]operator.GrantInfo](c, "/grants")
 }
@@ -130,22 +130,22 @@ func (c *Client) Revoke(id string, a Revoke) error {
 	return c.do("/grants/"+url.PathEscape(id)+"/revoke", a, &struct{}{})
 }
 
-// ListSessions calls [proxy.Proxy.ListSessions] of the running proxy.
+// ListSessions calls [operator.Proxy.ListSessions] on the running proxy.
 func (c *Client) ListSessions() ([]operator.SessionInfo, error) {
 	return get[[]operator.SessionInfo](c, "/sessions/list")
 }
 
-// Session calls [proxy.Proxy.Session] of the running proxy.
+// Session calls [operator.Proxy.Session] on the running proxy.
 func (c *Client) Session(id string) (operator.SessionInfo, error) {
 	return get[operator.SessionInfo](c, "/sessions/"+url.PathEscape(id))
 }
 
-// Sessions calls [proxy.Proxy.AllSessions] of the running proxy.
+// Sessions calls [operator.Proxy.AllSessions] on the running proxy.
 func (c *Client) Sessions() ([]operator.SessionInfo, error) {
 	return get[[]operator.SessionInfo](c, "/sessions")
 }
 
-// Shadow calls [proxy.Proxy.Shadow] of the running proxy.
+// Shadow calls [operator.Proxy.Shadow] on the running proxy.
 func (c *Client) Shadow(session string) (operator.ShadowInfo, error) {
 	return get[operator.ShadowInfo](c, "/shadow?session="+url.QueryEscape(session))
 }
@@ -155,22 +155,22 @@ func (c *Client) ResetSession(id string, a Reset) error {
 	return c.do("/sessions/"+url.PathEscape(id)+"/reset", a, &struct{}{})
 }
 
-// SettleCall sets the outcome of a call that ended with an unknown outcome.
+// SettleCall sets the outcome of a call whose outcome is unknown.
 func (c *Client) SettleCall(id string, a Settle) error {
 	return c.do("/sessions/"+url.PathEscape(id)+"/settle", a, &struct{}{})
 }
 
-// Stop calls [proxy.Proxy.Stop] of the running proxy.
+// Stop calls [operator.Proxy.Stop] on the running proxy.
 func (c *Client) Stop(a Stop) (done operator.Stopping, err error) {
 	return done, c.do("/stop", a, &done)
 }
 
-// StartAgain calls [proxy.Proxy.StartAgain] of the running proxy.
+// StartAgain calls [operator.Proxy.StartAgain] on the running proxy.
 func (c *Client) StartAgain(a Stop) (done operator.Stopping, err error) {
 	return done, c.do("/start", a, &done)
 }
 
-// Nets returns the nets of the policy.
+// Nets returns the nets of the policy in force.
 func (c *Client) Nets() ([]operator.PolicyNet, error) { return get[[]operator.PolicyNet](c, "/nets") }
 
 // SwitchNet activates or deactivates a net.
@@ -178,13 +178,13 @@ func (c *Client) SwitchNet(a Switch) error {
 	return c.do("/nets", a, &struct{}{})
 }
 
-// get sends a GET request and decodes the response as a T.
+// get sends a GET request and decodes the response.
 func get[T any](c *Client, path string) (v T, err error) {
 	err = c.do(path, nil, &v)
 	return v, err
 }
 
-// do sends one request and decodes the response into out. If in is not nil, do sends it as the
+// do sends a request and decodes the response into out. If in is not nil, do sends it as the
 // request body.
 func (c *Client) do(path string, in, out any) error {
 	return c.send(context.Background(), path, in, out)
@@ -223,17 +223,17 @@ func (c *Client) exchange(request *http.Request, out any) error {
 	return json.NewDecoder(response.Body).Decode(out)
 }
 
-// Reload makes the running proxy reload its configuration.
+// Reload tells the running proxy to reload its configuration.
 func (c *Client) Reload(o Reload) (r Reloaded, err error) {
-	c.http.Timeout = 5 * time.Minute // a policy may have claims that take long to prove
+	c.http.Timeout = 5 * time.Minute // claims in the policy may take a long time to prove
 	return r, c.do("/reload", o, &r)
 }
 
-// Open returns a console address that includes a login code for one browser.
+// Open returns a console address with a login code, which is valid for one browser.
 func (c *Client) Open(o Open) (done Opened, err error) { return done, c.do("/console", o, &done) }
 
-// Hook forwards an agent's hook event to the proxy and returns the reply. If a person must approve
-// the call, Hook waits for the answer.
+// Hook forwards an agent's hook event to the proxy and returns the reply. If the call requires
+// approval, Hook waits for a person to answer.
 func (c *Client) Hook(ctx context.Context, agent, session string, servers []string, event []byte) (reply HookReply, err error) {
 	q := url.Values{"agent": {agent}, "server": servers}
 	if session != "" {

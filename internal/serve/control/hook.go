@@ -10,22 +10,22 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/hook"
 )
 
-// A HookGate decides calls that agents report through their hooks. An [operator.Proxy] may
-// implement it.
+// A HookGate decides the calls that agents report through hooks. An [operator.Proxy] may implement
+// it.
 type HookGate interface {
 	Hook(ctx context.Context, e hook.Request) (hook.Reply, error)
 }
 
-// maxHook is the maximum size of a request body in bytes. The gate itself refuses events that are
-// too long.
+// maxHook is the maximum size of a request body in bytes. It is larger than the longest event,
+// because the gate itself refuses longer ones.
 const maxHook = 9 << 20
 
-// principal is the principal to record for calls that are reported through the socket. It is the
-// same as for clients over stdio.
+// principal is the principal recorded for calls that are reported through the socket. Clients over
+// stdio have the same principal.
 const principal = "local"
 
-// serveHook returns a handler for hook events. The request body is the event exactly as the agent
-// wrote it.
+// serveHook returns a handler for hook events. The request body is the event, exactly as written by
+// the agent.
 func serveHook(g HookGate) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		event, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxHook))
@@ -41,8 +41,8 @@ func serveHook(g HookGate) http.HandlerFunc {
 	}
 }
 
-// A HookReply is the reply to a hook event. The hook process hands it to the agent.
+// A HookReply is the reply to a hook event, which the hook process passes on to the agent.
 type HookReply struct {
 	Output json.RawMessage `json:"output"`
-	Denied string          `json:"denied,omitempty"` // reason why the call is refused; empty: the call is not refused
+	Denied string          `json:"denied,omitempty"` // why the call is refused; empty if it is not
 }

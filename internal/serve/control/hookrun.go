@@ -13,20 +13,20 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A HookRun is the process that an agent starts for one hook event.
+// A HookRun is the process that an agent starts for a hook event.
 type HookRun struct {
 	Dir     string // directory that contains the sockets
 	Agent   string
-	Session string   // session name to use instead of the one in the event; empty: use the event's
-	Servers []string // the proxy's possible names in the agent's list of MCP servers; nil: petrigate
-	Config  string   // configuration file of the proxy to ask; empty: any running proxy
+	Session string   // session name that overrides the one in the event; may be empty
+	Servers []string // names that the proxy may have in the agent's list of MCP servers; nil means petrigate
+	Config  string   // configuration file of the proxy to use; if empty, any running proxy
 	In      io.Reader
-	Out     io.Writer // output that the agent reads
-	Err     io.Writer // output that the model reads if the call is refused, and the person reads otherwise
+	Out     io.Writer // read by the agent
+	Err     io.Writer // read by the model if the call is refused, and otherwise by the person
 }
 
-// Run forwards the event to the running proxy and writes the reply. It returns the exit code of the
-// process. If no proxy answers and the event announces a call, Run refuses the call.
+// Run forwards the event to the running proxy, writes the reply and returns the exit code of the
+// process. If the event announces a call and no proxy replies, Run refuses the call.
 func (h HookRun) Run(ctx context.Context) (code int) {
 	agent := hook.Find(h.Agent)
 	if agent == nil {
@@ -36,7 +36,7 @@ func (h HookRun) Run(ctx context.Context) (code int) {
 	ctx, cancel := context.WithTimeout(ctx, agent.Limit())
 	defer cancel()
 	event, err := io.ReadAll(io.LimitReader(h.In, hook.MaxEvent+1))
-	if len(event) > hook.MaxEvent { // read everything, because some agents let the call pass if the hook does not read the whole event
+	if len(event) > hook.MaxEvent { // read everything, because some agents let the call pass if the hook leaves part of the event unread
 		_, _ = io.Copy(io.Discard, h.In)
 	}
 	read, wrong := agent.Read(event)
@@ -70,7 +70,7 @@ func (h HookRun) Run(ctx context.Context) (code int) {
 	return agent.DenyExit
 }
 
-// ask sends the event to the proxy and returns its reply.
+// ask forwards the event to the proxy and returns the reply.
 func (h HookRun) ask(ctx context.Context, event []byte) (HookReply, error) {
 	client, err := h.find()
 	if err != nil {
@@ -79,8 +79,8 @@ func (h HookRun) ask(ctx context.Context, event []byte) (HookReply, error) {
 	return client.Hook(ctx, h.Agent, h.Session, h.Servers, event)
 }
 
-// find returns the proxy to ask. All events of a session must go to the same proxy: only the proxy
-// that has decided a call can recognize the later events of that call.
+// find returns the proxy to use. All events of a session must go to the same proxy, because only
+// the proxy that decided a call can recognize later events of that call.
 func (h HookRun) find() (*Client, error) {
 	found, err := Find(h.Dir)
 	switch {

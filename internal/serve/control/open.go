@@ -12,7 +12,7 @@ type ConsoleOpener interface {
 // Open is the body of a request to open the console.
 type Open struct {
 	Actor string `json:"actor"`
-	Path  string `json:"path,omitempty"` // path of the page; empty: the first page
+	Path  string `json:"path,omitempty"` // path of the page; if empty, the start page
 }
 
 // Opened is the response to [Open].

@@ -12,23 +12,23 @@ type Switch struct {
 	Net    string `json:"net"`
 	Active bool   `json:"active"`
 	Actor  string `json:"actor"`
-	PIN    string `json:"pin,omitempty"` // PIN of the proxy, if it has one; required to activate a net
+	PIN    string `json:"pin,omitempty"` // the proxy's PIN, if it has one; required to activate a net
 }
 
 // Accept is the body of a request to accept a tool's current definition.
 type Accept struct {
 	Canonical string `json:"canonical"`
-	Hash      string `json:"hash"` // hash of the change that the person has seen
+	Hash      string `json:"hash"` // hash of the definition that the person has seen
 	Actor     string `json:"actor"`
 	PIN       string `json:"pin,omitempty"`
 }
 
 // Stop is the body of a request to stop all calls, or to allow them again.
 type Stop struct {
-	Session string `json:"session,omitempty"` // session to stop; empty: all sessions
+	Session string `json:"session,omitempty"` // session to stop; if empty, all sessions
 	Actor   string `json:"actor"`
 	Reason  string `json:"reason,omitempty"`
-	PIN     string `json:"pin,omitempty"` // PIN of the proxy, if it has one; required to let calls pass again
+	PIN     string `json:"pin,omitempty"` // the proxy's PIN, if it has one; required to allow calls again
 }
 
 // Answer is the body of a request to answer an approval.
@@ -38,8 +38,8 @@ type Answer struct {
 	Reason  string `json:"reason,omitempty"`
 	Shown   string `json:"shown,omitempty"` // digest of the question text that the person has read
 
-	Grant *operator.Grant `json:"grant,omitempty"` // grant to create together with the approval
-	PIN   string          `json:"pin,omitempty"`   // PIN that the person has typed
+	Grant *operator.Grant `json:"grant,omitempty"` // grant to create along with the approval
+	PIN   string          `json:"pin,omitempty"`   // PIN as typed by the person
 }
 
 // Revoke is the body of a request to revoke a grant.
@@ -73,6 +73,6 @@ func respond(w http.ResponseWriter, v any, err error) {
 		v = failure{Error: err.Error()}
 	}
 	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false) // do not escape: people read call arguments in the response
+	e.SetEscapeHTML(false) // keep the arguments of calls readable
 	_ = e.Encode(v)        // an error means that the operator has disconnected
 }

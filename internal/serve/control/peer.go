@@ -18,8 +18,8 @@ func withPeer(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, peerKey{}, peer(unix))
 }
 
-// peerOf returns the user at the other end of the socket, or "" if the operating system cannot
-// identify the user. All unidentified users count as one person.
+// peerOf returns the user at the other end of the connection, or "" if the operating system cannot
+// identify that user. All unidentified users count as the same person.
 func peerOf(ctx context.Context) string {
 	user, _ := ctx.Value(peerKey{}).(string)
 	return user

@@ -4,12 +4,12 @@ package control
 
 import "os"
 
-// owned returns true, because on this operating system the permissions of the user's directory
-// protect the file.
+// owned returns true: on this operating system, the permissions of the user's directory protect the
+// file.
 func owned(os.FileInfo) bool { return true }
 
 func exposed(os.FileInfo) bool { return false }
 
-// running returns true, because processes cannot be looked up on this operating system. As a
+// running returns true, because this operating system provides no way to look up a process. As a
 // result, sockets that do not respond are never removed.
 func running(int) bool { return true }

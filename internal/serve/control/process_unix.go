@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// owned reports whether the file belongs to the current user.
+// owned reports whether the file belongs to this user.
 func owned(info os.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Getuid()

@@ -9,14 +9,14 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Reloader can reload its configuration. An [operator.Proxy] may implement Reloader.
+// A Reloader can reload its configuration. An [operator.Proxy] may implement it.
 type Reloader interface {
 	Reload(ctx context.Context, o Reload) Reloaded
 }
 
 // Reload is the body of a request to reload the configuration.
 type Reload struct {
-	Reset  []string `json:"reset,omitempty"` // nets to reset to their initial marking, whatever their current marking
+	Reset  []string `json:"reset,omitempty"` // nets to reset, whatever their current marking
 	DryRun bool     `json:"dryRun,omitempty"`
 	Actor  string   `json:"actor"`
 }
@@ -31,20 +31,20 @@ const (
 	Failed    = "failed"    // the reload failed
 )
 
-// Reloaded is the result of a reload. If Problem is set, nothing was changed.
+// Reloaded is the result of a reload. If Problem is not empty, nothing has changed.
 type Reloaded struct {
 	Result     string             `json:"result"`
-	Problem    string             `json:"problem,omitempty"`    // errors as text for people, with positions and source lines
-	Warnings   string             `json:"warnings,omitempty"`   // warnings as text for people, with positions and source lines
+	Problem    string             `json:"problem,omitempty"`    // errors in readable form, with positions and source lines
+	Warnings   string             `json:"warnings,omitempty"`   // warnings in readable form, with positions and source lines
 	Before     string             `json:"before"`               // fingerprint of the previous policy
 	Policy     string             `json:"policy"`               // fingerprint of the policy in force
-	Difference string             `json:"difference,omitempty"` // result of petrigate diff; empty: the policy is the same
-	Diff       string             `json:"diff,omitempty"`       // the difference as text for people
+	Difference string             `json:"difference,omitempty"` // result of petrigate diff; empty if the policy has not changed
+	Diff       string             `json:"diff,omitempty"`       // difference in readable form
 	Nets       []operator.NetFate `json:"nets"`
 	Restart    []string           `json:"restart,omitempty"` // changed configuration keys that take effect only after a restart
 }
 
-// fateWords lists the possible fates of a net in a reload, with a description of each.
+// fateWords lists what a reload can do to a net, with a description of each case.
 var fateWords = [...]struct{ fate, words string }{
 	{"carried", "changed; used limits stay used"},
 	{"begun", "at the start"},
@@ -53,8 +53,7 @@ var fateWords = [...]struct{ fate, words string }{
 	{"continued", "as before"},
 }
 
-// CountNets returns one line that counts the nets by fate, that is, by what the reload does to
-// them.
+// CountNets returns a line with the number of nets for each [operator.NetFate.Fate].
 func (r *Reloaded) CountNets() string {
 	counts := map[string]int{}
 	for _, n := range r.Nets {
@@ -69,7 +68,7 @@ func (r *Reloaded) CountNets() string {
 	return strings.Join(parts, ", ")
 }
 
-// DescribeNets describes what happens to each changed net, one net per line.
+// DescribeNets describes what happens to each net that does not simply continue, one net per line.
 func (r *Reloaded) DescribeNets() string {
 	var b strings.Builder
 	for _, n := range r.Nets {
@@ -92,7 +91,7 @@ func (r *Reloaded) DescribeNets() string {
 	return b.String()
 }
 
-// HeldNets describes the nets that prevent the reload, and what the operator can do.
+// HeldNets describes the nets that prevent the reload, and what the operator can do about them.
 func (r *Reloaded) HeldNets() string {
 	var held []string
 	for _, n := range r.Nets {

@@ -20,17 +20,17 @@ type ToolKeeper interface {
 	AcceptTool(canonical, hash string, a operator.Actor) error
 }
 
-// A Server serves operators' requests on its own socket until it is closed.
+// A Server handles operators' requests on its own socket until it is closed.
 type Server struct {
 	Path    string
 	http    *http.Server
 	end     sync.Once
-	closing chan struct{} // closed by Close to end the requests that wait for changes
+	closing chan struct{} // closed by Close to end requests that wait for changes
 	done    chan struct{}
 }
 
-// Listen opens a new socket in dir, which it creates if necessary. It also removes the sockets of
-// processes that were killed. The caller must close the server.
+// Listen opens a new socket in dir and serves requests for o there. It creates dir if necessary,
+// and removes the sockets of processes that were killed. The caller must close the server.
 func Listen(dir string, o operator.Proxy) (*Server, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the directory of control sockets: %w", err)
@@ -57,8 +57,8 @@ func Listen(dir string, o operator.Proxy) (*Server, error) {
 	return s, nil
 }
 
-// maxPath is the maximum length of a socket path on all supported systems. For a longer path, the
-// operating system reports only "invalid argument".
+// maxPath is the longest socket path that all supported systems accept. For longer paths, the
+// operating system only reports "invalid argument".
 const maxPath = 103
 
 func listenError(path string, err error) error {
@@ -68,8 +68,8 @@ func listenError(path string, err error) error {
 	return fmt.Errorf("opening the control socket: %w", err)
 }
 
-// Close stops the server and removes its socket. Requests that wait for changes end at once, all
-// others after at most one second.
+// Close stops the server and removes its socket. It ends requests that wait for changes
+// immediately, and all other requests after at most one second.
 func (s *Server) Close() error {
 	s.end.Do(func() { close(s.closing) })
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -139,7 +139,7 @@ func routes(o operator.Proxy, ends <-chan struct{}) http.Handler {
 	return mux
 }
 
-// sessionRoutes adds the routes for listing and repairing sessions.
+// sessionRoutes registers the handlers for listing, resetting and settling sessions.
 func sessionRoutes(mux *http.ServeMux, get func(path string, f func(*http.Request) (any, error)), o operator.Proxy) {
 	get("/sessions", func(*http.Request) (any, error) { return o.AllSessions() })
 	get("/sessions/list", func(*http.Request) (any, error) { return o.ListSessions() })
@@ -152,12 +152,12 @@ func sessionRoutes(mux *http.ServeMux, get func(path string, f func(*http.Reques
 	})
 }
 
-// handleVoidOrder registers a handler for orders of type T that have no result.
+// handleVoidOrder registers a handler for POST requests with a body of type T that have no result.
 func handleVoidOrder[T any](mux *http.ServeMux, path string, obey func(r *http.Request, id string, order T) error) {
 	handleOrder(mux, path, func(r *http.Request, id string, order T) (any, error) { return struct{}{}, obey(r, id, order) })
 }
 
-// handleOrder registers a handler for orders of type T that have a result.
+// handleOrder registers a handler for POST requests with a body of type T.
 func handleOrder[T any](mux *http.ServeMux, path string, obey func(r *http.Request, id string, order T) (any, error)) {
 	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
 		var order T

@@ -12,19 +12,19 @@ import (
 )
 
 // socketName returns a new socket name for the process. It includes a random part, because a
-// process may contain several proxies, and process IDs are reused.
+// process may run several proxies and process IDs are reused.
 func socketName(pid int) string {
 	return strconv.Itoa(pid) + "-" + strings.ToLower(rand.Text()[:8]) + ".sock"
 }
 
-// ownerOf returns the process ID in a socket's name.
+// ownerOf returns the process ID in the name of a socket.
 func ownerOf(path string) (pid int, ok bool) {
 	number, _, named := strings.Cut(filepath.Base(path), "-")
 	pid, err := strconv.Atoi(number)
 	return pid, named && err == nil && pid > 0
 }
 
-// checkDir returns an error if dir belongs to another user or if others can access it.
+// checkDir returns an error if dir belongs to another user or if other users can access it.
 func checkDir(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
@@ -40,7 +40,7 @@ func checkDir(dir string) error {
 	return nil
 }
 
-// sockets returns the sorted paths of the sockets in dir.
+// sockets returns the paths of the sockets in dir in sorted order.
 func sockets(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	var paths []string
@@ -53,11 +53,11 @@ func sockets(dir string) ([]string, error) {
 	return paths, err
 }
 
-// removeStale removes each socket that refuses connections and whose process has ended. One
-// condition alone is not enough: a socket exists before its process listens on it, and the process
-// ID may come from a different container.
+// removeStale removes each socket that refuses connections and whose process has ended. Neither
+// condition is sufficient: a socket exists before its process listens on it, and the process ID may
+// come from a different container.
 func removeStale(dir string) {
-	paths, _ := sockets(dir) // if the directory cannot be listed, keep its sockets
+	paths, _ := sockets(dir) // if the directory cannot be listed, its sockets are kept
 	for _, path := range paths {
 		if pid, ok := ownerOf(path); !ok || running(pid) {
 			continue
