@@ -164,7 +164,7 @@ const (
 	StableAge  = 30 * time.Second // how long a connection must last for the delay to start over
 )
 
-// A Phase describes how far an upstream has come in connecting.
+// A Phase is the connection phase of an upstream.
 type Phase int
 
 // Phases of an upstream.
@@ -205,7 +205,7 @@ const (
 	wordsLine = 300 // maximum length of a line in bytes
 )
 
-// An outputLines holds the last lines of a child's output that are not protocol messages, which
+// An outputLines holds the last lines of a child's output, other than protocol messages. They
 // usually explain why a child does not work. The lines of a child that has ended are kept until the
 // next child writes one.
 type outputLines struct {

@@ -220,7 +220,7 @@ type LineReader struct {
 	spare      []byte // buffer of the usual size, kept while buf is larger
 	expect     int    // length of the latest large line
 	start, end int    // range of buf that was read but not returned
-	seen       int    // offset without a newline before it
+	seen       int    // buf has no newline before this offset
 	err        error
 }
 

@@ -15,7 +15,7 @@ func Isolate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// AwaitExit waits until the process has exited. It does not reap it, so that the process ID, which
+// AwaitExit waits until the process has exited, without reaping it, so that the process ID, which
 // is also the group ID, is not reused.
 func AwaitExit(cmd *exec.Cmd) {
 	const allProcesses, exited, noWait = 1, 4, 0x01000000 // P_PID, WEXITED, WNOWAIT

@@ -24,9 +24,8 @@ const watchdogDelay = 100 * time.Millisecond
 
 // A Watchdog is a small process that kills the children and their process trees when this process
 // ends for any reason. At best, the kernel kills only the child itself. The watchdog reads from a
-// pipe whose other end only this process has, so it notices this process's end as the end of the
-// pipe. The zero value is ready to use, and a nil Watchdog does nothing. mu guards the fields below
-// it.
+// pipe whose other end is held only by this process, so EOF means that this process has ended. The
+// zero value is ready to use, and a nil Watchdog does nothing. mu guards the fields below it.
 type Watchdog struct {
 	Logger *slog.Logger // if nil, nothing is logged
 

@@ -56,7 +56,7 @@ type Conn struct {
 	Current    atomic.Pointer[conn.Session] // nil before the handshake
 	authorized atomic.Pointer[string]       // latest Authorization header that was sent
 
-	otherSessions atomic.Bool // whether the server's session errors do not concern MCP sessions
+	otherSessions atomic.Bool // whether to ignore the server's session errors, because they concern other sessions
 
 	renewing sync.Mutex
 	renewed  wait.Signal   // sent when Current is replaced
