@@ -89,8 +89,8 @@ func (m *grantCache) put(digest [sha256.Size]byte, set int, g Grant) {
 
 // A JWT describes the tokens accepted by a [Verifier].
 type JWT struct {
-	Issuer         string   // required value of the claim iss
-	Audience       string   // required value of the claim aud
+	Issuer         string   // required value of the iss claim
+	Audience       string   // required value of the aud claim
 	JWKS           string   // URL of the issuer's keys; empty means the URL in the issuer's metadata
 	Resource       string   // public URL of this endpoint; empty means the same as Audience
 	PrincipalClaim string   // claim that identifies the caller; empty means sub

@@ -115,7 +115,7 @@ func (v *Verifier) examine(ctx context.Context, token string) (Grant, error) {
 	return v.checkClaims(all)
 }
 
-// accessType reports whether the header typ marks the token as an access token, as in RFC 9068 or
+// accessType reports whether the typ header marks the token as an access token, as in RFC 9068 or
 // as written by most issuers. Tokens of other types, such as proofs or logout tokens, are rejected.
 func accessType(typ any) bool {
 	text, ok := typ.(string)
@@ -167,8 +167,8 @@ func isUnambiguous(name string) bool {
 	return name != "" && len(name) <= maxName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
-// scopes returns the scopes in the claim scope, which separates them by spaces, and in the claim
-// scp, which some issuers write as a list.
+// scopes returns the scopes in the scope claim, where they are separated by spaces, and in the scp
+// claim, which some issuers write as a list.
 func (c claims) scopes() []string {
 	var all []string
 	for _, name := range []string{"scope", "scp"} {

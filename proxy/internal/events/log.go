@@ -281,8 +281,7 @@ type log struct {
 	request   []byte // request ID; nil if it is too long to keep
 	budget    *Budget
 
-	// The budget's lock guards the fields below. Once open has returned, only budget.go accesses
-	// them.
+	// Once open has returned, the budget's lock guards the fields below.
 	next    int // number of the next event
 	events  [][]byte
 	size    int           // total cost of the events

@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// Limits on the messages, which do not include answers, kept for the stream of a session. The
-// limits are lower while no stream is open, and for messages that have been written, because most
-// of the many sessions never miss a message.
+// Limits on the messages, other than answers, kept for the stream of a session. The limits are
+// lower while no stream is open, and for messages that have been written, because most of the many
+// sessions never miss a message.
 const (
 	maxPushed      = 256     // maximum number of messages for an open stream
 	maxPushedBytes = 1 << 20 // maximum total size of those messages in bytes

@@ -28,7 +28,7 @@ type handler struct {
 	sessionLimit *sessionLimit
 	turns        *turns.Turns // nil with a single principal
 	beside       func(w http.ResponseWriter, r *http.Request, trusted bool) bool
-	sse2024      sync.Map // client ID to *reader
+	sse2024      sync.Map // *reader of each client, keyed by client ID
 }
 
 // Headers of streamable HTTP.

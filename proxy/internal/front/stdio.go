@@ -70,7 +70,7 @@ func limitWrites(ctx context.Context, out io.Writer) (stop func() bool) {
 }
 
 // awaitAnswers waits, for a limited time, for the answers to a client that has closed its side of
-// the connection. A client that reads its messages from a file does so immediately.
+// the connection. A client that reads its messages from a file closes its side immediately.
 func (f *Front) awaitAnswers(ctx context.Context, c *session.Client, w *lines.Writer) {
 	timer := time.NewTimer(lastWait)
 	defer timer.Stop()

@@ -4,8 +4,8 @@
 //
 // [Relay] is the main type; each file serves one kind of request. Requests run on the goroutines of
 // their callers. Each table is replaced as a whole and read without a lock; serverLevel.mu and
-// watchedResources.mu are held while a change is sent to a server, so that the server's last
-// message is the latest one.
+// watchedResources.mu are held while a change is sent to a server, so that the last message to the
+// server carries the latest change.
 package relay
 
 import (

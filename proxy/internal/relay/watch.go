@@ -160,8 +160,8 @@ func (w *watchedResources) Reset() {
 	w.uris = nil
 }
 
-// Ask replaces the subscriptions with those to uris. It sends one subscriptions/listen request
-// (2026-07-28), or resources/subscribe and resources/unsubscribe for each difference.
+// Ask replaces the subscriptions with subscriptions to uris. It sends one subscriptions/listen
+// request (2026-07-28), or resources/subscribe and resources/unsubscribe for each difference.
 func (w *watchedResources) Ask(u *pool.Server, uris []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -157,8 +157,8 @@ func (b *batch) End() {
 	}
 }
 
-// onlyClient returns the client that has sent initialize and is served by u, or nil if their number
-// is not one or the client cannot be reached.
+// onlyClient returns the only client that has sent initialize and is served by u. It returns nil if
+// no such client exists, if several do, or if the client cannot be reached.
 func (r *Router) onlyClient(u *pool.Server) (only *session.Client) {
 	for _, c := range r.Sessions.Clients() {
 		if !u.Serves(c) || !c.Ready.Load() {

@@ -18,10 +18,10 @@ const maxName = 512
 // not be modified.
 type Call struct {
 	Name           string
-	Arguments      []byte // the object arguments; nil if absent, which means {}
-	Meta           []byte // the object _meta; nil if absent
-	Task           []byte // the object task; nil if absent
-	InputResponses []byte // the object inputResponses; nil if absent
+	Arguments      []byte // the arguments object; nil if absent, which means {}
+	Meta           []byte // the _meta object; nil if absent
+	Task           []byte // the task object; nil if absent
+	InputResponses []byte // the inputResponses object; nil if absent
 	RequestState   string
 	HasState       bool // whether requestState, which may be empty, is present
 

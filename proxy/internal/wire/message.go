@@ -219,8 +219,8 @@ const (
 	maxMethod    = 256
 )
 
-// validID reports whether id is a string of acceptable length or an integer, without a fraction and
-// an exponent. The integer may be of any size, because the proxy never calculates with it.
+// validID reports whether id is a string of acceptable length or an integer, without fraction or
+// exponent. The integer may be of any size, because the proxy never calculates with it.
 func validID(id []byte) bool {
 	if rawjson.Kind(id) == '"' {
 		return len(id) <= maxIDString+2
