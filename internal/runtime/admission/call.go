@@ -3,7 +3,6 @@ package admission
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"sync/atomic"
 	"time"
 
@@ -110,46 +109,4 @@ type observed struct {
 
 func (c *Call) info() Info {
 	return Info{Key: c.Key, Upstream: c.Upstream, Tool: c.Tool, Client: c.Client, Method: c.Method, ID: c.ID}
-}
-
-// Pass is the permission to send an admitted call to its upstream once. It is obtained from
-// [Admitted.Pass] or [Ticket.Again].
-type Pass struct{ ticket *Ticket }
-
-// Pass returns the permission to send the call for the first time.
-func (d *Admitted) Pass() Pass { return Pass{&d.Ticket} }
-
-// Ticket returns the call's ticket.
-func (p Pass) Ticket() *Ticket { return p.ticket }
-
-// ErrOutdated is returned by [Ticket.Again] if the policy that admitted the call has been replaced.
-var ErrOutdated = errors.New("the policy has changed since the call was admitted")
-
-// Again returns a pass for sending an admitted call once more: for another round of input, to get a
-// task instead of a result, or because the upstream has forgotten its session. The error is
-// [ErrStopped] if the session is stopped, even by another process, and [ErrOutdated] if the policy
-// that admitted the call has been replaced. After such an error the caller settles the call as a
-// failure, and can submit it for a new decision.
-func (t *Ticket) Again(ctx context.Context, a *Admission) (Pass, error) {
-	for {
-		g := a.generation.Load()
-		err := Update(ctx, a.ledger, t.Key(), func(s *gate.State) (Change, error) {
-			switch {
-			case s.Policy() != g.Policy:
-				return Change{}, errSwapped
-			case a.Stopped(t.Session) != nil:
-				return Change{}, ErrStopped
-			case t.Policy != g.identity():
-				return Change{}, ErrOutdated
-			}
-			return Change{Admits: true}, nil
-		})
-		if !errors.Is(err, errSwapped) {
-			if err == nil && t.judge == nil { // the call was admitted by another process, under the same policy
-				t.judge = g.Policy
-			}
-			return Pass{t}, err
-		}
-		a.generation.awaitSwap()
-	}
 }

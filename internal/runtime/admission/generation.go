@@ -1,15 +1,11 @@
 package admission
 
 import (
-	"context"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/gate/reading"
-	"github.com/petrigate/petrigate/internal/logkind"
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
@@ -107,74 +103,4 @@ func (g *Generation) identity() string {
 		return g.Fingerprint
 	}
 	return g.Fingerprint + " " + strings.Join(slices.Sorted(slices.Values(g.Active)), " ")
-}
-
-// inForce holds the generation in force.
-type inForce struct {
-	atomic.Pointer[Generation]
-	swapMu sync.Mutex // held during a swap
-}
-
-// awaitSwap waits until the swap in progress has finished.
-func (f *inForce) awaitSwap() {
-	f.swapMu.Lock()   // the new generation is now in force
-	f.swapMu.Unlock() //nolint:staticcheck,gocritic // nothing is done while it is held
-}
-
-// Generation returns the generation in force. Call it only once per request.
-func (a *Admission) Generation() *Generation { return a.generation.Load() }
-
-// Report describes what [Admission.Swap] did to the sessions and the shared nets.
-type Report struct{ Sessions []Adopted }
-
-// SwapOptions configures [Admission.Swap]. The zero value is valid.
-type SwapOptions struct {
-	Reset  []string      // nets to reset to their initial states, even if they would otherwise be held
-	Try    bool          // change nothing, only report what the swap would do
-	Events []audit.Event // events to record with the swap
-}
-
-// Swap puts g in force; [gate.Policy.Adopt] describes what happens to the states. Calls that are in
-// flight or waiting for approval keep their numbers, but a consent given under another policy
-// admits nothing. Nets switched by operators keep their settings. If Swap returns an error, the old
-// generation stays in force; if the error is [ErrHeld], the report lists the held nets.
-func (a *Admission) Swap(ctx context.Context, g *Generation, o SwapOptions) (Report, error) {
-	a.generation.swapMu.Lock()
-	defer a.generation.swapMu.Unlock()
-	next := *g
-	next.Active = a.generation.Load().keepSwitches(g.Policy, g.Active)
-	return a.swap(ctx, &next, o)
-}
-
-// swap implements Swap. It must be called with swapMu held.
-func (a *Admission) swap(ctx context.Context, g *Generation, o SwapOptions) (Report, error) {
-	if g.Fingerprint != a.Generation().Fingerprint {
-		o.Events = append(o.Events, a.records.policy(g))
-	}
-	sessions, err := a.ledger.Adopt(ctx, Adoption{Policy: g.Policy, Active: g.Active, Reset: o.Reset, Time: a.now(), Events: o.Events, Try: o.Try})
-	if err == nil && !o.Try {
-		a.generation.Store(g)
-	}
-	return Report{sessions}, err
-}
-
-// SwitchNet activates or deactivates a net in all sessions, including future ones. A deactivated
-// net keeps its state and resumes from it when activated again. If the change cannot be recorded,
-// nothing changes.
-func (a *Admission) SwitchNet(ctx context.Context, name string, on bool, actor string) error {
-	a.generation.swapMu.Lock()
-	defer a.generation.swapMu.Unlock()
-	g := *a.generation.Load()
-	active, err := g.Policy.Switch(g.Active, name, on)
-	if err != nil {
-		return err
-	}
-	g.Active = active
-	event := "deactivate"
-	if on {
-		event = "activate"
-	}
-	a.log.Warn("operator", logkind.Operator, "event", event, "net", name, "actor", actor)
-	_, err = a.swap(ctx, &g, SwapOptions{Events: []audit.Event{audit.Switch{Time: a.now(), Event: event, Net: name, Actor: actor}}})
-	return err
 }
