@@ -55,8 +55,7 @@ var all = [...]Channel{
 // All returns the channels.
 func All() []Channel { return slices.Clone(all[:]) }
 
-// Find returns the channel with the given name. It reports whether
-// the channel exists.
+// Find returns the channel with the given name. It reports whether the channel exists.
 func Find(name string) (Channel, bool) {
 	i := slices.IndexFunc(all[:], func(c Channel) bool { return c.Name == name })
 	if i < 0 {

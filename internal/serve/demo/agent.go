@@ -20,11 +20,11 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An agent is an MCP client that talks to the proxy over stdio. It makes one call at a time. If an
-// elicitation/create request arrives during the call, the scripted person answers it.
+// An agent is an MCP client that talks to the proxy over stdio. It makes one call at a time. If the
+// proxy sends an elicitation/create request during the call, the scripted person answers it.
 type agent struct {
 	proxy  *client.Client
-	log    *bytes.Buffer // standard error of the proxy; must be read only after close
+	log    *bytes.Buffer // the proxy's stderr; must not be read before close
 	person func(question string, choices []string) answer
 }
 
@@ -34,8 +34,8 @@ type reply struct {
 	outcome outcome
 }
 
-// startAgent starts a proxy with the configuration in dir, as an MCP client would, and initializes
-// a session.
+// startAgent starts a proxy with the configuration in dir and initializes a session, as an MCP
+// client would.
 func startAgent(ctx context.Context, exe, dir string) (*agent, error) {
 	a := &agent{log: &bytes.Buffer{}}
 	stdio := transport.NewStdioWithOptions(exe, nil, nil, transport.WithCommandFunc(
@@ -59,7 +59,7 @@ func startAgent(ctx context.Context, exe, dir string) (*agent, error) {
 func (a *agent) command(ctx context.Context, exe, dir string) *exec.Cmd {
 	c := exec.CommandContext(ctx, exe, "serve", "--config", "petrigate.yaml")
 	c.Dir, c.Stderr = dir, a.log
-	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PETRIGATE_") }) // leave out variables that would change the configuration
+	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PETRIGATE_") }) // leave out variables that would affect the configuration
 	c.Env = append(c.Env, "PETRIGATE_RUNTIME_DIR="+filepath.Join(dir, "run"))
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 3 * time.Second
@@ -74,7 +74,7 @@ func (a *agent) close() error {
 	return nil
 }
 
-// proxyLog returns the proxy's standard error, for use in an error message.
+// proxyLog formats the proxy's stderr for use in an error message.
 func (a *agent) proxyLog() string {
 	if a.log.Len() == 0 {
 		return ""
@@ -82,8 +82,8 @@ func (a *agent) proxyLog() string {
 	return "\nthe proxy said:\n" + strings.TrimRight(a.log.String(), "\n")
 }
 
-// call calls a tool. If the result contains petrigate's decision instead of the tool's output, the
-// outcome is refused.
+// call calls a tool. The outcome is refused if the result is petrigate's decision and not the
+// tool's output.
 func (a *agent) call(ctx context.Context, tool, args string) (reply, error) {
 	var request mcp.CallToolRequest
 	request.Params.Name, request.Params.Arguments = tool, json.RawMessage(args)
@@ -102,8 +102,7 @@ func (a *agent) call(ctx context.Context, tool, args string) (reply, error) {
 	return r, nil
 }
 
-// Elicit answers an elicitation/create request from the proxy. Such requests arrive only during a
-// call.
+// Elicit answers an elicitation/create request, which the proxy sends only during a call.
 func (a *agent) Elicit(_ context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	if a.person == nil {
 		return nil, errors.New("there is no one to ask")

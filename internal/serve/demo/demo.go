@@ -1,7 +1,7 @@
-// Package demo runs a scripted agent against a real proxy and a real MCP server behind it, and
-// prints which calls pass and which do not. The petrigate program itself acts as both the proxy and
-// the server. The package compares every reply with the expected one, and the total numbers of
-// calls with the audit log and the server's log.
+// Package demo runs a scripted agent against a real proxy in front of a real MCP server, and prints
+// which calls pass. The petrigate program itself acts as both the proxy and the server. The package
+// compares each reply with the expected one, and the total numbers of calls with the audit log and
+// the server's log.
 package demo
 
 import (
@@ -23,8 +23,8 @@ var ruleText string
 //go:embed demo.net.yaml
 var netText string
 
-// Run plays the script and prints it to out. It starts the program exe as the proxy ("serve"), and
-// also as the proxy's server ("demo-upstream"; see [Serve]). When it returns, no file or process is
+// Run plays the script and prints it to out. It runs the program exe as the proxy ("serve") and as
+// the proxy's server ("demo-upstream"; see [Serve]). When Run returns, no files or processes are
 // left behind.
 func Run(ctx context.Context, exe string, out io.Writer, ink text.Ink) error {
 	dir, err := os.MkdirTemp("", "petrigate-demo-")
@@ -74,12 +74,12 @@ log: { level: error }
 	return nil
 }
 
-// quoted quotes a path for the configuration file. It doubles dollar signs, because a single one
-// would begin a variable.
+// quoted quotes a path for use in the configuration file. It doubles dollar signs, because a single
+// one introduces a variable.
 func quoted(path string) string {
 	text, err := json.Marshal(strings.ReplaceAll(path, "$", "$$"))
 	if err != nil {
-		panic(err) // cannot happen: strings can always be marshaled
+		panic(err) // cannot happen: any string can be marshaled
 	}
 	return string(text)
 }

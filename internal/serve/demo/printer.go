@@ -15,14 +15,14 @@ type printer struct {
 	ink text.Ink
 }
 
-// counts maps each outcome to the number of the agent's calls with that outcome.
+// counts holds the number of the agent's calls for each outcome.
 type counts map[outcome]int
 
 func (t counts) executed() int { return t[passed] + t[failed] }
 
 func (p *printer) line(format string, args ...any) { _, _ = fmt.Fprintf(p.w, format+"\n", args...) }
 
-// block prints content with the given prefix on each line.
+// block prints content with a prefix on each line.
 func (p *printer) block(before, style, content string) {
 	for line := range strings.Lines(content) {
 		p.line("%s%s", before, p.ink.In(style, strings.TrimRight(line, "\n")))
@@ -37,7 +37,7 @@ func (p *printer) opening(rules, net string) {
 	p.block("    ", text.Cyan, net)
 }
 
-// play plays the sections in order. It stops at the first reply that differs from the expected one.
+// play plays the sections in order. It stops at the first unexpected reply.
 func (p *printer) play(ctx context.Context, a *agent, chapters []section) (counts, error) {
 	made := counts{}
 	for i, c := range chapters {
@@ -52,8 +52,8 @@ func (p *printer) play(ctx context.Context, a *agent, chapters []section) (count
 	return made, nil
 }
 
-// playStep makes the step's call and checks the reply. It also checks that the person was asked if
-// and only if the step expects that.
+// playStep makes the call of a step and checks the reply. It also checks that the person was asked
+// if and only if the step expects it.
 func (p *printer) playStep(ctx context.Context, a *agent, s step) error {
 	if s.note != "" {
 		p.line("\n    %s", p.ink.In(text.Faint, s.note))
@@ -92,7 +92,8 @@ func (p *printer) question(question string, choices []string, said answer) {
 	p.line("    The person answers: %s", p.ink.In(text.Bold, shown))
 }
 
-// ending compares the calls with the logs of the proxy and the server, and prints a summary.
+// ending compares the agent's calls with the logs of the proxy and the server, and prints a
+// summary.
 func (p *printer) ending(made counts, seen records) error {
 	if seen.allowed != made.executed() || seen.executed != made.executed() || seen.refused != made[refused] {
 		return fmt.Errorf("%d calls ran and %d were refused, but the audit log has %d and %d, and %d reached the server",

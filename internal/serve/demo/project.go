@@ -12,8 +12,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// A project is the in-memory state that the tools operate on: three files, their backups, the
-// number of pushes and the number of builds.
+// A project is the in-memory state that the tools work on: three files, their backups, and the
+// numbers of pushes and builds.
 type project struct {
 	mu      sync.Mutex
 	files   map[string]string
@@ -33,8 +33,8 @@ func newProject() *project {
 	}
 }
 
-// A tool is one of the server's tools. Its arguments are declared in the form "path:string
-// fail:boolean".
+// A tool is one of the server's tools. Its args field declares the arguments in the form
+// "path:string fail:boolean".
 type tool struct {
 	name, description, args string
 	run                     func(mcp.CallToolRequest) (string, error)
@@ -54,7 +54,7 @@ func (p *project) tools() []tool {
 	}
 }
 
-// call writes the tool's name to executed and runs the tool. Only one tool runs at a time.
+// call writes the name of the tool to executed and runs the tool. Only one tool runs at a time.
 func (p *project) call(t tool, c mcp.CallToolRequest, executed io.Writer) (*mcp.CallToolResult, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +93,7 @@ func (p *project) remove(path string) (string, error) {
 	return fmt.Sprintf("deleted %s, %d files are left", path, len(p.files)), nil
 }
 
-// bash runs a shell command. It supports cat, echo, ls and rm.
+// bash simulates a shell command. It supports cat, echo, ls and rm.
 func (p *project) bash(c mcp.CallToolRequest) (string, error) {
 	words := strings.Fields(c.GetString("command", ""))
 	if len(words) == 0 {

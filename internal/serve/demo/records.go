@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// records holds the number of the agent's calls according to the logs of the proxy and the server.
+// records holds the numbers of calls according to the logs of the proxy and the server.
 type records struct {
 	allowed, refused int // numbers of decisions in the audit log
 	executed         int // number of calls that reached the server

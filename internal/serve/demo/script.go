@@ -1,28 +1,29 @@
 package demo
 
-// A section presents a rule and the calls that the agent makes under it.
+// A section demonstrates a rule with a series of calls.
 type section struct {
 	title string
 	steps []step
 }
 
-// A step is a call with its expected result.
+// A step is a call along with the expected result.
 type step struct {
 	note       string // text to print before the call; may be empty
 	tool, args string
-	answer     answer // the person's answer; the zero value means that no question may be asked
+	answer     answer // the person's answer; if it is zero, the person must not be asked
 	want       outcome
 	text       string // text that the reply must contain
 }
 
-// An answer is what the person decides. An empty Decision means that the person does not answer.
+// An answer is a person's answer to a request for approval. If Decision is empty, the person does
+// not answer.
 type answer struct{ Decision, Reason string }
 
 type outcome string
 
 const (
 	passed  outcome = "passed"
-	failed  outcome = "failed" // outcome of a call if the tool ran but reported an error
+	failed  outcome = "failed" // the tool ran but reported an error
 	refused outcome = "refused"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// Serve runs the demo's MCP server over stdio until the input ends. If record is not empty, it is
-// the name of a file. Serve appends a line to this file for each tool call that it executes.
+// Serve runs the demo's MCP server over stdio until EOF. If record is not empty, Serve appends a
+// line to the file with that name for each tool call that it executes.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, record string) error {
 	executed := io.Discard
 	if record != "" {
@@ -30,8 +30,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, record string) erro
 	return nil
 }
 
-// newServer returns a server with tools that operate on a new project. When a tool runs, the server
-// writes the tool's name to executed.
+// newServer returns a server with tools that work on a new project. Whenever a tool runs, the
+// server writes its name to executed.
 func newServer(executed io.Writer) *server.MCPServer {
 	s := server.NewMCPServer("petrigate-demo", "1.0.0", server.WithToolCapabilities(false))
 	p := newProject()
@@ -44,7 +44,8 @@ func newServer(executed io.Writer) *server.MCPServer {
 	return s
 }
 
-// schema converts a declaration such as "path:string fail:boolean" to the JSON schema of an object.
+// schema converts a declaration such as "path:string fail:boolean" to a JSON schema for the
+// arguments.
 func schema(args string) json.RawMessage {
 	var properties []string
 	for arg := range strings.FieldsSeq(args) {

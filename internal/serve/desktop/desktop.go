@@ -1,6 +1,6 @@
-// Package desktop shows notifications on the user's desktop by running a program of the operating
-// system. It passes the text to that program as an argument or in a variable, never as part of a
-// script.
+// Package desktop shows notifications on the user's desktop by running a program that comes with
+// the operating system or the desktop. It passes the text to that program as an argument or an
+// environment variable, never as part of a script.
 package desktop
 
 import (
@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	timeout       = 5 * time.Second // time for the program to end by itself
-	maxConcurrent = 4               // maximum number of notifications shown at the same time; further ones are dropped
-	maxLine       = 240             // maximum length of a notification in bytes
+	timeout       = 5 * time.Second // how long the program may run
+	maxConcurrent = 4               // maximum number of concurrent notifications; excess ones are dropped
+	maxLine       = 240             // maximum length of the text in bytes
 )
 
 // A Notifier shows desktop notifications. It is safe for concurrent use. The caller must close it.
 type Notifier struct {
 	log     *slog.Logger
-	limit   time.Duration // time for the program to end by itself
+	limit   time.Duration // how long the program may run
 	command func(line string) (name string, args, env []string)
 	slots   chan struct{}
-	logOnce sync.Once // logs only once that a notification cannot be shown
+	logOnce sync.Once // ensures that only the first error is logged
 
 	ctx  context.Context //nolint:containedctx // ends with the notifier
 	end  context.CancelFunc
@@ -42,7 +42,8 @@ func New(log *slog.Logger) *Notifier {
 	return n
 }
 
-// Show shows a line of text. It does not block. It logs only the first error.
+// Show shows a notification with the given line of text. It does not block. Only the first error is
+// logged.
 func (n *Notifier) Show(line string) {
 	select {
 	case n.slots <- struct{}{}:
@@ -57,8 +58,8 @@ func (n *Notifier) Show(line string) {
 	})
 }
 
-// Close stops all running programs and waits until they have ended. Show must not be called after
-// Close.
+// Close kills the programs that are still running and waits until they have ended. Show must not be
+// called after Close.
 func (n *Notifier) Close() {
 	n.end()
 	n.work.Wait()
@@ -70,14 +71,14 @@ func (n *Notifier) run(line string) error {
 	name, args, env := n.command(line)
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(os.Environ(), env...)
-	cmd.WaitDelay = time.Second // a child process may keep the pipes open
+	cmd.WaitDelay = time.Second // child processes may keep the pipes open
 	return cmd.Run()
 }
 
 const title = "petrigate asks for an approval"
 
-// toast is a script that shows the text in an environment variable. The text never becomes part of
-// the script.
+// toast is a PowerShell script that shows a notification. The script takes the text from an
+// environment variable, so that the text never becomes part of the script.
 const toast = `$ErrorActionPreference='Stop';` +
 	`[void][Windows.UI.Notifications.ToastNotificationManager,Windows.UI.Notifications,ContentType=WindowsRuntime];` +
 	`$x=[Windows.UI.Notifications.ToastNotificationManager]::GetTemplateContent([Windows.UI.Notifications.ToastTemplateType]::ToastText02);` +
@@ -86,14 +87,13 @@ const toast = `$ErrorActionPreference='Stop';` +
 	`[void]$t.Item(1).AppendChild($x.CreateTextNode($env:PETRIGATE_NOTIFICATION));` +
 	`[Windows.UI.Notifications.ToastNotificationManager]::CreateToastNotifier('petrigate').Show([Windows.UI.Notifications.ToastNotification]::new($x))`
 
-// markup escapes the markup that some desktops interpret in notifications. It also escapes
-// backslashes, because notify-send decodes sequences such as \074, which could bring escaped markup
-// back.
+// markup escapes markup that some desktops interpret in notifications. It also escapes backslashes,
+// because notify-send decodes sequences such as \074, which could restore escaped markup.
 var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`)
 
 // commandOf returns a function that builds the command for showing a line: the program, its
-// arguments, and additional environment variables. The line must not begin with a dash. A line from
-// [Line] never does.
+// arguments, and additional environment variables. The line must not begin with a dash; lines from
+// [Line] never do.
 func commandOf(system string) func(line string) (name string, args, env []string) {
 	return func(line string) (name string, args, env []string) {
 		switch system {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Backend returns a wrapper of b that counts commits in m.
+// Backend returns a backend that wraps b and counts its commits in m.
 func (m *Metrics) Backend(b backend.Backend) backend.Backend { return &countedBackend{b, m} }
 
 type countedBackend struct {
@@ -17,7 +17,7 @@ type countedBackend struct {
 	metrics *Metrics
 }
 
-// Commit commits ops and counts the commit. The time that it measures includes the flush.
+// Commit commits ops and counts the commit. The measured time includes the flush.
 func (b *countedBackend) Commit(ctx context.Context, ops []*backend.Op) error {
 	begun := time.Now()
 	err := b.Backend.Commit(ctx, ops)

@@ -1,6 +1,6 @@
-// Package telemetry exports the state of a proxy: traces of calls over OTLP/HTTP (OpenTelemetry),
-// counters in the text format of Prometheus, and health checks. None of these contain arguments or
-// results of calls.
+// Package telemetry makes the state of a proxy available to monitoring systems: traces of calls
+// over OTLP/HTTP (OpenTelemetry), counters in the Prometheus text format, and health checks. None
+// of these contain the arguments or results of calls.
 //
 // If traces are configured, a [Tracer] creates a span for each step of a call. A [Metrics] counts
 // all calls. An [Endpoint] serves the counters and the health checks over HTTP. None of them ever
@@ -11,7 +11,7 @@
 // of the OpenTelemetry SDK depends on gRPC.
 //
 // Counters are atomic. The counters for a set of labels are stored in a table that is read without
-// a lock; to grow, the table is copied under a mutex. Servers and clients choose some of the
-// labels, so the number of label sets is limited. Calls beyond the limit are counted under
+// a lock; to grow, the table is copied under a mutex. Because servers and clients choose some of
+// the labels, the number of label sets is limited. Calls beyond the limit are counted under
 // "(other)".
 package telemetry

@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// encode converts spans to OTLP. It uses TracesData, because the collector service's request type
-// has the same encoding, but its package depends on gRPC. All spans come from one [Tracer], so they
-// share one resource and scope.
+// encode converts spans to OTLP. It uses TracesData instead of the collector's request type, whose
+// package depends on gRPC; both have the same encoding. All spans come from one [Tracer] and
+// therefore share a resource and a scope.
 func encode(spans []sdk.ReadOnlySpan) *otlp.TracesData {
 	if len(spans) == 0 {
 		return &otlp.TracesData{}
@@ -32,10 +32,10 @@ func encode(spans []sdk.ReadOnlySpan) *otlp.TracesData {
 	}}}
 }
 
-// Span flags in addition to those of the span context.
+// Span flags beyond those of the span context.
 const (
-	flagHasRemote = 0x100 // means that flagIsRemote is valid
-	flagIsRemote  = 0x200 // means that the parent is in another process
+	flagHasRemote = 0x100 // flagIsRemote is valid
+	flagIsRemote  = 0x200 // the parent span is in another process
 )
 
 func encodeSpan(s sdk.ReadOnlySpan) *otlp.Span {
@@ -76,8 +76,8 @@ func encodeAttributes(all []attribute.KeyValue) []*common.KeyValue {
 	})
 }
 
-// encodeValue converts attribute values of the types that this program uses. It converts values of
-// other types to strings.
+// encodeValue converts an attribute value. Values of types that this program does not use become
+// strings.
 func encodeValue(v attribute.Value) *common.AnyValue {
 	switch v.Type() {
 	case attribute.INT64:

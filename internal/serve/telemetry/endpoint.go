@@ -8,16 +8,16 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// An Endpoint serves /metrics, /healthz and /readyz. Callers that are not trusted learn only
-// whether the proxy is alive and ready.
+// An Endpoint serves /metrics, /healthz and /readyz. Untrusted callers can only find out whether
+// the proxy is alive and ready.
 type Endpoint struct {
 	Metrics *Metrics
 	State   func() operator.Status // returns the current state
-	Missing func() []string        // explains why the proxy is not ready; returns an empty result if it is ready
+	Missing func() []string        // returns why the proxy is not ready, or nothing if it is ready
 }
 
-// Serve serves a request for one of the three paths. For any other path, it returns false and
-// writes no response. Only trusted callers see the names of servers and tools.
+// Serve handles a request for one of the three paths. For any other path, it returns false without
+// writing a response. Only trusted callers see the names of servers and tools.
 func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, trusted bool) bool {
 	var answer func(w http.ResponseWriter, trusted bool)
 	switch r.URL.Path {
@@ -69,8 +69,8 @@ func (e *Endpoint) serveReady(w http.ResponseWriter, trusted bool) {
 	_, _ = io.WriteString(w, said)
 }
 
-// Handler returns a handler for an endpoint that has its own address. trusted reports whether the
-// sender of a request may see the names of servers and tools.
+// Handler returns a handler that serves only e, for use on an address of its own. The trusted
+// function reports whether the sender of a request may see the names of servers and tools.
 func (e *Endpoint) Handler(trusted func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !e.Serve(w, r, trusted(r)) {

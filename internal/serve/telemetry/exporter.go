@@ -18,19 +18,19 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxAttempts is how many times the exporter tries to send a batch before it drops it.
+// maxAttempts is how many times the exporter tries to send a batch before dropping it.
 const maxAttempts = 3
 
-// An exporter sends batches of spans to a collector using OTLP over HTTP. Only one goroutine uses
-// it, for one batch at a time.
+// An exporter sends batches of spans to a collector using OTLP over HTTP. It is used by a single
+// goroutine, one batch at a time.
 type exporter struct {
 	target  *Target
 	client  *http.Client
 	log     *slog.Logger
 	metrics *Metrics
-	failing atomic.Bool // whether the collector's failure has been logged
+	failing atomic.Bool // whether the current failure to reach the collector has been logged
 
-	ending  chan struct{}   // closed when failed batches must no longer be retried
+	ending  chan struct{}   // closed once failed batches must not be retried anymore
 	life    context.Context //nolint:containedctx // ends with abort, and with it the requests in progress
 	abandon context.CancelFunc
 	ended   chan struct{} // closed after the last batch
@@ -45,8 +45,8 @@ func newExporter(t *Target, log *slog.Logger, m *Metrics) *exporter {
 	return e
 }
 
-// ExportSpans sends spans. It always returns nil, because it logs errors itself: once when a
-// failure begins and once when it ends.
+// ExportSpans sends spans. It always returns nil, because it logs errors itself: once when sending
+// begins to fail, and once when it works again.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	body, err := proto.Marshal(encode(spans))
 	if err == nil && e.target.Gzip {
@@ -67,24 +67,23 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 	return nil
 }
 
-// Shutdown closes the connection. It is called after the last batch.
+// Shutdown closes idle connections. It must be called after the last batch.
 func (e *exporter) Shutdown(context.Context) error {
 	e.client.CloseIdleConnections()
 	close(e.ended)
 	return nil
 }
 
-// stopRetrying makes send try each batch only once, because the proxy is shutting down.
+// stopRetrying makes send try each batch only once. It is called when the proxy shuts down.
 func (e *exporter) stopRetrying() { close(e.ending) }
 
-// abort cancels requests in progress and waits until the last batch has been handled.
+// abort cancels pending requests and waits for Shutdown.
 func (e *exporter) abort() {
 	e.abandon()
 	<-e.ended
 }
 
-// send posts a batch. If the request fails and the collector's response allows a retry, send tries
-// again.
+// send posts a batch. It retries if the request fails in a way that may be temporary.
 func (e *exporter) send(ctx context.Context, body []byte) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -104,7 +103,7 @@ func (e *exporter) send(ctx context.Context, body []byte) error {
 	}
 }
 
-// post posts a batch once. If it fails, the result again reports whether a retry might succeed.
+// post posts a batch once. If that fails, again reports whether a retry might succeed.
 func (e *exporter) post(ctx context.Context, body []byte) (again bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.target.URL, bytes.NewReader(body))
 	if err != nil {
@@ -123,7 +122,7 @@ func (e *exporter) post(ctx context.Context, body []byte) (again bool, err error
 		return true, text.Innermost(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	_, _ = io.CopyN(io.Discard, answer.Body, 64<<10) // reading the body allows the connection to be reused
+	_, _ = io.CopyN(io.Discard, answer.Body, 64<<10) // read the body so that the connection can be reused
 	switch answer.StatusCode {
 	case http.StatusOK, http.StatusAccepted, http.StatusNoContent:
 		return false, nil
@@ -136,7 +135,7 @@ func (e *exporter) post(ctx context.Context, body []byte) (again bool, err error
 func gzipped(body []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	_, _ = w.Write(body) // a bytes.Buffer never fails
+	_, _ = w.Write(body) // writing to a bytes.Buffer never fails
 	_ = w.Close()
 	return b.Bytes()
 }

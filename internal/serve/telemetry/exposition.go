@@ -14,7 +14,7 @@ import (
 // upstreamStates lists the possible states of an upstream.
 var upstreamStates = [...]string{"starting", "up", "down"}
 
-// Append appends all counters and the given state to dst in the Prometheus text format (0.0.4).
+// Append appends all counters and the state s to dst in the Prometheus text format (0.0.4).
 func (m *Metrics) Append(dst []byte, s operator.Status) []byte {
 	p := &page{dst}
 	p.state(s)
@@ -138,7 +138,7 @@ func (p *page) counter(name, help string, n *atomic.Uint64) {
 	p.sample(name, n.Load())
 }
 
-// seconds appends a metric family with a single histogram of durations.
+// seconds appends a metric family that consists of a single histogram of durations.
 func (p *page) seconds(name, help string, h *histogram) {
 	p.family(name, "histogram", help)
 	p.histogram(name, h, 1e9)
@@ -151,7 +151,7 @@ func (p *page) sample(name string, n uint64, labels ...string) {
 	p.dst = append(p.dst, '\n')
 }
 
-// histogram appends the samples of h. It divides the values by unit.
+// histogram appends the samples of h, divided by unit.
 func (p *page) histogram(name string, h *histogram, unit float64, labels ...string) {
 	n := uint64(0)
 	for i := range h.counts {
@@ -169,7 +169,7 @@ func (p *page) histogram(name string, h *histogram, unit float64, labels ...stri
 	p.sample(name+"_count", n, labels...)
 }
 
-// labelEscaper escapes label values.
+// labelEscaper escapes the values of labels.
 var labelEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 func (p *page) labels(pairs ...string) {
@@ -183,7 +183,7 @@ func (p *page) labels(pairs ...string) {
 	}
 }
 
-// sorted returns the table's label sets in the given order.
+// sorted returns the label sets in the table, sorted by order.
 func (t *table[K, V]) sorted(order func(a, b K) int) []K {
 	all := t.all.Load()
 	if all == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Limits for the number of label sets. Further label sets are counted together as "(other)".
+// Limits on the number of label sets. Label sets beyond a limit are counted together as "(other)".
 const (
 	maxTools     = 2000
 	maxUpstreams = 500
@@ -20,10 +20,10 @@ const (
 	maxAnswers   = 100
 )
 
-// other is the label that stands for everything beyond a limit.
+// other is the label for everything beyond a limit.
 const other = "(other)"
 
-// Metrics counts a proxy's events. It is safe for concurrent use, and counting almost never blocks.
+// Metrics counts a proxy's events. It is safe for concurrent use, and counting hardly ever blocks.
 // SpansLost may be called on a nil *Metrics.
 type Metrics struct {
 	calls     table[callLabels, callCells]
@@ -38,7 +38,7 @@ type Metrics struct {
 	reloads, reloadFailures, spansLost atomic.Uint64
 }
 
-// callLabels identifies calls that are counted together. Tools are counted separately; resources
+// callLabels identifies calls that are counted together. Each tool is counted separately. Resources
 // are not, because clients choose their URIs.
 type callLabels struct{ method, upstream, tool string }
 
@@ -87,9 +87,9 @@ func (m *Metrics) Decided(c *admission.Call, d admission.Decision, took time.Dur
 	}
 }
 
-// Refused counts a refusal once for each rule that caused it.
+// Refused counts a refusal, once for each rule that caused it.
 func (m *Metrics) Refused(r *admission.Refused) {
-	if r.Facts.Decision == "ask" { // a person is still being asked
+	if r.Facts.Decision == "ask" { // not a refusal: a person is being asked
 		return
 	}
 	ruled := list.Filter(r.Facts.Nets, func(b admission.Block) bool { return b.Rule != "" })
@@ -105,13 +105,13 @@ func (m *Metrics) refusal(kind, rule string) {
 	m.refusals.cells(refusalLabels{kind, rule}, refusalLabels{kind, other}).Add(1)
 }
 
-// Forwarding counts a call that has been sent to its upstream.
+// Forwarding counts a call that is being sent to its upstream.
 func (m *Metrics) Forwarding(upstream string) { m.upstream(upstream).inFlight.Add(1) }
 
-// Forwarded counts the end of a call at its upstream, whether or not a response arrived.
+// Forwarded counts a call that has ended at its upstream, whether or not a response arrived.
 func (m *Metrics) Forwarded(upstream, _, _ string, took time.Duration, err error) {
 	cells := m.upstream(upstream)
-	cells.inFlight.Add(^uint64(0)) // adds -1
+	cells.inFlight.Add(^uint64(0)) // add -1
 	cells.forward.observe(int64(took))
 	if err != nil {
 		cells.errors.Add(1)
@@ -134,15 +134,15 @@ func (m *Metrics) Settled(upstream string, o gate.Outcome, took time.Duration) {
 
 func (m *Metrics) upstream(name string) *upstreamCells { return m.upstreams.cells(name, other) }
 
-// Answered counts an approval that has ended. It counts by state and by the channel of the answer,
-// and records how long the approval waited.
+// Answered counts an approval request that has ended, by its state and the channel of the answer.
+// It also records how long the request was pending.
 func (m *Metrics) Answered(state, channel string, waited time.Duration) {
 	m.answers.cells(answerLabels{state, channel}, answerLabels{other, other}).Add(1)
 	m.wait.observe(int64(waited))
 }
 
-// Reloaded counts a reload of the configuration. problem explains why the reload failed; it is
-// empty if the reload succeeded.
+// Reloaded counts a reload of the configuration. problem describes why the reload failed, and is
+// empty if it succeeded.
 func (m *Metrics) Reloaded(problem string) {
 	m.reloads.Add(1)
 	if problem != "" {
@@ -150,7 +150,7 @@ func (m *Metrics) Reloaded(problem string) {
 	}
 }
 
-// Committed counts a database commit, its steps, and the number of stale steps.
+// Committed counts a database commit, the steps in it, and how many of these were stale.
 func (m *Metrics) Committed(steps, stale int, took time.Duration, err error) {
 	m.commit.observe(int64(took))
 	m.batch.observe(int64(steps))
@@ -160,7 +160,7 @@ func (m *Metrics) Committed(steps, stale int, took time.Duration, err error) {
 	}
 }
 
-// Recorded counts audit log records.
+// Recorded counts records written to the audit log, or a failure to write them.
 func (m *Metrics) Recorded(records int, err error) {
 	if err != nil {
 		m.auditFailures.Add(1)
@@ -169,14 +169,14 @@ func (m *Metrics) Recorded(records int, err error) {
 	m.auditRecords.Add(uint64(records)) //nolint:gosec // it is no negative number
 }
 
-// SpansLost counts spans that were not delivered to the collector.
+// SpansLost counts spans that could not be delivered to the collector.
 func (m *Metrics) SpansLost(n int) {
 	if m != nil {
 		m.spansLost.Add(uint64(n)) //nolint:gosec // it is no negative number
 	}
 }
 
-// Storage returns a wrapper of s that counts records in m.
+// Storage returns a storage that wraps s and counts its records in m.
 func (m *Metrics) Storage(s audit.BatchStorage) audit.BatchStorage { return &countedStorage{s, m} }
 
 type countedStorage struct {
@@ -184,26 +184,26 @@ type countedStorage struct {
 	metrics *Metrics
 }
 
-// Append counts a record.
+// Append appends a record and counts it.
 func (s *countedStorage) Append(record []byte) error { return s.AppendAll([][]byte{record}) }
 
-// AppendAll counts records.
+// AppendAll appends records and counts them.
 func (s *countedStorage) AppendAll(records [][]byte) error {
 	err := s.BatchStorage.AppendAll(records)
 	s.metrics.Recorded(len(records), err)
 	return err
 }
 
-// A table maps labels to cells. It is read without a lock. To grow, it copies itself, up to a
-// limit.
+// A table maps labels to cells, up to a limit. It is read without a lock and replaced by a larger
+// copy in order to grow.
 type table[K comparable, V any] struct {
 	limit    int
-	newCells func() *V // returns new cells; nil: the zero value
+	newCells func() *V // if nil, new cells are zero
 	all      atomic.Pointer[map[K]*V]
 	mu       sync.Mutex // held while the table is copied in order to grow
 }
 
-// get returns the cells for k; nil: none.
+// get returns the cells for k, or nil if the table does not have any.
 func (t *table[K, V]) get(k K) *V {
 	if all := t.all.Load(); all != nil {
 		return (*all)[k]
@@ -211,8 +211,8 @@ func (t *table[K, V]) get(k K) *V {
 	return nil
 }
 
-// cells returns the cells for k, which it adds if the table does not have them. Once the table is
-// full, all new labels share the cells for the label rest.
+// cells returns the cells for k, adding them if necessary. Once the table is full, all new labels
+// share the cells for rest.
 func (t *table[K, V]) cells(k, rest K) *V {
 	if have := t.get(k); have != nil {
 		return have
@@ -248,7 +248,7 @@ func (t *table[K, V]) add(k, rest K) *V {
 
 // A histogram counts values in buckets. It is safe for concurrent use.
 type histogram struct {
-	bounds []int64 // upper bounds of the buckets, ascending
+	bounds []int64 // upper bounds of the buckets, in ascending order
 	counts []atomic.Uint64
 	sum    atomic.Int64
 }
@@ -266,7 +266,7 @@ func (h *histogram) observe(v int64) {
 	h.sum.Add(v)
 }
 
-// Bucket bounds. fastBounds are for the proxy's own work, slowBounds for the work of servers and
+// Bucket bounds: fastBounds for the proxy's own work, slowBounds for the work of servers and
 // people, and sizeBounds for batch sizes.
 var (
 	fastBounds = []int64{

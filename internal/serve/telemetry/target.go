@@ -15,24 +15,25 @@ import (
 	"time"
 )
 
-// tracesPath is the URL path where collectors receive traces.
+// tracesPath is the default URL path for sending traces to a collector.
 const tracesPath = "/v1/traces"
 
-// exportTimeout is the default time limit for a request to the collector.
+// exportTimeout is the default timeout for requests to the collector.
 const exportTimeout = 10 * time.Second
 
 // A Target specifies a collector and how to send traces to it.
 type Target struct {
 	URL     string
-	Headers map[string]string // headers to send; may contain secrets
+	Headers map[string]string // additional request headers; may contain secrets
 	Timeout time.Duration
 	Gzip    bool
 	TLS     *tls.Config
 }
 
-// FindTarget returns the configured collector. If the argument is empty, it returns the collector
-// specified by the standard variables (OTEL_EXPORTER_OTLP_ENDPOINT and related ones), or nil if
-// traces are not wanted. Other standard variables set the headers, timeout, compression and TLS.
+// FindTarget returns the collector at the configured URL. If configured is empty, it returns the
+// collector specified by the standard variables (OTEL_EXPORTER_OTLP_ENDPOINT and related ones), or
+// nil if traces are not wanted. Other standard variables determine the headers, timeout,
+// compression and TLS.
 func FindTarget(configured string, getenv func(string) string) (*Target, error) {
 	env := environment(getenv)
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
@@ -69,11 +70,11 @@ func (t *Target) client() *http.Client {
 	return &http.Client{
 		Timeout:       t.Timeout,
 		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: t.TLS, MaxIdleConns: 1, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the headers must not be sent to other servers
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // do not send the headers to other servers
 	}
 }
 
-// An environment reads OTEL_EXPORTER_OTLP_* variables. Variables only for traces take precedence
+// An environment reads OTEL_EXPORTER_OTLP_* variables. Variables for traces only take precedence
 // over those for all signals.
 type environment func(string) string
 
@@ -81,7 +82,7 @@ func (e environment) get(name string) string {
 	return strings.TrimSpace(cmp.Or(e("OTEL_EXPORTER_OTLP_TRACES_"+name), e("OTEL_EXPORTER_OTLP_"+name)))
 }
 
-// endpoint returns the URL that traces must be sent to, or "" if traces are not wanted.
+// endpoint returns the URL for sending traces, or "" if traces are not wanted.
 func (e environment) endpoint(configured string) (string, error) {
 	if configured != "" {
 		return endpointURL("telemetry.traces", configured, tracesPath)
@@ -104,7 +105,8 @@ func (e environment) endpoint(configured string) (string, error) {
 	return endpointURL(name, base, path)
 }
 
-// endpointURL checks a URL from the user. If the URL has no path, endpointURL adds the given path.
+// endpointURL checks a URL chosen by the user. If the URL has no path, endpointURL adds the given
+// one.
 func endpointURL(name, value, path string) (string, error) {
 	u, err := url.Parse(value)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -116,7 +118,7 @@ func endpointURL(name, value, path string) (string, error) {
 	return u.String(), nil
 }
 
-// headers returns the headers from both variables together.
+// headers returns the headers from the variables for all signals and for traces, combined.
 func (e environment) headers() (map[string]string, error) {
 	all := map[string]string{}
 	for _, name := range [...]string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"} {
@@ -129,8 +131,8 @@ func (e environment) headers() (map[string]string, error) {
 	return all, nil
 }
 
-// parseHeaders parses comma-separated pairs of the form key=value with URL-escaped values. Its
-// errors never quote a value.
+// parseHeaders parses a comma-separated list of key=value pairs with URL-escaped values. Its errors
+// never quote a value.
 func parseHeaders(list string) (map[string]string, error) {
 	all := map[string]string{}
 	for pair := range strings.SplitSeq(list, ",") {
@@ -147,8 +149,8 @@ func parseHeaders(list string) (map[string]string, error) {
 	return all, nil
 }
 
-// tls returns a TLS configuration with the files named by the variables. It returns nil if the
-// variables name none.
+// tls returns a TLS configuration with the certificate files named by the variables, or nil if the
+// variables are not set.
 func (e environment) tls() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	roots, cert, key := e.get("CERTIFICATE"), e.get("CLIENT_CERTIFICATE"), e.get("CLIENT_KEY")

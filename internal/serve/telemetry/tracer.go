@@ -20,24 +20,23 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// flushTimeout is the maximum time that [Tracer.Close] waits for the collector.
+// flushTimeout is how long [Tracer.Close] waits for the collector.
 const flushTimeout = 3 * time.Second
 
-// maxAttribute is the maximum length, in bytes, of an attribute value that a client or server
-// chooses.
+// maxAttribute is the maximum length in bytes of attribute values that clients or servers choose.
 const maxAttribute = 256
 
-// TracerOptions configures a [Tracer]. Target is required.
+// TracerOptions configures a [Tracer]. All fields except Target are optional.
 type TracerOptions struct {
 	Target  *Target
 	Version string       // version of the proxy
-	Log     *slog.Logger // log for collector failures; nil: discard
+	Log     *slog.Logger // for failures of the collector; if nil, they are not logged
 	Metrics *Metrics     // counts lost spans; may be nil
 }
 
 // A Tracer creates spans for the phases of calls and sends them in batches in the background. It
-// follows the OpenTelemetry conventions for MCP and GenAI. If the collector does not accept spans
-// in time, they are dropped. A Tracer is safe for concurrent use.
+// follows the OpenTelemetry conventions for MCP and GenAI. It drops spans that the collector does
+// not accept in time. A Tracer is safe for concurrent use.
 type Tracer struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
@@ -45,7 +44,7 @@ type Tracer struct {
 	exporter *exporter
 }
 
-// NewTracer returns a Tracer. The caller must close it.
+// NewTracer returns a new Tracer. The caller must close it.
 func NewTracer(o TracerOptions) (*Tracer, error) {
 	described, err := resource.New(context.Background(),
 		resource.WithAttributes(attribute.String("service.name", "petrigate"), attribute.String("service.version", o.Version)),
@@ -58,7 +57,7 @@ func NewTracer(o TracerOptions) (*Tracer, error) {
 	return &Tracer{provider: provider, exporter: e, tracer: provider.Tracer("github.com/petrigate/petrigate", trace.WithInstrumentationVersion(o.Version))}, nil
 }
 
-// Close sends the remaining spans. It waits at most flushTimeout.
+// Close sends the remaining spans, waiting at most flushTimeout for the collector.
 func (t *Tracer) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
@@ -67,13 +66,13 @@ func (t *Tracer) Close() {
 	t.exporter.abort()
 }
 
-// spanKinds maps phases to span kinds. All other phases have the kind internal.
+// spanKinds maps phases to span kinds. Phases that are missing here have internal spans.
 var spanKinds = map[admission.Phase]trace.SpanKind{
 	admission.PhaseCall:    trace.SpanKindServer,
 	admission.PhaseForward: trace.SpanKindClient,
 }
 
-// Start starts a span for a phase.
+// Start starts a span for phase s. The returned function ends the span.
 func (t *Tracer) Start(ctx context.Context, s admission.Phase, i admission.Info) (context.Context, func(admission.Result)) {
 	name := "gate " + string(s)
 	options := []trace.SpanStartOption{trace.WithSpanKind(spanKinds[s])}
@@ -85,7 +84,7 @@ func (t *Tracer) Start(ctx context.Context, s admission.Phase, i admission.Info)
 	case admission.PhaseForward:
 		name = spanName(i)
 		options = append(options, trace.WithAttributes(callAttributes(i)...))
-	case admission.PhaseDecide: // the tool may have become known only after the span started
+	case admission.PhaseDecide: // by now, the tool may be known
 		call := trace.SpanFromContext(ctx)
 		call.SetName(spanName(i))
 		call.SetAttributes(callAttributes(i)...)
@@ -94,8 +93,8 @@ func (t *Tracer) Start(ctx context.Context, s admission.Phase, i admission.Info)
 	return ctx, func(r admission.Result) { endSpan(span, s, i.Method, r) }
 }
 
-// Trace returns the trace context of the current span, in the form of the traceparent and
-// tracestate headers.
+// Trace returns the trace context of the current span as values of the traceparent and tracestate
+// headers.
 func (t *Tracer) Trace(ctx context.Context) (parent, state string) {
 	carrier := propagation.MapCarrier{}
 	t.context.Inject(ctx, carrier)
@@ -103,7 +102,7 @@ func (t *Tracer) Trace(ctx context.Context) (parent, state string) {
 }
 
 // spanName returns the method, followed by the name of the tool or prompt. It leaves out resource
-// URIs: clients choose them, so there would be too many span names.
+// URIs: since clients choose them, the number of span names would be unlimited.
 func spanName(i admission.Info) string {
 	if i.Tool == "" || i.Method == methodRead {
 		return i.Method
@@ -111,14 +110,14 @@ func spanName(i admission.Info) string {
 	return i.Method + " " + target(i)
 }
 
-// MCP methods that the tracer handles specially.
+// MCP methods with special handling.
 const (
 	methodTool   = "tools/call"
 	methodPrompt = "prompts/get"
 	methodRead   = "resources/read"
 )
 
-// target returns the name of the tool or prompt as the upstream knows it.
+// target returns the upstream's name for the tool or prompt.
 func target(i admission.Info) string {
 	name := i.Tool
 	if i.Method == methodPrompt {
@@ -177,7 +176,7 @@ func endSpan(span trace.Span, s admission.Phase, method string, r admission.Resu
 	span.SetAttributes(all...)
 }
 
-// appendKnown appends an attribute unless its value is empty.
+// appendKnown appends an attribute unless value is empty.
 func appendKnown(all []attribute.KeyValue, key, value string) []attribute.KeyValue {
 	if value == "" {
 		return all
@@ -185,9 +184,8 @@ func appendKnown(all []attribute.KeyValue, key, value string) []attribute.KeyVal
 	return append(all, attribute.String(key, value))
 }
 
-// errorType returns the value of the attribute error.type for a phase, or "" if the phase
-// succeeded. A refusal counts as an error of the whole call, but not as an error of the gate's own
-// span.
+// errorType returns the value of the error.type attribute for a phase, or "" if the phase
+// succeeded. A refusal counts as an error of the call as a whole, but not of the gate's own span.
 func errorType(s admission.Phase, method string, r admission.Result) string {
 	switch {
 	case r.Code != 0:
