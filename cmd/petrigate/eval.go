@@ -21,16 +21,11 @@ func newEval(s stdio) *cobra.Command {
 			"continues, and ends with exit code 1.\n" +
 			"\n" +
 			"A case is a single line:\n" +
-			"  {\"rules\": \"require backup before delete\", \"events\": [\n" +
-			"    {\"type\": \"call\", \"id\": \"1\", \"tool\": \"delete\", \"args\": {\"path\": \"a\"}},\n" +
-			"    {\"type\": \"call\", \"id\": \"2\", \"tool\": \"backup\"}, {\"type\": \"result\", \"id\": \"2\", \"outcome\": \"success\"},\n" +
-			"    {\"type\": \"call\", \"id\": \"3\", \"tool\": \"delete\"}]}\n" +
-			"docs/json.md lists the other fields and the fields of answers.\n" +
 			`  {"rules": "require backup before delete", "events": [` + "\n" +
 			`    {"type": "call", "id": "1", "tool": "delete", "args": {"path": "a"}},` + "\n" +
 			`    {"type": "call", "id": "2", "tool": "backup"}, {"type": "result", "id": "2", "outcome": "success"},` + "\n" +
 			`    {"type": "call", "id": "3", "tool": "delete"}]}` + "\n" +
-			"docs/json.md lists the other fields, and what the answers hold.",
+			"docs/json.md lists the other fields and the fields of answers.",
 		Args: cobra.NoArgs,
 	}
 	file := c.Flags().String("cases", "", "`file` of cases; - is standard input")
