@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxCalls = 10_000 // maximum number of calls in flight to remember
+	maxCalls = 10_000 // maximum number of calls in flight to keep track of
 	maxShown = 1000
 )
 
@@ -26,8 +26,8 @@ type formatter struct {
 	lines     *lines
 	calls     map[callKey]call // calls in flight
 	approvals []shownApproval  // recently printed approvals, oldest first
-	hintShown bool             // whether the full hint about how to answer has been printed
-	hintKnown bool             // whether someone has answered as the hint explains; the hint is then not needed any more
+	hintShown bool             // whether the full hint on how to answer has been printed
+	hintKnown bool             // whether someone has already answered that way and the hint can be omitted
 
 	passed, failed, stopped, waited, lost int
 }
@@ -36,7 +36,7 @@ type formatter struct {
 type shownApproval struct {
 	id       string
 	at       time.Time
-	answered bool // whether the answer to the approval has been printed, too
+	answered bool // whether the answer has been printed, too
 }
 
 type callKey struct {
@@ -44,12 +44,13 @@ type callKey struct {
 	number  uint64
 }
 
-// A call holds the details of a call in flight that its outcome record will not contain.
+// A call holds details of a call in flight that its outcome record does not contain.
 type call struct{ tool, caller, would string }
 
 func newFormatter(l *lines) *formatter { return &formatter{lines: l, calls: map[callKey]call{}} }
 
-// missed prints how many events were dropped because they arrived too fast to be printed.
+// missed prints how many events were dropped because they arrived faster than they could be
+// printed.
 func (s *formatter) missed(at time.Time, n int) {
 	s.lost += n
 	if n > 0 {
@@ -66,10 +67,10 @@ func (s *formatter) approval(a *approval) {
 		return
 	}
 	answer := answer{at: a.at, since: a.Created, id: a.ID, tool: tool, channel: a.Channel, actor: a.Actor, reason: a.Reason, denied: a.State == operator.Denied}
-	if a.State == operator.Pending { // more people must approve
+	if a.State == operator.Pending { // other people must still approve
 		answer.count = fmt.Sprintf("%d of %d people", a.Approvals, a.Needs)
 	} else if q := s.findShown(a.ID); q != nil {
-		if q.answered { // already printed because of the record of the call
+		if q.answered { // already printed by answeredByCall
 			return
 		}
 		q.answered = true
@@ -100,7 +101,7 @@ func (s *formatter) answer(a answer) {
 	s.lines.print(l)
 }
 
-// wait prints that an approval was requested. It prints this only once per approval.
+// wait prints that an approval was requested, unless this has already been printed.
 func (s *formatter) wait(at time.Time, id, tool, caller string, rules []string) {
 	if s.findShown(id) != nil {
 		return
@@ -113,7 +114,7 @@ func (s *formatter) wait(at time.Time, id, tool, caller string, rules []string) 
 }
 
 // hint prints how to answer an approval on this machine. The hint is complete the first time, brief
-// after that, and omitted once someone has answered that way.
+// from then on, and omitted once someone has answered that way.
 func (s *formatter) hint(a *approval) {
 	var ways []string
 	for _, c := range slices.Backward(channel.All()) {
@@ -132,12 +133,12 @@ func (s *formatter) hint(a *approval) {
 	s.lines.print(line{at: a.at, verb: "hint", about: "to answer it", text: strings.Join(ways, "; or "), vital: true})
 }
 
-// findShown returns the given approval if it was printed recently. Otherwise, it returns nil.
+// findShown returns the approval with the given ID, or nil if it has not been printed recently.
 func (s *formatter) findShown(id string) *shownApproval {
 	return list.Find(s.approvals, func(q shownApproval) bool { return q.id == id })
 }
 
-// entry prints a record if it is of interest to people.
+// entry prints an audit record if people want to see it.
 func (s *formatter) entry(e *trail.Entry) {
 	l := line{at: e.Time}
 	switch e.Event {
@@ -162,7 +163,7 @@ func (s *formatter) entry(e *trail.Entry) {
 	s.lines.print(l)
 }
 
-// decision prints a call that does not pass now. A call that passes is printed only when its
+// decision prints a call that has to wait or was refused. An allowed call is printed once its
 // outcome is known.
 func (s *formatter) decision(e *trail.Entry) {
 	tool := e.Canonical()
@@ -184,9 +185,9 @@ func (s *formatter) decision(e *trail.Entry) {
 	}
 }
 
-// answeredByCall prints the answer to an approval if the record of the call shows it. This record
-// may arrive before the proxy's own report of the answer. The proxy does not report an answer from
-// another process.
+// answeredByCall prints the answer to an approval if the record of the call contains one. The
+// record may arrive before the proxy reports the answer, and the proxy does not report answers from
+// other processes.
 func (s *formatter) answeredByCall(e *trail.Entry) {
 	q := s.findShown(e.Approval)
 	if q == nil || q.answered || e.Channel == "" {
@@ -196,7 +197,7 @@ func (s *formatter) answeredByCall(e *trail.Entry) {
 	s.answer(answer{at: e.Time, since: q.at, id: e.Approval, tool: e.Canonical(), channel: e.Channel, actor: e.Actor, denied: e.Decision.Decision == "refuse" && e.Kind == "approval"})
 }
 
-// summary returns the number of calls with each result.
+// summary returns the number of calls for each result.
 func (s *formatter) summary() string {
 	said := fmt.Sprintf("%d passed, %d failed, %d stopped, %d asked", s.passed, s.failed, s.stopped, s.waited)
 	if s.lost > 0 {
@@ -247,8 +248,8 @@ func duration(ms float64) string {
 	return text.Duration((time.Duration(ms) * time.Millisecond).Round(time.Second))
 }
 
-// why returns the first sentence of a refusal without the tool name at its beginning. It adds the
-// blocking rules that the sentence does not mention.
+// why returns the first sentence of a refusal, without the tool name that it begins with, and
+// followed by the blocking rules that it does not mention.
 func (s *formatter) why(e *trail.Entry, reason string, nets []audit.NetVerdict) string {
 	sentence, _, _ := strings.Cut(reason, ". ")
 	sentence = strings.TrimSuffix(sentence, ".")
@@ -278,7 +279,7 @@ func (s *formatter) rules(names []string) string {
 	return "(" + s.lines.plain(text.First(3, names), maxRules) + ")"
 }
 
-// An approval is an event: a request for approval, or the answer to one.
+// An approval is an event: an approval was requested or answered.
 type approval struct {
 	operator.ApprovalInfo
 	at       time.Time

@@ -35,14 +35,14 @@ var verbColors = map[string]string{
 	"pass": "32", "yes": "32", "stop": "31", "no": "31", "halt": "1;31", "fail": "33", "wait": "1;33", "lost": "33",
 }
 
-// lines prints lines of output. It is safe for concurrent use if its writer is. Files are.
+// lines prints lines of output. It is safe for concurrent use if its writer is, as files are.
 type lines struct {
 	out   io.Writer
 	ink   text.Ink
 	quiet func() bool
 	mask  func(string) string
 
-	column atomic.Int32 // current width of the subject column: the width of the widest subject so far, within limits
+	column atomic.Int32 // width of the widest subject so far, within limits
 }
 
 // print prints a line. It ignores write errors, because they mean that the terminal is gone.
@@ -62,9 +62,8 @@ func (l *lines) print(s line) {
 	_, _ = io.WriteString(l.out, strings.TrimRight(out, " ")+"\n")
 }
 
-// widen returns the width of the subject column. If the given subject is wider than the column, it
-// first widens the column. The column never becomes narrower, so that consecutive lines stay
-// aligned.
+// widen returns the width of the subject column, after widening it for the given subject if
+// necessary. The column never becomes narrower, so that consecutive lines stay aligned.
 func (l *lines) widen(about string) int {
 	for {
 		before := l.column.Load()
@@ -77,8 +76,8 @@ func (l *lines) widen(about string) int {
 
 func (l *lines) isQuiet() bool { return l.quiet != nil && l.quiet() }
 
-// plain prepares text from others for printing: it masks secrets, escapes control characters and
-// truncates the text.
+// plain prepares text that comes from others for printing: it masks secrets, escapes control
+// characters and truncates the text.
 func (l *lines) plain(s string, limit int) string {
 	if l.mask != nil {
 		s = l.mask(s)

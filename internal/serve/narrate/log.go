@@ -14,8 +14,8 @@ type handler struct {
 	narrator *Narrator
 }
 
-// Log returns a log handler that lets n print certain records, and passes all other records to h.
-// If n is nil, Log returns h.
+// Log returns a log handler that lets n print certain records and passes all others to h. If n is
+// nil, Log returns h.
 func (n *Narrator) Log(h slog.Handler) slog.Handler {
 	if n == nil {
 		return h
@@ -24,7 +24,7 @@ func (n *Narrator) Log(h slog.Handler) slog.Handler {
 }
 
 // Handle lets the narrator print the record, or passes it on. At debug level, it also passes on
-// records that were printed but contain more than was printed.
+// printed records that contain more details.
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	told := true
 	fewer := !h.Enabled(ctx, slog.LevelDebug)
@@ -41,9 +41,9 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 		told = fewer
 	case mark.Equal(logkind.Restart):
 		h.restart(r)
-	case mark.Equal(logkind.Connected): // printed when the tools are known
+	case mark.Equal(logkind.Connected): // printed once the tools are known
 		told = fewer
-	case mark.Equal(logkind.Unresolved): // recorded as a refusal, and printed as such
+	case mark.Equal(logkind.Unresolved): // also recorded as a refused call, which is printed
 		told = !h.narrator.lines.isQuiet()
 	case mark.Equal(logkind.Refused), mark.Equal(logkind.Shadowed), mark.Equal(logkind.Approval):
 	default:
@@ -65,7 +65,7 @@ func (h handler) up(r slog.Record) {
 	h.narrator.lines.print(line{at: r.Time, verb: "up", about: f["upstream"], text: join(says, f["protocol"])})
 }
 
-// reloaded prints that the configuration was reloaded, with a summary of the difference.
+// reloaded prints that the configuration was reloaded, and summarizes the difference.
 func (h handler) reloaded(r slog.Record) {
 	f := attributes(r)
 	says := "the policy is the same"
@@ -76,7 +76,7 @@ func (h handler) reloaded(r slog.Record) {
 	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: join(says, by(f["actor"])), vital: f["before"] != ""})
 }
 
-// notLoaded prints that a reloaded configuration was not put into force.
+// notLoaded prints why a new configuration was not put into force.
 func (h handler) notLoaded(r slog.Record) {
 	f := attributes(r)
 	problem, more, _ := strings.Cut(strings.TrimSpace(f["problem"]), "\n")

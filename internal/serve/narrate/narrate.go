@@ -1,12 +1,12 @@
-// Package narrate prints what a proxy does for people at a terminal, one line per event: calls,
-// approvals, sessions, actions of operators, start and end.
+// Package narrate tells people at a terminal what a proxy is doing, one line per event: calls,
+// approvals, sessions, operator actions, start and end.
 //
 //	12:03:44 pass files.read_text_file      12ms  cursor 1.2
 //	12:03:51 stop files.edit_file           requires a successful call to read_text_file first (safety.rules:1)
 //	12:04:02 wait deploy                    ap_7F3K  on ops, by cursor 1.2
 //
-// Most lines come from audit records; see [audit.Feed]. The others come from approvals that the
-// proxy reports, and from log records that are marked for this purpose; see package logkind.
+// Most lines come from audit records; see [audit.Feed]. The others come from approvals reported by
+// the proxy and from specially marked log records; see package logkind.
 package narrate
 
 import (
@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	maxRecordsHeld   = 10_000 // maximum number of records that the feed holds until they are printed
+	maxRecordsHeld   = 10_000 // maximum number of records waiting to be printed
 	maxApprovalsHeld = 1000
 )
 
@@ -30,7 +30,7 @@ type Options struct {
 	Out   io.Writer // receives each line in a single write
 	Ink   text.Ink
 	Quiet func() bool           // whether to print only approvals, problems and operator actions; nil: print everything
-	Mask  func(s string) string // removes secrets from text that comes from others; nil: such text is not changed
+	Mask  func(s string) string // removes secrets from text that comes from others; may be nil
 	Now   func() time.Time      // nil: time.Now
 }
 
@@ -39,13 +39,13 @@ type Options struct {
 type Narrator struct {
 	lines     lines
 	now       func() time.Time
-	approvals *audit.Buffer[approval] // approvals that have not been printed yet
+	approvals *audit.Buffer[approval] // approvals waiting to be printed
 	work      sync.WaitGroup
 	ending    sync.Once
 	ended     chan struct{}
 }
 
-// New returns a narrator that has not been started yet.
+// New returns a narrator that prints nothing until it is started.
 func New(o Options) *Narrator {
 	n := &Narrator{now: o.Now, approvals: audit.NewBuffer[approval](maxApprovalsHeld), ended: make(chan struct{})}
 	if n.now == nil {
@@ -55,7 +55,7 @@ func New(o Options) *Narrator {
 	return n
 }
 
-// Start prints how the proxy was started, and then each event until End is called.
+// Start prints how the proxy was started, and from then on each event until End is called.
 func (n *Narrator) Start(feed *audit.Feed, how string) {
 	if n == nil {
 		return
@@ -92,8 +92,7 @@ func (n *Narrator) add(a approval) {
 	}
 }
 
-// follow prints events until End is called. Events that arrived before End was called are still
-// printed.
+// follow prints events until End is called, including those that arrived before the call.
 func (n *Narrator) follow(records *audit.Follower) {
 	s := newFormatter(&n.lines)
 	for {
@@ -108,8 +107,8 @@ func (n *Narrator) follow(records *audit.Follower) {
 	}
 }
 
-// flush prints the events that have arrived. It prints approvals first, because lines about the
-// approved calls must follow them.
+// flush prints the events that have arrived. Approvals come first, because the approved calls must
+// be printed after them.
 func (n *Narrator) flush(s *formatter, records *audit.Follower) {
 	stored, lost := records.Take()
 	approvals, missed := n.approvals.Take()

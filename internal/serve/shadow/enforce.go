@@ -13,7 +13,7 @@ import (
 )
 
 // Enforce ends the shadow mode of a configuration. It shows which calls would have been refused,
-// and what will change. If the user agrees, it changes the file and makes the running proxies
+// and the change to the file. If the user agrees, it writes the file and makes the running proxies
 // enforce the policy.
 func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	e, err := newEnforcement(cfg)
@@ -24,7 +24,7 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	result, _, err := daemon.Policy(ctx, after) // returns an error if a proxy would not accept the policy
+	result, _, err := daemon.Policy(ctx, after) // fails if a proxy would not accept the policy
 	if err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	return reload(cfg, o)
 }
 
-// printSoFar prints what the policy would have refused according to the audit log. Without an audit
-// log, it asks the running proxies.
+// printSoFar prints what the policy would have refused according to the audit log or, if no log is
+// configured, according to the running proxies.
 func printSoFar(ctx context.Context, cfg *config.Config, o Options) error {
 	r, err := readRecord(ctx, cfg, o.Reading)
 	o.Read()
@@ -85,7 +85,7 @@ func printRunning(cfg *config.Config, o Options) error {
 	return err
 }
 
-// reload makes the running proxies with this configuration enforce the policy.
+// reload makes the running proxies that use this configuration enforce the policy.
 func reload(cfg *config.Config, o Options) error {
 	done := 0
 	err := eachProxy(cfg, o.Runtime, func(client *control.Client) error {

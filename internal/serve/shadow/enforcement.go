@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// An enforcement is an edit that changes a configuration file from mode shadow to mode enforce.
+// An enforcement is an edit to a configuration file that changes its mode from shadow to enforce.
 type enforcement struct {
-	file          string // path of the configuration
+	file          string // path of the configuration file
 	before, after []byte // content of the file before and after the edit; equal if the policy is already enforced
 
 	secrets []string
@@ -25,13 +25,13 @@ type enforcement struct {
 }
 
 var (
-	// errMode means that the mode is not written in the file in a form that can be edited.
+	// errMode means that the mode is not written in a form that can be edited.
 	errMode = errors.New(`it does not contain "mode: shadow" literally: change it by hand to "mode: enforce"`)
 	// errChanged means that the file has changed since it was read.
 	errChanged = errors.New("it was changed meanwhile; run petrigate enforce again")
 )
 
-// newEnforcement prepares the edit. It replaces a single word.
+// newEnforcement prepares the edit, which replaces a single word.
 func newEnforcement(c *config.Config) (*enforcement, error) {
 	src, err := os.ReadFile(c.File)
 	if err != nil {
@@ -55,8 +55,7 @@ func newEnforcement(c *config.Config) (*enforcement, error) {
 }
 
 // replaceWord replaces the word old, which may be quoted, at the given position. It returns an
-// error if a different word is at that position. Lines and columns start at 1; columns count
-// characters.
+// error if old is not there. Lines and columns start at 1; columns count characters.
 func replaceWord(src []byte, line, column int, old, word string) ([]byte, error) {
 	at := len(src) - len(bytes.TrimPrefix(src, []byte("\ufeff")))
 	for ; line > 1; line-- {
@@ -77,7 +76,7 @@ func replaceWord(src []byte, line, column int, old, word string) ([]byte, error)
 	return bytes.Join([][]byte{src[:at], []byte(word), src[at+len(old):]}, nil), nil
 }
 
-// newConfig returns the configuration after the edit.
+// newConfig parses the configuration as it will be after the edit.
 func (e *enforcement) newConfig() (*config.Config, error) {
 	return config.Parse(e.file, e.after, config.Options{Fetch: e.fetch, Kept: e.fetch, Found: e.text})
 }
@@ -85,8 +84,8 @@ func (e *enforcement) newConfig() (*config.Config, error) {
 // enforced reports whether the policy is already enforced.
 func (e *enforcement) enforced() bool { return bytes.Equal(e.before, e.after) }
 
-// write shows the difference, asks for confirmation, and writes the file. It reports whether the
-// file was written.
+// write shows the change, asks for confirmation, and writes the file. It reports whether the file
+// was written.
 func (e *enforcement) write(o Options) (written bool, err error) {
 	if _, err := fmt.Fprintf(o.Out, "%s\n", textfile.DiffWithout(e.secrets, e.file, e.before, e.file+" (enforced)", e.after)); err != nil {
 		return false, err
@@ -118,8 +117,7 @@ func (e *enforcement) write(o Options) (written bool, err error) {
 	return true, err
 }
 
-// shadowNets lists the nets that are in shadow mode because of a rule, with the position of the
-// rule.
+// shadowNets lists the nets that their rules keep in shadow mode, with the positions of the rules.
 func shadowNets(r *policy.Result) (all []string) {
 	for i, n := range r.Policy.Nets() {
 		if n.Shadow {
@@ -134,11 +132,11 @@ func shadowNets(r *policy.Result) (all []string) {
 type Options struct {
 	Out, Err io.Writer
 	Yes      bool                                // write the file without asking
-	Ask      func(question string) (bool, error) // nil if no person can be asked
+	Ask      func(question string) (bool, error) // nil if no one can be asked
 	Actor    string                              // name of the operator, for the audit log
 	Runtime  string                              // directory with the sockets of running proxies
 	Reading  func(records int)                   // called with the number of records read so far
-	Read     func()                              // called when all records have been read
+	Read     func()                              // called after the last record
 
-	Written func(file string, before, after []byte) // called after the configuration file was changed; may be nil
+	Written func(file string, before, after []byte) // called after the configuration file has changed; may be nil
 }

@@ -31,12 +31,11 @@ func Print(w io.Writer, r operator.ShadowInfo) error {
 	return nil
 }
 
-// maxLastCall is the maximum length of a call in the table. It leaves room for the reason.
+// maxLastCall limits the length of a call in the table, so that there is room for the reason.
 const maxLastCall = 80
 
-// printWould prints the calls that would have been refused or would have required approval, if any.
-// If the arguments of some calls are recorded, the table has a column that shows the last call of
-// each row.
+// printWould prints a table of the calls that would have been refused or would have required
+// approval. If the arguments of any call are recorded, a column shows the last call of each row.
 func printWould(w io.Writer, all []operator.WouldInfo) error {
 	if len(all) == 0 {
 		return nil
@@ -49,7 +48,7 @@ func printWould(w io.Writer, all []operator.WouldInfo) error {
 	for i, a := range all {
 		from := a.Rules
 		if len(from) == 0 {
-			from = a.Nets // hand-written nets, which do not come from rules
+			from = a.Nets // hand-written nets do not come from rules
 		}
 		rows[i] = []string{fmt.Sprint(a.Count), a.Decision, a.Tool}
 		if calls != nil {
@@ -60,8 +59,8 @@ func printWould(w io.Writer, all []operator.WouldInfo) error {
 	return text.Table(w, "", head, rows)
 }
 
-// lastCalls returns the last call of each row on one line, either as a command or with its
-// arguments. It returns nil if no arguments are recorded.
+// lastCalls returns the last call of each row, as a command or as its arguments on one line. If no
+// arguments are recorded, it returns nil.
 func lastCalls(all []operator.WouldInfo) (calls []string) {
 	for i := range all {
 		does := text.Excerpt(text.Command(all[i].Arguments), maxLastCall)
@@ -76,8 +75,8 @@ func lastCalls(all []operator.WouldInfo) (calls []string) {
 	return calls
 }
 
-// State describes the marking that a net in shadow mode would have if it were enforced, and whether
-// that differs from the actual marking.
+// State describes the marking that a net in shadow mode would have if it were enforced, and reports
+// whether it differs from the actual marking.
 func State(n operator.NetShadow) string {
 	parts := "the same"
 	if n.Parted {

@@ -15,15 +15,15 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// Limits for the number of rows, and for the size of the arguments that are kept for each row.
+// Limits on the number of rows, and on the size of the arguments kept for each row.
 const (
 	maxRows      = 200
 	maxArguments = 64 << 10
 )
 
-// readRecord counts, according to the configuration's audit log, what the most recent policy in
-// shadow mode would have done. It calls progress with the number of records read so far. If the
-// configuration has no log, the error wraps [daemon.ErrNoAuditLog].
+// readRecord counts what the latest policy in the audit log would have done, had it been enforced.
+// It calls progress with the number of records read so far. If no audit log is configured, the
+// error wraps [daemon.ErrNoAuditLog].
 func readRecord(ctx context.Context, c *config.Config, progress func(records int)) (t *counter, err error) {
 	log, err := daemon.RecordsOf(ctx, c)
 	if err != nil {
@@ -48,7 +48,7 @@ func readRecord(ctx context.Context, c *config.Config, progress func(records int
 // A counter counts the decisions made under a policy.
 type counter struct {
 	policy string
-	calls  int // number of calls that were decided
+	calls  int // number of decisions
 	would  admission.Tally
 }
 
@@ -56,7 +56,8 @@ func newCounter(policy string) *counter {
 	return &counter{policy: policy, would: admission.Tally{Most: maxRows}}
 }
 
-// add counts a decision. If the decision was made under a new policy, add drops the earlier counts.
+// add counts a decision. If it was made under a different policy than the last one, add first
+// resets the counts.
 func (t *counter) add(e *trail.Entry) {
 	if e.Policy != t.policy {
 		*t = *newCounter(e.Policy)
@@ -78,7 +79,7 @@ func (t *counter) add(e *trail.Entry) {
 	t.would.Add(w)
 }
 
-// counts returns what the policy would have done, most frequent first.
+// counts returns what the policy would have done, with the most frequent decisions first.
 func (t *counter) counts() admission.Counts {
 	r := t.would.Counts()
 	slices.SortFunc(r.Would, func(a, b operator.WouldInfo) int {

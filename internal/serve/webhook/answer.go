@@ -17,15 +17,15 @@ const (
 	maxReason = 1 << 10
 )
 
-// An answer is a system's signed answer to a request for approval.
+// An answer is a signed answer to an approval request, sent by the operator's system.
 type answer struct {
 	id, actor, reason string
 	nonce             []byte
 	approve           bool
 }
 
-// parseAnswer parses the body of an answer. It returns an error if a member is unknown, missing,
-// duplicated or not a string, or if the decision is neither approve nor deny.
+// parseAnswer parses the body of an answer. Every member must be known, occur only once and be a
+// string, and the decision must be either approve or deny.
 func parseAnswer(body []byte) (a answer, err error) {
 	if err := rawjson.Check(body, 1); err != nil {
 		return a, fmt.Errorf("the body is not a flat JSON object: %w", err)
@@ -59,7 +59,7 @@ func parseAnswer(body []byte) (a answer, err error) {
 		return a, errors.New(`"decision" is neither "approve" nor "deny"`)
 	case len(a.actor) > maxActor, len(a.reason) > maxReason:
 		return a, fmt.Errorf(`"actor" has more than %d bytes, or "reason" more than %d`, maxActor, maxReason)
-	case text.Escape(a.actor) != a.actor: // otherwise, the same person could use two different names
+	case text.Escape(a.actor) != a.actor: // otherwise, one person could use several names that look the same
 		return a, errors.New(`"actor" has invisible characters`)
 	}
 	a.nonce, err = decodeNonce(said["nonce"])

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	postTimeout  = 10 * time.Second // maximum duration of one request, including its response
-	maxResponse  = 64 << 10         // maximum number of bytes to read from a response, so that the connection can be reused
+	postTimeout  = 10 * time.Second // time limit for a request, including its response
+	maxResponse  = 64 << 10         // maximum number of bytes to read from a response
 	maxErrorText = 200              // maximum length of a displayed error, in bytes
 )
 
-// newClient returns the HTTP client for a single URL. The client follows no redirects. If the URL
-// does not use TLS, the client connects only to this machine, even if the host name resolves to
+// newClient returns the HTTP client for a single URL. The client does not follow redirects. If the
+// URL does not use TLS, the client connects only to this machine, even if the host name resolves to
 // another address.
 func newClient(at *url.URL, secure *tls.Config) *http.Client {
 	if secure == nil {
@@ -45,7 +45,7 @@ func newClient(at *url.URL, secure *tls.Config) *http.Client {
 	}
 }
 
-// checkAddress returns an error for an address that must not receive posts.
+// checkAddress returns an error if events must not be posted to the address.
 func checkAddress(address string, plain bool) error {
 	at, err := netip.ParseAddrPort(address)
 	switch {

@@ -16,14 +16,14 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Start makes the hook start posting approvals. base is the URL where the operator's system and
-// people can reach [Hook.Handler].
+// Start starts posting approvals. base is the URL where the operator's system and its users can
+// reach [Hook.Handler].
 func (h *Hook) Start(base string) {
 	h.base.Store(base)
 	h.work.Go(h.watch)
 }
 
-// Asked adds an approval that waits for an answer. It does not block.
+// Asked tells the hook that an approval is waiting for an answer. It does not block.
 func (h *Hook) Asked(a operator.ApprovalInfo) {
 	if h.Approvals.PutApproval(a.ID, approval.Webhook) != nil {
 		return // the rule requires a different approval channel
@@ -42,7 +42,8 @@ func (h *Hook) Asked(a operator.ApprovalInfo) {
 	}
 }
 
-// follow posts an approval to the system, and posts again when the approval has ended.
+// follow posts the event that an approval was requested. Once the approval has ended, it posts that
+// too, unless the system cannot know about the approval.
 func (h *Hook) follow(q *trackedApproval) {
 	defer h.work.Done()
 	defer h.tracker.remove(q)
@@ -56,7 +57,7 @@ func (h *Hook) follow(q *trackedApproval) {
 	h.deliver(ctx, q, "ended")
 }
 
-// watch looks for approvals that have ended.
+// watch looks for approvals that have ended, until the hook is closed.
 func (h *Hook) watch() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -65,7 +66,7 @@ func (h *Hook) watch() {
 		if next := h.tracker.endFinished(h.hasEnded); next.IsZero() {
 			timer.Stop()
 		} else {
-			timer.Reset(max(next.Sub(h.Now()), 10*time.Millisecond)) // the minimum avoids a busy loop if the clock was set back
+			timer.Reset(max(next.Sub(h.Now()), 10*time.Millisecond)) // do not loop without pause if the clock was set back
 		}
 		select {
 		case <-changed:
@@ -79,7 +80,7 @@ func (h *Hook) watch() {
 
 func (h *Hook) hasEnded(id string) bool { return h.Approvals.ApprovalState(id) != operator.Pending }
 
-// deliver posts an event repeatedly until the system has accepted it or ctx ends.
+// deliver posts an event until the system accepts it or ctx is done.
 func (h *Hook) deliver(ctx context.Context, q *trackedApproval, event string) {
 	delivery := rand.Text()
 	for wait := h.Retry; ; wait = min(2*wait, lastRetry) {
@@ -99,11 +100,11 @@ func (h *Hook) deliver(ctx context.Context, q *trackedApproval, event string) {
 	}
 }
 
-// errUnknownApproval means that the proxy no longer has the approval.
+// errUnknownApproval means that the proxy has discarded the approval.
 var errUnknownApproval = errors.New("the approval is no longer kept")
 
-// attempt posts an event once, when a slot is free. The slots also limit how many messages exist at
-// the same time, because messages may be long.
+// attempt waits for a free slot and posts an event once. The slots also limit the number of
+// messages in memory, because messages may be long.
 func (h *Hook) attempt(ctx context.Context, q *trackedApproval, event, delivery string) error {
 	select {
 	case h.slots <- struct{}{}:
@@ -137,7 +138,7 @@ func (h *Hook) post(ctx context.Context, delivery string, body []byte) error {
 		return err
 	}
 	defer func() { _ = response.Body.Close() }()
-	_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // reading the response allows the connection to be reused; its content does not matter
+	_, _ = io.CopyN(io.Discard, response.Body, maxResponse) // read the body so that the connection can be reused
 	switch response.StatusCode / 100 {
 	case 2:
 		return nil
@@ -147,8 +148,7 @@ func (h *Hook) post(ctx context.Context, delivery string, body []byte) error {
 	return fmt.Errorf("it answers with status %d", response.StatusCode)
 }
 
-// recordHealth records whether the last request succeeded. It logs the result only if the result
-// has changed.
+// recordHealth records whether the last request succeeded, and logs any change.
 func (h *Hook) recordHealth(err error) {
 	said := ""
 	if err != nil {

@@ -1,15 +1,16 @@
-// Package webhook asks people for approvals through a system of the operator, such as a chat bot. A
-// signed POST tells the system that a call is waiting for approval, and another POST tells it that
-// the approval has ended. The answers come back to an endpoint of the proxy:
+// Package webhook asks people for approvals through the operator's own system, such as a chat bot.
+// A signed POST tells the system that a call is waiting for approval, and another POST tells it
+// that the approval has ended. Answers are sent to an endpoint of the proxy:
 //
 //	POST /answer              a signed body that names the approval, its nonce, the decision and the actor
 //	GET  /answer/ID/TOKEN     a page that shows the call; it changes nothing, since chat programs fetch links
 //	POST /answer/ID/TOKEN     the decision in the token
 //
-// The system signs with a secret that it shares with the proxy. Tokens in links are signed with the
-// same secret, and anyone who has a link can use it. A nonce binds signatures and tokens to one
-// approval. Since the nonce is derived from the secret, every process with the same secret and the
-// same database accepts the answer. Once an approval has ended, answers are no longer accepted.
+// The system signs with a secret that it shares with the proxy. The tokens in links are signed with
+// the same secret, and anyone who has a link can use it. A nonce binds signatures and tokens to one
+// approval. Since the nonce is derived from the secret, the answer is accepted by every process
+// with the same secret and the same database. Once an approval has ended, answers are no longer
+// accepted.
 //
 // The response to a POST is never treated as an answer.
 //

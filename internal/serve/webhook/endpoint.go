@@ -2,8 +2,8 @@ package webhook
 
 import "net/http"
 
-// Handler returns a handler that accepts answers. A request is authorized by its signature, no
-// matter who sends it.
+// Handler returns a handler that accepts answers. It authenticates requests by their signatures
+// alone.
 func (h *Hook) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+answerPath, h.serveSigned)

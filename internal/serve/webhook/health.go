@@ -12,7 +12,7 @@ type health struct {
 	since time.Time
 }
 
-// set stores a result. It reports whether the state has changed from success to failure or back.
+// set stores a result and reports whether it turned success into failure or back.
 func (s *health) set(err string, now time.Time) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,29 +29,29 @@ type Options struct {
 	URL       string // URL that events are posted to: https, or http on this machine
 	Secret    string
 	TLS       *tls.Config // TLS configuration for an https URL; nil: the system's certificate authorities
-	Arguments string      // how to post and show the arguments of calls: "masked" (the default), "full" or "none"
+	Arguments string      // how to show the arguments of calls in events and on pages: "masked" (the default), "full" or "none"
 	Mask      []string    // names of members to mask if Arguments is "masked"; see [audit.NewRedactor]
 
 	Approvals Approvals
 	Log       *slog.Logger     // nil: discard
 	Now       func() time.Time // nil: time.Now
 
-	Retry time.Duration // delay after the first failed attempt, doubled after each further attempt; 0: one second
+	Retry time.Duration // delay before the second attempt, doubled after each further one; 0: one second
 }
 
-// A Hook posts a proxy's approvals to a system of the operator and accepts its answers. It is safe
-// for concurrent use. The caller must close it.
+// A Hook posts a proxy's approvals to the operator's system and accepts answers. It is safe for
+// concurrent use. The caller must close it.
 type Hook struct {
 	Options
 	signer   signer
 	redactor *audit.Redactor
 	client   *http.Client
 	host     string       // scheme and host of the URL, for display
-	base     atomic.Value // base URL for links; the value is a string
+	base     atomic.Value // base URL for links, a string
 	tracker  *tracker
 	health   health
 	slots    chan struct{} // limits the number of concurrent requests
-	added    chan struct{} // receives a value when an approval has been added
+	added    chan struct{} // tells watch that an approval has been added
 
 	ctx  context.Context //nolint:containedctx // ends with the hook
 	end  context.CancelFunc
@@ -63,7 +63,7 @@ const (
 
 	firstRetry   = time.Second
 	lastRetry    = 30 * time.Second
-	endedTimeout = time.Minute // maximum time for delivering the event that an approval has ended
+	endedTimeout = time.Minute // time limit for delivering the event that an approval has ended
 )
 
 // New returns a hook. The hook posts nothing until Start is called.
@@ -93,7 +93,7 @@ func New(o Options) (*Hook, error) {
 	return h, nil
 }
 
-// Close cancels all deliveries. Events that have not been posted yet are lost.
+// Close cancels all deliveries. Events that have not been delivered are lost.
 func (h *Hook) Close() {
 	h.tracker.close()
 	h.end()

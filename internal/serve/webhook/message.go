@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxShown is the maximum size of the arguments in a message, in bytes. The page that a link opens
-// shows the arguments in full.
+// maxShown limits the arguments in a message, in bytes. The linked page shows the arguments in
+// full.
 const maxShown = 64 << 10
 
 // A message is the body of an event.
@@ -23,9 +23,9 @@ type message struct {
 	State     string          `json:"state"`
 	Upstream  string          `json:"upstream"`
 	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"` // masked arguments; if they are left out, a string with the reason
+	Arguments json.RawMessage `json:"arguments"` // masked arguments, or a string that explains why they were left out
 	LeftOut   bool            `json:"argumentsLeftOut"`
-	Size      int             `json:"size"` // size of all arguments before masking, in bytes
+	Size      int             `json:"size"` // size of the unmasked arguments, in bytes
 	SHA256    string          `json:"sha256"`
 	Rules     []string        `json:"rules"`
 	Client    string          `json:"client"`
@@ -37,13 +37,13 @@ type message struct {
 	Approvals int             `json:"approvals"`
 	Question  string          `json:"question"` // question for a person, in plain text
 
-	// The fields below are set only in events of type "asked".
+	// The following fields are set only in events of type "asked".
 	Nonce   string `json:"nonce,omitempty"`
 	Answer  string `json:"answer,omitempty"`  // URL that accepts a signed answer
 	Approve string `json:"approve,omitempty"` // link that approves the call
 	Deny    string `json:"deny,omitempty"`
 
-	// The fields below are set only in events of type "ended".
+	// The following fields are set only in events of type "ended".
 	Channel string `json:"channel,omitempty"`
 	Actor   string `json:"actor,omitempty"`
 	Reason  string `json:"reason,omitempty"`
@@ -74,13 +74,13 @@ func (h *Hook) message(id, event, delivery string) ([]byte, error) {
 	return text.EscapeJSON(body), nil
 }
 
-// link returns the URL of the link for the given decision.
+// link returns the URL that a person opens to make the given decision.
 func (h *Hook) link(a operator.ApprovalInfo, approve bool) string {
 	token := h.signer.token(a.ID, ticket{nonce: h.signer.nonce(a), expires: a.Expires, approve: approve})
 	return h.answerURL() + "/" + url.PathEscape(a.ID) + "/" + token
 }
 
-// maskedForMessage masks the arguments in object for display in the operator's system.
+// maskedForMessage masks arguments for display in the operator's system.
 func (h *Hook) maskedForMessage(object []byte) []byte {
 	masked := h.maskedForPage(object)
 	if len(masked) > maxShown {
@@ -89,7 +89,7 @@ func (h *Hook) maskedForMessage(object []byte) []byte {
 	return masked
 }
 
-// maskedForPage masks the arguments in object for display on the page that a link opens.
+// maskedForPage masks arguments for display on a linked page.
 func (h *Hook) maskedForPage(object []byte) []byte {
 	if masked := h.redactor.Mask(object); masked != nil {
 		return masked
@@ -97,6 +97,6 @@ func (h *Hook) maskedForPage(object []byte) []byte {
 	return leftOut(fmt.Sprintf("%d bytes, left out by the configuration", len(object)))
 }
 
-// leftOut returns a JSON string with the given text. The text must not contain characters that need
+// leftOut returns the text as a JSON string. The text must not contain characters that need
 // escaping.
 func leftOut(why string) []byte { return []byte(`"` + why + `"`) }

@@ -17,7 +17,7 @@ const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:2r
 	`pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#8881;padding:1rem;border-radius:.5rem}` +
 	`button{font:inherit;padding:.6rem 1.6rem}input{font:inherit;width:100%;box-sizing:border-box;margin:.3rem 0 1rem}:root{color-scheme:light dark}`
 
-// page is the template of the page that a link opens. It contains no script.
+// page is the template for linked pages. It contains no script.
 var page = template.Must(template.New("page").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta name="robots" content="noindex"><title>{{.Title}}</title><style>` + style + `</style></head>
@@ -37,7 +37,7 @@ func hashOf(text string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// pageData holds the data for one page.
+// pageData is the data for the page template.
 type pageData struct{ Title, Question, Button string }
 
 // protect sets headers that keep the page out of caches and frames, and keep the address of the
@@ -50,7 +50,7 @@ func protect(h http.Header) {
 	h.Set("X-Frame-Options", "DENY")
 }
 
-// servePage serves the page that shows a link's call. It changes nothing.
+// servePage serves the page that shows the call and a button for the decision. It changes nothing.
 func (h *Hook) servePage(w http.ResponseWriter, r *http.Request) {
 	t, err := h.readLink(r)
 	if err != nil {
@@ -70,7 +70,7 @@ func (h *Hook) servePage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveLink applies the decision of a link.
+// serveLink applies the decision in a link.
 func (h *Hook) serveLink(w http.ResponseWriter, r *http.Request) {
 	t, err := h.readLink(r)
 	reason := ""
@@ -96,8 +96,8 @@ func (h *Hook) serveLink(w http.ResponseWriter, r *http.Request) {
 	h.writePage(w, http.StatusOK, v)
 }
 
-// readLink parses and verifies the link in a request. It looks up nothing before it has verified
-// the signature.
+// readLink parses the link in a request and verifies its signature, without looking up the
+// approval.
 func (h *Hook) readLink(r *http.Request) (ticket, error) {
 	t, ok := h.signer.ticket(r.PathValue("id"), r.PathValue("token"))
 	switch {
@@ -109,8 +109,7 @@ func (h *Hook) readLink(r *http.Request) (ticket, error) {
 	return t, nil
 }
 
-// readReason returns the reason that the person entered in the page's form. It ignores any other
-// body, such as that of a notification.
+// readReason returns the reason entered in the page's form, or "" if the body is not a form.
 func readReason(r *http.Request) (string, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

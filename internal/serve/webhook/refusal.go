@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// A refusal explains why an answer is not accepted, and contains the HTTP status to respond with.
+// A refusal explains why an answer is not accepted. It contains the HTTP status of the response.
 type refusal struct {
 	status int
 	err    error

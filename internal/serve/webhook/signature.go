@@ -18,22 +18,21 @@ import (
 
 // Headers of event requests. Signed answers have SignatureHeader as well.
 const (
-	SignatureHeader = "X-Petrigate-Signature" // value of the form t=<seconds since 1970>,v1=<HMAC-SHA256 of t, a dot and the body, in hex>
-	DeliveryHeader  = "X-Petrigate-Delivery"  // header whose value is the same in each attempt to deliver an event
+	SignatureHeader = "X-Petrigate-Signature" // t=<seconds since 1970>,v1=<HMAC-SHA256 of t, a dot and the body, in hex>
+	DeliveryHeader  = "X-Petrigate-Delivery"  // delivery ID, the same for all attempts to deliver an event
 )
 
-// maxSkew is the largest accepted difference between the clocks. It also limits how long a
-// signature is valid.
+// maxSkew is the largest accepted clock difference. It also limits how long a signature is valid.
 const maxSkew = 5 * time.Minute
 
-// errSignature gives no details, because callers who know the secret do not need them.
+// errSignature gives no details, because legitimate callers do not need them.
 var errSignature = errors.New("the signature is missing, wrong or older than 5 minutes")
 
 // A signer creates and verifies signatures with a secret.
 type signer struct{ secret []byte }
 
-// mac returns the MAC of the parts for the given purpose. A purpose never looks like a timestamp,
-// so that a signature for one purpose is not valid for another.
+// mac returns the MAC of the parts for the given purpose. A purpose must not look like a timestamp,
+// because bodies are signed with the same secret.
 func (s signer) mac(purpose string, parts ...string) []byte {
 	m := hmac.New(sha256.New, s.secret)
 	m.Write([]byte(purpose + "\n" + strings.Join(parts, "\n")))
@@ -73,8 +72,7 @@ func (s signer) verify(header string, body []byte, now time.Time) error {
 
 const nonceBytes = 16
 
-// nonce returns a value that identifies the approval. Approvals have different nonces even if their
-// IDs are equal.
+// nonce returns a value that identifies the approval, even if another approval has the same ID.
 func (s signer) nonce(a operator.ApprovalInfo) []byte {
 	created := strconv.FormatInt(a.Created.UnixMilli(), 10)
 	return s.mac("petrigate nonce 1", a.ID, created, a.Session, a.SHA256)[:nonceBytes]
@@ -84,14 +82,14 @@ func (s signer) nonceText(a operator.ApprovalInfo) string {
 	return base64.RawURLEncoding.EncodeToString(s.nonce(a))
 }
 
-// A ticket is the content of a link: a decision about one approval, with an expiry time.
+// A ticket is the content of a link: a decision on an approval, and its expiry time.
 type ticket struct {
 	nonce   []byte
 	expires time.Time
 	approve bool
 }
 
-// ticketBytes is the length of an encoded ticket, which consists of a time, a decision and a nonce.
+// ticketBytes is the length of an encoded ticket: a time, a decision and a nonce.
 const ticketBytes = 8 + 1 + nonceBytes
 
 // token returns the signed ticket for the approval with the given ID, encoded for use in a URL.
@@ -121,13 +119,12 @@ func (s signer) ticket(id, token string) (t ticket, ok bool) {
 	return t, true
 }
 
-// isAbout reports whether the nonce belongs to the approval. It takes constant time.
+// isAbout reports whether the nonce belongs to the approval, in constant time.
 func (s signer) isAbout(nonce []byte, a operator.ApprovalInfo) bool {
 	return subtle.ConstantTimeCompare(nonce, s.nonce(a)) == 1
 }
 
-// decode accepts only the canonical base64 encoding; the standard decoder would also accept line
-// breaks.
+// decode decodes base64 in its canonical form only. The standard decoder would accept line breaks.
 func decode(text string) ([]byte, error) {
 	if strings.ContainsAny(text, "\r\n") {
 		return nil, errors.New("it has line ends")

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 )
 
-// serveSigned handles an answer that is signed by the operator's system.
+// serveSigned handles an answer signed by the operator's system.
 func (h *Hook) serveSigned(w http.ResponseWriter, r *http.Request) {
 	a, err := h.readSigned(r)
 	w.Header().Set("Content-Type", "application/json")
@@ -24,10 +24,10 @@ func (h *Hook) serveSigned(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]string{"id": a.id, "noted": decisionWords[a.approve]})
 }
 
-// decisionWords contains the words for decisions in responses. It is read-only.
+// decisionWords maps decisions to the words for them in responses. It is read-only.
 var decisionWords = map[bool]string{true: "approve", false: "deny"}
 
-// readSigned verifies the signature of an answer before parsing it.
+// readSigned verifies the signature of an answer, parses the answer and applies it.
 func (h *Hook) readSigned(r *http.Request) (a answer, err error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -43,7 +43,7 @@ func (h *Hook) readSigned(r *http.Request) (a answer, err error) {
 	return a, h.answer(a.id, a.nonce, operator.Answer{Approve: a.approve, Person: approval.PersonAt(a.actor), Actor: a.actor, Reason: a.reason})
 }
 
-// logRefused logs an answer that is not accepted. Unsigned answers are logged at debug level,
+// logRefused logs an answer that was not accepted. Unsigned answers are logged at debug level,
 // because anyone who can reach the address can send them.
 func (h *Hook) logRefused(r *http.Request, err error) {
 	level := slog.LevelWarn
@@ -62,8 +62,8 @@ func (h *Hook) answer(id string, nonce []byte, a operator.Answer) error {
 	case !h.signer.isAbout(nonce, asked):
 		return refuse(http.StatusForbidden, "the nonce does not belong to approval %s", asked.ID)
 	}
-	// A valid nonce proves that the operator's system knows the request, perhaps from another
-	// process.
+	// A valid nonce proves that the operator's system knows the approval, even if another process
+	// posted it.
 	_ = h.Approvals.PutApproval(id, approval.Webhook) // if this fails, Answer reports the same problem
 	a.Channel = approval.Webhook
 	switch err := h.Approvals.Answer(id, a); {
@@ -75,6 +75,5 @@ func (h *Hook) answer(id string, nonce []byte, a operator.Answer) error {
 	return nil
 }
 
-// linkActor is the name recorded as the actor of an answer through a link, because a link does not
-// identify a person.
+// linkActor is the actor recorded when a link is used, because links do not identify a person.
 const linkActor = "a signed link"

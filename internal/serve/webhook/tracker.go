@@ -8,17 +8,17 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// Limits for tracked approvals, so that one user's approvals cannot displace those of others.
+// Limits for tracked approvals. The limit per principal keeps one user from displacing others.
 const (
 	maxTracked      = 1000
 	maxPerPrincipal = 200
 )
 
-// A trackedApproval is an open approval that the operator's system needs to know about.
+// A trackedApproval is an open approval that is being posted to the operator's system.
 type trackedApproval struct {
 	id, principal string
 	expires       time.Time
-	tried         bool            // whether the system may already know about the approval; used only by the goroutine that follows the approval
+	tried         bool            // whether the system may know about the approval; used only by the approval's goroutine
 	ctx           context.Context //nolint:containedctx // ends with the question
 	end           context.CancelFunc
 }
@@ -27,8 +27,8 @@ type trackedApproval struct {
 type tracker struct {
 	mu           sync.Mutex
 	open         map[string]*trackedApproval
-	perPrincipal map[string]int // number of approvals per principal
-	full         bool           // whether it has been logged that the tracker is full
+	perPrincipal map[string]int // number of tracked approvals of each principal
+	full         bool           // whether the caller was told that the tracker is full
 	closed       bool
 }
 
@@ -36,9 +36,9 @@ func newTracker() *tracker {
 	return &tracker{open: map[string]*trackedApproval{}, perPrincipal: map[string]int{}}
 }
 
-// add starts tracking the approval and adds one to the wait group named work. It returns nil if the
-// tracker is closed, is full, or already tracks the approval. The result first is true if the
-// tracker has just become full; the caller should then log this.
+// add starts tracking the approval and calls work.Add(1). It returns nil if the tracker is closed
+// or full, or already tracks the approval. The result first is true if the tracker has just become
+// full, so that the caller can log it once.
 func (s *tracker) add(ctx context.Context, work *sync.WaitGroup, a operator.ApprovalInfo) (q *trackedApproval, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,9 +69,8 @@ func (s *tracker) remove(q *trackedApproval) {
 	s.full = s.full && len(s.open) > maxTracked/4
 }
 
-// endFinished stops tracking the approvals that have ended. It calls over to find out whether an
-// approval has ended. It returns the time when the next approval expires, or the zero time if no
-// approvals remain.
+// endFinished cancels the contexts of approvals that have ended, as reported by over. It returns
+// the time when the next approval expires, or the zero time if no approvals remain.
 func (s *tracker) endFinished(over func(id string) bool) (next time.Time) {
 	for _, q := range s.waiting() {
 		if over(q.id) {
@@ -99,7 +98,7 @@ func (s *tracker) waiting() (all []*trackedApproval) {
 
 func (s *tracker) count() int { return len(s.waiting()) }
 
-// close makes the tracker reject further approvals.
+// close makes the tracker reject new approvals.
 func (s *tracker) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
