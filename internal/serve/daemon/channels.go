@@ -1,6 +1,6 @@
 package daemon
 
-// openers lists the functions that open a channel. Each returns nil if the configuration does not
+// openers lists the functions that open channels. Each returns nil if the configuration does not
 // enable its channel.
 var openers = []func(*Daemon) (channel, error){openWebhook, openDesktop}
 

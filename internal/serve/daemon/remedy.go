@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A remedyFinder looks among the available tools for calls that would make a refused call allowed.
-// It is safe for concurrent use.
+// A remedyFinder finds calls to available tools that would get a refused call allowed. It is safe
+// for concurrent use.
 type remedyFinder struct {
 	policy *gate.Policy
 	tools  func() toolset  // returns the current tools
@@ -51,7 +51,7 @@ const (
 	scopes
 )
 
-// A toolset is the set of tools that can be called at one moment.
+// A toolset is a snapshot of the available tools.
 type toolset interface {
 	Names() []gate.Call
 

@@ -55,7 +55,7 @@ func (r *review) Close() {
 	}
 }
 
-// problems returns the problems that the policy has with the given tools.
+// problems returns the problems found by checking the policy against the given tools.
 func (r *review) problems(ctx context.Context, tools check.ToolSet) diag.List {
 	source := policy.FromConfig(r.config)
 	source.Tools, source.Schemas, source.Hooked = tools.Names(), tools.Schemas, tools.Hooked()

@@ -72,7 +72,7 @@ func printBase(w io.Writer, b operator.BaseInfo) {
 	_, _ = fmt.Fprintln(w)
 }
 
-// printWebhook prints the webhook's address and whether the webhook is reachable.
+// printWebhook prints the webhook's addresses, and the error if it is unreachable.
 func printWebhook(w io.Writer, h *operator.WebhookInfo) {
 	if h == nil {
 		return
@@ -83,7 +83,7 @@ func printWebhook(w io.Writer, h *operator.WebhookInfo) {
 	}
 }
 
-// printAuditFile prints the path of the audit file and whether the file is writable.
+// printAuditFile prints the path and the state of the audit file.
 func printAuditFile(w io.Writer, a *operator.AuditInfo) {
 	if a == nil {
 		return

@@ -61,7 +61,7 @@ func (c *webhookChannel) start() (stop func(), err error) {
 	case err == nil:
 		c.hook.Start(w.Base(listener.Addr().String()))
 		d.log.Info("taking answers of the webhook", "url", w.Base(shownAddr(listener)))
-	case errors.Is(err, syscall.EADDRINUSE) && d.database != nil: // the address may be in use by another proxy over stdio with the same configuration
+	case errors.Is(err, syscall.EADDRINUSE) && d.database != nil: // another stdio proxy with the same configuration may be using the address
 		c.hook.Start(w.Base(w.Listen))
 		d.log.Warn("another process has the address for answers of the webhook: it takes those for this one too, if it is a petrigate with the same configuration", "address", w.Listen)
 	default:

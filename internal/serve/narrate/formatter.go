@@ -248,8 +248,8 @@ func duration(ms float64) string {
 	return text.Duration((time.Duration(ms) * time.Millisecond).Round(time.Second))
 }
 
-// why returns the first sentence of a refusal, without the tool name that it begins with, and
-// followed by the blocking rules that it does not mention.
+// why returns the first sentence of a refusal without its leading tool name, followed by the
+// blocking rules that the sentence does not mention.
 func (s *formatter) why(e *trail.Entry, reason string, nets []audit.NetVerdict) string {
 	sentence, _, _ := strings.Cut(reason, ". ")
 	sentence = strings.TrimSuffix(sentence, ".")

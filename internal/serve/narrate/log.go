@@ -91,7 +91,7 @@ func (h handler) restart(r slog.Record) {
 	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: attributes(r)["key"] + " changes with a restart of petrigate", vital: true})
 }
 
-// operator prints an action of an operator.
+// operator prints an operator's action.
 func (h handler) operator(r slog.Record) {
 	f := attributes(r)
 	l := line{at: r.Time, verb: "note", about: f["event"], vital: true}

@@ -83,7 +83,7 @@ func Logout(ctx context.Context, s Server, store *Store) (was bool, err error) {
 	return true, nil
 }
 
-// Facts describes the login as text for people.
+// Facts returns human-readable facts about the login.
 func (s Status) Facts(now time.Time) []string {
 	var list []string
 	switch {

@@ -75,8 +75,8 @@ func lastCalls(all []operator.WouldInfo) (calls []string) {
 	return calls
 }
 
-// State describes the marking that a net in shadow mode would have if it were enforced, and reports
-// whether it differs from the actual marking.
+// State describes the marking that a net in shadow mode would have if it were enforced, and whether
+// that marking differs from the actual one.
 func State(n operator.NetShadow) string {
 	parts := "the same"
 	if n.Parted {

@@ -66,7 +66,7 @@ func (h *Hook) watch() {
 		if next := h.tracker.endFinished(h.hasEnded); next.IsZero() {
 			timer.Stop()
 		} else {
-			timer.Reset(max(next.Sub(h.Now()), 10*time.Millisecond)) // do not loop without pause if the clock was set back
+			timer.Reset(max(next.Sub(h.Now()), 10*time.Millisecond)) // avoid a busy loop if the clock was set back
 		}
 		select {
 		case <-changed:

@@ -12,7 +12,7 @@ type health struct {
 	since time.Time
 }
 
-// set stores a result and reports whether it turned success into failure or back.
+// set stores a result. It reports whether a success follows a failure or vice versa.
 func (s *health) set(err string, now time.Time) (changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

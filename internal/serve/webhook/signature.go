@@ -52,7 +52,7 @@ func (s signer) bodyMAC(t string, body []byte) []byte {
 	return m.Sum(nil)
 }
 
-// verify verifies the value of a [SignatureHeader].
+// verify returns an error unless header contains a valid and recent signature of body.
 func (s signer) verify(header string, body []byte, now time.Time) error {
 	rest, isSigned := strings.CutPrefix(header, "t=")
 	t, sum, hasSum := strings.Cut(rest, ",v1=")
