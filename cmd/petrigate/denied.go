@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// denyTools is the name of the flag that confirms, for use in scripts, that built-in agent tools
-// will be refused.
+// denyTools is the name of a flag that scripts use to accept that built-in agent tools will be
+// refused.
 const denyTools = "deny-tools"
 
 // acceptDenied warns if the configuration, once enforced, would refuse built-in agent tools because

@@ -89,8 +89,8 @@ func newLogout(s stdio) *cobra.Command {
 	return c
 }
 
-// server returns the server identified by the flags or the argument. It returns an error if the
-// user cannot log in to that server.
+// server returns the server selected by the flags or the argument. It returns an error if the user
+// cannot log in to that server.
 func (f *loginFlags) server(s stdio, c *cobra.Command) (_ config.Server, err error) {
 	switch {
 	case f.url != "" && len(f.args) > 0:
@@ -148,7 +148,7 @@ func login(ctx context.Context, s stdio, server config.Server, noBrowser bool, t
 	return err
 }
 
-// lines returns the lines read from r, one after the other.
+// lines returns an iterator over the lines read from r.
 func lines(r io.Reader) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for s := bufio.NewScanner(r); s.Scan() && yield(s.Text()); {

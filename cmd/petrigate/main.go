@@ -1,5 +1,5 @@
-// Command petrigate is an MCP proxy. It lets an agent call a tool only if a policy of Petri nets
-// allows the call.
+// Command petrigate is an MCP proxy. It lets an agent call a tool only if a policy made of Petri
+// nets allows the call.
 package main
 
 import (

@@ -17,7 +17,8 @@ func newNets(s stdio) *cobra.Command {
 		netsList(s), netsSwitch(s, true), netsSwitch(s, false))
 }
 
-// A runningNet is a net together with the process ID of the running proxy that enforces it.
+// A runningNet is a net together with the process ID of a running proxy whose policy contains the
+// net.
 type runningNet struct {
 	operator.PolicyNet
 	Pid int `json:"pid"`

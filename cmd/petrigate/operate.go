@@ -37,8 +37,8 @@ func proxyFlag(c *cobra.Command) *int {
 	return c.Flags().Int("proxy", 0, "only the proxy with this process `id` (see status)")
 }
 
-// selectProxy returns the proxy with the given process ID or, if pid is 0, the only proxy. Error
-// messages use what to name the thing that all of these proxies have.
+// selectProxy returns the proxy with the given process ID or, if pid is 0, the only proxy. In error
+// messages, what names the thing that the proxies have.
 func selectProxy(having []*control.Client, pid int, what string) (*control.Client, error) {
 	var choices []string
 	for _, client := range having {

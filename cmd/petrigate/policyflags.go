@@ -18,7 +18,7 @@ type policyFlags struct {
 	configLoader
 }
 
-// add adds the flags to c. Their help texts begin with the verb does.
+// add adds the flags to c. Their help texts begin with the given verb, such as "check".
 func (f *policyFlags) add(c *cobra.Command, does string) {
 	c.Flags().StringArrayVar(&f.rules, "rules", nil, does+" this `file` of rules instead of a configuration; may be given more than once")
 	c.Flags().StringArrayVar(&f.nets, "net", nil, does+" this `file` with a net; may be given more than once")

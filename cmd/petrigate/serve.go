@@ -70,7 +70,7 @@ func newServe(s stdio) *cobra.Command {
 }
 
 // serve runs a proxy until ctx is canceled or its stdio client disconnects. The caller sets only
-// the fields of o for reloading the configuration; serve sets the rest.
+// the fields of o that control reloading; serve sets the others.
 func serve(ctx context.Context, s stdio, cfg *config.Config, o daemon.Options) error {
 	result, known, err := daemon.Policy(ctx, cfg)
 	if err != nil {

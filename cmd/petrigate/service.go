@@ -29,7 +29,7 @@ func (f *serviceFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.skip, "no-service", false, "with --hooks, do not install a service, and do not ask")
 }
 
-// check returns an error if the flags contradict each other.
+// check returns an error if the flags cannot be combined.
 func (f *serviceFlags) check(hooks bool) error {
 	switch {
 	case f.make && f.skip:

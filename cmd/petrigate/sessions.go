@@ -43,8 +43,8 @@ func findSession(id string) (owned[operator.SessionInfo], error) {
 	return only(hits, "session", fmt.Sprintf("the name %q, or an id that begins with it; %s lists them", id, lister))
 }
 
-// compareByClients orders copies of a session that different proxies list: the copy of a proxy that
-// has clients of the session comes first.
+// compareByClients orders copies of a session that come from different proxies. Copies from proxies
+// that have clients of the session come first.
 func compareByClients(a, b operator.SessionInfo) int {
 	return cmp.Compare(min(len(b.Clients), 1), min(len(a.Clients), 1))
 }

@@ -147,7 +147,8 @@ func switchProxies(s stdio, on bool, session string, pid int, ask func([]*contro
 	return errors.Join(failed...)
 }
 
-// switchTargets returns the proxies that receive the order, and the session's full ID.
+// switchTargets returns clients for the proxies selected by session and pid, and the session's full
+// ID.
 func switchTargets(session string, pid int) ([]*control.Client, string, error) {
 	if session != "" {
 		of, err := findSession(session)
@@ -168,8 +169,8 @@ func callsOf(session string) string {
 	return "all calls"
 }
 
-// printSwitch prints the result of stopping or restarting calls at a proxy. If pid is 0, it prints
-// the result for a database.
+// printSwitch prints the result of stopping or restarting calls on a proxy or, if pid is 0, in a
+// database.
 func printSwitch(w io.Writer, on bool, session string, pid int, done operator.Stopping) {
 	what, which, where := callsOf(session), fmt.Sprintf("proxy %d", pid), fmt.Sprintf("of proxy %d, until it ends", pid)
 	if pid == 0 {

@@ -316,7 +316,7 @@ func newDisconnect(s stdio) *cobra.Command {
 	return c
 }
 
-// clientNames completes client names.
+// clientNames completes the names of clients.
 func clientNames(*cobra.Command) []cobra.Completion {
 	return list.Map(clientcfg.All(), func(c clientcfg.Client) cobra.Completion { return cobra.CompletionWithDesc(c.Name, c.Title) })
 }

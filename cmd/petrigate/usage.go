@@ -50,7 +50,7 @@ func refuseUnknownVerb(c *cobra.Command, got []string) error {
 	return usage("%s has no verb %q%s; see %s --help", c.CommandPath(), got[0], text.DidYouMean(got[0], "", known), c.CommandPath())
 }
 
-// wrongFlag explains that a flag is unknown or that its value is invalid.
+// wrongFlag returns an error that explains that a flag is unknown or that its value is invalid.
 func wrongFlag(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {

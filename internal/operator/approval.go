@@ -143,7 +143,7 @@ type Answer struct {
 	Approve bool
 	Channel string // channel of the answer
 	Person  string // the person, as authenticated by the channel; the caller must have verified this
-	Actor   string // name of the person, for the record
+	Actor   string // person's name, as shown in records
 	Reason  string
 	Shown   string // [ApprovalInfo.Shown] of the text that the person has read; empty if unknown
 	Grant   *Grant // grant to create along with the approval, or nil

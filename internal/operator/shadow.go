@@ -2,8 +2,8 @@ package operator
 
 import "github.com/petrigate/petrigate/internal/runtime/admission"
 
-// A ShadowInfo counts the calls that nets in shadow mode would have refused or would have required
-// an approval for.
+// A ShadowInfo counts the calls that nets in shadow mode would have refused or sent to a person for
+// approval.
 type ShadowInfo struct {
 	Policy  bool        `json:"policy"`  // whether the entire policy is in shadow mode
 	Refused int         `json:"refused"` // number of calls that would have been refused
@@ -12,8 +12,8 @@ type ShadowInfo struct {
 	Nets    []ShadowNet `json:"nets"`  // nets in shadow mode, listed for each open session
 }
 
-// A WouldInfo is a verdict that nets in shadow mode would have given, with the number of calls that
-// passed instead.
+// A WouldInfo is a verdict that nets in shadow mode would have given, along with the number of
+// affected calls.
 type WouldInfo = admission.Would
 
 // A ShadowNet describes a net in shadow mode in one session.

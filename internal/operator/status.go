@@ -63,14 +63,14 @@ type WebhookInfo struct {
 	Answers string     `json:"answers"`         // URL that answers must be sent to
 	Open    int        `json:"open"`            // number of pending requests that are being posted
 	Error   string     `json:"error,omitempty"` // why the last post failed; empty if it succeeded
-	Since   *time.Time `json:"since,omitempty"` // when the first of the current failures occurred; set only if Error is
+	Since   *time.Time `json:"since,omitempty"` // when posts began to fail; set only if Error is
 }
 
 // An AuditInfo describes the audit file.
 type AuditInfo struct {
 	File    string     `json:"file"`
 	Records uint64     `json:"records"`           // sequence number of the last record, counting those in rotated files
-	Error   string     `json:"error,omitempty"`   // why writing records fails, so that calls are refused; empty if it succeeds
+	Error   string     `json:"error,omitempty"`   // why records cannot be written, so that calls are refused; empty if they can
 	Aside   int        `json:"aside"`             // number of rotated files
 	Rotated *time.Time `json:"rotated,omitempty"` // time of the last rotation
 }

@@ -18,6 +18,6 @@ type Stopping struct {
 	Left    []StopInfo `json:"left"`    // stops that are now in force
 
 	// Alone is empty if the change was written to the database. Otherwise, it explains that only
-	// this process is affected, and the consequences.
+	// this process is affected, and what this means.
 	Alone string `json:"alone,omitempty"`
 }
