@@ -86,8 +86,8 @@ func mayBegin(pattern, prefix string) bool {
 	return true
 }
 
-// checkBare reports bare names that tools of several servers may have, where calls to the wrong
-// server's tool must not count.
+// checkBare reports bare names that tools of several servers may have if the policy would then also
+// accept calls to the wrong server's tool.
 func (b *builder) checkBare() {
 	all := servers(Owners(b.source.Config))
 	if len(all) < 2 {
@@ -115,7 +115,7 @@ func (b *builder) checkBare() {
 type bareNames struct {
 	*builder
 	servers servers
-	labels  map[string][]string // for each label that the rules' maps give, the tools read by these maps
+	labels  map[string][]string // for each label assigned by the rules' maps, the tools that those maps read
 }
 
 func (c *bareNames) net(n *config.Net) {
@@ -161,8 +161,9 @@ func progresses(t config.Transition) bool {
 	return false
 }
 
-// problemOf returns the problem with using the name as u specifies. It returns empty strings if the
-// name identifies its owner, or is a label for calls whose names do.
+// problemOf returns the problem with using the name as u specifies, and a hint. It returns empty
+// strings if the name identifies the owner of its tool, or if it is a label and a tool read by a
+// map for that label identifies its owner.
 func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
 	if u == forbids || c.identifiesOwner(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""
@@ -185,9 +186,9 @@ func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][
 }
 
 // identifiesOwner reports whether the name identifies the owner of the tool: a server, or an agent
-// that reports the tool's calls through hooks. If the configuration listens to hooks, the bare name
-// of an agent's tool identifies the agent. The name does not count as evidence if a server also has
-// a tool with that name.
+// that reports the tool's calls through hooks. If the configuration accepts hook events, even the
+// bare name of an agent's tool identifies the agent, but it does not count as evidence if a server
+// also has a tool with that name.
 func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 	if c.servers.identifiesServer(name, glob) {
 		return true

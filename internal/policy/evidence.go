@@ -11,9 +11,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkEvidence warns about rules that wait for the success of a command that has no effect, such
-// as a dry run, or of a command whose end is never reported. No call of such a command counts as
-// evidence.
+// checkEvidence warns about rules that wait for a command to succeed although its calls never count
+// as evidence: a command that has no effect, such as a dry run, or one whose end is never reported.
 func (b *builder) checkEvidence() {
 	scripts := unjudged{b, make(map[string]bool)}
 	for s := range b.statements {
@@ -102,8 +101,8 @@ func matchesAll(n rules.Name) bool {
 	return n.Glob() && strings.Contains(n.Text, "*") && strings.Trim(n.Text, "*?") == "" && strings.Count(n.Text, "?") <= 1
 }
 
-// checkUntoldEnds warns about a rule that waits for the success of scripts that only hooks report,
-// if no hook reports how a script ended. A rule with "or" is affected only if all of its
+// checkUntoldEnds warns about a rule that waits for scripts to succeed if only hooks report these
+// scripts, and no hook reports how a script ended. A rule with "or" is affected only if all of its
 // alternatives are.
 func (b *builder) checkUntoldEnds(s *rules.Require) {
 	untold := list.Filter(s.First, func(first rules.Name) bool { return b.onlyOf(b.source.Unended, first.Text) })

@@ -70,13 +70,13 @@ func hasTool(all []verify.Tool, name string) bool {
 	return slices.ContainsFunc(all, func(t verify.Tool) bool { return t.Name == name })
 }
 
-// agentTool returns an agent's tool with all the names that a call of it has.
+// agentTool returns an agent's tool with all the names that its calls have.
 func agentTool(agent, tool string) verify.Tool {
 	return verify.Tool{Name: tool, Also: NamesByHook(agent, tool, true)}
 }
 
 // NamesByHook returns the further names that an agent's hook gives to a call of the agent's tool,
-// assuming that no server has a tool with one of these names. command reports whether the call has
+// assuming that no server has a tool with any of these names. command reports whether the call has
 // a field named "command".
 func NamesByHook(agent, tool string, command bool) []gate.Name {
 	return list.Map(agenttool.Further(agent, tool, agenttool.Members(agent, tool), command), func(n agenttool.Name) gate.Name {

@@ -35,7 +35,7 @@ type Effort struct {
 	spent func() time.Duration // time spent so far, according to the clock; nil if the clock was not started
 }
 
-// begun returns a copy of e whose clock has been started, if e has one.
+// begun returns a copy of e. If e has a clock, the clock of the copy has been started.
 func (e Effort) begun() Effort {
 	if e.Now != nil && e.spent == nil {
 		e.spent = Clock(e.Now)
@@ -113,7 +113,7 @@ type netInfos map[string]gate.NetInfo
 // writtenNets holds the hand-written nets.
 type writtenNets []config.Net
 
-// A proven is a claim and the result of proving it.
+// A proven is a claim and the result of trying to prove it.
 type proven struct {
 	policy.Claim
 	verify.Proof
@@ -258,8 +258,8 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	return append(others, gate.Tools(tools.others(seen)...)...)
 }
 
-// tellable returns the reason why. If it depends on whether a tool exists, tellable adds a hint on
-// the command that can tell.
+// tellable returns the text why, the reason for a result. If the result depends on whether the tool
+// supposed exists, tellable adds that "petrigate check --live" can find out.
 func tellable(why, supposed string) string {
 	if supposed == "" {
 		return why
@@ -267,8 +267,8 @@ func tellable(why, supposed string) string {
 	return why + ", which petrigate check --live can tell"
 }
 
-// tellable is like the function of the same name, for a name that the user did not write as the
-// name of a tool. If a map gives the name to calls of other tools, the text refers to that map.
+// tellable is like the function tellable, but supposed need not be a name that the user wrote as
+// the name of a tool. If a map gives that name to calls of other tools, the text refers to the map.
 func (v *Analysis) tellable(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
 		if supposed == m.As {

@@ -43,7 +43,7 @@ const (
 	forbidden
 )
 
-// A treatment is the strictness for a name, and its cause.
+// A treatment describes how strictly calls with a name are treated, and why.
 type treatment struct {
 	how strictness
 	by  string
@@ -80,7 +80,7 @@ func (v *Analysis) treatments() map[string]treatment {
 	return treated
 }
 
-// lists reports whether one of the given nets lists the name.
+// lists reports whether any of the given nets lists the name.
 func (ns netInfos) lists(nets []verify.Net, name string) bool {
 	return slices.ContainsFunc(nets, func(n verify.Net) bool { return slices.Contains(listed(ns[n.Name]), name) })
 }

@@ -69,8 +69,9 @@ func (v *Analysis) unsure() []string {
 	return notes
 }
 
-// grouped yields the names that meant selects, in groups of names with the same key. The key of a
-// name is the result of common. The groups are in the order of their first names.
+// grouped yields the names that the function meant selects, in groups. Names with the same key,
+// which the function common returns, belong to the same group. The groups are ordered by their
+// first names.
 func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name) string) iter.Seq2[string, []verify.Name] {
 	var order []string
 	groups := make(map[string][]verify.Name)

@@ -81,7 +81,7 @@ func noEvidence(p proven) string {
 	return b.String()
 }
 
-// succeeds reports whether the first call in the run ends with a success.
+// succeeds reports whether the first call in the run succeeds.
 func succeeds(t verify.Trace) bool {
 	return slices.ContainsFunc(t, func(s verify.Step) bool { return s.Ends && s.Call == t[0].Call && s.Outcome == gate.Success })
 }
@@ -230,7 +230,7 @@ func (ns netInfos) before(nets []verify.Net) string {
 	return citedAll(nets) + " forbid or ask before it does"
 }
 
-// agreeing returns the form of a verb that agrees with the number of things in all.
+// agreeing returns singular if all contains exactly one element, and plural otherwise.
 func agreeing[T any](all []T, singular, plural string) string {
 	if len(all) == 1 {
 		return singular

@@ -128,7 +128,7 @@ func (r *Report) listTools(result *policy.Result, known ToolSet) {
 	tools := known
 	if r.verified != nil {
 		tools = r.verified.tools
-		for _, n := range slices.Backward(r.verified.names) { // if there are several, use the first
+		for _, n := range slices.Backward(r.verified.names) { // if several entries have the same name, keep the first
 			found[ruleName(n.Tool)] = n
 		}
 	}

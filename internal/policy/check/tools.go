@@ -82,9 +82,9 @@ func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 	return likely(list, named, owners)
 }
 
-// likely converts tools that might not exist. Each tool remains separate, because only one of them
-// can own a bare name. The rules suggest only the first named tools in list; no claim may depend on
-// the others.
+// likely converts a list of tools that might not exist. It does not merge tools, because only one
+// of them can own a bare name. Only the tools before index named are suggested by the rules; no
+// claim may depend on the others.
 func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	var set ToolSet
 	seen := make(map[string]bool)

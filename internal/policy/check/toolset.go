@@ -115,7 +115,8 @@ func (s ToolSet) Names() []string {
 }
 
 // Hooked returns the names that, as far as is known, only agents' built-in tools have: names that
-// contain the agent and, if the servers' tools are known, names that no server's tool has.
+// contain the name of the agent and, if the servers' tools are known, names that no server's tool
+// has.
 func (s ToolSet) Hooked() []string {
 	servers := ToolSet{Tools: s.Tools, Known: s.Known}.Names()
 	return slices.DeleteFunc(agenttool.Names(), func(name string) bool {

@@ -11,7 +11,7 @@ import (
 func workTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_THREAD, &u); err != nil {
-		return 0 // this cannot happen; searches limited by states would still end
+		return 0 // cannot happen; if it did, a limit on states would still end a search
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -50,7 +50,7 @@ type Transition struct {
 
 	Manual   bool          // requires approval
 	People   int           // number of different people who must approve; 0 means one
-	Deferred bool          // waits for the call's success
+	Deferred bool          // waits for the call to succeed
 	Observe  bool          // never blocks a call
 	Spoils   bool          // invalidates evidence from other calls
 	Row      bool          // counts equal calls in a row
@@ -193,7 +193,7 @@ func (l Lack) String() string {
 	return fmt.Sprintf("%s has %d of %d", l.Place, l.Has, l.Needs)
 }
 
-// showsState reports whether the box of t tells whether t is enabled.
+// showsState reports whether the box of t shows whether t is enabled.
 func (n *Net) showsState(t *Transition) bool {
 	return n.live && !t.Listed && (len(t.Tools) > 0 || t.Every > 0)
 }

@@ -62,8 +62,8 @@ func (r *pnmlReader) checkRest(what string, rest pnmlRest) {
 	}
 }
 
-// Elements in pnmlCosmetic do not affect the behavior of a net. Attributes in pnmlSemantic would
-// change it, as written by some tools. Both variables are read-only.
+// Child elements listed in pnmlCosmetic do not affect the behavior of a net. Attributes listed in
+// pnmlSemantic would affect it; some tools write such attributes. Both variables are read-only.
 var (
 	pnmlCosmetic = []string{"name", "graphics", "toolspecific"}
 	pnmlSemantic = []string{"type", "initialMarking", "inscription", "weight", "capacity"}

@@ -21,7 +21,7 @@ type namedTool struct {
 	command presence // whether calls have the field "command", which affects the names that hooks give
 }
 
-// A presence describes whether a call has a certain field.
+// A presence specifies whether a call must have a certain field.
 type presence uint8
 
 const (
@@ -40,8 +40,8 @@ type alphabet struct {
 	stop     func() bool
 }
 
-// A visibility is the part of a tool's names that the policies see, for calls that have or lack the
-// field "command".
+// A visibility is the subset of a tool's names that the policies distinguish, together with whether
+// the tool's calls have the field "command".
 type visibility struct {
 	names   string
 	command presence

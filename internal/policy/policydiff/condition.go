@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// conditions leaves a direction undecided if the policies differ in their success conditions,
-// because a policy with fewer of them is looser. The search does not show this: it ends calls with
-// success or failure regardless of their results.
+// conditions compares the success conditions of the two policies. A policy with fewer conditions is
+// looser, but the search does not show this: it ends calls with success or failure regardless of
+// their results. If the conditions differ, the direction in question is therefore left undecided.
 func (d *Comparison) conditions() {
 	from, to := d.sides[0].whole.Successes(), d.sides[1].whole.Successes()
 	added, gone := lacked(to, from), lacked(from, to)
@@ -26,8 +26,8 @@ func (d *Comparison) conditions() {
 	}
 }
 
-// lacked returns the first element of some that is not in others, or nil if others contains all of
-// them.
+// lacked returns the first condition in the slice some that is missing from the slice others, or
+// nil if others contains all of them.
 func lacked(some, others []gate.Condition) *gate.Condition {
 	return list.Find(some, func(c gate.Condition) bool {
 		return !slices.ContainsFunc(others, func(o gate.Condition) bool { return o.Tool == c.Tool && o.Glob == c.Glob && o.Source == c.Source })

@@ -31,7 +31,8 @@ func (a *alphabet) hooked() {
 	}
 }
 
-// agentCall returns an agent's tool whose calls have or lack the field "command".
+// agentCall returns an agent's tool with the names that the agent's hook gives to its calls.
+// command specifies whether these calls have the field "command".
 func agentCall(agent, tool string, command presence) namedTool {
 	return namedTool{name: tool, command: command, also: check.NamesByHook(agent, tool, command == there)}
 }

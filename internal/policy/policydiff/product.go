@@ -53,9 +53,9 @@ type openCall struct {
 	numbers [2]uint64
 }
 
-// manyAlike equal calls that only watch represent any larger number of them. If this leads to a
-// difference that no concrete calls show, the search is repeated with a larger number, up to
-// mostAlike. Often, something else limits the number of such calls.
+// The search keeps at most manyAlike equal calls that only watch; they represent any larger number
+// of them. If this leads to a difference that no concrete calls show, the search is repeated with a
+// larger number, up to mostAlike. Often, something else limits the number of such calls.
 const (
 	manyAlike = 3
 	mostAlike = 24
@@ -237,13 +237,13 @@ func (p *product) path(k int, last verify.Step) verify.Trace {
 	return t
 }
 
-// judges reports whether one of the explored nets judges arguments.
+// judges reports whether any of the explored nets judges arguments.
 func (p *product) judges() bool {
 	is := func(n gate.NetInfo) bool { return n.Validate != nil }
 	return slices.ContainsFunc(p.policies[:], func(policy *gate.Policy) bool { return slices.ContainsFunc(policy.Nets(), is) })
 }
 
-// hasData reports whether one of the explored nets counts separately for different arguments.
+// hasData reports whether any of the explored nets counts separately for different arguments.
 func (p *product) hasData() bool {
 	return slices.ContainsFunc(p.policies[:], func(policy *gate.Policy) bool { return slices.ContainsFunc(policy.Nets(), readsData) })
 }
