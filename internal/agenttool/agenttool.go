@@ -29,8 +29,8 @@ func Shells(agent string) []string { return slices.Clone(named(agent).Shells) }
 // scripts are for a different shell.
 var beside = []string{"Monitor", "PowerShell", "send_to_terminal"}
 
-// MayRun reports whether the tool might run a script in its argument command. Restrictions on bash
-// apply to such a tool, but its calls never count as evidence.
+// MayRun reports whether the tool might run a script passed in its "command" argument. Restrictions
+// on bash apply to such a tool, but its calls never count as evidence.
 func MayRun(tool string) bool { return slices.Contains(beside, tool) }
 
 // Agents returns the names of all known agents, sorted.

@@ -37,8 +37,8 @@ type Problem struct {
 	Severity Severity `json:"severity"`
 	Code     string   `json:"code"` // code, explained in docs/codes.md; may be empty
 	File     string   `json:"file"`
-	Line     int      `json:"line"`   // line, counted from 1; 0: not tied to a line
-	Column   int      `json:"column"` // column in characters, counted from 1
+	Line     int      `json:"line"`   // line number, starting at 1; 0 if the problem is not tied to a line
+	Column   int      `json:"column"` // column in characters, starting at 1
 	Msg      string   `json:"message"`
 	Hint     string   `json:"hint"`          // what to write instead; may be empty
 	Net      string   `json:"net,omitempty"` // hand-written net that contains the problem; may be empty

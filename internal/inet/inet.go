@@ -1,11 +1,11 @@
 // Package inet recognizes addresses that the proxy must not connect to. A server can provide any
-// URL, and a host name can later resolve to another address, so callers must check the address of
-// each connection immediately before they connect.
+// URL, and the address of a host name can change, so callers must check the address of each
+// connection immediately before connecting.
 package inet
 
 import "net/netip"
 
-// Plain removes the zone from an address. If the address is an IPv4-mapped or NAT64 address, Plain
+// Plain returns the address without its zone. If the address is an IPv4-mapped or NAT64 address, it
 // returns the IPv4 address in it.
 func Plain(ip netip.Addr) netip.Addr {
 	ip = ip.Unmap().WithZone("")
@@ -16,8 +16,8 @@ func Plain(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// IsMetadata reports whether clouds provide a machine's credentials at the address. Such addresses
-// are link-local addresses and a few others.
+// IsMetadata reports whether a cloud might provide a machine's credentials at the address. This
+// applies to link-local addresses and a few others.
 func IsMetadata(ip netip.Addr) bool {
 	ip = Plain(ip)
 	switch ip.String() {
@@ -27,9 +27,9 @@ func IsMetadata(ip netip.Addr) bool {
 	return ip.IsLinkLocalUnicast()
 }
 
-// IsInternal reports whether the address is not on the public internet.
+// IsInternal reports whether the address is outside the public internet.
 func IsInternal(ip netip.Addr) bool {
 	ip = Plain(ip)
-	shared := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64, 0, 0}), 10) // the addresses of carrier-grade NAT
+	shared := netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64, 0, 0}), 10) // used by carrier-grade NAT
 	return !ip.IsGlobalUnicast() || ip.IsPrivate() || shared.Contains(ip)
 }

@@ -1,4 +1,4 @@
-// Package leftover fails the tests of packages that leak goroutines.
+// Package leftover makes the tests of a package fail if they leak goroutines.
 package leftover
 
 import (
@@ -10,12 +10,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-// patience is how long goroutines may take to end. It is much longer than the time that goleak
-// waits, because the machine may be busy with other tests.
+// patience is how long goroutines may take to end. It is much longer than goleak waits, because the
+// machine may be busy with other tests.
 const patience = 30 * time.Second
 
-// Main runs a package's tests and exits. It must be called from TestMain. If all tests pass but a
-// goroutine is still running, the tests fail.
+// Main runs a package's tests and exits. It must be called from TestMain. If all tests pass but
+// goroutines are still running, it exits with an error.
 func Main(m *testing.M) {
 	code := m.Run()
 	if code == 0 {
@@ -27,7 +27,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// find returns an error that lists the goroutines that did not end within the given time.
+// find returns an error that lists the goroutines still running after the given time, if any.
 func find(within time.Duration) error {
 	for began := time.Now(); ; {
 		err := goleak.Find()

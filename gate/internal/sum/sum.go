@@ -1,5 +1,5 @@
-// Package sum implements limits on sums: the amount that a call adds, the amount left, refunds over
-// time, and the sentences that describe them. It has no state.
+// Package sum implements limits on sums. It computes the amount that a call adds, the amount left,
+// and refunds over time, and describes them in sentences. It has no state.
 package sum
 
 import (
@@ -13,16 +13,17 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Limit is a net's limit on a sum. Its methods take nil to mean that nothing was spent.
+// A Limit is a net's limit on a sum. In its methods, a nil amount spent means that nothing was
+// spent.
 type Limit struct {
 	*toolnet.Sum
 	Scope toolnet.Scope
-	Each  bool // whether the limit applies to each key value separately; if so, its descriptions contain {key}
+	Each  bool // whether each key value has its own limit; descriptions then contain {key}
 }
 
-// Add returns the amount that a call with the given name adds to the amount spent. If the call has
-// no amount or would exceed the limit, amount is nil and reason explains why; retry is then the
-// time until the call becomes possible, or 0.
+// Add returns the amount that a call with the given name adds to the amount spent. If the call does
+// not specify an amount or would exceed the limit, amount is nil and reason explains why. retry is
+// then how long to wait until the call becomes possible, or 0 if waiting does not help.
 func (l Limit) Add(name string, c *toolnet.Call, spent *big.Rat) (amount *big.Rat, reason string, retry time.Duration) {
 	amount, _, ok := argument.Amount(&l.Field, c)
 	if !ok {
@@ -35,7 +36,7 @@ func (l Limit) Add(name string, c *toolnet.Call, spent *big.Rat) (amount *big.Ra
 	return amount, "", 0
 }
 
-// left returns the amount left.
+// left returns the amount that can still be spent.
 func (l Limit) left(spent *big.Rat) *big.Rat {
 	left := l.most()
 	if spent != nil {
@@ -46,8 +47,8 @@ func (l Limit) left(spent *big.Rat) *big.Rat {
 
 func (l Limit) most() *big.Rat { return new(big.Rat).SetInt64(int64(l.Most)) }
 
-// exceeded explains why a call with the given name cannot spend the amount. It also returns the
-// time until the call can, or 0.
+// exceeded explains why a call with the given name cannot spend amount. retry is how long to wait
+// until it can, or 0 if waiting does not help.
 func (l Limit) exceeded(name string, left, amount *big.Rat) (reason string, retry time.Duration) {
 	if amount.Cmp(l.most()) > 0 {
 		return fmt.Sprintf("%s can spend at most %s, but this call needs %s.", name, l.each(), decimal(amount, true)), 0
@@ -62,8 +63,8 @@ func (l Limit) exceeded(name string, left, amount *big.Rat) (reason string, retr
 	return fmt.Sprintf("%s; try again in %s.", reason, text.RoundedUp(retry)), retry
 }
 
-// each describes the maximum sum, including the value for a net with a key: "1000 per user per day
-// for {key}".
+// each describes the maximum sum. For a net with a key, it includes the key value: "1000 per user
+// per day for {key}".
 func (l Limit) each() string {
 	if l.Each {
 		return l.String() + " for {key}"
@@ -71,7 +72,7 @@ func (l Limit) each() string {
 	return l.String()
 }
 
-// String describes the maximum sum: "1000 per user per day".
+// String describes the maximum sum, as in "1000 per user per day".
 func (l Limit) String() string {
 	per := [...]string{" per session", " per user", ""}[l.Scope]
 	if l.Every > 0 {
@@ -83,7 +84,7 @@ func (l Limit) String() string {
 	return strconv.Itoa(l.Most) + per
 }
 
-// After returns the amount that still counts as spent once the given time has passed.
+// After returns the amount that still counts as spent after the given time has passed.
 func (l Limit) After(spent *big.Rat, passed time.Duration) *big.Rat {
 	back := new(big.Rat).SetFrac64(int64(passed), int64(l.Every))
 	back.Mul(back, l.most())
@@ -93,7 +94,7 @@ func (l Limit) After(spent *big.Rat, passed time.Duration) *big.Rat {
 	return back
 }
 
-// Spending describes the amount spent: "120.50 of 1000 per user per day".
+// Spending describes the amount spent, as in "120.50 of 1000 per user per day".
 func (l Limit) Spending(spent *big.Rat) string {
 	if spent == nil {
 		spent = new(big.Rat)
@@ -101,8 +102,8 @@ func (l Limit) Spending(spent *big.Rat) string {
 	return decimal(spent, true) + " of " + l.String()
 }
 
-// decimal formats a nonnegative number as an integer or with two to six decimal places. Numbers
-// with more places are rounded to two.
+// decimal formats a nonnegative number as an integer or with two to six decimal places. It rounds
+// numbers with more places to two, upward or downward.
 func decimal(r *big.Rat, up bool) string {
 	places, exact := r.FloatPrec()
 	switch {

@@ -1,10 +1,10 @@
-// Render is helm template for the chart beside it, without the rest of Helm, and reads what comes
-// out as an API server does: an unknown field or one of another type is an error.
+// Command render renders a Helm chart, like helm template, and checks the objects as strictly as an
+// API server: an unknown field or a value of the wrong type is an error.
 //
 //	render CHART < values.yaml
 //
-// It prints the objects of a release named try. A module of its own keeps Helm's many modules
-// out of those of petrigate.
+// It prints the objects for a release named try. It is a module of its own, so that petrigate does
+// not depend on Helm.
 package main
 
 import (
@@ -51,7 +51,7 @@ func run(dir string, in io.Reader, out io.Writer) error {
 	strict := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		text := files[name]
-		if strings.TrimSpace(text) == "" { // a template of others, or one that is switched off
+		if strings.TrimSpace(text) == "" { // a file with helper templates only, or a disabled template
 			continue
 		}
 		object, _, err := strict.Decode([]byte(text), nil, nil)
@@ -66,7 +66,8 @@ func run(dir string, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// render gives the templates of a chart, filled in, after the values have met their schema.
+// render validates the values read from in, and renders the templates of the chart in dir with
+// them.
 func render(dir string, in io.Reader) (map[string]string, error) {
 	chart, err := loader.Load(dir)
 	if err != nil {
@@ -88,7 +89,8 @@ func render(dir string, in io.Reader) (map[string]string, error) {
 	return engine.Engine{Strict: true}.Render(chart, values)
 }
 
-// fits holds a deployment to what an API server asks of it beyond its fields.
+// fits checks a deployment for mistakes that API servers reject: a selector that does not match the
+// pod's labels, and mounts of unknown volumes.
 func fits(object runtime.Object) error {
 	d, ok := object.(*appsv1.Deployment)
 	if !ok {
