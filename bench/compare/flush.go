@@ -13,9 +13,9 @@ import (
 const (
 	flushes   = 200             // number of appends, each followed by a flush
 	flushTime = 2 * time.Second // no append starts after this time, in case the disk is slow
-	flushSize = 1600            // size of an append in bytes, that of a decision record
+	flushSize = 1600            // size of an append in bytes, equal to that of a decision record
 
-	// Between two flushes, the benchmark writes as many bytes as an outcome record has, and waits
+	// Between two flushes, the benchmark writes as many bytes as an outcome record has, and pauses
 	// for as long as the rest of a call takes. On a disk that is never idle, a flush takes only
 	// half as long.
 	unflushed = 600
@@ -23,7 +23,7 @@ const (
 )
 
 // measureFlush repeatedly appends to a new file in dir and flushes the file. It returns the median
-// duration of a flush in microseconds. The pauses are like those between calls; see idle.
+// duration of a flush in microseconds. Between two flushes, it pauses for the duration idle.
 func measureFlush(dir string) (float64, error) {
 	f, err := os.CreateTemp(dir, "append-")
 	if err != nil {

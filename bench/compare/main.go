@@ -1,12 +1,13 @@
 // Command compare runs the benchmark of MCP proxies and prints a table in Markdown. The table shows
-// the cost of a call by default, with the memory driver, and through a naive proxy, relative to the
+// what a call costs by default, with the memory driver, and through a naive proxy, relative to the
 // thinnest possible relay (floor). It also shows the goals and whether they are met.
 //
 //	compare -config petrigate.json -harness mcpbench [-rounds N] [-duration D] [-only S1,S3] [-dir DIR] [-out FILE]
 //	compare flush DIR
 //
 // The second form measures the disk that contains DIR. For a scenario whose goal includes a flush,
-// the harness runs it in each round, so that flushes and calls are measured at about the same time.
+// the harness runs this form in each round, so that flushes and calls are measured at about the
+// same time.
 package main
 
 import (

@@ -68,7 +68,7 @@ func (r *report) row(s scenario) []string {
 	}
 }
 
-// memoryGoal compares the cost of memory, relative to floor, with its goal.
+// memoryGoal judges the goal for the target memory. costs contains its costs relative to floor.
 func (r *report) memoryGoal(s scenario, costs []float64) string {
 	if s.memory == 0 {
 		return "-"
@@ -76,8 +76,8 @@ func (r *report) memoryGoal(s scenario, costs []float64) string {
 	return r.judge(s, "memory", fmt.Sprintf("%.1f", s.memory), costs, median(costs) <= s.memory)
 }
 
-// defaultGoal compares the cost of default, relative to memory, with its goal. The result includes
-// the figure unless another column shows it.
+// defaultGoal judges the goal for the target default, relative to memory. The result includes the
+// measured figure unless another column of the table shows it.
 func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
 	costs := byDefault.against(memory)
 	text := fmt.Sprintf("%.2f", mostCost)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A series contains a target's results in a scenario by round, without failed rounds.
+// A series contains a target's results in a scenario, keyed by round. It omits failed rounds.
 type series struct {
 	metric string
 	values map[int]float64
@@ -28,7 +28,8 @@ func (r *report) series(s scenario, target string) series {
 	return out
 }
 
-// against returns the cost of s relative to reference, for each round in both.
+// against returns, for each round that s and reference have in common, the cost of s relative to
+// that of reference.
 func (s series) against(reference series) (costs []float64) {
 	for _, round := range slices.Sorted(maps.Keys(s.values)) {
 		other, ok := reference.values[round]
@@ -43,7 +44,7 @@ func (s series) against(reference series) (costs []float64) {
 	return costs
 }
 
-// plus returns the sum of s and other for each round in both.
+// plus returns the sum of s and other for each round that they have in common.
 func (s series) plus(other series) series {
 	sum := series{metric: s.metric, values: map[int]float64{}}
 	for round, v := range s.values {

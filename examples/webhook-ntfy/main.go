@@ -37,7 +37,7 @@ func main() {
 	log.Fatal(server.ListenAndServe())
 }
 
-// A glue receives posts from petrigate and publishes them as notifications.
+// A glue is a handler that receives posts from petrigate and publishes them as notifications.
 type glue struct {
 	secret, server, topic, token string
 	client                       *http.Client
@@ -132,7 +132,7 @@ func notificationOf(m message) notification {
 	n := notification{Title: "Allow " + m.Tool + " on " + m.Upstream + "?", Message: m.Question, Priority: 4, Tags: []string{"raised_hand"}}
 	deny := action{Action: "http", Label: "Deny", URL: m.Deny, Method: http.MethodPost, Clear: true}
 	look := action{Action: "view", Label: "Look", URL: m.Approve}
-	if len(m.Question) > maxShown || m.ArgumentsLeftOut { // a person must see all of it before approving, so refer to the page instead
+	if len(m.Question) > maxShown || m.ArgumentsLeftOut { // a person must see the whole question before approving, so refer to the page instead
 		n.Message = strings.ToValidUTF8(m.Question[:min(len(m.Question), maxShown)], "") + "\n\nThis is not all of it: look before you approve."
 		n.Actions = []action{look, deny}
 		return n

@@ -40,7 +40,7 @@ func main() {
 	log.Fatal(server.ListenAndServe())
 }
 
-// A glue receives requests from petrigate and Slack.
+// A glue is a handler of requests from petrigate and Slack.
 type glue struct {
 	secret, signing string
 	approvers       []string // IDs of the users who may answer; nil means everyone in the channel

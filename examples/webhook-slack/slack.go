@@ -21,7 +21,7 @@ const maxShown = 2900
 // post shows a question with its buttons and returns the timestamp of the message.
 func (s *slack) post(m message) (string, error) {
 	shown, buttons := m.Question, []any{button("approve", "primary", m.ID), button("deny", "danger", m.ID)}
-	if len(shown) > maxShown || m.ArgumentsLeftOut { // a person must see all of it before approving, so refer to the page instead
+	if len(shown) > maxShown || m.ArgumentsLeftOut { // a person must see the whole question before approving, so refer to the page instead
 		shown = strings.ToValidUTF8(shown[:min(len(shown), maxShown)], "") + "\n\nThis is not all of it."
 		buttons[0] = map[string]any{"type": "button", "action_id": "look", "text": plain("Look and approve"), "url": m.Approve}
 	}

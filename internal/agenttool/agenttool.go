@@ -25,8 +25,8 @@ func TakesScript(agent string) bool { return named(agent).TakesScript }
 // Shells returns the agent's tools that run scripts.
 func Shells(agent string) []string { return slices.Clone(named(agent).Shells) }
 
-// beside lists other tools that run scripts. Hooks do not report the end of these scripts, or the
-// scripts are for a different shell.
+// beside lists the tools that run scripts but are not in any agent's Shells, because no hook
+// reports the end of their scripts or because the scripts are for a different shell.
 var beside = []string{"Monitor", "PowerShell", "send_to_terminal"}
 
 // MayRun reports whether the tool might run a script passed in its "command" argument. Restrictions
@@ -85,9 +85,9 @@ type Name struct {
 	Sure bool // whether the name can count as evidence; otherwise, it can only restrict the call
 }
 
-// Further returns the names of an agent's call besides the name of the tool itself. members lists
-// the ways to split the name of an MCP tool into server and tool. command reports whether the call
-// has an argument named command.
+// Further returns the additional names of a call to an agent's tool, other than the tool's own
+// name. members lists the ways to split the name of an MCP tool into server and tool. command
+// reports whether the call has an argument named command.
 func Further(agent, tool string, members [][2]string, command bool) (all []Name) {
 	add := func(name string, sure bool) {
 		if name != tool && !slices.ContainsFunc(all, func(n Name) bool { return n.Text == name }) {
@@ -141,7 +141,8 @@ func Parts(tool string) [][2]string {
 	return cuts(rest, "__")
 }
 
-// cuts splits name in two at each occurrence of sign except at the end.
+// cuts returns the ways to cut name in two at an occurrence of sign. An occurrence at the end does
+// not count.
 func cuts(name, sign string) (all [][2]string) {
 	for i := range len(name) - len(sign) {
 		if strings.HasPrefix(name[i:], sign) {

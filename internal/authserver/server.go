@@ -120,9 +120,9 @@ func (s *Server) Fail(down bool) {
 	s.down = down
 }
 
-// Count returns how many requests there were of a kind: authorize, register, revoke, a grant type,
-// or unauthorized or forbidden for requests to the resource; replayed counts refresh tokens used
-// twice.
+// Count returns the number of requests of the given kind. The kind is authorize, register, revoke,
+// a grant type, or, for requests to the resource, unauthorized or forbidden. The kind replayed
+// counts the refresh tokens used twice.
 func (s *Server) Count(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

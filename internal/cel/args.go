@@ -36,7 +36,7 @@ type piece struct {
 	err   error
 }
 
-// check returns an error if the piece could not be converted, or if one of its keys differs from a
+// check returns an error if the piece could not be converted, or if any of its keys differs from a
 // wanted key only in letter case.
 func (p *piece) check(wanted []string) error {
 	for _, key := range wanted {
@@ -47,7 +47,7 @@ func (p *piece) check(wanted []string) error {
 	return p.err
 }
 
-// get returns an object with at least the wanted members.
+// get returns an object that contains at least the members in want.
 func (d *document) get(want lookup) (map[string]any, error) {
 	if want.members == nil {
 		return d.everything(want.keys)
@@ -68,7 +68,7 @@ func (d *document) get(want lookup) (map[string]any, error) {
 	return m, nil
 }
 
-// everything converts and returns the whole object.
+// everything returns the whole object, converting it on the first call.
 func (d *document) everything(wanted []string) (map[string]any, error) {
 	if !d.whole.ok {
 		d.whole = convert(d.doc)
@@ -77,7 +77,7 @@ func (d *document) everything(wanted []string) (map[string]any, error) {
 	return m, d.whole.check(wanted)
 }
 
-// load converts the given members, except those that were looked up before.
+// load converts the given members, unless they have been looked up before.
 func (d *document) load(members []string) error {
 	if d.parts == nil {
 		d.parts, d.keys = make(map[string]piece), make(keys)
@@ -124,11 +124,11 @@ func convert(doc []byte) piece {
 	return p
 }
 
-// convertMember converts one of the arguments, unless it exceeds the limits.
+// convertMember converts the value of an argument, unless it exceeds the limits.
 func convertMember(doc []byte) piece { return convertFrom("arguments", doc) }
 
-// convertFrom converts a value, unless it exceeds the limits. In error messages, from stands for
-// where the value is from.
+// convertFrom converts a value, unless it exceeds the limits. from is a plural noun that describes
+// the value in error messages.
 func convertFrom(from string, doc []byte) piece {
 	if len(doc) > maxArgs {
 		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the %s are too large for an expression: %d bytes; the limit is %d", from, len(doc), maxArgs)}}

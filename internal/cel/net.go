@@ -81,7 +81,7 @@ func (c *Condition) Holds(in *Input) (bool, error) {
 	return bool(holds), nil
 }
 
-// A Value is an expression on the firing of a transition, with data as its result.
+// A Value is an expression on the firing of a transition whose result is data.
 type Value struct{ *program }
 
 // Value compiles the expression for a value that a net remembers. The expression can use the result

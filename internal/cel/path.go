@@ -76,7 +76,7 @@ func drive(p string) (drive, rest string) {
 	return "", p
 }
 
-// below compares two paths that use slashes as separators.
+// below determines whether p is dir or below it. Both paths use slashes as separators.
 func below(p, dir string) place {
 	if hasDisguisedParent(p) || path.IsAbs(p) != path.IsAbs(dir) {
 		return unknown

@@ -78,7 +78,7 @@ func check(env *cel.Env, src string) (*cel.Ast, diag.List) {
 	for _, problem := range issues.Errors() {
 		if strings.HasPrefix(problem.Message, "Syntax error: ") {
 			if syntax {
-				continue // a consequence of the first one
+				continue // a consequence of the first syntax error
 			}
 			syntax = true
 		}
@@ -134,8 +134,8 @@ func article(t *cel.Type) string {
 	return cmp.Or(words[name], t.String())
 }
 
-// freeVariables returns the members that an expression reads, by free variable. They are nil if the
-// expression reads the whole variable.
+// freeVariables returns the members that an expression reads, keyed by free variable. The members
+// are nil if the expression reads the whole variable.
 func freeVariables(a *cel.Ast) map[string][]string {
 	uses := make(map[string][]string)
 	whole := make(map[string]bool)

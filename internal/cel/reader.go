@@ -115,7 +115,8 @@ func marshal(v any) ([]byte, error) {
 // does not read args or reads all of it.
 func (r *Reader) Arguments(pattern int) []string { return r.programs[pattern].uses["args"] }
 
-// Read returns the reading of a call. The text of the field is ignored.
+// Read returns the reading of a call. It ignores its second parameter, the text of a field, because
+// an expression is about the whole call.
 func (r *Reader) Read(c *gate.Call, _ string) gate.Reading {
 	return &reading{reader: r, call: newCallData(c), found: make([]answer, len(r.programs))}
 }
@@ -124,7 +125,7 @@ func (r *Reader) Read(c *gate.Call, _ string) gate.Reading {
 type reading struct {
 	reader *Reader
 	call   *callData
-	found  []answer // results by number of the expression
+	found  []answer // results, indexed by the number of the expression
 }
 
 // An answer is the cached result of an expression.
@@ -156,12 +157,12 @@ func (r *reading) find(pattern int) gate.Found {
 	}
 }
 
-// Only reports whether one of the expressions is true. An expression is about the whole call, so if
-// it is true, nothing in the call is unaccounted for. If its value would depend on a doubtful
-// field, its evaluation fails.
+// Only reports whether any of the expressions is certainly true. An expression is about the whole
+// call, so if it is true, nothing in the call is unaccounted for. If its value would depend on a
+// doubtful field, its evaluation fails.
 func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 
-// Doubt returns no doubt. A failed evaluation is reported elsewhere.
+// Doubt returns the zero Doubt. A failed evaluation is reported elsewhere.
 func (r *reading) Doubt(int) gate.Doubt { return gate.Doubt{} }
 
 // Evidence reports whether the expression is certainly true.
@@ -179,7 +180,8 @@ func newCallData(c *gate.Call) *callData {
 	return &callData{call: c, args: document{doc: c.Args}, annotations: document{doc: c.Annotations}}
 }
 
-// variable returns the value of a variable. A map need only contain the members and keys in want.
+// variable returns the value of a variable. If the value is a map, it need only contain the members
+// and keys in want.
 func (d *callData) variable(name string, want lookup) (any, error) {
 	switch name {
 	case "args":

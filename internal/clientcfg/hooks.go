@@ -98,8 +98,8 @@ func AllHooks() []Hooks {
 	return all
 }
 
-// inProject returns the path of VS Code's hooks file in the current directory, the project's
-// directory.
+// inProject returns the path of VS Code's hooks file in the current directory, which must be the
+// project's directory.
 func inProject(System) []string {
 	path := filepath.Join(".github", "hooks", "petrigate.json")
 	if abs, err := filepath.Abs(path); err == nil {

@@ -18,8 +18,8 @@ type guards struct {
 	closed func(d *splice.Document, at splice.Place, name string) (key string)
 	// beside returns the paths of other files that may contain restrictions.
 	beside func(s System, file string) []string
-	// closedBeside returns the key in one of those files that disables the named server, or "" if
-	// the server is enabled.
+	// closedBeside returns the key in one of the files returned by beside that disables the named
+	// server, or "" if the server is enabled.
 	closedBeside func(d *splice.Document, file, name string) (key string)
 }
 

@@ -52,12 +52,14 @@ func (s System) xdg() string {
 	return s.path(s.Home, ".config")
 }
 
-// inHome returns a function that returns a path below the home directory, the same on all systems.
+// inHome returns a function that returns a path below the home directory. The path is the same on
+// all systems.
 func inHome(path string) func(System) []string {
 	return func(s System) []string { return []string{s.path(s.Home, path)} }
 }
 
-// inDirectory returns a function that returns the path of a file in a [System.directory].
+// inDirectory returns a function that returns the path of a file in the directory that
+// [System.directory] returns.
 func inDirectory(variable, below, file string) func(System) []string {
 	return func(s System) []string { return []string{s.path(s.directory(variable, below), file)} }
 }

@@ -103,9 +103,9 @@ var geminiVariables = &variables{find: regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0
 
 var gooseForm = regexp.MustCompile(`\$\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}|\$[A-Za-z_][A-Za-z0-9_]*`)
 
-// gooseHeaders returns the translation for a Goose extension's headers. It translates $NAME and
-// ${NAME}, also with spaces inside the braces. Only names that the extension lists, as variables in
-// envs or as secrets in env_keys, are references. All other names are literal text.
+// gooseHeaders returns the translation for the headers of a Goose extension. It translates $NAME
+// and ${NAME}, even with spaces inside the braces, if the extension lists the name as a variable in
+// envs or as a secret in env_keys. All other names are literal text.
 func gooseHeaders(fields map[string]any) *variables {
 	set, _ := fields["envs"].(map[string]any)
 	keys, _ := fields["env_keys"].([]any)

@@ -137,7 +137,7 @@ func (b *Block) readMarker(lines []string, i int) {
 	}
 }
 
-// A Session is a command in a block and the output that the block shows for it.
+// A Session is a command in a block together with the output that the block shows for it.
 type Session struct{ Command, Output string }
 
 // Sessions returns the commands in a block. A command follows "$ "; its output is on the following
@@ -154,8 +154,9 @@ func (b Block) Sessions() []Session {
 	return found
 }
 
-// Script returns a block's commands as a shell script: those that follow "$ " or, if no commands do
-// and the whole block consists of commands, the block itself. Otherwise, it returns "".
+// Script returns a block's commands as a shell script. If no commands follow "$ " but the whole
+// block consists of commands, the script is the block itself. Script returns "" for a block without
+// commands.
 func (b Block) Script() string {
 	if all := b.Sessions(); len(all) > 0 {
 		var script strings.Builder

@@ -26,7 +26,7 @@ type Walk struct {
 	client *chatClient
 }
 
-// Page follows the whole page, and returns the page with the actual output in place of the shown
+// Page follows the whole page. It returns the page with all shown output replaced by the actual
 // output.
 func (w *Walk) Page(t testing.TB, page string) string {
 	t.Helper()
@@ -83,8 +83,8 @@ func (w *Walk) onPage(text string) string {
 	return strings.NewReplacer(w.Program, programOfPage, w.Home, homeOfPage).Replace(text)
 }
 
-// digests matches text that differs in each run: the names of sessions and copies, and paths in the
-// record. It is read-only.
+// digests matches text that differs from run to run: the names of sessions and copies, and paths in
+// the record. It is read-only.
 var digests = regexp.MustCompile(`\b[0-9a-f]{12,}\b|#[0-9a-f]{8}\b`)
 
 func maskDigests(text string) string { return digests.ReplaceAllString(text, "DIGEST") }

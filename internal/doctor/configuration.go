@@ -76,8 +76,8 @@ func problems(list diag.List) (all []Finding) {
 	return all
 }
 
-// asksPeople reports whether the policy ever asks a person, and whether some net can only ask
-// through the client.
+// asksPeople determines whether the policy ever asks a person for approval, and whether it ever
+// does so only through the client.
 func asksPeople(r *policy.Result) (people, client bool) {
 	for _, n := range r.Policy.Nets() {
 		for _, t := range n.Transitions {

@@ -35,13 +35,13 @@ type Doctor struct {
 	Config    string                             // path of the configuration; empty: none
 	Trusts    func(path string, src []byte) bool // reports whether the user trusts a file in the working directory; see [config.Options]; nil if Config was given explicitly
 	Desk      *takeover.Driver
-	Program   string            // path of this program
-	Short     []string          // PATH of programs started from the desktop
+	Program   string            // path of the running program
+	Short     []string          // PATH variable of programs started from the desktop
 	Proxies   []operator.Status // running proxies
 	Services  *service.Manager  // user's service manager; nil if not supported
 	StateDir  string
 	Now       func() time.Time
-	Waiting   func(servers []string) // called with the names of the servers that have not answered yet, while there are any
+	Waiting   func(servers []string) // called with the names of the servers that have not answered yet, as long as any remain
 	Done      func()                 // called when all servers have answered or failed
 	Connected takeover.Connection    // arguments for petrigate connect, which determine the entry it would write for a client
 

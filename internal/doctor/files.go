@@ -53,8 +53,8 @@ func (d *Doctor) postgres(ctx context.Context) []Finding {
 	return []Finding{ok("the database answers"), d.skew("the database", there, begin)}
 }
 
-// writable checks whether a file can be written or created. If made is true, the proxy itself
-// creates a missing directory.
+// writable checks whether a file can be written or created. If made is true, a missing directory is
+// not a problem, because the proxy creates it.
 func (d *Doctor) writable(what, path, fix string, made bool) Finding {
 	info, err := os.Stat(path)
 	dir := filepath.Dir(path)

@@ -23,9 +23,9 @@ const (
 	Failed  = "failed"
 )
 
-// A mend is a safe fix that petrigate doctor --fix applies.
+// A mend is a safe fix, which petrigate doctor --fix can apply.
 type mend struct {
-	shows string // text to show before asking; empty: do itself shows the fix and asks
+	shows string // text to show before asking the user; empty: do itself shows the fix and asks
 	do    func(context.Context) error
 }
 
@@ -41,7 +41,7 @@ func failed(fix, format string, args ...any) Finding {
 	return Finding{Status: Failed, Says: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-// orOK returns all or, if all is empty, a single finding that reports no problem.
+// orOK returns all. If all is empty, it returns a single finding that reports no problem.
 func orOK(all []Finding, format string, args ...any) []Finding {
 	if len(all) == 0 {
 		return []Finding{ok(format, args...)}
@@ -49,7 +49,7 @@ func orOK(all []Finding, format string, args ...any) []Finding {
 	return all
 }
 
-// with returns the finding with a fix that petrigate doctor --fix applies.
+// with returns a copy of the finding that has a safe fix, which petrigate doctor --fix can apply.
 func (f Finding) with(shows string, do func(context.Context) error) Finding {
 	f.mend = &mend{shows, do}
 	return f

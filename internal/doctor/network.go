@@ -21,7 +21,7 @@ import (
 const maxSkew = 30 * time.Second
 
 // skew compares another clock with this machine's clock. The other clock showed the time there at
-// some moment between begin and now.
+// some moment between begin and the call of skew.
 func (d *Doctor) skew(of string, there, begin time.Time) Finding {
 	off := there.Sub(begin)
 	if end := d.Now(); there.After(begin) && there.Before(end) {

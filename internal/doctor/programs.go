@@ -22,7 +22,7 @@ import (
 func ShortPath(system string) []string {
 	switch system {
 	case "windows":
-		return filepath.SplitList(os.Getenv("PATH")) // on Windows, all programs of the user have the same PATH
+		return filepath.SplitList(os.Getenv("PATH")) // on Windows, all of the user's programs have the same PATH
 	case "darwin":
 		return []string{"/usr/bin", "/bin", "/usr/sbin", "/sbin"}
 	}

@@ -73,7 +73,8 @@ type comparer struct {
 	more    int
 }
 
-// value compares two values at the given path. keys contains the keys on that path.
+// value compares the values was and is, which are at the given path in the two documents. keys
+// contains the object keys on that path.
 func (d *comparer) value(path string, keys []string, was, is []byte) {
 	kind := rawjson.Kind(is)
 	switch {
@@ -92,7 +93,7 @@ func (d *comparer) value(path string, keys []string, was, is []byte) {
 	}
 }
 
-// parts compares the members of two objects, or the elements of two arrays.
+// parts compares the members of two objects, or the elements of two arrays, at the given path.
 func (d *comparer) parts(path string, keys []string, was, is []byte) {
 	if rawjson.Kind(is) == '{' {
 		d.members(path, keys, was, is)
@@ -163,11 +164,11 @@ func (d *comparer) add(path string, keys []string, was, is []byte) {
 	d.changes = append(d.changes, Change{path, d.shown(keys, was), d.shown(keys, is)})
 }
 
-// hides reports whether a value below the given keys is masked as a whole.
+// hides reports whether the mask hides any value under the given keys as a whole.
 func (d *comparer) hides(keys []string) bool { return rawjson.Kind(d.shown(keys, []byte(`{}`))) != '{' }
 
-// shown returns the value below the given keys in its displayed form. The mask recognizes a value
-// by its keys, so it is applied to the value within objects that have these keys.
+// shown returns the displayed form of the value under the given keys. The mask recognizes a value
+// by its keys, so shown applies it to nested objects that contain the value under these keys.
 func (d *comparer) shown(keys []string, value []byte) json.RawMessage {
 	if value == nil {
 		return nil

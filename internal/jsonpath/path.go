@@ -123,9 +123,9 @@ func (p Path) Keys() []string {
 	return list.Map(p.steps, func(s step) string { return s.key })
 }
 
-// values calls yield for each value that the path selects in doc, in order. A value that is not of
-// the type required by a step is yielded as doubtful, since a parser might accept it. Everything
-// below a doubtful value is doubtful, too.
+// values calls yield for each value that the path selects in doc, in order. A value whose type does
+// not fit the next step is yielded as doubtful, since a parser might accept it. Everything below a
+// doubtful value is doubtful, too.
 func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool)) {
 	if len(p.steps) == 0 {
 		yield(doc, doubt)

@@ -43,7 +43,7 @@ func (p Path) Readable(doc []byte, most int) ([]string, Fault) {
 	return nil, max(s.fault, Absent)
 }
 
-// Scalars is like [Path.Scalars], but for the value itself.
+// Scalars is like [Path.Scalars] with a path that selects value itself.
 func Scalars(value []byte, most int) ([]string, Fault) { return Path{}.Scalars(value, most) }
 
 // A scalars value collects scalars until there is a fault.

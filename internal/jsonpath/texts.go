@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Texts is the strings at one place in a document.
+// A Texts holds the strings at one place in a document.
 type Texts struct {
 	one     [1]string // the value, if it is certainly a single string
 	values  [][]byte  // all other values, whose leaves are the texts

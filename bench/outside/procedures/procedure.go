@@ -31,7 +31,7 @@ type graph struct {
 type tree struct {
 	Op       string // "and", "or", or "" for a function
 	Function string
-	Vars     map[string]string // variables by parameter of the function
+	Vars     map[string]string // maps each parameter of the function to its variable
 	Kids     []*tree
 }
 
@@ -119,7 +119,7 @@ func (g *graph) procedures() ([]procedure, error) {
 	return all, nil
 }
 
-// A domain contains procedures by function.
+// A domain maps the name of each function to its procedure.
 type domain map[string]procedure
 
 // read adds the procedures of all tasks. Of several procedures for a function, it keeps the one
@@ -185,7 +185,8 @@ func (in implied) widen(t *tree) *tree {
 	return wide
 }
 
-// with returns a copy of the domain with the procedures of a task in place of its own.
+// with returns a copy of the domain where the procedures of the task t replace those of the same
+// functions.
 func (d domain) with(t *task, in implied) (domain, error) {
 	all, err := t.Graph.procedures()
 	if err != nil {

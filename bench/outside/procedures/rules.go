@@ -37,8 +37,8 @@ func (t *tree) clauses() [][]*tree {
 	return all
 }
 
-// rules formats the procedures as rules. loose is the number of rules without a required parameter,
-// because not all of their functions have it.
+// rules formats the procedures as rules. loose is the number of rules that omit a required
+// parameter because not all of the functions in the rule have it.
 func (d domain) rules() (text string, loose int, err error) {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(d)) {
@@ -62,9 +62,9 @@ func (d domain) rules() (text string, loose int, err error) {
 	return b.String(), loose, nil
 }
 
-// rule formats a clause: one of its functions must have succeeded, with the same values of the
-// parameters that all these functions share with the procedure. loose reports whether a function
-// shares more parameters than that.
+// rule formats a clause as a rule: any of the clause's functions must have succeeded, with the same
+// values of the parameters that all these functions share with the procedure. loose reports whether
+// any of the functions shares further parameters, which the rule omits.
 func (p *procedure) rule(clause []*tree) (text string, loose bool) {
 	var names []string
 	var common []string // fields as written in the rule

@@ -30,7 +30,8 @@ type jsonList struct {
 	decision Decision
 }
 
-// lists reads lists in permission files.
+// lists returns the lines of the given lists in the files with the given paths. understand sets the
+// fields of a line from its text.
 func (f files) lists(paths []string, lists []jsonList, understand func(*Line, string)) (all []Line) {
 	for _, path := range paths {
 		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {

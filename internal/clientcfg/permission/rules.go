@@ -20,7 +20,7 @@ type writer struct {
 }
 
 // fileTools lists the agents' tools that take a file name, each with the argument that contains it.
-// The key tells whether the tools edit the file.
+// The tools under true edit the file; those under false only read it.
 var fileTools = map[bool][]string{
 	false: {"Read.file_path", "read_file.file_path", "read_file.absolute_path"},
 	true:  {"Edit.file_path", "Write.file_path", "MultiEdit.file_path", "write_file.file_path", "replace.file_path"},

@@ -1,8 +1,8 @@
 // Package splice edits entries of other programs' configuration files as text: JSON with or without
 // comments, TOML and YAML.
 //
-// It preserves comments, line endings, indentation and the order of everything else byte for byte.
-// After each edit, it parses the result and refuses the edit if any other value has changed.
+// It preserves the rest of a file byte for byte, including comments, line endings, indentation and
+// order. After each edit, it parses the result and refuses the edit if any other value has changed.
 //
 //	doc, err := splice.Parse("mcp.json", src, splice.JSON)
 //	at := splice.Place{Path: []string{"mcpServers"}}

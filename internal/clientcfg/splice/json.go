@@ -215,7 +215,8 @@ func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	return head, all
 }
 
-// tail cuts off a comment that belongs to the text before it on the same line.
+// tail cuts a comment off the start of extra if the comment is on the same line as the text before
+// extra.
 func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
 	end := bytes.IndexByte(extra, '\n')
 	if end < 0 {
@@ -254,8 +255,7 @@ func (b *jsonBody) setMembers(object *hujson.Object, head hujson.Extra, members 
 	object.AfterExtra = b.joinExtra(behind, object.AfterExtra)
 }
 
-// joinExtra appends white space and comments to a comment, with a line break between them if
-// necessary.
+// joinExtra returns comment followed by extra, with a line break between them if necessary.
 func (b *jsonBody) joinExtra(comment, extra hujson.Extra) hujson.Extra {
 	if bytes.Contains(comment, []byte("//")) && !bytes.HasPrefix(bytes.TrimLeft(extra, " \t\r"), []byte("\n")) {
 		extra = slices.Concat(hujson.Extra(newlineOf(b.text)), extra)
@@ -263,7 +263,7 @@ func (b *jsonBody) joinExtra(comment, extra hujson.Extra) hujson.Extra {
 	return slices.Concat(comment, extra)
 }
 
-// change replaces the members of an object with the result of to.
+// change replaces the members of an object with those that the function to returns.
 func (b *jsonBody) change(object *hujson.Object, to func([]jsonSegment) []jsonSegment) {
 	head, all := segments(object)
 	b.setMembers(object, head, to(all))

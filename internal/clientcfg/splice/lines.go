@@ -87,8 +87,8 @@ func trimmed(text []byte, starts []int, from, to, column int) int {
 	return to
 }
 
-// join concatenates the segments of a file whose text was before, adding missing line breaks
-// between them. If before has no line break at its end, neither has the result.
+// join concatenates the segments, adding missing line breaks between them. before is the original
+// text of the file; if it does not end with a line break, neither does the result.
 func join(all []lineSegment, before []byte) []byte {
 	newline := newlineOf(before)
 	var b bytes.Buffer
@@ -104,7 +104,7 @@ func join(all []lineSegment, before []byte) []byte {
 	return b.Bytes()
 }
 
-// emptyAbove returns the empty lines above the first of the named entries.
+// emptyAbove returns the empty lines above the first entry that has one of the names.
 func emptyAbove(all []lineSegment, names []string) string {
 	for _, s := range all {
 		if s.entry && slices.Contains(names, s.name) {

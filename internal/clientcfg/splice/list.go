@@ -44,10 +44,10 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 	return now.src, nil
 }
 
-// Drop returns the text of the file without the items that satisfy ours, in all lists in the
-// mapping at the given path. If an item contains a list under the key inner, Drop removes elements
-// from that list instead. It also removes lists that become empty, unless they are in the old
-// document.
+// Drop returns the text of the file without the items that satisfy ours. It removes them from all
+// lists in the mapping at the given path. If an item contains a list under the key inner, Drop
+// removes elements from that list instead. It also removes lists that become empty, unless old
+// contains them.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
 	b, ok := d.body.(*jsonBody)
 	if !ok || b.root == nil {
@@ -98,8 +98,8 @@ func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	return left
 }
 
-// edited parses an edited file. It returns an error unless the lists equal those in want and
-// nothing else has changed.
+// edited parses text, the file after an edit. It returns an error unless the lists in the mapping
+// at the given path equal those in want and nothing else has changed.
 func (d *Document) edited(text []byte, path []string, want map[string][]any) (*Document, error) {
 	touched := slices.Collect(maps.Keys(want))
 	text, err := d.verified(text, Place{Path: path}, touched, func(next *Document) error {
@@ -163,7 +163,7 @@ func (b *jsonBody) appendItem(list *hujson.Value, o Object, s style, depth int) 
 	return nil
 }
 
-// dropFrom removes the items that satisfy ours from all lists whose keys are in want.
+// dropFrom removes the items that satisfy ours from all lists whose keys occur in want.
 func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map[string][]any, ours func(any) bool) ([]byte, error) {
 	root := b.clone()
 	object, _, err := b.find(&root, path)

@@ -26,8 +26,8 @@ func refused(name string, err error) error {
 	return diag.List{{File: name, Msg: fmt.Sprintf("petrigate cannot edit the file in this form: %v", err), Hint: "edit it by hand; nothing was written"}}
 }
 
-// wrongKind returns the problem of a place whose value is not a mapping or, if entries are elements
-// of a list, not a list.
+// wrongKind returns a problem for a place whose value has the wrong type. The value must be a list
+// if entries are elements of a list, and otherwise a mapping.
 func wrongKind(name string, line, column int, at Place) diag.List {
 	want := "a mapping"
 	if at.Named != "" {

@@ -98,7 +98,8 @@ func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	return max(offset, 0), path
 }
 
-// below removes a prefix from a path. ok is false if the path does not start with the prefix.
+// below returns the part of path below the path of. ok is false unless path starts with of and
+// continues after it.
 func below(path, of []string) (rest []string, ok bool) {
 	if len(path) <= len(of) || !slices.Equal(path[:len(of)], of) {
 		return nil, false
@@ -160,7 +161,8 @@ func (b *tomlBody) entries(at Place) ([]Entry, error) {
 	return all, nil
 }
 
-// inline returns the key whose inline value contains the place, or nil.
+// inline returns the key whose inline value contains the place, or nil if the place is not in an
+// inline value.
 func (b *tomlBody) inline(at Place) *tomlPart {
 	for i, part := range b.parts {
 		if !part.table && len(part.path) <= len(at.Path) && slices.Equal(part.path, at.Path[:len(part.path)]) {
@@ -202,8 +204,8 @@ func (b *tomlBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	return join(next, b.text), nil
 }
 
-// captures reports whether keys of another table would follow the new table and thus become part of
-// it.
+// captures reports whether keys that belong to another table would follow the new segments in more
+// and thus become part of the new table.
 func (b *tomlBody) captures(all, more []lineSegment) bool {
 	if len(more) == 0 {
 		return false
@@ -217,8 +219,8 @@ func (b *tomlBody) captures(all, more []lineSegment) bool {
 	return false
 }
 
-// isTable reports whether text begins with a table header. A key at the start of text belongs to
-// the header before it.
+// isTable reports whether text begins with a table header. If it begins with a key, that key
+// belongs to an earlier header.
 func isTable(text []byte) bool { return firstCharacter(text) == '[' }
 
 func (b *tomlBody) restore(at Place, old body, names []string, ours string) ([]byte, error) {

@@ -34,7 +34,7 @@ func parseYAML(name string, text []byte) (b body, tree any, err error) {
 	if firstCharacter(text) == 0 {
 		return y, nil, nil
 	}
-	// The configuration reader checks limits that the library does not check.
+	// ReadDocument checks limits that the library does not check.
 	if err := config.ReadDocument(name, text, "the file").Err(); err != nil {
 		return nil, nil, err
 	}
@@ -74,7 +74,7 @@ func tokenPlace(tk *token.Token) (line, column int) {
 	return tk.Position.Line, tk.Position.Column
 }
 
-// mapping returns n as a mapping, or nil if it is a different kind of node.
+// mapping returns n as a mapping, or nil if n is not a mapping.
 func mapping(n ast.Node) *ast.MappingNode {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -99,7 +99,7 @@ type yamlStart struct {
 	line, column int // lines are counted from 0, columns from 1
 }
 
-// find finds the place, which must be a top-level key.
+// find locates the place, which must be a top-level key.
 func (b *yamlBody) find(at Place) (p yamlPlace, err error) {
 	if b.root == nil {
 		return p, nil
@@ -120,7 +120,7 @@ func (b *yamlBody) find(at Place) (p yamlPlace, err error) {
 	return p, b.starts(at, &p)
 }
 
-// starts finds where the entries start.
+// starts determines where the entries of the place start.
 func (b *yamlBody) starts(at Place, p *yamlPlace) error {
 	line, column := tokenPlace(p.key.Key.GetToken())
 	inBrackets := false
@@ -220,7 +220,7 @@ func (b *yamlBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	return join(next, b.text), nil
 }
 
-// emptyValue returns the text of a place without entries.
+// emptyValue returns the text of the value of a place that has no entries.
 func emptyValue(at Place) string {
 	if at.Named != "" {
 		return "[]"
