@@ -70,7 +70,8 @@ func (w *Witness) report() *reportedWitness {
 // Undecided reports whether no difference was found but the comparison is incomplete.
 func (d *Comparison) Undecided() bool { return d.result() == "unknown" }
 
-// directions are the ways that the new policy can differ, in the order of [Comparison.none].
+// directions holds the ways the new policy can differ from the old one, in the same order as
+// [Comparison.none].
 var directions = [...]string{"stricter", "looser"}
 
 // Text returns a readable description of the comparison. from and to are the names of the two

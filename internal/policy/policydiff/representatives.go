@@ -79,8 +79,9 @@ func (d *Comparison) alphabet() *alphabet {
 	return a
 }
 
-// certainty returns a net that makes the enumeration distinguish whether names given by maps are
-// certain. This matters for the default of a policy and for exemptions that use unshared maps.
+// certainty returns an additional net for the enumeration. Because of it, the enumeration
+// distinguishes calls by whether the names given by maps are certain. This matters for the default
+// of a policy and for exemptions that use unshared maps.
 func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}
 	for _, m := range labels.Maps {

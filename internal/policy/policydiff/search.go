@@ -70,8 +70,9 @@ func (p *product) begin(k int, c possible) (missing []int) {
 	return nil
 }
 
-// endAll ends each open call of node k, but only one of several equal calls. If the equal calls
-// stand for any number of calls, their number may remain the same after a success.
+// endAll ends each open call of node k with every outcome, but only one of several equal calls. If
+// the equal calls stand for any number of calls, endAll also considers that their number remains
+// the same after a success.
 func (p *product) endAll(k int) {
 	alike := make(map[string]int)
 	for _, f := range p.nodes[k].open {

@@ -39,8 +39,8 @@ func (a *alphabet) served(sides [2]*Side) {
 	}
 }
 
-// bares returns bare names for tools of server o, chosen so that the policies mention one of the
-// tool's full names.
+// bares returns bare names for tools of server o, chosen so that the policies mention at least one
+// of each tool's full names.
 func (a *alphabet) bares(o toolname.Owner) []string {
 	var all []string
 	for _, name := range a.bases() {
@@ -54,7 +54,7 @@ func (a *alphabet) bares(o toolname.Owner) []string {
 	return list.Sorted(all)
 }
 
-// synthesize returns names that begin with one of the prefixes and that the patterns distinguish.
+// synthesize returns names that begin with any of the prefixes and that the patterns distinguish.
 func (a *alphabet) synthesize(prefixes ...string) []string {
 	if len(a.patterns) == 0 {
 		return nil
@@ -88,8 +88,8 @@ func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
 	}
 }
 
-// supposed adds tools of servers that the names suggest. For example, "sh.bash" and "sh_bash" are
-// names of the tool "bash" if there is a server "sh".
+// supposed adds the tools of servers whose existence is only suggested by the names. For example,
+// "sh.bash" and "sh_bash" are names of the tool "bash" if there is a server "sh".
 func (a *alphabet) supposed() {
 	owners := a.heads(append(a.bases(), instances(a.patterns)...))
 	bares := list.FlatMap(owners, func(o string) []string { return a.bares(toolname.Owner{Upstream: o, Prefix: o + "_"}) })
@@ -123,8 +123,8 @@ func (a *alphabet) heads(names []string) []string {
 	return list.Sorted(all)
 }
 
-// before returns the servers whose name, followed by rest, is a name that the policies mention, and
-// one server whose name is not.
+// before returns those owners that, followed by rest, form a name that the policies mention. It
+// also returns unnamed, which stands for all other servers.
 func (a *alphabet) before(owners []string, rest string) []string {
 	all := []string{unnamed}
 	for _, o := range owners {

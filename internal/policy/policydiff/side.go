@@ -55,14 +55,14 @@ func (s *Side) emptyIfShadow(other *Side) error {
 	return s.compile()
 }
 
-// only builds a policy from the nets that wanted selects, transforming each of them with seen
-// first.
+// only builds a policy from the nets selected by the function wanted, after transforming each of
+// them with the function seen.
 func (s *Side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
 	nets := list.Map(list.Filter(s.nets, wanted), func(n gate.NetInfo) gate.Net { return seen(n.Net) })
 	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})
 }
 
-// yields reports whether a net of this policy can yield.
+// yields reports whether any net of this policy can yield.
 func (s *Side) yields() bool {
 	return slices.ContainsFunc(s.nets, func(n gate.NetInfo) bool { return n.Advisory })
 }
@@ -92,7 +92,7 @@ func sameClass(a, b gate.NetInfo) bool {
 	return a.Advisory == b.Advisory && a.Priority == b.Priority && maps.Equal(a.Recovery, b.Recovery)
 }
 
-// reads reports whether one of the maps gives a name that the net lists or uses in an exemption.
+// reads reports whether any of the maps gives a name that the net lists or uses in an exemption.
 func reads(n gate.NetInfo, maps []gate.Map) bool {
 	return n.Labels != nil && slices.ContainsFunc(maps, func(m gate.Map) bool { return speaksOf(n, m.As) })
 }

@@ -55,7 +55,7 @@ func (s *vocabulary) bases() []string {
 	return list.Sorted(all)
 }
 
-// mentions reports whether the vocabulary contains name or one of its actions.
+// mentions reports whether the vocabulary contains name or any of its actions.
 func (s *vocabulary) mentions(name string) bool {
 	if _, found := slices.BinarySearch(s.names, name); found {
 		return true

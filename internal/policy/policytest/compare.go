@@ -46,7 +46,8 @@ func compare(answer []byte, expect json.RawMessage) *Difference {
 	return nil
 }
 
-// places returns errs with only the keys that compare looks at: line and net.
+// places reduces errs to the places of the errors: the keys line and net, which are all that
+// compare looks at.
 func places(errs any) any {
 	list, ok := errs.([]any)
 	if !ok {

@@ -18,8 +18,8 @@ import (
 )
 
 // Eval reads cases from r, one JSON object per line, and writes their answers to w, one per line
-// and in the same order. Lines end only at LF. If a line is not a case, its answer consists of
-// errors, and the evaluation continues.
+// and in the same order. Only LF ends a line. If a line is not a case, Eval answers it with a list
+// of errors and continues.
 //
 // A line may also have the form {"case": ..., "expect": ...}. If the answer differs from the
 // expected one, the returned Evaluation lists the difference. The returned error is an error

@@ -70,7 +70,7 @@ func (p *parser) test(v config.Value) {
 		"steps":    func(v config.Value) { v.Items("a step", func(v config.Value) { steps = append(steps, v) }) },
 	})
 	switch {
-	case p.root.Faults() > before: // the missing key might be a misspelt one
+	case p.root.Faults() > before: // the key may only seem to be missing because it is misspelt
 	case t.Name == "":
 		v.Fault("the test has no name", "")
 	case p.seen[t.Name]:

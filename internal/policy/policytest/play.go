@@ -236,7 +236,7 @@ func blocksText(blocks []gate.Block) string {
 	return cmp.Or(strings.Join(all, ", "), "no net")
 }
 
-// concerned returns the nets in all that gave a verdict on the call. It modifies all.
+// concerned returns those of the nets that gave a verdict on the call. It modifies the slice all.
 func (d *callOutcome) concerned(all []gate.NetState) []gate.NetState {
 	said := make(map[string]bool)
 	for _, v := range d.said {

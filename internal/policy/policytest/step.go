@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/sandbox"
 )
 
-// step parses a step. The steps before it are in t.
+// step parses a step. t holds the steps before it.
 func (p *parser) step(t *Test, v config.Value) Step {
 	s := Step{Position: v.Position()}
 	settles, called := false, false // whether the step ends an earlier call, and whether it makes a call
@@ -44,7 +44,7 @@ func (p *parser) step(t *Test, v config.Value) Step {
 		},
 	})
 	switch {
-	case p.root.Faults() > before: // the missing key might be a misspelt one
+	case p.root.Faults() > before: // the key may only seem to be missing because it is misspelt
 	case settles && called:
 		v.Fault("a step makes a call or settles one, not both", "write two steps")
 	case settles:

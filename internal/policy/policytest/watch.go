@@ -55,7 +55,7 @@ func (c *watch) net(p *Policy, n gate.NetInfo, dead []string) {
 	c.named(n.Name, n.Maps)
 }
 
-// decided counts the items exercised by a decision.
+// decided counts a hit for each item that a decision exercised.
 func (c *watch) decided(about *callOutcome, d gate.Decision) {
 	for _, name := range about.names {
 		for _, item := range c.maps[name] {

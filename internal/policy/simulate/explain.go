@@ -40,7 +40,7 @@ func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
 	return pipefail.Add(s.result.Policy, *c)
 }
 
-// Before makes a call that succeeds. It returns an error if the call is refused.
+// Before makes a call and lets it succeed. It returns an error if the call is refused.
 func (s *Simulation) Before(c Call) error {
 	call := s.newCall(c, 1)
 	if r, ok := s.session.Call(call, sandbox.Yes).(*gate.Refusal); ok {
@@ -77,7 +77,7 @@ type Explanation struct {
 	Nets     []explainedNet  `json:"nets"`
 	Remedy   []string        `json:"remedy"` // calls that must succeed first; nil if none would help, or if the remedy is unknown
 	Way      string          `json:"way,omitempty"`
-	Why      string          `json:"why,omitempty"` // why the remedy is unknown, if it is
+	Why      string          `json:"why,omitempty"` // why the remedy is unknown; empty if it is known
 	Retry    float64         `json:"retryAfter,omitempty"`
 	Success  []condition     `json:"success,omitempty"` // success conditions of the policy that apply to the call
 
@@ -191,7 +191,8 @@ func (e *Explanation) net(v gate.Verdict) explainedNet {
 	return n
 }
 
-// An exemption is a rule that lists a call but exempts it because of one of its names.
+// An exemption records that a rule lists a call but does not apply to it, because the call has a
+// name that is exempt.
 type exemption struct {
 	rule gate.Position
 	net  string
@@ -210,7 +211,7 @@ func (e *Explanation) exemptions(v gate.Verdict) []exemption {
 	return nil
 }
 
-// names reports whether one of the tools has the given name or is a pattern that matches it.
+// names reports whether any of the tools has the given name or is a pattern that matches it.
 func names(tools []gate.Tool, name string) bool {
 	return slices.ContainsFunc(tools, func(t gate.Tool) bool {
 		return t.Name == name || t.Kind == gate.Glob && toolnet.MatchGlob(t.Name, name)

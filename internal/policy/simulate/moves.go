@@ -61,9 +61,9 @@ func result(word, text string) (number string, says json.RawMessage, err error) 
 	return number, json.RawMessage(written), nil
 }
 
-// latest returns the number of the call that a command refers to. If text is not empty, it gives
-// the number. Otherwise, it is the latest call in the wanted state or, without one, the latest call
-// that has not ended.
+// latest returns the number of the call that a command refers to: the number in text or, if text is
+// empty, the number of the latest call in the state wants. If no call is in that state, it returns
+// the number of the latest call that has not ended.
 func (m *Simulator) latest(wants callState, text string) (int, error) {
 	if text != "" {
 		n, err := strconv.Atoi(text)

@@ -121,8 +121,8 @@ func (m *Simulator) stepsText() []string {
 	return steps
 }
 
-// ended reports whether the step that makes the call also ends it, because move i, just before the
-// end of the call, admitted it.
+// ended reports whether move i admitted the call. If the next move ends the call, the step that
+// makes the call then also ends it.
 func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }
@@ -175,7 +175,7 @@ func (m *Simulator) answered(i, call int) bool {
 	return slices.ContainsFunc(m.moves[i:], func(mv move) bool { return mv.of == call && (mv.word == "approve" || mv.word == "deny") })
 }
 
-// result returns the outcome of a call that ends right after its admission, or "pending".
+// result returns the outcome of the call if the move after move i ends it, and "pending" otherwise.
 func (m *Simulator) result(i, call int) string {
 	if i+1 < len(m.moves) && m.moves[i+1].of == call {
 		if end, ok := endings[m.moves[i+1].word]; ok {

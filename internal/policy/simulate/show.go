@@ -132,7 +132,7 @@ func reason(r *gate.Refusal) string {
 	return blamed(r) + text
 }
 
-// printCallable lists which tools can be called now and which cannot.
+// printCallable prints the tools that can be called now, and those that cannot.
 func (m *Simulator) printCallable() {
 	var now, depends, later []string
 	session := m.of.session

@@ -7,24 +7,25 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 )
 
-// Words in the names of tools that read or write. A tool with a word from showing shows a thing,
-// not only that it exists; one with a word from content shows the contents of a thing. A tool with
-// a word from making also creates new things, so there may be nothing to look at beforehand.
+// Words in tool names. A reading tool whose name contains a word from showing shows a thing, not
+// only that the thing exists; with a word from content, it shows the contents of the thing. A
+// writing tool with a word from making also creates new things, so there may be nothing to look at
+// beforehand.
 var (
 	showing = []string{"read", "view", "cat", "get", "show", "describe"}
 	content = []string{"read", "view", "cat"}
 	making  = []string{"write", "put", "upsert", "save"}
 )
 
-// readersOf returns the tools of the server that show what t changes, or none. It also returns the
-// key that identifies the changed thing in the arguments of t and of these tools, for example
-// "path" or "path as source".
+// readersOf returns the server's tools that show the thing that t changes, if any. It also returns
+// the key that identifies this thing in the arguments of t and of these tools, for example "path"
+// or "path as source".
 func (s *server) readersOf(t tool) (readers []string, key string) {
 	if t.Kind == toolkind.Edit && t.named(making) {
 		return nil, ""
 	}
 	if len(t.Fields.Paths) > 0 {
-		for _, field := range t.Fields.Paths { // use the first field whose content a tool shows
+		for _, field := range t.Fields.Paths { // use the first field whose content any tool shows
 			if readers, key = s.showing(t, field); len(readers) > 0 {
 				return readers, key
 			}
@@ -68,12 +69,12 @@ func (s *server) showing(t tool, field string) (readers []string, key string) {
 	return nil, ""
 }
 
-// showsContent reports whether the tool only reads and its name contains one of the words.
+// showsContent reports whether the tool only reads and its name contains any of the words.
 func (t *tool) showsContent(words []string) bool {
 	return t.Kind.Reads() && t.named(words)
 }
 
-// named reports whether the tool's name contains one of the words.
+// named reports whether the tool's name contains any of the words.
 func (t *tool) named(words []string) bool {
 	return slices.ContainsFunc(toolkind.Words(t.bare), func(w string) bool { return slices.Contains(words, w) })
 }

@@ -105,20 +105,21 @@ func (p *proposal) claim(format string, names []string) {
 	p.claims.lines = append(p.claims.lines, each(format, names)...)
 }
 
-// budget limits the number of calls of the given tools per session.
+// budget adds a rule that limits the number of calls of the given tools per session.
 func (p *proposal) budget(comment string, names []string, count int) {
 	p.group(comment, each("limit %s to "+strconv.Itoa(count)+" per session", names)...)
 	p.claim("prove at-most "+strconv.Itoa(count)+" %s per session", names)
 }
 
-// reads allows read-only tools, but limits how often the same call may be repeated in a row.
+// reads adds rules that allow read-only tools but limit how often the same call may be repeated in
+// a row.
 func (p *proposal) reads(s *server) {
 	p.group(fmt.Sprintf("%s: what only reads passes. The same call %d times in a row means that the agent is stuck.", text.Escape(s.name), inARow+1),
 		each("limit %s to "+strconv.Itoa(inARow)+" in a row", ofKind(s.tools, toolkind.Read, toolkind.Outside))...)
 }
 
-// changes limits reversible changes, and requires that a thing be read before it is changed or
-// removed.
+// changes adds rules that limit reversible changes and require a thing to be read before it is
+// changed or removed.
 func (p *proposal) changes(s *server) {
 	p.budget(text.Escape(s.name)+": changes, with a budget for each session.", ofKind(s.tools, toolkind.Write, toolkind.Edit), changes)
 	looks := statements{comment: text.Escape(s.name) + ": nothing is changed or removed that was not looked at in this session, under the same name."}
@@ -138,8 +139,8 @@ func (p *proposal) changes(s *server) {
 	p.rules = append(p.rules, looks)
 }
 
-// successes defines success for tools whose results do not tell through isError whether a script
-// failed.
+// successes adds statements that define success for tools whose results do not reveal through
+// isError that a script failed.
 func (p *proposal) successes(s *server) {
 	group := statements{comment: text.Escape(s.name) + ": its results do not tell whether a script failed or still runs, so none of these calls counts as a success."}
 	for _, t := range s.tools {
@@ -150,7 +151,7 @@ func (p *proposal) successes(s *server) {
 	p.rules = append(p.rules, group)
 }
 
-// asks requires approval for tools whose effect is irreversible or unclear.
+// asks adds rules that require approval for tools whose effect is irreversible or unclear.
 func (p *proposal) asks() {
 	reasons := []struct {
 		kind    toolkind.Kind
@@ -172,8 +173,8 @@ func (p *proposal) asks() {
 	p.claim("prove never %s without human-approval", all)
 }
 
-// sends limits messages to other people, and requires approval for them once the session may have
-// read untrusted content.
+// sends adds rules that limit messages to other people, and that require approval for them once the
+// session may have read untrusted content.
 func (p *proposal) sends() {
 	names, outside := ofKind(p.tools(), toolkind.Send), ofKind(p.tools(), toolkind.Outside)
 	p.budget("Others get what these send: a budget for each session.", names, sends)
@@ -185,7 +186,8 @@ func (p *proposal) sends() {
 	p.group("Once the session has read what strangers may have written, a person sees what goes out.", lines...)
 }
 
-// pays limits payments, by their sum or, if no argument holds the amount, by their number.
+// pays adds rules that limit payments, by their sum or, if no argument holds the amount, by their
+// number.
 func (p *proposal) pays() {
 	for _, t := range p.tools() {
 		switch {
@@ -203,7 +205,8 @@ func (p *proposal) pays() {
 // such files.
 const secretPath = `/(^|[\/\\])(\.env|\.ssh|\.aws|\.gnupg|\.netrc|\.npmrc|\.kube|id_(rsa|ed25519))/i`
 
-// secrets requires approval for access to files that contain keys and passwords, by whatever tool.
+// secrets adds rules that require approval for access, with any tool, to files that contain keys
+// and passwords.
 func (p *proposal) secrets() {
 	var fields []string
 	for _, t := range p.tools() {
@@ -223,8 +226,8 @@ func (p *proposal) secrets() {
 	p.claims.add("prove never %s without human-approval", class)
 }
 
-// unusedName returns name as a label, with a number appended if a tool has that name. Calls to the
-// tool would otherwise be treated like calls that a map gives the label.
+// unusedName returns name for use as a label, with a number appended if a tool already has that
+// name. Otherwise, calls to that tool would be treated like calls that a map labels.
 func (p *proposal) unusedName(name string) string {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(p.tools(), func(t tool) bool { return strings.EqualFold(t.bare, name) || strings.EqualFold(t.name, name) })

@@ -67,7 +67,8 @@ func (plan *Plan) offer(o Options) error {
 	return nil
 }
 
-// verb returns made if the plan creates the configuration, or changed if it already exists.
+// verb returns the string made if the plan creates the configuration, and the string changed if the
+// configuration already exists.
 func (plan *Plan) verb(made, changed string) string {
 	if plan.made {
 		return made
@@ -84,7 +85,7 @@ func (plan *Plan) argument() string {
 	return " " + plan.agent.Client
 }
 
-// next prints what the user can do after the plan was written.
+// next prints suggestions for what to do once the plan has been written.
 func (plan *Plan) next(say func(format string, args ...any)) {
 	steps := []string{
 		"petrigate connect CLIENT, if no client runs petrigate yet; petrigate connect --list shows them",

@@ -105,7 +105,7 @@ func Amount(field string) bool {
 	return len(words) > 0 && slices.Contains(amountWords, words[len(words)-1])
 }
 
-// hasField reports whether one of the names is that of an argument, ignoring case.
+// hasField reports whether any argument has one of the given names, ignoring case.
 func hasField(raw json.RawMessage, names []string) bool {
 	for field := range readSchema(raw).Properties {
 		if slices.Contains(names, strings.ToLower(field)) {

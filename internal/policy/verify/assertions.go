@@ -80,8 +80,8 @@ type NoFailureLocks struct{ Tool gate.Tool }
 type Each struct{ Of []Assertion }
 
 // NeverAfter claims that once a call of After has been admitted, whatever its outcome, no call of
-// Tool is admitted until a call of one of the tools in Until has succeeded. If Unapproved is set,
-// calls of Tool that need such an approval are allowed.
+// Tool is admitted until a call of any tool in Until has succeeded. If Unapproved is set, calls of
+// Tool that need such an approval are allowed.
 type NeverAfter struct {
 	Tool, After gate.Tool
 	Until       []gate.Tool // tools whose success ends the restriction; if empty, it is permanent

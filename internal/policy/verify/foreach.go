@@ -53,9 +53,9 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 	}
 }
 
-// own reports whether the own value of calls of class s is the tracked value. If a claim is made
-// for each value of a key, the fields of the key hold a call's own value, even if they do not
-// include the call's first field.
+// own reports whether calls of class s have the tracked value as their own value. If a claim is
+// made for each value of a key, a call's own value is in the fields of that key, even if the call's
+// first field is not one of them.
 func (m *prover) own(s *callclass.Class) bool {
 	if m.each == nil {
 		return s.OfItself()
@@ -63,8 +63,8 @@ func (m *prover) own(s *callclass.Class) bool {
 	return s.OfItself(list.Map(m.each.Key, func(c Compared) gate.Field { return c.Field })...)
 }
 
-// Never asks the model whether the query is ever met. If the claim is made for each value of a key,
-// Never restricts the query to calls with a single value.
+// Never is like [explore.Model.Never], which asks whether the query is ever met. If the claim is
+// made for each value of a key, Never restricts the query to calls with a single value.
 func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
 	if m.each == nil {
 		return m.Model.Never(q, nets)
@@ -95,8 +95,8 @@ func (m *prover) Never(q *explore.Query, nets []int) explore.Answer {
 	return explore.Answer{Why: explore.WhyValues}
 }
 
-// ofOneValue reports whether all tagged calls can have the value that is chosen for the run. They
-// cannot if maps require different values.
+// ofOneValue reports whether all tagged calls of the run can have the value that is chosen for the
+// run. They cannot if maps require different values.
 func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	classes := explore.ClassesOf(ms)
 	v := callclass.Common(classes)

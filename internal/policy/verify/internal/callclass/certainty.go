@@ -55,10 +55,10 @@ func (n *Net) exempts(name string) bool {
 		})
 }
 
-// kindsOf returns values that exactly the patterns in set match, one for each combination of
-// properties of their labels. It returns no values if it knows that no such text exists. The
-// patterns in either may match as well, because they make no difference. ok is false if there are
-// too many combinations.
+// kindsOf returns values matched by all patterns in set and by no others, one for each combination
+// of properties of their labels. Patterns in either may match as well, because they make no
+// difference. If no such text can exist, kindsOf returns no values. ok is false if there are too
+// many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {
