@@ -23,13 +23,13 @@ type Agent struct {
 	Lists  [][2]string // tools that take several files, each with the name of the argument that lists the files
 	Patch  [2]string   // tool that takes a patch, and the name of the argument that contains the patch
 
-	// Asides lists, for each tool, the arguments that describe or time a call without changing its
-	// effect. The key "*" stands for every tool. Models choose new values for these arguments in
-	// each call. Arguments that move a call to the background or out of its sandbox change its
-	// effect, so they are not listed.
+	// Asides lists, for each tool, the arguments that only describe a call or affect its timing.
+	// The key "*" stands for every tool. Models choose new values for these arguments in each call.
+	// Arguments that move a call to the background or out of its sandbox change its effect, so they
+	// are not listed.
 	Asides map[string][]string
 
-	Silent      bool // whether the hooks do not report the end of a script
+	Silent      bool // whether the hooks do not report when a script ends
 	TakesScript bool // whether the agent runs a script returned by its hook in place of the original one
 	ShortPrefix bool // whether MCP tools are named mcp_SERVER_TOOL instead of mcp__SERVER__TOOL
 }

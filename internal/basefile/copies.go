@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A CopyError explains why cached copies were returned: a URL could not be read.
+// A CopyError means that cached copies were returned because a URL could not be read.
 type CopyError struct{ Err error }
 
 func (e *CopyError) Error() string {
@@ -22,8 +22,8 @@ func (e *CopyError) Error() string {
 
 func (e *CopyError) Unwrap() error { return e.Err }
 
-// A Copies is a directory with cached copies of bases, each stored when the base was last in force.
-// The caller must verify a copy like the original.
+// A Copies is a directory with cached copies of bases. Each copy was stored when the base was last
+// in force. The caller must verify a copy like the original.
 type Copies struct{ Dir string }
 
 // Read reads the content of the URLs. If one of them cannot be read and all are cached, Read

@@ -9,7 +9,7 @@ import (
 
 // A Demand is a base policy that an administrator requires every configuration to extend.
 type Demand struct {
-	Name    string // required name; empty: any name
+	Name    string // required name; empty means any name
 	Version int    // minimum version
 	Key     string // minisign public key that must have signed the base
 	Digest  string // required digest, if Key is empty

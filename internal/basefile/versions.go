@@ -105,9 +105,9 @@ func checkFollows(known, bases []Seen) error {
 	return nil
 }
 
-// load reads the recorded versions; a missing file has none. It returns an error if Record could
-// not have written the content, because treating the file as empty would allow all versions to be
-// rolled back.
+// load reads the recorded versions. If the file does not exist, load returns none. It returns an
+// error if Record could not have written the content, because treating the file as empty would
+// allow all versions to be rolled back.
 func load(path string) ([]Seen, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

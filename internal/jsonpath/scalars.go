@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Fault tells why a place in a document has no usable scalars.
+// A Fault is the reason why a place in a document has no usable scalars.
 type Fault uint8
 
 const (

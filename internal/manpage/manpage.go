@@ -52,8 +52,8 @@ func (p *Page) Write(w io.Writer) error {
 	return err
 }
 
-// prose writes paragraphs, whose lines man(1) fills again. Indented lines are written as
-// preformatted text.
+// prose writes paragraphs, which man(1) wraps again. Indented lines are written as preformatted
+// text.
 func prose(b *strings.Builder, text string) {
 	for paragraph := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
 		if strings.HasPrefix(paragraph, " ") {

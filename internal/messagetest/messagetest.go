@@ -1,5 +1,5 @@
-// Package messagetest finds error messages in the source of a package that its golden files do not
-// show. Only tests use it.
+// Package messagetest finds error messages in the source of a package that do not appear in the
+// package's golden files. Only tests use it.
 //
 // An error message is a string of at least two words that is passed to a function for creating
 // errors or warnings. In a format string, the verbs match any text. Other strings, such as help
@@ -56,7 +56,7 @@ func CheckCalls(t *testing.T, functions []string, shown string, except map[strin
 	}
 }
 
-// textsOf returns the strings in calls of the given functions, keyed by position.
+// textsOf returns the strings in calls to the given functions, keyed by position.
 func textsOf(file *ast.File, functions []string) map[token.Pos]string {
 	all := make(map[token.Pos]string)
 	ast.Inspect(file, func(n ast.Node) bool {

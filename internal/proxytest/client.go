@@ -170,7 +170,8 @@ func (c *Client) Sendf(template string) (id string) {
 // Call sends a tools/call request and returns its ID.
 func (c *Client) Call(tool, args string) (id string) { return c.CallWith(tool, args, "", "") }
 
-// CallWith is like Call, but adds members to _meta and to params. The latter begin with a comma.
+// CallWith is like Call, but adds members to _meta and to params. The members for params must begin
+// with a comma.
 func (c *Client) CallWith(tool, args, meta, params string) (id string) {
 	name, _ := json.Marshal(tool)
 	id = c.nextID()
@@ -337,7 +338,7 @@ func (c *Client) Resume(last string) {
 	c.requests.Go(func() { c.post(r) })
 }
 
-// Cancel cancels a request in the manner of the leg.
+// Cancel cancels a request in the way that the leg's transport and revision prescribe.
 func (c *Client) Cancel(id string) {
 	if c.Leg.HTTP && c.Leg.Modern {
 		c.mu.Lock()

@@ -19,7 +19,7 @@ import (
 type Flusher struct {
 	used        bool     // Flush has been called before
 	unsupported bool     // the system does not support asynchronous flushes
-	completion  *os.File // eventfd that becomes readable when a flush completes; nil: not yet open
+	completion  *os.File // eventfd that becomes readable when a flush completes; nil until opened
 	context     uintptr
 	request     *iocb
 	event       *ioEvent

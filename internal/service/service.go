@@ -72,13 +72,13 @@ type Manager struct {
 	Log string
 
 	text   func(*Manager, Service) (string, error)
-	encode func(string) []byte // converts the text of the service file to bytes; nil: UTF-8
+	encode func(string) []byte // encodes the service file; nil means UTF-8
 	decode func([]byte) string
 
 	probe        []string // command that fails if no manager is running; it may print the environment of services
 	start        []step
 	stop         []step
-	active       []string // command that fails once the service has stopped; nil: none
+	active       []string // command that fails once the service has stopped; may be nil
 	afterRemoval []step   // steps to run after removing the file
 	logTail      []string
 }
@@ -87,7 +87,7 @@ type Manager struct {
 type step struct {
 	argv    []string
 	lenient bool // whether a failure is ignored
-	retried bool // whether to retry a failed command, because an earlier service may still be stopping
+	retried bool // whether to retry the command if it fails, because the previous service may still be stopping
 }
 
 // Text returns the content of the service file for s. It returns an error if the manager cannot run

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// handle handles a message and returns the response, or nil if there must not be one. The error is
-// nil, errCancelled, [ErrSilent] or [ErrDie].
+// handle handles a message and returns the response, or nil if the message must not be answered.
+// The error is nil, errCancelled, [ErrSilent] or [ErrDie].
 func (s *Server) handle(ctx context.Context, m message, x exchange) ([]byte, error) {
 	if s.opts.Mute {
 		return nil, ErrSilent

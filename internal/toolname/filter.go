@@ -12,7 +12,7 @@ import (
 // tool is filtered out if a pattern in Deny matches it or no pattern in Allow does. Such a tool is
 // not listed and cannot be called.
 type Filter struct {
-	Allow []string // patterns of allowed tools; nil: all tools
+	Allow []string // patterns of allowed tools; nil means all tools
 	Deny  []string
 }
 
