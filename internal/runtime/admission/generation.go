@@ -22,7 +22,7 @@ type Generation struct {
 	PromptsByList bool // a net names a prompt, so unlisted prompts do not exist
 	Shared        bool // a call in one session can change the markings seen by other sessions
 	Timed         bool // a net's marking changes with time
-	Pipefail      bool // add `set -o pipefail` to agents' scripts that would count as evidence with it
+	Pipefail      bool // add `set -o pipefail` to agents' scripts that would then count as evidence
 
 	Files  []audit.File    // source files of the policy
 	Reads  *reading.Reader // selects the parts of arguments and results that are recorded
@@ -62,8 +62,8 @@ func Opaque(n *gate.Net) bool {
 	return n.Validate != nil || n.OnSuccess != nil || n.Labels == nil && (n.Mapper != nil || len(n.Maps) > 0)
 }
 
-// wantsRemedy reports whether to compute a remedy for the refusal. If waiting is enough, the
-// refusal's text says so already and no remedy is needed.
+// wantsRemedy reports whether to compute a remedy for the refusal. No remedy is needed if waiting
+// is enough, because the text of the refusal says so already.
 func (g *Generation) wantsRemedy(r *gate.Refusal) bool { return g.Remedy != nil && r.Retry == 0 }
 
 // IsActive reports whether the net takes part in decisions.

@@ -136,7 +136,7 @@ type SessionInfo struct {
 	Gone    bool      // the owning process has exited, but the session still has open calls
 }
 
-// OpenCall is an admitted call of a session that has not been settled.
+// OpenCall is an admitted call that has not been settled.
 type OpenCall struct {
 	Number  uint64
 	Tool    string

@@ -36,7 +36,7 @@ type Result struct {
 	Rules    []string     // rules that refused the call
 	Outcome  gate.Outcome // outcome of the call; set only for PhaseSettle
 	Failed   bool         // the upstream reported that the tool failed
-	Code     int          // JSON-RPC error code from the upstream or to the client; 0: none
+	Code     int          // JSON-RPC error code received from the upstream or sent to the client; 0: none
 	Err      error
 }
 
@@ -139,7 +139,7 @@ func (w *Watch) decided(c *Call, d Decision, p *deciding) {
 	p.end(result(d))
 }
 
-// result returns the result of a decision phase that led to d.
+// result returns the result to report for a decision phase that ended with the decision d.
 func result(d Decision) Result {
 	switch d := d.(type) {
 	case *Admitted:

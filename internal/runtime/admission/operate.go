@@ -24,8 +24,8 @@ func (a *Admission) Snapshot(ctx context.Context, k Key) (*gate.State, error) {
 	return s, nil
 }
 
-// Fresh returns the state that a new session would have. If all existing sessions belong to the
-// same principal, so does the new one.
+// Fresh returns the initial state of a hypothetical new session. If all existing sessions belong to
+// the same principal, the new session belongs to that principal too.
 func (a *Admission) Fresh(ctx context.Context) (*gate.State, error) {
 	only, several := "", false
 	for s, err := range a.ledger.Sessions(ctx) {
@@ -81,8 +81,8 @@ func (a *Admission) operatorEvent(event string, k Key, call uint64, actor string
 	return []audit.Event{audit.Operator{Time: a.now(), Event: event, Session: k.Session, Call: call, Actor: actor}}
 }
 
-// Stops returns the stops in force, oldest first. If it returns an error, the stops are only those
-// known to this process.
+// Stops returns the stops in force, oldest first. If it also returns an error, the list contains
+// only the stops known to this process.
 func (a *Admission) Stops(ctx context.Context) ([]Stop, error) {
 	if a.kill == nil {
 		return nil, nil

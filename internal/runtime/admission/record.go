@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Begin records that this process has started, and the policy in force. If the ledger keeps one
-// chain per process, the start record includes the heads of the other chains.
+// Begin records the start of this process and the policy in force. If the ledger keeps one chain
+// per process, the start record includes the heads of the other chains.
 func (a *Admission) Begin(ctx context.Context, p audit.Process) {
 	p.Time, p.Event, p.Process = a.now(), "start", a.records.process
 	if l, ok := a.ledger.(interface {
@@ -36,8 +36,8 @@ func (a *Admission) Finish(ctx context.Context) {
 	a.note(ctx, audit.Process{Time: a.now(), Event: "end", Process: a.records.process})
 }
 
-// note records an event. It only logs an error, because calls are refused anyway while the ledger
-// cannot record.
+// note records an event. If that fails, it only logs the error, because calls are refused anyway
+// while the ledger cannot record.
 func (a *Admission) note(ctx context.Context, e audit.Event) {
 	if err := a.Append(ctx, e); err != nil {
 		a.log.Error("recording an event", "event", fmt.Sprintf("%T", e), "error", err)

@@ -89,8 +89,8 @@ func (rb *recordBuilder) refused(v *verdict, d *gate.Refusal) []audit.Event {
 	return entry.events[:]
 }
 
-// fillVerdicts records the nets' verdicts, and which of the nets read more of the call than is
-// recorded.
+// fillVerdicts records the nets' verdicts, and the names of the nets that read more of the call
+// than is recorded.
 func (rb *recordBuilder) fillVerdicts(entry *decisionEntry, g *Generation, verdicts []gate.Verdict) {
 	entry.Nets = slices.Grow(entry.nets[:0], len(verdicts))
 	for _, v := range verdicts {
@@ -151,7 +151,7 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 	}
 }
 
-// would returns the recorded form of an objection by nets in shadow mode.
+// would returns the form in which an objection by nets in shadow mode is recorded.
 func (rb *recordBuilder) would(r *gate.Refusal) *audit.Would {
 	w := &audit.Would{Decision: shadowDecision(r), Kind: string(r.Kind), Reason: bounded(rb.reason(r.Text, r.Kind, r.Blocks))}
 	verdict := audit.VerdictName(gate.Blocked)
@@ -231,7 +231,8 @@ func withoutCode(sentence string, d gate.Doubt) string {
 	return sentence
 }
 
-// withoutValue replaces value in the sentence by the substitute, except within longer words.
+// withoutValue replaces each occurrence of value in the sentence with substitute, unless it is part
+// of a longer word.
 func withoutValue(sentence, value, substitute string) string {
 	if value == "" {
 		return sentence
@@ -291,6 +292,6 @@ func (p *positions) textOf(at gate.Position) string {
 		more = maps.Clone(*known)
 	}
 	more[at] = text
-	p.known.CompareAndSwap(known, &more) // if another goroutine was faster, its map is just as good
+	p.known.CompareAndSwap(known, &more) // another goroutine may have stored its map first, which is just as good
 	return text
 }

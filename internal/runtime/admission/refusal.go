@@ -43,11 +43,11 @@ type Block struct {
 	Reason string `json:"reason"`
 }
 
-// Remedy describes what makes a refused call possible. The zero value means unknown.
+// Remedy describes what would make a refused call possible. The zero value means unknown.
 type Remedy struct {
 	Text  string   // sentence for the model
 	Steps []string // names of the calls that must succeed, in order
-	None  bool     // no calls in this session help
+	None  bool     // no calls in this session would help
 }
 
 // raw returns the remedy as JSON for [Facts].Remedy.

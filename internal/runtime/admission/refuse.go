@@ -30,7 +30,7 @@ func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 	return out
 }
 
-// Deny refuses a call that q asked about because it did not get a person's consent. consent is the
+// Deny refuses the call that q asked about, because no person has consented to it. consent is the
 // answer to record, or nil if there was no answer.
 func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string, consent *Consent) *Refused {
 	r := Refuse(string(gate.KindApproval), text)
@@ -52,8 +52,8 @@ func (a *Admission) Refused(ctx context.Context, c *Call, r *Refused) {
 // first few sentences. The facts contain all reasons.
 const maxReasons = 2
 
-// Text returns the text of a refusal: the reason given by each net, without duplicates, followed by
-// the net's rule and the calls that hold the missing tokens.
+// Text returns the text of a refusal: the reason given by each net, without duplicates, each
+// followed by the net's rule and the calls that hold the missing tokens.
 func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string {
 	if len(r.Blocks) == 0 {
 		return r.Text
@@ -129,7 +129,7 @@ func (a *Admission) logRefusal(c *Call, r *Refused) {
 
 // recordRefusal records a refusal that leaves the state of the nets unchanged.
 func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, names []gate.Name, consent *Consent) {
-	if r.Facts.Decision != "ask" { // asking a person is not logged again each time the client retries
+	if r.Facts.Decision != "ask" { // a question to a person is not logged again each time the client retries
 		a.logRefusal(c, r)
 	}
 	if !a.ledger.Records() {

@@ -11,10 +11,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Settle records the outcome of an admitted call and changes the nets' markings accordingly. by
-// names who settled the call; it is empty if the outcome follows from the upstream's result. Only
-// the first success or failure counts. The call stays open and produces no token if the outcome is
-// unknown, or as long as it cannot be recorded.
+// Settle records the outcome of an admitted call and changes the nets' markings accordingly. The
+// argument by identifies who settled the call; it is empty if the outcome follows from the
+// upstream's result. Only the first success or failure counts. The call stays open and produces no
+// token if the outcome is unknown, or as long as it cannot be recorded.
 func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string) {
 	a.StageEnd(ctx, t, e, by).Wait()
 }
@@ -53,10 +53,10 @@ type Settling struct {
 
 	policy   *gate.Policy
 	end      gate.End
-	ended    gate.PreparedEnd // end, prepared for policy
+	ended    gate.PreparedEnd // the field end, prepared for the policy in the field policy
 	entry    outcomeEntry
 	events   []audit.Event                     // events to record with the settlement
-	run      func(*gate.State) (Change, error) // s.step, stored to avoid allocating the method value again
+	run      func(*gate.State) (Change, error) // the method value s.step, kept to allocate it only once
 	repeated bool                              // an earlier attempt failed
 	retry    time.Time                         // do not stage the settlement again before this time
 }

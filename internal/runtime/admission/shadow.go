@@ -36,17 +36,18 @@ type Counts struct {
 	Would          []Would // the individual answers, most frequent first
 }
 
-// counts counts the answers of nets in shadow mode, per session and in total. The zero value is
-// empty and ready to use.
+// counts holds the numbers of answers by nets in shadow mode, per session and in total. The zero
+// value is empty and ready to use.
 type counts struct {
 	mu       sync.Mutex
 	all      Tally // total over all sessions, including ended ones
 	sessions map[string]*Tally
 }
 
-// A Tally counts answers of nets in shadow mode. The zero value is empty and ready to use.
+// A Tally counts the answers that nets in shadow mode would have given. The zero value is empty and
+// ready to use.
 type Tally struct {
-	Most int // maximum number of distinct answers to keep; others are only added to the totals; 0: 1000
+	Most int // maximum number of distinct answers to keep; any others count only toward the totals; 0: 1000
 
 	refused, asked int
 	answers        map[string]*Would // keyed by tool, kind and nets

@@ -23,9 +23,9 @@ type Switched struct {
 	Already bool   // nothing had to be changed
 	Left    []Stop // stops that are now in force, oldest first
 
-	// Alone is the reason why the change could not be stored, so that only this process knows of
-	// it. A new stop will be stored as soon as possible. An ended stop might still be in the
-	// database if the database did not answer.
+	// Alone, if not nil, is the reason the change could not be stored; only this process then knows
+	// of the change. A new stop will be stored as soon as possible. An ended stop might still be in
+	// the database if the database did not answer.
 	Alone error
 }
 
@@ -35,8 +35,8 @@ type Switch interface {
 	// does not block.
 	Stopped(session string) *Stop
 
-	// Stops returns the stops in force, oldest first. If it returns an error, the stops are only
-	// those known to this process.
+	// Stops returns the stops in force, oldest first. If it also returns an error, the list
+	// contains only the stops known to this process.
 	Stops(ctx context.Context) ([]Stop, error)
 
 	// Set adds the stop s if on is true. Otherwise it ends the stop for s.Session, or the stop for

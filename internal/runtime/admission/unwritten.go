@@ -13,7 +13,7 @@ import (
 )
 
 // maxUnwritten is the maximum number of settlements to keep. Calls are not admitted while the
-// ledger fails, so only calls that were in flight can add to it.
+// ledger fails, so only calls that were already in flight can add settlements.
 const maxUnwritten = 10_000
 
 // retryAfter is the delay before retrying a settlement that the ledger rejected although it was
@@ -35,7 +35,7 @@ type Unwritten struct {
 	ends []*Settling
 }
 
-// add adds a settlement. It reports false if there are too many already.
+// add adds a settlement. It returns false if there are too many already.
 func (u *Unwritten) add(s *Settling) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -58,7 +58,7 @@ func (u *Unwritten) all() []*Settling {
 	return slices.Clone(u.ends)
 }
 
-// drop removes the written settlements.
+// drop removes the settlements that the ledger has now stored.
 func (u *Unwritten) drop(written map[*Settling]bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

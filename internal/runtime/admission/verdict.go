@@ -18,7 +18,7 @@ type verdict struct {
 	decision   gate.Decision
 	entry      decisionEntry
 	refused    *Refused    // answer to the caller if the nets refuse the call
-	state      *gate.State // state when the call was refused; nil if no remedy is wanted
+	state      *gate.State // state in force when the call was refused; nil if no remedy is wanted
 }
 
 // addRemedy adds a remedy for r to the answer.

@@ -9,7 +9,7 @@ import (
 // A limit bounds the requests of one session, one principal, or all callers together. A call that
 // exceeds a limit is refused without asking a person; other callers are not affected.
 type limit struct {
-	waiting int // number of requests that are pending, or approved and unused
+	waiting int // number of requests that are pending, or approved but not used yet
 	recent  int // number of unapproved requests opened within the last minute
 	bytes   int // total size of the waiting calls
 	denied  int // number of remembered denials
@@ -92,7 +92,8 @@ func (q *Request) room(n int) bool {
 }
 
 // weight returns the memory that q uses with the given number of waiting calls: the message of each
-// call and the copies that q keeps. A q without copies keeps one message alive itself.
+// call and the copies that q keeps. If q has no copies, it points into a message and keeps that
+// message alive even without a waiting call.
 func (q *Request) weight(waiters int) int {
 	switch {
 	case !q.live():

@@ -82,7 +82,8 @@ func (o *Options) rejection(q *Request, person string, said Rejection) *Rejected
 	return &RejectedError{said, q.record()}
 }
 
-// isOwn reports whether the person is the calling principal, either by name or by configuration.
+// isOwn reports whether the person is the calling principal, judging by the name or by the
+// configuration.
 func (o *Options) isOwn(q *Request, person, actor string) bool {
 	principal := q.question.Call.Principal
 	own := principalName(principal)

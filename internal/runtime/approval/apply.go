@@ -46,8 +46,8 @@ func (t *requests) apply(q *Request, d Progress, version int64) {
 	}
 }
 
-// learn applies a row from the store. If ended is true, it even adds an unknown request that has
-// ended.
+// learn applies a row from the store. An unknown request is added only if it is in force or ended
+// is true.
 func (t *requests) learn(row backend.Approval, ended bool, now time.Time) error {
 	q := t.byID[row.ID]
 	if q != nil && row.Version <= q.version && now.Before(row.Expires) {

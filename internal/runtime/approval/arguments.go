@@ -28,7 +28,7 @@ type Pin struct {
 	Value  string // beginning of the value, for display
 }
 
-// An arguments holds the arguments of a call for comparison with a grant.
+// arguments holds the arguments of a call for comparison with a grant.
 type arguments struct {
 	doc   []byte
 	shape string // hash of the paths and kinds of all members; empty if the arguments cannot be compared
@@ -50,8 +50,8 @@ func readArguments(c Call) arguments {
 	return arguments{doc, audit.HashOf(strings.Join(slices.Sorted(maps.Keys(members)), "\n"))}
 }
 
-// addShape adds the path and kind of value, found at the path at, and of all values in it. All
-// elements of an array share one path.
+// addShape adds the path and the kind of value, and those of all values inside it. The argument at
+// is the path of value. All elements of an array share one path.
 func addShape(into map[string]bool, at string, value []byte) {
 	kind := rawjson.Kind(value)
 	if kind == 'f' {
@@ -124,8 +124,8 @@ func (a arguments) match(pins []Pin) bool {
 }
 
 // canonical appends the canonical form of value: no white space, sorted members, minimally escaped
-// strings, numbers unchanged. ok is false if a value that some JSON parsers tell apart from it
-// could have the same form.
+// strings, numbers unchanged. ok is false if a value that some JSON parsers read differently could
+// have the same form.
 func canonical(to, value []byte) (_ []byte, ok bool) {
 	switch rawjson.Kind(value) {
 	case '{':

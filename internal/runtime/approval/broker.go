@@ -12,8 +12,8 @@ import (
 )
 
 // A Broker manages approval requests. It ensures, under its lock, that each approval is used only
-// once. It limits the number and memory of requests per session, per principal and in total. It is
-// safe for concurrent use.
+// once. It limits the number of requests and the memory they use, per session, per principal and in
+// total. It is safe for concurrent use.
 type Broker struct {
 	options Options
 	grants  Grants
@@ -111,7 +111,7 @@ func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool
 func (b *Broker) addStored(q *Request, d Progress, version int64) *Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if known := b.requests.byID[q.ID]; known != nil { // meanwhile read from the store
+	if known := b.requests.byID[q.ID]; known != nil { // the request has been read from the store in the meantime
 		b.requests.reclaim(known)
 		known.waiters++
 		b.requests.accounts.recharge(known)
@@ -130,7 +130,7 @@ func (b *Broker) Refresh(ctx context.Context) {
 	}
 }
 
-// learn applies rows from the store and returns those that have expired. If ended is true, it even
+// learn applies rows from the store and returns those that have expired. If ended is true, it also
 // adds unknown requests that have ended.
 func (b *Broker) learn(rows []backend.Approval, ended bool) (over []backend.Approval) {
 	b.mu.Lock()
@@ -153,8 +153,8 @@ func (b *Broker) learn(rows []backend.Approval, ended bool) (over []backend.Appr
 	return over
 }
 
-// An amendment computes a change to a request, which is nil if unknown. It is called with Broker.mu
-// held. It returns the request's new progress, or false if nothing changes.
+// An amendment computes a change to a request; the request is nil if it is unknown. It is called
+// with Broker.mu held. It returns the request's new progress, or false if nothing changes.
 type amendment func(*Request) (d Progress, ok bool, err error)
 
 // amend changes the request with the given ID. If there is a store, the store must first accept the
@@ -303,7 +303,7 @@ func (b *Broker) Used(q *Request, ok bool) {
 	defer b.mu.Unlock()
 	switch {
 	case !q.live():
-	case !ok && q.refused: // refused even after it was read again
+	case !ok && q.refused: // refused again after q was read again
 		b.requests.finish(q, Expired)
 	case !ok:
 		q.stale, q.refused = true, true
@@ -322,8 +322,7 @@ func (b *Broker) unclaim(id string, end func(*Request)) {
 	}
 }
 
-// Approves reports whether the person at the client has approved q although q needs further
-// approvers.
+// Approves reports whether the person at the client has approved q, even if q needs more approvers.
 func (b *Broker) Approves(q *Request) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -347,7 +346,7 @@ func (b *Broker) removeChannel(q *Request, channel string) bool {
 }
 
 // Show reports whether the caller should show q to the client. If several calls share a request,
-// only the first caller shows it. Once gone is closed, another caller can take over.
+// only the first caller shows it. When gone is closed, another caller can take over.
 func (b *Broker) Show(q *Request) (first bool, gone <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -357,7 +356,8 @@ func (b *Broker) Show(q *Request) (first bool, gone <-chan struct{}) {
 	return first, q.shown
 }
 
-// Unshow records that the prompt disappeared when the call that showed it ended.
+// Unshow records that the client no longer shows the prompt for q, because the call that showed it
+// has ended.
 func (b *Broker) Unshow(q *Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

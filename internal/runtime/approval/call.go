@@ -11,16 +11,16 @@ import (
 
 // A Call is the call that a person is asked about, with exactly the values to be forwarded.
 type Call struct {
-	Upstream, Tool  string // the upstream's name, and its name for the tool
+	Upstream, Tool  string // name of the upstream, and the upstream's name for the tool
 	Arguments       []byte // arguments as received, or as displayed if in a [Record]; may be empty
 	Size            int    // size of the forwarded arguments
 	SHA256          string // hash of the forwarded arguments
 	Beside, Meta    []byte // other objects to forward; may be nil
 	Session, Client string
 	Principal       string
-	Ignored         []string `json:",omitempty"` // arguments that can have other values when the approval is used
+	Ignored         []string `json:",omitempty"` // arguments that are allowed to have changed when the approval is used
 
-	Own     bool `json:",omitempty"` // the tool is an agent's own; Upstream is the agent, which asks through its hook
+	Own     bool `json:",omitempty"` // the tool is built into an agent; Upstream is the agent, which asks through its hook
 	Dropped bool // the contents were removed because the call can no longer run
 
 	// Set by the broker.

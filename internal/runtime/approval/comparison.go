@@ -17,9 +17,9 @@ type Comparison struct {
 	Approval  string    // ID of that call's approval
 	At        time.Time // time of that call's approval
 	Redefined bool      // the tool's definition has changed since then
-	TooLong   bool      // not compared, because the arguments of one of the calls are longer than maxCompared
+	TooLong   bool      // the arguments were not compared, because those of one call are longer than maxCompared
 	Changes   []Change
-	More      int // number of changes not listed
+	More      int // number of changes left out of Changes
 }
 
 // A Change is a change to the value of an argument, as displayed.

@@ -112,7 +112,7 @@ func (s *Grants) EndSession(session string) error {
 	return failed
 }
 
-// use looks for a grant that approves q and counts its use.
+// use looks for a grant that approves q and, if it finds one, counts the use.
 func (s *Grants) use(q *Request) (g Grant, ok bool, err error) {
 	candidates := s.candidates(q)
 	if len(candidates) == 0 {
@@ -166,7 +166,7 @@ func (s *Grants) count(g Grant) (bool, error) {
 	return false, nil // too much contention: ask a person instead
 }
 
-// apply replaces a grant by a newer version.
+// apply stores the given version of a grant unless the known version is at least as new.
 func (s *Grants) apply(g Grant, version int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,8 +22,8 @@ type approvedCall struct {
 // A principalTool identifies a tool as used by a principal.
 type principalTool struct{ principal, tool string }
 
-// A lastApproved holds the last approved call of each tool by each principal, oldest first. The
-// zero value is empty. It is guarded by Broker.mu.
+// lastApproved holds the last approved call of each tool by each principal, oldest first. The zero
+// value is empty. It is guarded by Broker.mu.
 type lastApproved struct{ calls []*approvedCall }
 
 // add records the call of q, which has just been approved.

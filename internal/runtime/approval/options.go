@@ -14,8 +14,8 @@ type Options struct {
 	Now      func() time.Time
 	Mask     Mask // hides values from people; may be nil
 
-	Self   bool              // callers can approve their own calls
-	People map[string]string // maps people to the principals they are
+	Self   bool              // callers may approve their own calls
+	People map[string]string // maps the names of people to the principals that they call as
 
 	// Answered is called, with the broker's lock held, when a request stops being pending. It may
 	// be nil.

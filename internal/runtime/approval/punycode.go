@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// punycodeHost converts a host name to its ASCII form (RFC 3492). Apart from folding case it does
-// not normalize the name, which is good enough to tell it from a look-alike.
+// punycodeHost converts a host name to its ASCII form (RFC 3492). It folds case but does not
+// otherwise normalize the name, which is enough to distinguish it from a look-alike.
 func punycodeHost(host string) string {
 	labels := strings.Split(strings.ToLower(host), ".")
 	for i, label := range labels {

@@ -10,7 +10,7 @@ import (
 
 // A Question is what a person is asked.
 type Question struct {
-	Call  Call // long parts are removed once the request has ended
+	Call  Call // the long parts are removed once the request has ended
 	Steps []gate.Step
 	Since *Comparison `json:",omitempty"` // comparison with the last approved call; nil if none is known
 }

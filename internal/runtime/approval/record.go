@@ -19,7 +19,7 @@ type Record struct {
 // A RejectedError reports an answer that was rejected and must be recorded.
 type RejectedError struct {
 	Rejection Rejection
-	Record    Record // the request at the time
+	Record    Record // snapshot of the request at the time of the rejection
 }
 
 // Error returns the reason for the rejection.

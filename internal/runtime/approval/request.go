@@ -30,7 +30,7 @@ type Request struct {
 	progress  Progress
 	open      []string      // channels that have shown the request
 	waiters   int           // number of calls waiting for the answer
-	shown     chan struct{} // not nil while the session's client is showing the request; then closed
+	shown     chan struct{} // set while the session's client is showing the request, and closed afterward
 	charged   int           // bytes charged to the accounts
 	version   int64         // version in the store or, without a store, the number of changes
 	parked    bool          // a call was told to come back for the answer

@@ -23,7 +23,7 @@ type requests struct {
 
 	last lastApproved
 
-	changed chan struct{} // closed at the next change to a request; nil without waiters
+	changed chan struct{} // closed at the next change to a request; nil if nobody is waiting for a change
 }
 
 // answerable returns nil if q can be answered through the channel, or else the reason it cannot. It

@@ -74,7 +74,7 @@ func (t *requests) finish(q *Request, s State) {
 	if q.progress.Answer.State == Pending {
 		t.wake(q, s)
 	}
-	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.WasUnasked() { // not a denial: a person approved, or no person was asked
+	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.WasUnasked() { // not a denial: the request was approved and used, or was withdrawn before anyone was asked
 		t.uncountRecent(q)
 	}
 	now := t.options.Now()

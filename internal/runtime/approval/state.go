@@ -59,7 +59,7 @@ type Answer struct {
 	Grant     string `json:",omitempty"` // ID of the grant that approved the request; empty if a person did
 }
 
-// An approver is one person, to the extent that the channels can tell people apart.
+// An approver is a person who has approved a request, as far as the channels can tell people apart.
 type approver struct {
 	Client bool   `json:",omitempty"` // the person at the client
 	Person string `json:",omitempty"` // another person, identified by the channel

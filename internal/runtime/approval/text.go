@@ -81,7 +81,7 @@ func writeBeside(b *strings.Builder, what string, object []byte) {
 	fmt.Fprintf(b, "\n%s:\n%s", what, indented(object))
 }
 
-// writeSince writes how the arguments differ from those of the last approved call.
+// writeSince describes how the arguments differ from those of the last approved call.
 func (s Record) writeSince(b *strings.Builder, now time.Time) {
 	c := s.Since
 	if c == nil {

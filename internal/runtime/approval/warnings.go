@@ -53,7 +53,7 @@ func plural(n int, one, many string) string {
 // A warner collects warnings.
 type warner struct {
 	list   []string
-	more   bool   // warnings were left out
+	more   bool   // there were more warnings than list contains
 	hidden int    // number of hidden characters
 	which  []rune // some of the hidden characters
 	spaces int    // length of the longest run of spaces and newlines
