@@ -11,12 +11,12 @@ import (
 	"github.com/petrigate/petrigate/internal/pin"
 )
 
-// defaultHolds contains hold times for clients that are known to wait longer than most. They apply
-// unless the configuration sets a hold time. The general default of 45 s is meant for all other
-// clients: most of them end a call after 60 s, which for some includes a slow start. The map is
-// read-only.
+// defaultHolds holds the hold times of clients that are known to wait longer than most. They apply
+// unless the configuration sets a hold time. All other clients get the general default of 45 s,
+// because most of them end a call after 60 s, and for some, those 60 s include a slow start. The
+// map is read-only.
 var defaultHolds = map[string]time.Duration{
-	"claude-code":            100 * time.Second, // client without an effective limit; moves a call to the background after 2 min
+	"claude-code":            100 * time.Second, // client without an effective time limit; moves a call to the background after 2 min
 	"gemini-cli-mcp-client*": 100 * time.Second, // client that ends a call after 10 min and cannot show a question
 }
 
@@ -80,8 +80,8 @@ var checkPIN = accept(func(text string) bool {
 type Approval struct {
 	Channels []string      // some of "elicit", "url", "web", "cli" and "webhook", in order; all of them are used at the same time
 	Hold     time.Duration // how long a call waits before it is parked; see [Approval.HoldFor]
-	Expire   time.Duration // how long an approval request can be answered, and an approval used
-	Cooldown time.Duration // how long the same call is refused after it was denied
+	Expire   time.Duration // how long an approval request can be answered, and how long an approval can be used
+	Cooldown time.Duration // how long after a denial the same call is refused
 	Mask     []string      // names of fields, or paths that begin with "$.", whose values approvers do not see
 
 	Ignore []string `json:",omitempty"` // arguments that are not part of a call's identity, in the form TOOL.FIELD

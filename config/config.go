@@ -79,7 +79,7 @@ type Config struct {
 	TextOnly   bool     `json:"-"`
 	References []string `json:"-"` // if TextOnly is set, the ${...} and environment files that were not looked up
 
-	secrets func() []string // returns the secrets; being a function, it does not reveal them when the Config is printed
+	secrets func() []string // returns the secrets; a function, so that printing the Config does not reveal them
 
 	origin // provides the method Of for the positions of top-level values
 }

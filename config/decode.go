@@ -51,8 +51,8 @@ func (v Value) Flag() (on, ok bool) { return v.text == "true", v.is(boolKind) }
 // Count reads a non-negative whole number.
 func (v Value) Count() (int, bool) { return whole(0, math.MaxInt32)(v) }
 
-// whole returns a function that reads a whole number from least to most, without a sign and as
-// written in JSON.
+// whole returns a function that reads a whole number between least and most, written without a sign
+// and as in JSON.
 func whole(least, most int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
 		if !v.is(numberKind) {
@@ -113,8 +113,8 @@ var units = []struct {
 	bytes int64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}}
 
-// size returns a function that reads a number of bytes with a unit. The size must be at least least
-// and less than 2 GiB.
+// size returns a function that reads a number of bytes with a unit, not smaller than least and less
+// than 2 GiB.
 func size(least int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
 		n, ok := sizeUpTo(int64(least), math.MaxInt32)(v)
@@ -122,7 +122,7 @@ func size(least int) func(Value) (int, bool) {
 	}
 }
 
-// sizeUpTo returns a function that reads a number of bytes with a unit, from least to most.
+// sizeUpTo returns a function that reads a number of bytes with a unit, between least and most.
 func sizeUpTo(least, most int64) func(Value) (int64, bool) {
 	return func(v Value) (int64, bool) {
 		if !v.requireUnit("MiB") {
@@ -183,8 +183,8 @@ func (v Value) setting() (string, bool) {
 // valid. what names the key, and shown is the string as written in the file.
 type check func(what, shown, text string) (msg, hint string)
 
-// accept returns a check that accepts a string if valid returns true. Otherwise, the problem is msg,
-// where %[1]s stands for the key and %[2]s for the string as written.
+// accept returns a check that accepts text if valid(text) is true. Otherwise, the message is msg,
+// with %[1]s replaced by the key and %[2]s by the string as written.
 func accept(valid func(text string) bool, msg, hint string) check {
 	return func(what, shown, text string) (string, string) {
 		if valid(text) {
@@ -264,8 +264,8 @@ func each[T any](read func(Value) (T, bool)) func(Value) ([]T, bool) {
 	}
 }
 
-// mapOf returns a function that reads a mapping whose keys users choose. It reads each value with the
-// function read. In messages, the name of a value is its key after the prefix.
+// mapOf returns a function that reads a mapping with keys chosen by users, using read for each
+// value. In messages, a value is named by prefix followed by its key.
 func mapOf[T any](prefix string, read func(Value) (T, bool)) func(Value) (map[string]T, bool) {
 	return func(v Value) (map[string]T, bool) {
 		all := make(map[string]T, len(v.fields))

@@ -31,14 +31,14 @@ func readFile(path string, limit int64) ([]byte, error) {
 
 var errTooLarge = errors.New("the file is too large")
 
-// writable reports whether users other than the file's owner and group can write to it. On Windows,
-// where file modes are synthesized, it returns false.
+// writable reports whether anyone besides the file's owner and group can write to the file. On
+// Windows, where file modes are synthesized, it returns false.
 func writable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().Perm()&0o002 != 0 && runtime.GOOS != "windows"
 }
 
-// cause returns a file system error without its path, which the message already contains.
+// cause strips the path from a file system error, because the message already contains it.
 func cause(err error) error {
 	if path, ok := errors.AsType[*os.PathError](err); ok {
 		return path.Err

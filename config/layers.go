@@ -68,7 +68,8 @@ func (l *layers) scalar(name string) func(Value) {
 	}
 }
 
-// section reads a section, which contains scalars and the keys in others.
+// section reads a section. It adds the section's scalars to the keys in others and decodes all of
+// them.
 func (l *layers) section(v Value, others Keys) {
 	for name := range scalars {
 		if section, key, _ := strings.Cut(name, "."); section == v.key.text {
@@ -88,7 +89,7 @@ func (l *layers) fileOnly(name string, read func(Value)) func(Value) {
 }
 
 // trackFaults returns a decoder function for a section whose settings are later checked against
-// each other. It records whether the section has errors, which prevents that check.
+// each other. It records whether the section has errors; if so, that check is skipped.
 func (l *layers) trackFaults(read func(Value)) func(Value) {
 	return func(v Value) {
 		before := v.Faults()

@@ -71,7 +71,8 @@ func Load(o Options) (*Config, error) {
 }
 
 // Bare returns the configuration of a proxy without a configuration file: the defaults, overridden
-// by the environment and the flags. It extends no base policies, so Bare fails if one is required.
+// by the environment and the flags. Such a configuration extends no base policies, so Bare fails if
+// one is required.
 func Bare(o Options) (*Config, error) {
 	if err := o.checkRequired("", nil); err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ type Transition struct {
 }
 
 // A Map is an element of [Net.Map]. Exactly one of Word, Pattern, Runs, Reads, Writes and When is
-// set. With When, Field is empty.
+// set. If When is set, Field is empty.
 type Map struct {
 	Tool     string
 	Field    string // name of an argument, or a path that begins with "$."

@@ -142,7 +142,7 @@ func readServerType(v Value) (string, bool) {
 	return text, ok && v.passes(text, checkWord([]string{"stdio", "http", "sse"}))
 }
 
-// values returns a function that reads a map from names to strings: env or headers.
+// values returns a function that reads a map from names to strings, as used for env and headers.
 func values(check func(key, value string) string) func(Value) (map[string]string, bool) {
 	return func(v Value) (map[string]string, bool) {
 		all := make(map[string]string, len(v.fields))

@@ -50,8 +50,8 @@ func (s *source) faultAtPosition(p Position, msg, hint string) {
 	s.errs = append(s.errs, diag.At(p, msg, hint))
 }
 
-// warn records that a value is allowed but probably a mistake. If n is nil, the value does not come
-// from the file.
+// warn records a warning about a value that is allowed but probably a mistake. If n is nil, the
+// value does not come from the file.
 func (s *source) warn(n *node, msg, hint string) {
 	switch {
 	case n == nil:

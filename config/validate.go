@@ -6,7 +6,7 @@ import (
 )
 
 // A Validator is an element of [Net.Validate]: a condition that calls must meet if the net gates
-// them under one of the tool names.
+// them under any of the names in Tools.
 type Validator struct {
 	Tools    []string
 	Require  Expression

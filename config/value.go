@@ -58,8 +58,8 @@ func (v Value) Position() Position { return v.position(v.node) }
 // Fault records a mistake in the value, with a hint on how to correct it.
 func (v Value) Fault(msg, hint string) { v.faultAt(v.node, msg, hint) }
 
-// Fields decodes a mapping with the functions in known. It reports every other key, and returns
-// whether there was no problem.
+// Fields decodes a mapping with the functions in known. It reports every other key as a mistake,
+// and returns true if there were no mistakes.
 func (v Value) Fields(known Keys) (ok bool) {
 	before := v.Faults()
 	if v.visit != nil {
@@ -163,7 +163,7 @@ func (v Value) unsupported() { v.faultAt(v.key, v.what+" is not supported yet", 
 // as returns v with another name for messages.
 func (v Value) as(what string) Value { return Value{v.decoder, v.node, v.key, what, false} }
 
-// needs reports the named keys that are missing from a mapping.
+// needs reports an error for each of the given keys that the mapping lacks.
 func (v Value) needs(names ...string) {
 	for _, name := range names {
 		if v.kind == mapKind && v.get(name) == nil {
@@ -180,8 +180,8 @@ func (v Value) requireUnit(unit string) bool {
 	return v.kind != numberKind
 }
 
-// requires reports the named keys that are missing from a section, at the position of the section's
-// key.
+// requires reports an error, at the position of the section's key, for each of the given keys that
+// the section lacks.
 func (v Value) requires(example string, keys ...string) {
 	for _, key := range keys {
 		if v.get(key) == nil {

@@ -24,7 +24,7 @@ type Hidden struct {
 // that any of them blocks is hidden.
 type Conflict struct {
 	Winner string   // the highest-ranking net that does not yield; empty if all yield
-	Nets   []string // the conflicting nets, ranked by priority, then by fewer allowed tools, then by name
+	Nets   []string // the conflicting nets, ranked by priority, then by number of allowed tools (fewest first), then by name
 	Yields []string // the advisory nets among Nets that yield
 }
 

@@ -95,8 +95,8 @@ func (j *judgement) judge(f *finding) {
 	j.blocked, j.manual = j.blocked || f.kind == Blocked, j.manual || f.manual
 }
 
-// now returns n's state at the time of the call. If data is the state for one value of the key,
-// base is the net's default state.
+// now brings n's state up to the time of the call and returns it. If data is the state for one
+// value of the key, base is the net's default state.
 func (j *judgement) now(n *net, key string, data, base *NetData) *NetData {
 	moved := n.advanced(data, base, j.call.Time)
 	if moved != data {
@@ -194,7 +194,7 @@ func (j *judgement) evaluateShadow(w world) *judgement {
 func (f *finding) choose(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.listing.Spared(f.labels)
-	observes, forbids := false, false // whether an observer and whether another transition was chosen
+	observes, forbids := false, false // whether an observer was chosen, and whether any other transition was
 	for i := range f.labels {
 		lists, free := f.net.listing.Lookup(&f.labels[i], spared)
 		if free {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// maxTicks limits the clock firings in one step. A net that lags further behind blocks until later
-// steps have caught up.
+// maxTicks is the maximum number of clock firings in one step. A net that has fallen further behind
+// blocks calls until later steps have caught up.
 const maxTicks = 1000
 
 // Tick returns the change that advances the active nets of s to time t; see [Session.Tick].
@@ -117,7 +117,7 @@ func (n *net) nextTick(d *NetData) (k int, due time.Time) {
 	return k, due
 }
 
-// waitFor returns how long after t the clock will enable one of the transitions in lists. It gives
+// waitFor returns how long after t the clock will enable any of the transitions in lists. It gives
 // up after a limited number of ticks.
 func (n *net) waitFor(d *NetData, t time.Time, lists []int) (time.Duration, bool) {
 	if len(n.timed) == 0 || t.IsZero() || n.candidate(lists, d, false) >= 0 {

@@ -99,7 +99,7 @@ type judgement struct {
 	room     []choice // empty slice with capacity for the choices of the next net
 	blocked  bool
 	manual   bool
-	known    bool       // whether an active net gates, or lists as free, a name that the call certainly has
+	known    bool       // whether an active net gates, or lists as free, a name that the call is certain to have
 	replayed bool       // whether the call was made regardless of the verdicts
 	offered  []Call     // tools that can be called; nil means those in the state
 	world    world      // the world to evaluate; the zero value is acting
@@ -123,8 +123,8 @@ type world uint8
 
 const (
 	acting   world = iota // selects the nets that enforce
-	enforced              // selects the nets in shadow mode, in their state as if they had blocked calls
-	actual                // selects the nets in shadow mode, in their state after all calls made, as far as possible
+	enforced              // selects the nets in shadow mode, in the state they would be in if they had blocked calls
+	actual                // selects the nets in shadow mode, in the state that reflects all calls made, as far as possible
 )
 
 // names returns the names that the policy and the evaluated nets give to the call.
@@ -170,7 +170,7 @@ func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
 	if g != nil {
 		g, asked = s.checkGrant(g, j.call)
 	}
-	if id := j.call.ID; id != "" && s.ids[id] > 0 && (asked == nil || asked.Call.ID != id) { // a call other than asked has the ID
+	if id := j.call.ID; id != "" && s.ids[id] > 0 && (asked == nil || asked.Call.ID != id) { // the ID belongs to a call other than asked
 		j.findings = nil
 		return j.refuse(KindDuplicate, nil), nil
 	}

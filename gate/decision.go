@@ -16,8 +16,8 @@ type Refusal struct {
 	Blocks []Block // the nets that refuse the call or require approval, in policy order
 	Text   string  // the reason in one sentence
 
-	// Retry is how long after the call the clock alone makes it possible. It is 0 if the clock
-	// never does so, or only in the distant future.
+	// Retry is how long after the call the clock alone will have made it possible. It is 0 if the
+	// clock never will, or only in the distant future.
 	Retry time.Duration
 }
 
@@ -95,13 +95,15 @@ type Block struct {
 	Near   []Near        // calls that had a name awaited by the net but whose success did not count as evidence
 }
 
-// A Near is a call that certainly had a name, but whose success did not count as evidence for it.
+// A Near is a call that was certain to have a name but whose success did not count as evidence for
+// it.
 type Near struct {
 	Name string
 	Why  Doubt
 }
 
-// Sentence names the call that did not count, explains why, and advises what to write instead.
+// Sentence returns text that identifies the call that did not count, explains why, and advises what
+// to write instead.
 func (n *Near) Sentence() string {
 	call := "A call"
 	if n.Why.Code != "" {

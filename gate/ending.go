@@ -23,8 +23,8 @@ type ending struct {
 	named []KeyValue
 }
 
-// applyBoth stores in room the state that follows the state old, including the enforced state of a
-// net in shadow mode. It reports whether the net waited for the call.
+// applyBoth computes the state that follows old, including the enforced state of a net in shadow
+// mode, and stores it in room. It reports whether the net waited for the call.
 func (e *ending) applyBoth(n *net, old, room *NetData) bool {
 	waited := e.apply(n, old, room)
 	if old.Shadow == nil {

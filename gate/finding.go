@@ -29,9 +29,9 @@ type finding struct {
 // findings are the verdicts on a call, in policy order.
 type findings []finding
 
-// subject is a net that applies to a call, and its state when the call is made. A net with a key
-// has a subject for each value in the call, and one without a value for everything that is
-// independent of the values.
+// subject is a net that applies to a call, and its state when the call is made. For a net with a
+// key, there is a subject for each value in the call, and another one, without a value, for
+// everything that is independent of the values.
 type subject struct {
 	net  *net
 	data *NetData
@@ -39,13 +39,13 @@ type subject struct {
 	// Set only for a net with a key, if the call's values are known.
 	base  *NetData        // default state
 	plan  *plan           // the call's plan
-	value *keyvalue.Value // nil for the part of the call that concerns no value
+	value *keyvalue.Value // nil for the part of the call that does not depend on a value
 }
 
 // special holds the parts of a finding that only a few nets have.
 type special struct {
 	spoils []choice // transitions that spoil evidence; see [Transition.Spoils]
-	reason string   // reason for blocking other than the marking; may be empty
+	reason string   // why the net blocks the call; empty if the marking is the reason
 	retry  time.Duration
 	phase  *Phase   // the phase that blocks the call
 	amount *big.Rat // amount that the call adds to the net's sum
@@ -114,7 +114,8 @@ var noSpecial special
 // spoils returns the spoiling transitions.
 func (f *finding) spoils() []choice { return f.parts().spoils }
 
-// objection returns the reason for blocking if it is not the marking, or "".
+// objection returns the reason why the net blocks the call, or "" if the marking is the reason or
+// the net does not block it.
 func (f *finding) objection() string { return f.parts().reason }
 
 // copyState returns a copy of the subject's state that may be modified. If the value has no state

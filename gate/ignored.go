@@ -33,7 +33,8 @@ func (a *ignoredArguments) of(c *Call) []string {
 	return fields
 }
 
-// unusual returns the ignored arguments that are part of the policy's fingerprint.
+// unusual returns the ignored arguments that are not Usual. These are part of the policy's
+// fingerprint.
 func (a *ignoredArguments) unusual() []Ignored {
 	return slices.DeleteFunc(slices.Clone(a.given), func(i Ignored) bool { return i.Usual })
 }

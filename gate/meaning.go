@@ -17,7 +17,7 @@ type Asked struct {
 	Weak        bool // whether the net does not accept the name as evidence
 }
 
-// Meaning returns the meaning of c for each net that lists one of its names, in policy order. It
+// Meaning returns the meaning of c for each net that lists any of its names, in policy order. It
 // includes inactive nets. It is intended for planning; use [Session.Decide] to make decisions.
 func (p *Policy) Meaning(c Call) []Meaning {
 	j := &p.Prepare(c).judgement
@@ -72,8 +72,8 @@ func (p *Policy) Names(c Call) []Name {
 	return naming.Names(ls)
 }
 
-// Unproved returns the awaited names that maps certainly find in c although c's success would not
-// be evidence for them.
+// Unproved returns the awaited names that maps are certain to give to c, but that c's success would
+// not be evidence for.
 func (p *Policy) Unproved(c Call) (names []string) {
 	if len(p.awaits) == 0 {
 		return nil

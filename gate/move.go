@@ -58,10 +58,10 @@ func (m *move) fireStructural() bool {
 	return !m.data.Stuck
 }
 
-// setBaseWatches makes m a move of the default state if large is true, and otherwise of the state
-// for a single value. over lists the default state's watches. Such a watch has lapsed for a value
-// if, at any time since the call was admitted, its transition was disabled or its evidence was
-// spoiled.
+// setBaseWatches sets over as the default state's watches and drops the lapsed watches that are not
+// in it. If large is true, m is a move of the default state, and otherwise of the state for a
+// single value. A watch in over has lapsed for a value if, at any time since the call was admitted,
+// its transition was disabled or its evidence was spoiled.
 func (m *move) setBaseWatches(over []Flight, large bool) {
 	m.baseWatches, m.isBase = over, large
 	if len(m.data.Lapsed()) > 0 {

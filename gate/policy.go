@@ -69,7 +69,7 @@ type netTable struct {
 	timed    []int           // nets that the clock changes
 	rows     bool            // whether any net counts equal calls in a row
 	advisory bool            // whether any net is advisory
-	awaits   map[string]bool // names of the calls whose success some net waits for
+	awaits   map[string]bool // names of the calls whose success any net waits for
 }
 
 // A Merge is a statement that repeats an earlier one. Both become a single net with a single

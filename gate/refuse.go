@@ -177,8 +177,8 @@ func (c *namedCall) why(f *finding, name string) (Doubt, Found) {
 	return c.policy.names.Why(c.call, c.tools, name)
 }
 
-// explain sets the block's reason and the related fields, assuming that the call certainly has its
-// names.
+// explain sets the block's reason and the related fields, assuming that the call is certain to have
+// its names.
 func (j *judgement) explain(b *Block, f *finding) {
 	if reason := f.objection(); reason != "" {
 		b.Reason, b.Retry = f.fillKey(reason), f.special.retry
@@ -228,7 +228,7 @@ func (c *namedCall) wait(f *finding, lists []int, b *Block) {
 }
 
 // retry returns the time until the clock alone makes all nets in blocks allow the call. It returns
-// 0 if the clock never does so for one of them.
+// 0 if there is a net that the clock alone never makes allow it.
 func retry(blocks []Block) (last time.Duration) {
 	for i := range blocks {
 		if blocks[i].Retry == 0 {
@@ -266,7 +266,7 @@ func (f *finding) awaited(s *State, lists []int) []Holder {
 	return nil
 }
 
-// holds reports whether the flight holds tokens from a place where one of the given transitions
+// holds reports whether the flight holds tokens from a place where any of the given transitions
 // lacks tokens.
 func (f *finding) holds(flight Flight, lists []int) bool {
 	ts := f.net.net.Transitions

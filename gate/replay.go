@@ -10,8 +10,8 @@ type Entry struct {
 // the other nets, with all approvals granted and without validators. A net that would block a call
 // is not changed by that call. Replay is intended for rebuilding a session from a history.
 //
-// Failed calls are skipped: they count for nothing, even if they used up tokens when they were
-// made. A call whose outcome is [Unknown] stays open.
+// Failed calls are skipped: they have no effect, even if they used up tokens when they were made. A
+// call whose outcome is [Unknown] stays open.
 func (s *Session) Replay(entries []Entry) {
 	for i := range entries {
 		e := &entries[i]

@@ -113,8 +113,8 @@ type ShadowReport struct {
 type ShadowState struct {
 	Name     string
 	Active   bool
-	Enforced Marking // marking as if the nets in shadow mode had blocked and all approvals had been granted
-	Actual   Marking // marking after all calls made, as far as possible
+	Enforced Marking // marking if the nets in shadow mode had blocked and all approvals had been granted
+	Actual   Marking // marking that reflects all calls made, as far as possible
 	Parted   bool    // whether the two markings differ
 	Refused  int     // number of calls that the net would have refused
 	Asked    int     // number of calls that the net would have asked a person about

@@ -30,8 +30,8 @@ func (f *finding) findSpoilers(call *Call) {
 	}
 }
 
-// concerns reports whether the spoiling transition t applies to the finding's value. It also
-// returns true if t applies to all values because the call lacks the value.
+// concerns reports whether the spoiling transition t applies to the finding's value. If the call
+// lacks the value, t applies to all values and the result is true.
 func (f *finding) concerns(t int) bool {
 	all := func(c choice) bool { return c.transition == t }
 	return f.plan == nil || f.appliesTo(t) || slices.ContainsFunc(f.plan.spoils, all)

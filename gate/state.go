@@ -50,7 +50,7 @@ func (s *State) Open() []Holder {
 type OpenCall struct {
 	Number uint64
 	Call   Call  // without arguments, unless a hook needs them
-	Nets   []int // indexes of the nets with a flight or watch of the call, or with evidence that the call spoils
+	Nets   []int // indexes of the nets that have a flight or watch for the call, or evidence that the call spoils
 
 	// Keys holds, for each element of Nets, the key value as in [NetDelta]. A net with a key is
 	// listed once for each waiting value, and with an empty value for its default state. Nil means

@@ -22,7 +22,7 @@ type NetState struct {
 	Moved    bool      // whether the net has left its initial state or waits for a call
 	Static   bool      // whether the net cannot be switched at run time
 	Marking  Marking   // marking, including the tokens in flight, in the places they came from
-	Enforced Marking   // in shadow mode, the marking as if the nets in shadow mode had blocked; otherwise nil
+	Enforced Marking   // in shadow mode, the marking if the nets in shadow mode had blocked; otherwise nil
 	Next     time.Time // time of the next clock change, as of the last Tick; zero means never
 	Spent    string    // for a net with a sum, the spent amount, such as "120.50 of 1000 per day"; otherwise empty
 	InFlight []InFlight
@@ -86,7 +86,7 @@ func (s *State) valuesOf(n *net, base *NetData) ([]ValueState, int) {
 	return values, len(all) - len(shown)
 }
 
-// valueState describes the state d of n, without the value that it is for.
+// valueState describes d, the state of n for a single value. It leaves out the value itself.
 func (s *State) valueState(n *net, d *NetData) ValueState {
 	v := ValueState{Marking: n.show(d), Spent: n.spending(d.Deciding()), InFlight: s.inFlight(n, d.Flights), Spoilers: s.inFlight(n, d.Spoilers())}
 	if n.Shadow {
@@ -201,13 +201,13 @@ func (n *NetState) String() string {
 	return text
 }
 
-// An Enabled is a transition that could fire now for a call to one of its tools. In a net with a
+// An Enabled is a transition that could fire now for a call to any of its tools. In a net with a
 // key, this may be true for some values only.
 type Enabled struct {
 	Net, Transition string
 	Tools           []Tool
 	Manual          bool
-	Shadow          bool // whether the net is in shadow mode and forbids nothing
+	Shadow          bool // whether the net is in shadow mode and thus forbids nothing
 }
 
 // Enabled lists the enabled transitions with tools in the active nets.

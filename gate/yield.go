@@ -89,7 +89,7 @@ func (v *adviser) add(j *judgement, tool int) {
 	}
 }
 
-// recovering reports whether an active net has a recovery marking. A net in shadow mode does not
+// recovering reports whether any active net has a recovery marking. A net in shadow mode does not
 // overrule nets that are enforced.
 func (v *adviser) recovering(n *net) bool {
 	data := v.state.Nets[n.index]

@@ -32,7 +32,7 @@ type Statement interface {
 type Rule struct {
 	Pos     gate.Position
 	Shadow  bool   // record refusals, but refuse nothing
-	Unless  []Name // exempt calls that certainly have one of these names
+	Unless  []Name // exempt calls that are certain to have any of these names
 	Because string // the author's reason, shown in refusals; may be empty
 }
 
@@ -206,11 +206,11 @@ func (s *Success) names() []Name { return nil }
 // certain reports whether the name given by the map can be evidence of what a call does.
 func (s *Map) certain() bool { return s.Pattern.Kind == Runs && !s.many() }
 
-// exempts reports whether the map can give a name with certainty: for a script, or for an
-// expression that is true without an error.
+// exempts reports whether the map can give its name with certainty. A map that reads a script can,
+// and so can an expression that is true without an error.
 func (s *Map) exempts() bool { return s.certain() || s.Pattern.Kind == When }
 
-// many reports whether the map reads several values. If it does, they are not evidence.
+// many reports whether the map reads several values. If so, a match is not evidence.
 func (s *Map) many() bool {
 	if !isPath(s.Field) {
 		return false

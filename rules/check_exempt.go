@@ -43,8 +43,8 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	}
 }
 
-// checkCertain checks names that count only if a call certainly has them. It rejects a name that no
-// call can certainly have.
+// checkCertain checks names that count only for calls that are certain to have them. It rejects a
+// name that no call can be certain to have.
 func (c *compiler) checkCertain(s Statement, names []Name) {
 	for _, n := range names {
 		maps := c.labels.maps[n.Text]

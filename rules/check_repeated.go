@@ -15,8 +15,8 @@ func (c *compiler) checkParts() {
 	}
 }
 
-// A part is the portion of a statement with lists that concerns one combination of names. name is
-// the last of these names.
+// A part is a statement about a single combination of the names in a statement with lists. name is
+// the last name of the combination.
 type part struct {
 	statement Statement
 	name      Name

@@ -70,7 +70,7 @@
 //	name      = bare | quoted ;
 //	regex     = "/" RE2 "/" [ "i" ] ;
 //
-// Lines end at LF. Words are separated by horizontal and vertical tabs, form feeds, carriage
+// Only LF ends a line. Words are separated by horizontal and vertical tabs, form feeds, carriage
 // returns, spaces, U+FEFF and the Unicode separators; any other control character is an error. A #
 // starts a comment, except inside quotes or a regex. The text is UTF-8.
 //

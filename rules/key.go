@@ -13,7 +13,7 @@ import (
 // First of a [Require] or Per of a [Limit].
 type KeyField struct {
 	Field Field // field of the calls that the rule restricts
-	Other Field // field of the calls that earn; equal to Field unless the statement names two fields with "as"
+	Other Field // field of the calls that earn a success or a refill; equal to Field unless the statement names two fields with "as"
 }
 
 // A Field is a part of a call: an argument with a flat key, a path, or a CEL expression.
@@ -56,8 +56,8 @@ func keyNetForm(key []KeyField, first bool) string {
 func (f Field) same(g Field) bool { return f.String() == g.String() }
 
 // pair formats the fields as in statements. If there are two, the field of the earlier call comes
-// first, but a result field comes last. first reports whether the calls that earn are the earlier
-// ones.
+// first, but a result field comes last. first is true if the calls that earn a success or a refill
+// are the earlier ones.
 func (k KeyField) pair(first bool) string {
 	switch {
 	case k.Field.same(k.Other):

@@ -45,7 +45,7 @@ func (l *labels) firstWeak(n Name) *Map {
 // literal prefix.
 type vocabulary []string
 
-// matching calls f with each name that n matches.
+// matching passes to f each name that n matches.
 func (v vocabulary) matching(n Name, f func(text string)) {
 	prefix := n.Text
 	if n.Glob() {

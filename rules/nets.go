@@ -66,7 +66,7 @@ func (s *Require) pairs() int {
 	return len(s.First) * len(s.Before)
 }
 
-// requireNet returns the net for a single waiting call, which needs a success of one of the calls
+// requireNet returns the net for a single waiting call, which needs a success of any of the calls
 // in first.
 func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 	tool, spared := s.waitingCall(before)

@@ -5,11 +5,12 @@ import "strings"
 // A keyParser parses fields, both in keys and elsewhere.
 type keyParser struct{ *parser }
 
-// A side describes the calls of a rule that can have fields in a key besides the restricted calls.
+// A side describes the calls in a key other than the restricted calls, that is, the calls that earn
+// a success or a refill.
 type side struct {
-	other  bool // whether the rule has calls that earn a success or a refill
+	other  bool // whether the rule has calls that earn
 	first  bool // whether the field of the calls that earn is written first
-	result bool // whether calls earn by succeeding, so that they have a result
+	result bool // whether a call must succeed to earn, and thus has a result
 }
 
 // key parses an optional key.

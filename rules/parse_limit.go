@@ -45,14 +45,14 @@ func (p ruleParser) limit(r Rule) Statement {
 	return l
 }
 
-// sumHint rejects a sum over calls under way or in a row.
+// sumHint rejects "at once" and "in a row" in a limit on a sum, and suggests a span instead.
 func (p ruleParser) sumHint() {
 	if t := p.line.peek(); t.is("at") || t.is("in") {
 		p.line.fail(Unexpected, t, "a sum needs a span; write: limit A to 1000 of amount per session", `expected "per", not %q`, t.text)
 	}
 }
 
-// secondSpan rejects a second span in the same limit.
+// secondSpan rejects a second span in a limit and suggests a second limit instead.
 func (p ruleParser) secondSpan() {
 	if t := p.line.peek(); t.is("per") || t.is("at") || t.is("in") {
 		p.line.fail(Trailing, t, "write two limits: limit A to 1 at once, limit A to 3 per session", "unexpected %q after the span of the limit", t.text)
@@ -67,7 +67,8 @@ func (l *Limit) later() []string {
 	return []string{"for", "with"}
 }
 
-// spanHint rejects words that authors write instead of "per", "of", "at once" and "in a row".
+// spanHint rejects words that authors write instead of "per", "of", "at once" and "in a row", and
+// suggests the correct form.
 func (p ruleParser) spanHint(t token) {
 	hint := ""
 	switch t.text {

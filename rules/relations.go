@@ -69,8 +69,8 @@ func (l *labels) onlyAs(n, b Name) bool {
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
 }
 
-// excludes reports whether the pattern excludes calls that certainly have the name because of a
-// map. Such calls do not wait; see [Require.waitingCall].
+// excludes reports whether the pattern excludes calls that are certain to have the name because of
+// a map. Such calls do not wait; see [Require.waitingCall].
 func (l *labels) excludes(n, pattern Name) bool {
 	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)
 }

@@ -20,9 +20,9 @@ type Options struct {
 	Nets  []gate.Net // additional nets, written in Go
 	Tools []string   // all tools that exist; nil if unknown
 
-	// Schemas holds the JSON Schemas of tools' arguments, by tool name. A call with an argument
-	// that its tool does not accept does not show that anything is possible. A tool without a
-	// schema accepts all arguments.
+	// Schemas holds the JSON Schemas of tools' arguments, by tool name. A call does not count as
+	// possible if one of its arguments is not accepted by its tool. A tool without a schema accepts
+	// all arguments.
 	Schemas map[string]json.RawMessage
 }
 
@@ -96,8 +96,8 @@ func parsed(schemas map[string]json.RawMessage) map[string][]policy.Schema {
 	return out
 }
 
-// lacks returns a function that returns the argument read by a field but not accepted by the tool,
-// if any.
+// lacks returns a function that returns the argument that f reads although the tool does not accept
+// it, or the empty string if there is no such argument.
 func (p *Policy) lacks() func(tool string, f gate.Field) string {
 	return check.ToolSet{Schemas: p.source.Schemas}.Lacks()
 }

@@ -74,7 +74,7 @@ type Net struct {
 
 // A Proof is the result of trying to prove a claim.
 type Proof struct {
-	Claim  string // claim as a line of rules
+	Claim  string // claim, written as a line of rules
 	Rule   gate.Position
 	Result Result
 
@@ -109,7 +109,7 @@ type Step struct {
 	Tool    string        // tool, if a call begins
 	Args    string        // arguments as JSON, if a call begins; empty means {}
 	Result  string        // result, as JSON, that the call must return on success; empty means any
-	Name    string        // name for people: the last label or, without labels, the tool
+	Name    string        // name to show to people: the last label or, if there are no labels, the tool
 	Weak    bool          // whether the call's success does not count as evidence for Name
 	Wait    time.Duration // if positive, no call begins or ends, but this much time passes
 	Ends    bool          // whether the call ends

@@ -114,8 +114,8 @@ func (l *Listing) literal(name string) bool {
 // Patterns returns the patterns in order of first use.
 func (l *Listing) Patterns() []naming.Pattern { return l.patterns }
 
-// Register registers the net's names and patterns with g, so that g gives them to calls, and takes
-// over g's pattern numbers.
+// Register registers the net's names and patterns with g, so that calls get them as names, and
+// renumbers the patterns as in g.
 func (l *Listing) Register(g *naming.Naming) {
 	for i := range l.names {
 		g.Name(l.names[i].name)
@@ -169,9 +169,9 @@ func (l *Listing) numbered(name *naming.Label) int {
 	return slices.IndexFunc(l.globs, func(g globEntry) bool { return g.number == int(name.Glob)-1 })
 }
 
-// Knows reports whether the net gates, or lists as free, a name that the call certainly has. If so,
-// "default: deny" does not refuse the call. A transition that merely observes, to count evidence or
-// to refill a budget, is not enough.
+// Knows reports whether the net gates, or lists as free, a name that the call is certain to have.
+// If so, "default: deny" does not refuse the call. A transition that merely observes, to count
+// evidence or to refill a budget, is not enough.
 func (l *Listing) Knows(names []naming.Label) bool {
 	out := l.leftOut(names)
 	for i := range names {
@@ -186,7 +186,7 @@ func (l *Listing) Knows(names []naming.Label) bool {
 }
 
 // leftOut returns the transitions that do not apply to a call with the given names although they
-// list one of them; see [toolnet.Tool.Spared].
+// list any of them; see [toolnet.Tool.Spared].
 func (l *Listing) leftOut(names []naming.Label) []int {
 	if !l.hasSpared {
 		return nil
@@ -194,7 +194,7 @@ func (l *Listing) leftOut(names []naming.Label) []int {
 	return l.exempting(func(u toolnet.Tool) bool { return u.Spared && naming.Exempts(&u, names) })
 }
 
-// exempting returns the transitions whose Unless list has a tool that the function ok selects.
+// exempting returns the transitions whose Unless list contains a tool that satisfies ok.
 func (l *Listing) exempting(ok func(u toolnet.Tool) bool) (numbers []int) {
 	for t := range l.transitions {
 		if slices.ContainsFunc(l.transitions[t].Unless, ok) {
@@ -231,7 +231,8 @@ func (l *Listing) Except(name *naming.Label) string {
 	return ""
 }
 
-// Spared returns the transitions with an Unless that certainly exempts a call with the given names.
+// Spared returns the transitions whose Unless list is certain to exempt a call with the given
+// names.
 func (l *Listing) Spared(names []naming.Label) []int {
 	if !l.hasUnless {
 		return nil
@@ -239,7 +240,7 @@ func (l *Listing) Spared(names []naming.Label) []int {
 	return l.exempting(func(u toolnet.Tool) bool { return naming.Exempts(&u, names) })
 }
 
-// Delete returns transitions without those that out selects. It does not modify transitions.
+// Delete returns transitions without those that satisfy out. It does not modify transitions.
 func Delete(transitions []int, out func(t int) bool) []int {
 	if !slices.ContainsFunc(transitions, out) {
 		return transitions

@@ -14,7 +14,7 @@ type Label struct {
 	From    Source
 	Certain bool
 	Weak    bool
-	Near    bool // whether a map certainly matches but the call's success would not be evidence
+	Near    bool // whether a map is certain to match but the call's success would not be evidence
 }
 
 // Source is a set of reasons why a call has a name.
@@ -64,10 +64,10 @@ func Names(ls []Label) []toolnet.Name {
 	return out
 }
 
-// A Pattern is a glob over call names.
+// A Pattern is a glob that matches call names.
 type Pattern struct {
 	Text    string
-	Except  string // name excluded from the pattern, if any: a call that certainly has it does not match
+	Except  string // name excluded from the pattern, if any: a call that is certain to have it does not match
 	Literal bool   // whether Except is quoted, so that an action with this name does not count
 	Actions bool   // whether the pattern contains a dot and therefore applies to tool.action
 }

@@ -11,13 +11,13 @@ import (
 type Mapping struct {
 	maps   []toolnet.Map
 	places []place
-	same   [][]int // for each map with a Reader, the patterns that give the same name in the same place
+	same   [][]int // for each map with a Reader, the patterns that give the same name based on the same place
 	byTool map[subject][]int
 	texts  map[subject][]place // fields read by readers
-	globs  []string            // distinct patterns over tools
+	globs  []string            // distinct patterns that match tools
 }
 
-// subject is a tool, or a pattern over tools, that a map applies to.
+// subject is a tool, or a pattern that matches tools, as named by a map.
 type subject struct {
 	tool string
 	glob bool
@@ -92,8 +92,7 @@ func (m *Mapping) fields(tool string) []place {
 // Has reports whether any map applies to the tool.
 func (m *Mapping) Has(tool string) bool { return len(m.mapsOf(tool)) > 0 }
 
-// Tools returns the subjects of the maps, and whether any of them is a pattern over tools. m may be
-// nil.
+// Tools returns the subjects of the maps, and whether any of them is a pattern. m may be nil.
 func (m *Mapping) Tools() (tools []string, patterns bool) {
 	if m == nil {
 		return nil, false

@@ -29,7 +29,7 @@ func New(maps []toolnet.Map) *Naming {
 	return g
 }
 
-// Use records that some net uses the policy's labels.
+// Use records that at least one net uses the policy's labels.
 func (g *Naming) Use() { g.used = true }
 
 // Exempt registers the tools of an Unless list, so that calls get the names that exempt them.
@@ -128,7 +128,7 @@ func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	return ls
 }
 
-// Needs reports whether some pattern matches l but none of ls.
+// Needs reports whether any pattern matches l but none of ls.
 func (g *Naming) Needs(l *Label, ls []Label) bool {
 	return slices.ContainsFunc(g.globs, func(p Pattern) bool {
 		_, already := p.match(ls)

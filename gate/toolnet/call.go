@@ -31,7 +31,7 @@ type Call struct {
 // A Name is a name of a call.
 type Name struct {
 	Text    string
-	Certain bool // whether the call certainly has the name; otherwise, it can neither exempt the call nor make it known
+	Certain bool // whether the call is certain to have the name; otherwise, it can neither exempt the call nor make it known
 	Weak    bool // whether the name can only restrict the call; it is not evidence, and observers ignore it
 }
 
@@ -39,7 +39,7 @@ type Name struct {
 // validators and hooks.
 type Firing struct {
 	Call       Call
-	Name       string   // which of the call's names the transition gates
+	Name       string   // the names of the call that the transition gates
 	Names      []string // for a validator, all names of the call in this net; the transition may gate several of them
 	Net        string
 	Transition string
@@ -80,7 +80,7 @@ func (o Outcome) String() string {
 // Ignored is a tool argument that does not change a call's effect, such as a description for people
 // or a timeout. Calls that differ only in ignored arguments are equal.
 type Ignored struct {
-	Tool  string // name that calls certainly have
+	Tool  string // name that the calls must be certain to have
 	Field string // key of the argument
 
 	// Usual means that the tool's makers define the argument this way, so that the entry is correct

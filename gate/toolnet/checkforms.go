@@ -20,8 +20,9 @@ func (c *checker) spoiler(t *Transition) {
 	}
 }
 
-// unreachable reports the deferred transitions whose calls can hold the tokens that t takes. If
-// such a call failed, it would give the tokens back and thus undo the spoiling.
+// unreachable reports the deferred transitions that can hold in flight the tokens that t takes, out
+// of t's reach. If a call to such a transition failed, it would give the tokens back and thus undo
+// the spoiling.
 func (c *checker) unreachable(t *Transition) {
 	taken := func(place string) bool {
 		return slices.Contains(t.Inputs, place) && !slices.Contains(t.Outputs, place)

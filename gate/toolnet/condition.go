@@ -7,7 +7,7 @@ import "slices"
 // apply to a call, all of them must hold.
 type Condition struct {
 	Tool   string // physical name of the calls
-	Glob   bool   // whether Tool is a pattern over physical names, as with kind [Glob]
+	Glob   bool   // whether Tool is a pattern that matches physical names, as with kind [Glob]
 	Source string // the condition as written; part of the fingerprint
 	Rule   Position
 
@@ -17,8 +17,8 @@ type Condition struct {
 
 // A Judge evaluates conditions on call results. It must be safe for concurrent use.
 type Judge interface {
-	// Holds reports whether the condition with the given number certainly holds for a result, given
-	// as a JSON value, which may be nil, and as text.
+	// Holds reports whether the condition with the given number is certain to hold for a result,
+	// given as a JSON value, which may be nil, and as text.
 	Holds(c *Call, value []byte, text string, number int) bool
 }
 

@@ -57,10 +57,10 @@ type Net struct {
 	// Sum limits the sum of a numeric field over all gated calls.
 	Sum *Sum
 
-	// Phases are allowlists by place. While a phase's place is marked, only calls that certainly
-	// have a listed name pass, even among calls to free tools. Tokens in flight count in the place
-	// they came from. In every marking, [PolicyOptions].Deny treats a listed call as known, as if
-	// the net gated it.
+	// Phases are allowlists by place. While a phase's place is marked, only calls that are certain
+	// to have a listed name pass, even among calls to free tools. Tokens in flight count in the
+	// place they came from. In every marking, [PolicyOptions].Deny treats a listed call as known,
+	// as if the net gated it.
 	Phases []Phase
 
 	Scope  Scope // which calls share the net's state
@@ -148,8 +148,8 @@ type Transition struct {
 	// the same number of fields in the same order.
 	Key []Field
 
-	// Unless exempts calls that certainly have one of these names. The transition ignores all tools
-	// of such a call.
+	// Unless exempts calls that are certain to have any of these names. The transition ignores all
+	// tools of such a call.
 	Unless []Tool
 
 	// Every makes a transition without tools fire by the clock, once per period while it is
@@ -201,9 +201,9 @@ type Tool struct {
 	Name string
 	Kind ToolKind
 
-	// Except exempts calls that certainly have this name from a Glob. For other calls, the pattern
-	// is not compared with this name. Except has the kind of the same name elsewhere in the net: if
-	// the name is listed only as a Literal, an action with this name does not count.
+	// Except exempts calls that are certain to have this name from a Glob. For other calls, the
+	// pattern is not compared with this name. Except has the kind of the same name elsewhere in the
+	// net: if the name is listed only as a Literal, an action with this name does not count.
 	Except string
 
 	// Spared, in an entry of [Transition.Unless], means that the transition does not even make the
@@ -245,7 +245,7 @@ type Labels struct {
 // Reader is set.
 type Map struct {
 	Tool    string            // physical name of the calls
-	Glob    bool              // whether Tool is a pattern over physical names, as with kind [Glob]
+	Glob    bool              // whether Tool is a pattern that matches physical names, as with kind [Glob]
 	Field   string            // argument key, taken literally, or a path that begins with "$."; see [ParsePath]
 	Match   func(string) bool // called with each string in the field
 	Reader  Reader            // reads the field, or the whole call if Field is empty
@@ -266,7 +266,7 @@ type Reader interface {
 // A Reading is a parsed string. It reports which patterns of its [Reader] match the string.
 type Reading interface {
 	Finds(pattern int) Found
-	Only(patterns []int) bool  // reports whether the string consists entirely of matches of the given patterns
+	Only(patterns []int) bool  // reports whether the string consists only of parts that match the given patterns
 	Evidence(pattern int) bool // reports whether a match is evidence of a call, so that it can unlock a call or refill a limit
 	// Doubt explains why the result is [Perhaps], or why a [Surely] match is not evidence. For a
 	// match with evidence, it returns the matching part of the string as Code. For [NotFound], it

@@ -9,7 +9,7 @@ import (
 const Omega = math.MaxInt
 
 // Limits on the two searches for a proof that the net is unbounded: a quick search before the
-// states are visited, and a thorough search if there are too many of them.
+// states are visited, and a thorough search if there are too many states.
 const (
 	quickCover    = 500
 	thoroughCover = 20_000

@@ -204,8 +204,8 @@ func (f *farkas) eliminate() bool {
 	return true
 }
 
-// cheapest returns the column whose elimination creates the fewest rows, and removes zero columns
-// from f.open.
+// cheapest returns the column whose elimination creates the fewest rows. It removes columns that
+// are already 0 from f.open.
 func (f *farkas) cheapest() (column int, ok bool) {
 	best := math.MaxInt
 	open := f.open[:0]
@@ -235,8 +235,8 @@ func (f *farkas) cheapest() (column int, ok bool) {
 	return column, len(open) > 0
 }
 
-// combine returns a combination of two rows, with positive factors, whose column is 0. It fails if
-// a number becomes too large.
+// combine adds positive multiples of the two rows so that the given column becomes 0. It fails if a
+// number becomes too large.
 func (f *farkas) combine(a, b *farkasRow, column int) (farkasRow, bool) {
 	f.work += len(a.numbers)
 	x, y := -b.effect[column], a.effect[column]

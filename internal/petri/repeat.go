@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// MaxFirings returns how many times in a row t can fire in m without any place exceeding most
-// tokens. It returns [math.MaxInt] if that number is unlimited.
+// MaxFirings returns how many times in a row t can fire in m without any place getting more than
+// most tokens. It returns [math.MaxInt] if that number is unlimited.
 func (t *Transition) MaxFirings(m Marking, most int) int {
 	times := math.MaxInt
 	for _, a := range t.In {

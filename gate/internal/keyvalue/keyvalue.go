@@ -204,8 +204,8 @@ func (r *Reading) combine(k *Key, columns [][]string) {
 	}
 }
 
-// combination appends a combination of the columns' values to parts. number selects one of the
-// total combinations; the last column changes fastest.
+// combination appends a combination of values, one from each column, to parts. number, which is
+// less than total, selects the combination; the last column changes fastest.
 func (k *Key) combination(parts []toolnet.KeyValue, columns [][]string, number, total int) []toolnet.KeyValue {
 	for i, column := range columns {
 		total /= len(column)

@@ -34,7 +34,7 @@ type NetData struct {
 
 // ShadowData is the additional state of a net in shadow mode. It is immutable.
 type ShadowData struct {
-	Enforced *NetData // state as if the nets in shadow mode had blocked, assuming that people always approve
+	Enforced *NetData // state that would have resulted if the nets in shadow mode had blocked and people had always approved
 	Refused  int      // number of calls that the net would have refused
 	Asked    int      // number of calls that would have required approval
 }
