@@ -6,7 +6,7 @@ import "sync"
 // oldest one. It is safe for concurrent use.
 type Buffer[T any] struct {
 	most  int
-	ready chan struct{} // has an element while values are buffered
+	ready chan struct{} // contains an element while there are buffered values
 
 	mu   sync.Mutex
 	held []T // buffered values, oldest first

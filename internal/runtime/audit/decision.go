@@ -18,7 +18,7 @@ type Decision struct {
 	Upstream  string          `json:"upstream,omitempty"`
 	Tool      string          `json:"tool"`
 	Names     []string        `json:"names,omitempty"`
-	Own       int             `json:"own,omitempty"`       // number of leading Names that do not depend on the arguments; recorded only if greater than one
+	Own       int             `json:"own,omitempty"`       // number of names at the beginning of Names that do not depend on the arguments; recorded only if greater than one
 	Uncertain []string        `json:"uncertain,omitempty"` // names that the call might not have
 	Weak      []string        `json:"weak,omitempty"`      // names that can restrict the call but do not count as evidence
 	Omitted   int             `json:"omittedNames,omitempty"`

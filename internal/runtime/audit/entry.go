@@ -60,7 +60,7 @@ func (e *Entry) IsRoutine() bool {
 	switch e.Event {
 	case "session opened", "session closed", "end", "closed", "continued":
 		return true
-	case "start": // an operator's "start" command also has this event, but no process
+	case "start": // the event of an operator's "start" command has the same name, but no process
 		return e.Process != ""
 	}
 	return false

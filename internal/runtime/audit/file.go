@@ -43,7 +43,7 @@ func open(path string) (*os.File, error) {
 	return openFile(path, os.O_APPEND)
 }
 
-// openError wraps err with the file's name, which is not repeated if err has it already.
+// openError wraps err with the file's name, without repeating the name if err already contains it.
 func openError(path string, err error) error {
 	var about *fs.PathError
 	if errors.As(err, &about) && about.Path == path {

@@ -20,7 +20,8 @@ const HeadSuffix = ".head"
 // headLength is the length of a head: 20 digits, a space, 64 hex digits and a newline.
 const headLength = 20 + 1 + 64 + 1
 
-// The byte after the digits is a space, or unfinished while the head is being updated.
+// The byte after the digits is a space, or the byte '-' (unfinished) while the head is being
+// updated.
 const (
 	space      = 20
 	unfinished = '-'
@@ -81,7 +82,8 @@ func ReadHead(path string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// read returns the position in the head, or the zero Place if it has none.
+// read returns the position in the head, or the zero Place if there is no head or its content is
+// invalid.
 func (h *head) read() Place {
 	if h.file == nil {
 		return Place{}
@@ -103,8 +105,8 @@ func (h *head) write(l Place) {
 	}
 }
 
-// store copies content to the mapped memory. The head is invalid if the process is killed
-// meanwhile. store returns false if another process has truncated the file.
+// store copies content to the mapped memory. If the process is killed during the copy, the head is
+// left invalid. store returns false if another process has truncated the file.
 func (h *head) store(content []byte) bool {
 	return withMapped(&h.mapped, func() {
 		h.mapped[space] = unfinished

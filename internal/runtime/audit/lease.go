@@ -12,7 +12,7 @@ import (
 const (
 	leaseTime = 10 * time.Millisecond
 	leaseFrom = 8
-	leaseWait = time.Second // pause after lines could not be moved or a lease could not be started
+	leaseWait = time.Second // pause after a failure to move lines or to start a lease
 )
 
 // A lease is a period during which a busy process keeps the log locked and appends only to a

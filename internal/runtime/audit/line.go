@@ -25,7 +25,7 @@ const (
 	lineTail = `"}`
 )
 
-// hashEnd is the length of the end of a line starting at its hash member.
+// hashEnd is the length of the end of a line, from its hash member on.
 const hashEnd = len(lineHash) + 64 + len(lineTail)
 
 var errNoRecord = errors.New("it is not an audit record")
@@ -127,8 +127,8 @@ func LinkIn(room []byte, before [32]byte, seq uint64, event []byte) (hash [32]by
 	return sha256.Sum256(b), b
 }
 
-// check returns an error if record is too long, has several lines, or is not an object. It does not
-// check whether the object is valid JSON.
+// check returns an error if record is too long, contains a line break, or is not an object. It does
+// not check whether the object is valid JSON.
 func check(record []byte) error {
 	switch {
 	case len(record) < 2 || record[0] != '{' || record[len(record)-1] != '}':

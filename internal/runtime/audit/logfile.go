@@ -30,7 +30,7 @@ type logFile struct {
 	written     Place  // position of the last line written to the file
 	size        int64  // file size up to written; unused for a device
 	retry       int64  // minimum file size for the next attempt to rotate
-	cut         string // describes records missing at the end of the file; empty if none are
+	cut         string // describes the records missing at the end of the file; empty if none are missing
 	buf         []byte // reused for the next write
 	neededSpace int    // disk space needed before writing again; 0: no known shortage; see [logFile.checkSpace]
 }
@@ -63,7 +63,8 @@ func (l *logFile) write(lines []byte, end Place) error {
 	return nil
 }
 
-// locked calls f with the file lock held. f may replace l.file by another file that it has locked.
+// locked calls f with the file lock held. f may replace l.file with another file that it has
+// locked.
 func (l *logFile) locked(f func() error) error {
 	if !l.regular {
 		return f()
@@ -119,7 +120,7 @@ func (l *logFile) readEnd(size int64) error {
 	return nil
 }
 
-// missing describes the records that are missing from the file according to its head.
+// missing describes the records that are missing from the file, judging by its head.
 func missing(h, last Place) string {
 	switch {
 	case h.Seq > last.Seq && last.Seq == 0:
@@ -132,7 +133,7 @@ func missing(h, last Place) string {
 	return ""
 }
 
-// lastLine parses the last one of the given lines. It returns the zero Line if lines is empty.
+// lastLine parses the last of the given lines. It returns the zero Line if there are no lines.
 func lastLine(lines []byte) (Line, error) {
 	if len(lines) == 0 {
 		return Line{}, nil

@@ -17,7 +17,7 @@ import (
 
 // PendingSuffix is the suffix of a log's pending file. A pending file holds the lines that a busy
 // process has not yet moved to the log. It exists from the first lease until the process closes the
-// log or, after a crash, until another process that had the log open does.
+// log. After a crash, it exists until another process that has the log open closes it.
 const PendingSuffix = ".pending"
 
 // Layout of a pending file: a counter of moves to the log, the size of the pending lines, and the
@@ -61,7 +61,8 @@ func openPendingFile(path string) (*pendingFile, error) {
 	return nil, fmt.Errorf("%s: %w", path+PendingSuffix, err)
 }
 
-// keep writes lines at offset used, atomically. It returns false if they do not fit.
+// keep adds lines after the used bytes of the pending lines, atomically. It returns false if the
+// lines do not fit.
 func (r *pendingFile) keep(used int, lines []byte) bool {
 	return used+len(lines) <= pendingSize && withMapped(&r.mapped, func() {
 		copy(r.mapped[pendingLines+used:], lines)

@@ -97,7 +97,7 @@ func (r *Recorder) Write(events ...Event) error {
 	return s.Wait()
 }
 
-// Ready returns an error if records are known to fail now, so that calls can be refused early. If
+// Ready returns an error if a write is known to fail now, so that calls can be refused early. If
 // the last write failed, Ready tries to write a record that marks the end of the gap.
 func (r *Recorder) Ready() error {
 	if !r.broken.Load() {

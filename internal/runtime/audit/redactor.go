@@ -122,7 +122,7 @@ func (r *Redactor) Shown(value []byte) (shown []byte, masked int) {
 	return bytes.Clone(b.Bytes()), masked // without spare capacity, because the caller may retain it
 }
 
-// mask writes value to b, replacing each masked part by the result of hide. at is the path of
+// mask writes value to b, replacing each masked part with the result of hide. at is the path of
 // value.
 func (r *Redactor) mask(b *bytes.Buffer, value []byte, at []string, hide func(value []byte) string) {
 	if r.masked(at) {
@@ -204,7 +204,7 @@ func (r *Redactor) masked(at []string) bool {
 	})
 }
 
-// Values returns what to record of the values that nets read in a call's arguments.
+// Values returns the recorded form of the values that nets read in a call's arguments.
 func (r *Redactor) Values(read []reading.Value) (all []Value) {
 	for i := range read {
 		v := Value{Field: Bounded(read[i].Field), Amount: json.Number(read[i].Amount)}

@@ -22,7 +22,7 @@ type action struct {
 	clock     int    // time of admission on the session's clock
 }
 
-// A named is a name of a call: its tool, or a name given to it by a map of the policy.
+// A named is one of the names of a call: its tool, or a name given to it by a map of the policy.
 type named struct {
 	tool    int  // index of the name in reader.names
 	certain bool // the name counts as evidence; otherwise it can only restrict the call
@@ -34,7 +34,8 @@ type fieldValue struct{ field, value string }
 // A pair is a possible rule "A before B".
 type pair struct{ a, b int }
 
-// value returns the value of a field, or the combined value of a two-field key.
+// value returns the value of a field. For a two-field key, it returns both values, separated by
+// joined.
 func (a *action) value(field string) (string, bool) {
 	if one, other, two := strings.Cut(field, joined); two {
 		v, ok := a.value(one)

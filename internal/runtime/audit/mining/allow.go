@@ -28,7 +28,7 @@ type Allowed struct {
 type toolActivity struct {
 	calls    int
 	sessions sessionSet
-	stopped  bool // a call was refused or needed approval, or would have if no net were in shadow mode
+	stopped  bool // a call was refused or needed approval, or would have outside shadow mode
 }
 
 // An allowCounter counts decisions per tool.

@@ -9,8 +9,8 @@ type chance float64
 // significance is the accepted probability that any of the proposed rules is due to chance.
 const significance = 0.001
 
-// beats reports whether the observation is significant when so many rules are tested (Bonferroni
-// correction).
+// beats reports whether the observation is significant if the given number of rules is tested
+// (Bonferroni correction).
 func (c chance) beats(tried int) bool {
 	return float64(c) <= math.Log(significance)-math.Log(float64(max(tried, 1)))
 }
@@ -45,23 +45,23 @@ func overlapByChance(n, a, b, both int) chance {
 	return chance(math.Log(min(sum, 1)))
 }
 
-// coveredByChance is the chance that each of n sessions has at least one of two independent calls,
-// which occur in one and other of the sessions, respectively.
+// coveredByChance is the chance that each of n sessions has at least one of two independent calls.
+// The parameters one and other are the numbers of sessions with the first and with the second call.
 func coveredByChance(n, one, other int) chance {
 	return chance(lnChoose(one, n-other) - lnChoose(n, other))
 }
 
 // presentByChance is the chance that every session of a group has a certain call if the group is
-// like the other sessions. The parameter sessions is the size of the group; had of the other
-// sessions, which number of, have the call. The fewer other sessions there are, the weaker the
-// evidence.
+// like the other sessions. The parameter sessions is the size of the group, of is the number of
+// other sessions, and had is the number of these that have the call. The fewer other sessions there
+// are, the weaker the evidence.
 func presentByChance(sessions, had, of int) chance {
 	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x)); return v }
 	return chance(lg(had+1+sessions) - lg(had+1) + lg(of+2) - lg(of+2+sessions))
 }
 
-// clusteredByChance is the chance that many of n observations have the same value if all values are
-// equally likely.
+// clusteredByChance is the chance that the given number (many) of n observations have the same
+// value if all values are equally likely.
 func clusteredByChance(many, n, values int) chance {
 	return min(0, chance(lnChoose(n, many)-float64(many)*math.Log(float64(values))))
 }

@@ -48,7 +48,7 @@ func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	return all, false
 }
 
-// An earlyTool tells in how many sessions a tool came before another one.
+// An earlyTool counts the sessions in which a tool came before another one.
 type earlyTool struct {
 	tool, earlier int
 	early         uint64
@@ -154,7 +154,7 @@ func (e *either) supported(m *Miner, tried int) bool {
 	return true
 }
 
-// about returns the field whose values best agree between A and B, or nil if none is supported.
+// about returns the field whose values in A and B agree best, or nil if the log supports no field.
 func (e *either) about(least, tried int) *candidate {
 	supported := list.Filter(e.same, func(c *candidate) bool { return c.supported(least, tried) })
 	if len(supported) == 0 {

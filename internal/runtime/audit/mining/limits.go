@@ -28,7 +28,7 @@ func (m *Miner) limits() (all []Proposal) {
 		most, reached, how := ceiling(t.perSession)
 		limit := most
 		switch {
-		case how.beats(len(m.survey.tools)) && (perDay == 0 || most < perDay): // otherwise the daily limit is the explanation
+		case how.beats(len(m.survey.tools)) && (perDay == 0 || most < perDay): // a limit that is not below the daily one is explained by it
 			out.Evidence = fmt.Sprintf("%d calls of %s in %d of %d sessions, more in none", most, text.Escape(name), reached, t.sessions)
 		case m.kinds[n].Acts() && perDay == 0:
 			limit, how = 2*most, 0
@@ -44,13 +44,13 @@ func (m *Miner) limits() (all []Proposal) {
 	return all
 }
 
-// proposal returns a proposal for a rule about the n-th tool. The rule is yet to be filled in.
+// proposal returns a proposal for a rule about the n-th tool. The caller must fill in the rule.
 func (m *Miner) proposal(kind string, n int) Proposal {
 	t := m.survey.tools[n]
 	return Proposal{Kind: kind, tool: m.names[n], Sessions: t.sessions, Calls: t.calls, Chance: 1, Since: t.first}
 }
 
-// amounts returns proposals that limit the sums spent by tools that pay, to twice the maximum that
+// amounts returns proposals for tools that pay. Each limits the sum spent to twice the maximum that
 // any user has spent in a day.
 func (m *Miner) amounts() (all []Proposal) {
 	for n, t := range m.survey.tools {
@@ -71,8 +71,8 @@ func (m *Miner) amounts() (all []Proposal) {
 	return all
 }
 
-// daily returns the proposal that limits the number of calls per user and day, and the limit. The
-// limit is 0 if the log supports none.
+// daily returns the proposal that limits a tool's calls per user and day, and the maximum number of
+// calls that it allows. This number is 0 if the log supports no such limit.
 func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 	days := 0
 	for _, c := range t.perDay {

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// A findings holds the ordering rules supported by the log.
+// findings holds the ordering rules supported by the log.
 type findings struct {
 	tried        int // number of rules tested against chance
 	more         bool
@@ -123,7 +123,7 @@ func (m *Miner) sequence(f *findings, p pair) Proposal {
 }
 
 // withSince adds "since" to the proposal for a pair whose first call must be repeated after any of
-// the calls in of.
+// the calls that the invalidators name.
 func (m *Miner) withSince(p Proposal, of []*invalidator, first string) Proposal {
 	out := p
 	out.looser = []Proposal{p}
@@ -163,8 +163,7 @@ func (m *Miner) alternative(e *either, tried int) Proposal {
 	return out
 }
 
-// clause returns the part of a rule after the names, and how to say the same in the evidence. c may
-// be nil.
+// clause returns the part of a rule after the names, and its wording in the evidence. c may be nil.
 func (c *candidate) clause(each bool, call string) (clause, said string) {
 	if !each {
 		clause = " once"

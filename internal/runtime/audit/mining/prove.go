@@ -43,8 +43,8 @@ func (m *Miner) Prove(ctx context.Context, r *Report) error {
 	return nil
 }
 
-// replay replays the log under the proposals. It returns the indices of the wrong ones, with the
-// reason for each.
+// replay replays the log under the proposals. It returns the indices of the wrong proposals, with
+// the reason for each.
 func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, err error) {
 	lines := r.lines() + strings.Join(list.Map(m.maps, func(of *rules.Map) string { return of.String() + "\n" }), "")
 	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{File: suggestedFile, Text: lines}}})
@@ -58,7 +58,7 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 	}
 	run, err := replay.New(replay.Options{Policy: result.Policy, Active: result.Active, Durable: m.log.Durable, Partial: m.cut, Whole: m.whole, Differs: func(d *replay.Divergence) {
 		if d.Was != "allow" || d.Now == "allow" || len(wrong) > 0 {
-			return // after a refusal, differences may just be its consequences
+			return // once a call is refused, later differences may just be consequences
 		}
 		blame(wrong, at, whyRefuses, func(net string) bool {
 			return strings.Contains(d.Replayed, net+" blocked") || strings.Contains(d.Replayed, net+" asks")
@@ -88,8 +88,7 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 // the log were left out, and calls that waited for approval did not pass.
 var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
-// blame marks the proposals of the nets selected by meant as wrong, or all proposals if it selects
-// none.
+// blame marks as wrong the proposals whose nets satisfy meant, or all proposals if no net does.
 func blame(wrong map[int]string, at map[string]int, why string, meant func(net string) bool) {
 	found := false
 	for net, i := range at {
@@ -105,8 +104,8 @@ func blame(wrong map[int]string, at map[string]int, why string, meant func(net s
 	}
 }
 
-// loosen replaces each wrong proposal by its next weaker form, if it has one. It reports whether it
-// replaced any.
+// loosen replaces each wrong proposal with its next weaker form, if it has one. It reports whether
+// it replaced any.
 func (r *Report) loosen(wrong map[int]string) (loosened bool) {
 	for i := range wrong {
 		p := &r.Proposals[i]

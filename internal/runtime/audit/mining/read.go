@@ -66,14 +66,14 @@ func (r *reader) walk(ctx context.Context, progress func(records int), visitors 
 	return nil
 }
 
-// end tells the visitors that a session has ended.
+// end notifies the visitors that a session has ended.
 func (r *reader) end(s *session) {
 	for _, v := range r.visitors {
 		v.end(s)
 	}
 }
 
-// each calls do for each record of a log.
+// each reads a log and calls do for every record.
 func each(ctx context.Context, log Log, progress func(records int), do func(*trail.Record, *trail.Entry)) error {
 	n := 0
 	for record, err := range log.Records(ctx, nil) {

@@ -64,7 +64,8 @@ type Proposal struct {
 // ranks orders the kinds of proposals.
 var ranks = map[string]int{"value": 0, "order": 0, "taint": 1, "budget": 2, "row": 3}
 
-// rank returns the position of the proposal's kind, or the next position for a limit with headroom.
+// rank returns the position of the proposal in the order of kinds. A limit with headroom comes just
+// after the other proposals of its kind.
 func (p *Proposal) rank() int {
 	if p.Chance >= 1 {
 		return ranks[p.Kind] + 1

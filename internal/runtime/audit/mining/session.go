@@ -6,7 +6,7 @@ import "math"
 type session struct {
 	process string
 	partial bool // the session began before the log
-	early   bool // the session certainly began before the log
+	early   bool // the session began before the log, whatever the number of its first call
 	resumed bool // the session began before the log unless the number of its first call is 1
 	calls   map[uint64]*action
 	clock   int // number of events so far
@@ -21,9 +21,9 @@ type session struct {
 // A toolState counts the calls of one tool in a session.
 type toolState struct {
 	made, ok           int
-	firstMade, firstOK int // when the first call was made and when the first success occurred, on the session's clock; 0: never
+	firstMade, firstOK int // when the first call was made, and when a call first succeeded, on the session's clock; 0: never
 	lastMade, lastOK   int
-	freshOK            int // when the newest successful call was admitted
+	freshOK            int // when the last call that succeeded was admitted
 	pending            int // number of calls in flight
 	lastEnd            int
 }

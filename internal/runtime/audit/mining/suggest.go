@@ -21,7 +21,8 @@ import (
 // Logs is a list of logs to be read in order.
 type Logs []trail.Source
 
-// Records implements [trail.Source]. It gives the chains of each log names of their own.
+// Records implements [trail.Source]. It prefixes the name of each chain with the log's index, so
+// that chains of different logs have different names.
 func (l Logs) Records(ctx context.Context, f *trail.Filter) iter.Seq2[trail.Record, error] {
 	return func(yield func(trail.Record, error) bool) {
 		for i, source := range l {

@@ -13,7 +13,7 @@ import (
 // A pairStats holds the statistics of a pair of tools, A and B.
 type pairStats struct {
 	notOnce, notEach bool // refuted: B was called without an earlier A
-	shared           bool // a call had both names
+	shared           bool // there was a call that had both names
 	sessions         int  // number of sessions with both A and B
 	once, each       chance
 	earlier          int    // number of sessions with a success of A before B
@@ -30,8 +30,8 @@ type toolStats struct {
 	held            int // number of sessions with a success
 	opened          int // number of sessions that the tool opened: it succeeded among the first two events or in the first eighth of all events
 	first           time.Time
-	perSession      map[int]int        // maps numbers of calls to the number of sessions with so many calls
-	perDay          map[int]int        // maps numbers of calls to the number of days with so many calls by one principal
+	perSession      map[int]int        // maps each number of calls to the number of sessions with that many calls
+	perDay          map[int]int        // maps each number of calls to the number of days on which a principal made that many calls
 	fields          map[string]int     // number of calls that have each field
 	sums            map[string]float64 // maximum sum of each field for one principal in a day
 }
@@ -223,8 +223,8 @@ func (v *survey) finish() {
 	clear(v.days)
 }
 
-// always reports whether a success of A came before B in all sessions with B, which must be at
-// least least.
+// always reports whether a success of A came before B in all sessions with B, provided that there
+// are at least the given number of such sessions.
 func (v *survey) always(p pair, least int) bool {
 	s := v.pairs[p]
 	return s != nil && !s.notOnce && s.sessions >= least && s.sessions == v.tools[p.b].sessions
@@ -249,8 +249,8 @@ func (v *survey) needed(p pair) chance {
 	return presentByChance(b, v.tools[p.a].held-b, v.sessions-b)
 }
 
-// minToolsForOpening is the number of tools above which it is not enough evidence for a rule that a
-// call comes at the beginning of sessions.
+// minToolsForOpening is the number of tools above which a call's position at the beginning of
+// sessions is not enough evidence for a rule.
 const minToolsForOpening = 5
 
 // shared returns the fields that are present in every call of each of the tools, sorted.

@@ -19,10 +19,10 @@ type candidate struct {
 	out         bool // refuted: B was called with a value that A did not have
 	notEach     bool
 	sessions    int
-	once, each  chance // chances that the values of B are among the earlier ones of the session
+	once, each  chance // chances that the values of B occurred earlier in the session
 	hits, tries int    // of the first values of B, how many were compared with another session (tries), and how many occurred there (hits)
 
-	drawn, early, altEarly int      // number of distinct values in B, and how many of them A and alt had
+	drawn, early, altEarly int      // number of distinct values in B, and the numbers of these that occurred in A and in alt
 	together               together // only for a two-field key
 }
 
@@ -88,7 +88,7 @@ func (m *matchVisitor) admit(s *session, a *action) {
 	}
 }
 
-// evidence returns the states of a value in A and in alt.
+// evidence returns what the session has recorded about a value in calls of A and in calls of alt.
 func (c *candidate) evidence(s *session, value string) (one, other valueState) {
 	return stateOf(s.values[fieldKey{c.a, c.first}], value), stateOf(s.values[fieldKey{c.alt, c.first}], value)
 }
@@ -119,7 +119,8 @@ func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 	}
 }
 
-// countValue counts a new value of B, and whether A (one) and alt (other) had it.
+// countValue counts a new value of B. one and other report whether A and alt, respectively, had the
+// value.
 func (c *candidate) countValue(one, other bool) {
 	c.drawn++
 	if one {
@@ -255,8 +256,8 @@ func compareKeys(a, b *candidate) int {
 	return cmp.Or(cmp.Compare(a.acrossChance(), b.acrossChance()), plain(a)-plain(b))
 }
 
-// supported reports whether the log supports not only the order of the calls but also that their
-// values are equal.
+// supported reports whether the log supports the equality of the values, not only the order of the
+// calls.
 func (c *candidate) supported(least, tried int) bool {
 	if c.out || c.sessions < least || c.tries < least/2 || !c.acrossChance().beats(tried) {
 		return false
@@ -264,7 +265,7 @@ func (c *candidate) supported(least, tried int) bool {
 	return c.alt < 0 || c.early < c.drawn && c.altEarly < c.drawn && coveredByChance(c.drawn, c.early, c.altEarly).beats(tried)
 }
 
-// A together finds out whether both fields of a two-field key are needed: neither is redundant if
+// together determines whether both fields of a two-field key are needed: neither is redundant if
 // each occurs with several values of the other.
 type together struct {
 	partners [2]map[string]string

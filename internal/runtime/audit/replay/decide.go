@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// decide makes a recorded decision again and compares the result with the record.
+// decide repeats a recorded decision and compares the result with the record.
 func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 	if !ofPolicy(e) {
 		r.report.Others++
@@ -98,7 +98,7 @@ func (r *Replay) netResults(verdicts []gate.Verdict) []audit.NetVerdict {
 	})
 }
 
-// compare compares a replayed decision with the record and adds the result to the report.
+// compare compares a repeated decision with the record and adds the result to the report.
 func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *verdict, gone map[int]string) {
 	same := e.Policy == r.report.Policy
 	agrees := r.agrees(e, v, same)
@@ -194,7 +194,7 @@ func (r *Replay) takenOut(s *session, i int) bool {
 	return !active && (r.active == nil || slices.Contains(r.active, r.nets[i].name))
 }
 
-// count counts a differing decision under the rules responsible for it.
+// count adds a differing decision to the counts of the rules responsible for it.
 func (r *Replay) count(e *trail.Entry, v *verdict) {
 	c := RuleCount{Now: v.decision, Was: asRecorded(e)}
 	behind, verdicts := v.nets, "blocked asks"

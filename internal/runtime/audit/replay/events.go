@@ -87,7 +87,7 @@ func (r *Replay) open(e *trail.Entry) {
 	s.resumed = r.cut && r.durable(e.Process)
 	s.early = e.Time.Before(r.since) || r.cut && !r.policyRecorded[e.Process]
 	s.partial = s.resumed || s.early
-	if old := r.sessions[e.Session]; old != nil && old.process == "" { // perhaps the same process
+	if old := r.sessions[e.Session]; old != nil && old.process == "" { // the old session may belong to the same process
 		s.markLost(reopened)
 	}
 	r.sessions[e.Session] = s
@@ -107,7 +107,7 @@ func (r *Replay) toggle(net string, on bool, at time.Time) {
 		r.active = active
 	}
 	all := slices.Collect(maps.Values(r.sessions))
-	for _, p := range r.parts { // reach even the parts that no open session shares
+	for _, p := range r.parts { // include the parts that no open session shares
 		all = append(all, &session{state: r.policy.NewState(r.active), parts: []*part{p}})
 	}
 	for _, s := range all {

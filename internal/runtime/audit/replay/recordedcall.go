@@ -24,7 +24,7 @@ type recordedCall struct {
 	results []string   // recorded result fields; the i-th one is at path "f" followed by i
 }
 
-// rebuild returns a copy of the policy with nets that read s instead of a call.
+// rebuild returns a copy of the policy whose nets read s instead of a call.
 func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy, error) {
 	o := p.Options()
 	o.Static = false

@@ -33,7 +33,7 @@ type Options struct {
 // was refused in the log, the call fires no net either, because its outcome is unknown.
 type Replay struct {
 	original *gate.Policy
-	policy   *gate.Policy // original, rebuilt to read current
+	policy   *gate.Policy // the original policy, with nets that read the field current
 	active   []string
 	where    func(gate.Position) string
 	reads    *reading.Reader

@@ -10,7 +10,7 @@ import (
 
 // A session is the state of a session in the log.
 type session struct {
-	history  // of the nets that are not shared
+	history  // history of the nets that are not shared
 	state    *gate.State
 	process  string
 	parts    []*part         // state shared with other sessions
@@ -52,7 +52,7 @@ type partKey struct {
 	name    string
 }
 
-// with calls f with the session's state, including the parts that it shares.
+// with calls the function f on the session's state, including the parts that it shares.
 func (s *session) with(f func(*gate.State)) {
 	for _, p := range s.parts {
 		for k, i := range p.nets {

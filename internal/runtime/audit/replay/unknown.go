@@ -77,8 +77,8 @@ func ownNames(e *trail.Entry) []string {
 	return e.Names[:min(max(e.Own, 1), len(e.Names))]
 }
 
-// hasAllArguments reports whether all arguments are known. The arguments of a call without any are
-// recognized by their hash.
+// hasAllArguments reports whether all arguments are known. If a call has no arguments, their hash
+// shows it.
 func (r *Replay) hasAllArguments(e *trail.Entry) bool {
 	if len(e.Args) == 0 {
 		none := e.Arguments == audit.HashOf("") || e.Arguments == audit.HashOf("{}")

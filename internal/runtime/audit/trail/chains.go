@@ -23,7 +23,7 @@ func VerifyChains(ctx context.Context, d Database) (r Report, err error) {
 		}
 		if now, err = d.removed(ctx); err != nil || now == nil || then != nil && now.Time.Equal(then.Time) {
 			break
-		} // otherwise records were removed during verification, so try again
+		} // records were removed during verification, so try again
 	}
 	return r, err
 }
@@ -76,7 +76,7 @@ type chainVerifier struct {
 	report   *Report
 	removals *removals
 	ends     map[string]audit.Place // end of each chain
-	named    map[audit.Head]string  // ends named by other chains, with one chain that names each
+	named    map[audit.Head]string  // ends that other chains name; each is mapped to one of those chains
 }
 
 // fault adds a fault in the writer's chain to the report.
@@ -133,7 +133,7 @@ func (v *chainVerifier) checkStart(writer string) {
 	v.fault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record of their removal exists", from.Seq))
 }
 
-// checkEnd verifies that the record h, named by the chain by, exists.
+// checkEnd verifies that the record at h exists. The chain called by names this record.
 func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) error {
 	may, why := v.removals.covers(h)
 	last, ok := v.ends[h.Writer]

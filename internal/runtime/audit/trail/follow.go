@@ -15,7 +15,8 @@ import (
 // interval is how often to check for new records.
 const interval = 200 * time.Millisecond
 
-// Last returns the last n records selected by f, and the number of the last record in the log.
+// Last returns the newest records that f selects, at most n of them, and the number of the last
+// record in the log.
 func Last(ctx context.Context, s Source, n int, f *Filter) (ring []Record, end uint64, err error) {
 	all := s.Records(ctx, f)
 	if d, ok := s.(Database); ok && *f == (Filter{}) {

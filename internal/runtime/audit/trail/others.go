@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// An Others reads the records that other processes write to a database. It relies on record
+// Others is a reader of the records that other processes write to a database. It relies on record
 // numbers, not on clocks. It is not safe for concurrent use.
 type Others struct {
 	database Database

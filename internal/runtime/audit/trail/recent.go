@@ -27,7 +27,7 @@ func Recent(ctx context.Context, s Source, n, most int) ([]Record, error) {
 	return last.records, err
 }
 
-// A newest keeps the newest of the records added to it.
+// newest keeps only the newest of the records added to it.
 type newest struct {
 	n, most int
 	bytes   int

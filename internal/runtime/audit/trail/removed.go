@@ -37,7 +37,7 @@ func (d Database) Removed(ctx context.Context) (*Removed, error) {
 func Whole(ctx context.Context, s Source) (time.Time, error) {
 	d, ok := s.(Database)
 	if !ok {
-		return time.Time{}, nil // in a file, the number of the first record tells
+		return time.Time{}, nil // not needed for a file: the number of its first record shows whether records were removed
 	}
 	r, err := d.Removed(ctx)
 	return r.Whole(), err

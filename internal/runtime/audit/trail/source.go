@@ -45,7 +45,7 @@ func (f File) Records(ctx context.Context, _ *Filter) iter.Seq2[Record, error] {
 			}
 		}
 		for r, err := range parse(ctx, bytes.NewReader(pending), string(f)+audit.PendingSuffix) {
-			if (err != nil || r.Seq > last) && !yield(r, err) { // otherwise already read from the log
+			if (err != nil || r.Seq > last) && !yield(r, err) { // skip records that have already been read from the files
 				return
 			}
 		}

@@ -54,7 +54,7 @@ func Verify(ctx context.Context, f File) (Report, error) {
 	return r, nil
 }
 
-// after returns the lines that come after the record with number seq.
+// after returns the lines that follow the record with number seq.
 func after(lines []byte, seq uint64) []byte {
 	for rest := lines; len(rest) > 0; {
 		line, behind := cutLine(rest)
@@ -175,7 +175,7 @@ func (v *verifier) begin(q *verifyQueue, block []byte) bool {
 	return len(q.jobs) > q.workers
 }
 
-// follow advances the verifier to the last line of the block.
+// follow moves the verifier's position to the last line of the block.
 func (v *verifier) follow(block []byte) {
 	text := block[:len(block)-1]
 	l, err := audit.ParseLine(text[bytes.LastIndexByte(text, '\n')+1:])
