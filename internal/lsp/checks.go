@@ -23,7 +23,7 @@ const (
 // A checker runs the server's checks in a goroutine of its own.
 type checker struct {
 	*server
-	published map[string][]string // paths of the files that have diagnostics, by the policy's main file
+	published map[string][]string // paths of the files that have diagnostics, keyed by the policy's main file
 }
 
 // checkLoop checks stale documents whenever the user pauses typing.
@@ -88,8 +88,8 @@ func (c *checker) check(ctx context.Context, stale []string, open map[string]*do
 	return nil
 }
 
-// projects returns the policies of the open documents, by path of the document. The policies of
-// stale documents are loaded again.
+// projects returns the policies of the open documents, keyed by the document's path. It reloads the
+// policies of stale documents.
 func (c *checker) projects(stale []string, open map[string]*document) map[string]*project {
 	all := map[string]*project{}
 	for path, d := range open {

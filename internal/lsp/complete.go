@@ -63,8 +63,8 @@ type offer struct {
 	seen  map[string]bool
 }
 
-// add adds an item, unless the list already contains its label or the label does not contain the
-// typed text.
+// add adds an item whose label contains the typed text, unless the list already has an item with
+// this label. It drops any other item.
 func (o *offer) add(order int, item completionItem) {
 	typed := strings.ToLower(strings.Trim(o.begun, `"`))
 	if o.seen[item.Label] || !strings.Contains(strings.ToLower(item.Label), typed) {
@@ -191,7 +191,8 @@ func (o *offer) targets() {
 	}
 }
 
-// fields offers the arguments of tools that occur in the line, and fields used in the rules.
+// fields offers the arguments of the tools named in the line, and then the fields used in the
+// rules.
 func (o *offer) fields() {
 	for _, t := range o.toolNames(o.document) {
 		for _, field := range t.fields {

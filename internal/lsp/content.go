@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// A content is the text of a document with the byte offsets of its lines. The protocol ends lines
-// at LF, CR LF and CR, but rules and YAML only at LF. Byte offsets are used to convert between
-// positions of the two kinds.
+// A content is the text of a document with the byte offsets of its lines. In the protocol, LF, CR
+// LF and CR all end a line, but in rules and YAML only LF does. Byte offsets are used to convert
+// between the two kinds of positions.
 type content struct {
 	src   string
-	lines []int // offsets of the lines, as defined by the protocol
-	rows  []int // offsets of the lines, as defined by rules
+	lines []int // offsets of the lines as the protocol counts them
+	rows  []int // offsets of the lines as rules count them
 }
 
 // A Position is a position in a text as defined by the protocol: a line and an offset in UTF-16
@@ -29,14 +29,15 @@ type Range struct {
 	End   Position `json:"end"`
 }
 
-// Limits on texts; larger ones are not checked. maxDocument also applies to files on disk. maxLine
-// is needed since parsing a line takes quadratic time; lines written by hand are shorter.
+// Limits on texts. Larger texts are not checked. maxDocument also applies to files on disk. maxLine
+// is needed because parsing a line takes quadratic time; lines written by hand are shorter.
 const (
 	maxDocument = 4 << 20
 	maxLine     = 16 << 10
 )
 
-// tooLarge returns why the text is too large to be checked, or the empty string if it is not.
+// tooLarge returns the reason why the text is too large to be checked, or "" if it is not too
+// large.
 func (t *content) tooLarge() string {
 	if len(t.src) > maxDocument {
 		return fmt.Sprintf("the text is over %d MiB and is not checked", maxDocument>>20)
@@ -105,14 +106,15 @@ func (t *content) position(offset int) Position {
 	return p
 }
 
-// row returns the line that contains a byte offset, and the offset of its beginning. Lines are
-// those of rules, starting at 0.
+// row returns the number of the line that contains a byte offset, and the offset where that line
+// begins. Only LF ends a line, and the first line has number 0.
 func (t *content) row(offset int) (n, begin int) {
 	n = max(sort.SearchInts(t.rows, offset+1)-1, 0)
 	return n, t.rows[n]
 }
 
-// rowText returns line n without its line ending. Lines are those of rules, starting at 0.
+// rowText returns line n without its line ending. Only LF ends a line, and the first line has
+// number 0.
 func (t *content) rowText(n int) string {
 	end := len(t.src)
 	if n+1 < len(t.rows) {

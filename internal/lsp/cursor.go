@@ -10,8 +10,8 @@ type cursor struct {
 	words []word
 }
 
-// maxWords is the maximum number of words in a line. Longer lines are treated as if they had no
-// words; lines written by hand are shorter.
+// maxWords is the maximum number of words in a line. Lines written by hand are shorter. A longer
+// line is treated as if it had no words.
 const maxWords = 2000
 
 func (d *document) cursor(p Position) cursor {

@@ -102,8 +102,8 @@ func (s *sources) uri(path string) string {
 }
 
 // extent returns the range of bytes to mark for a problem: the characters above its carets, the
-// word or statement at its position, or the whole line. For a problem with a whole file, it returns
-// the file's first line.
+// word or statement at its position, or the whole line. If the problem concerns a whole file,
+// extent returns the range of the file's first line.
 func extent(t *content, p diag.Problem) (from, to int) {
 	if p.Line < 1 {
 		return 0, len(t.rowText(0)) + t.rows[0]
@@ -128,8 +128,7 @@ func extent(t *content, p diag.Problem) (from, to int) {
 	return from, max(from, to)
 }
 
-// after returns the offset of the end of the given number of characters from offset from, but at
-// most bound.
+// after returns the offset that is the given number of characters after from, but at most bound.
 func after(s string, from, bound, characters int) int {
 	for ; characters > 0 && from < bound; characters-- {
 		_, size := utf8.DecodeRuneInString(s[from:bound])
@@ -153,7 +152,8 @@ var (
 	inText     = regexp.MustCompile(`^"?[^\s"]*"?$`)
 )
 
-// replacement returns the replacement for word that the hint suggests, and whether there is one.
+// replacement returns the replacement for word that the hint suggests. It returns false if the hint
+// suggests none.
 func replacement(hint, word string) (string, bool) {
 	m := suggestion.FindStringSubmatch(hint)
 	var write string

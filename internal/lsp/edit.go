@@ -26,7 +26,8 @@ func (s *server) formatting(d *document, _ Position) any {
 	return []textEdit{{d.span(from, to), write}}
 }
 
-// changed returns the lines of was that differ from is, as a range of bytes, and their replacement.
+// changed returns the byte range of the lines in was that differ from is, and the text that
+// replaces them.
 func changed(was, is string) (from, to int, write string) {
 	n := 0
 	for n < min(len(was), len(is)) && was[n] == is[n] {

@@ -104,8 +104,8 @@ func (g *grammar) match(line []word) *match {
 	return m
 }
 
-// matchParts matches parts against the words from index at on. Each time they match, it calls then
-// with the index of the next word, until then returns true. It reports whether then did so.
+// matchParts matches parts against the words from index at on. For each match, it calls then with
+// the index of the word after it, until then returns true. It reports whether then returned true.
 func (m *match) matchParts(parts []part, at int, then func(at int) bool) bool {
 	if len(parts) == 0 {
 		return then(at)
@@ -123,7 +123,8 @@ func (m *match) matchParts(parts []part, at int, then func(at int) bool) bool {
 	return m.operand(p, at, rest)
 }
 
-// oneOf tries the sequences of a choice, and records a clause if it matches.
+// oneOf tries each sequence of a choice and records the clause, if any, once a sequence and rest
+// match. It reports whether they did.
 func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 	for _, parts := range p.choice {
 		fits := m.matchParts(parts, at, func(end int) bool {
@@ -143,8 +144,8 @@ func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 	return false
 }
 
-// assign assigns the words with indexes at to end-1 to part p, provided that rest matches the words
-// after them.
+// assign assigns the words with indexes at to end-1 to part p if rest matches the words after them.
+// It reports whether rest did.
 func (m *match) assign(p part, at, end int, rest func(int) bool) bool {
 	if !rest(end) {
 		return false
@@ -170,7 +171,8 @@ func (m *match) textOf(at, end int) string {
 	return b.String()
 }
 
-// operand matches the words that can form an operand.
+// operand matches an operand against the words from index at on, and rest against the words after
+// it.
 func (m *match) operand(p part, at int, rest func(int) bool) bool {
 	w := m.words[at]
 	if w.kind == bare && slices.Contains(reservedNames, w.text) {
@@ -235,7 +237,8 @@ var lists = map[class]listSyntax{
 	key:       {separators: []string{",", "as"}, offered: "as"},
 }
 
-// list matches words and their separators.
+// list matches an operand that consists of words and separators, and rest against the words after
+// it.
 func (m *match) list(p part, l listSyntax, at int, rest func(int) bool) bool {
 	for end := at; ; end += 2 {
 		switch last := end+1 == len(m.words); {

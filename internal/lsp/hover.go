@@ -56,7 +56,7 @@ func (m *match) role(at int, g *grammar) part {
 	return part{operand: "A"}
 }
 
-// names reports whether operands of class c name calls.
+// names reports whether operands of class c are names of calls.
 func (c class) names() bool {
 	return slices.Contains([]class{callNames, callName, either, label, tool, target}, c)
 }
@@ -99,7 +99,7 @@ func meaning(line string, m *match) string {
 	return says
 }
 
-// about returns the statements that mention a name.
+// about lists, as Markdown, the statements that mention a name.
 func (s *server) about(d *document, name string) string {
 	var lines []string
 	for _, w := range s.rulesOf(d) {

@@ -76,8 +76,8 @@ func configProblems(path string, err error) diag.List {
 	return problems
 }
 
-// anyVariable looks up an environment variable. For an unset variable, it returns a placeholder,
-// unless the variable is one that changes settings.
+// anyVariable returns the value of an environment variable. If the variable is not set, it returns
+// a placeholder, except for variables that change petrigate's own settings.
 func anyVariable(name string) (string, bool) {
 	if value, ok := os.LookupEnv(name); ok || strings.HasPrefix(name, "PETRIGATE_") || name == "XDG_CONFIG_HOME" {
 		return value, ok

@@ -15,11 +15,11 @@ import (
 type state struct {
 	mu      sync.Mutex
 	tools   []check.ListedTool    // recorded list of tools; may be nil
-	open    map[string]*document  // open documents, by path
+	open    map[string]*document  // open documents, keyed by path
 	stale   map[string]bool       // paths of the documents to be checked
 	cancel  context.CancelFunc    // cancels the running check; nil if no check is running
-	known   map[string]*project   // policies of the open documents as of the last check, by path of the document
-	byProxy map[string]proxyTools // tools of running proxies, by the policy's main file
+	known   map[string]*project   // policies of the open documents as of the last check, keyed by the document's path
+	byProxy map[string]proxyTools // tools of running proxies, keyed by the policy's main file
 }
 
 // A proxyTools is a running proxy's last answer to a request for its tools.
@@ -55,7 +55,7 @@ func (s *state) document(path string) *document {
 	return s.open[path]
 }
 
-// documents returns a copy of the map of open documents, by path.
+// documents returns a copy of the map of open documents, keyed by path.
 func (s *state) documents() map[string]*document {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,8 +86,8 @@ func (s *state) markStale(paths ...string) {
 	}
 }
 
-// begin records the start of a check, which can be canceled with cancel. It returns the stale
-// documents and all open documents. The stale documents no longer count as stale.
+// begin records the start of a check, which cancel can cancel. It returns the stale documents,
+// which then no longer count as stale, and all open documents.
 func (s *state) begin(cancel context.CancelFunc) (stale []string, open map[string]*document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

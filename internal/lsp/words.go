@@ -109,8 +109,9 @@ func stringEnd(line string, at int) int {
 	return 0
 }
 
-// regexEnd returns the end of the regular expression at the given offset. It returns 0 if there is
-// only a word such as "/etc". A slash in a later name or comment does not end a regular expression.
+// regexEnd returns the end of the regular expression at the given offset, or 0 if the text there is
+// only a word such as "/etc". A slash in a later name or in a comment does not end a regular
+// expression.
 func regexEnd(line string, at int) int {
 	wordEnd := bareEnd(line, at)
 	rest, _, _ := strings.Cut(line[wordEnd:], "#")

@@ -37,7 +37,7 @@ type transfer struct {
 	now bool // whether to return instead of waiting
 }
 
-// attempt reads once, or writes until all of b has been written or an error occurs. It reports
+// attempt makes one read, or writes until all of b has been written or an error occurs. It reports
 // whether the operation is complete.
 func (t *transfer) attempt(fd uintptr) bool {
 	for t.err = nil; t.n < len(t.b) && t.err == nil; {
@@ -96,7 +96,7 @@ func (p *File) TryRead(b []byte) (n int, waits bool, err error) {
 	return n, false, err
 }
 
-// control calls f once, ignoring deadlines.
+// control calls f once, even if a deadline has passed.
 func (p *File) control(f func(fd uintptr) bool) error {
 	return p.raw.Control(func(fd uintptr) { f(fd) })
 }

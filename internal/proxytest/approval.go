@@ -35,7 +35,8 @@ func (c *Client) Asks(tool, args string) Question {
 	return c.Asked(tool, args, c.Call(tool, args))
 }
 
-// Asked waits until the proxy asks for approval of a call that was already sent.
+// Asked waits until the proxy asks for approval of a call that has already been sent. id is the ID
+// of the call.
 func (c *Client) Asked(tool, args, id string) Question {
 	c.T.Helper()
 	q := Question{Client: c, Tool: tool, Args: args, Call: id}
@@ -62,7 +63,8 @@ func (q Question) Send(result string) (id string) {
 	return q.Client.CallWith(q.Tool, q.Args, "", q.With(result))
 }
 
-// With returns the members of params that hold the given answer.
+// With returns the members that give an answer when they are added to the params of a repeated
+// call.
 func (q Question) With(result string) string {
 	return `,"inputResponses":{"approval":` + result + `},"requestState":` + q.State
 }
@@ -80,7 +82,7 @@ func (q Question) Text() string {
 	return s
 }
 
-// At returns the question as if client c had received it.
+// At returns a copy of the question as if client c had received it.
 func (q Question) At(c *Client) Question {
 	q.Client = c
 	return q
@@ -99,7 +101,7 @@ const ParkAtOnce = time.Nanosecond
 func (c *Client) Parked(tool, args string) string {
 	c.T.Helper()
 	r := c.Do(tool, args)
-	for c.Leg.Modern && Member(r.Result, "resultType") == `"input_required"` { // another round without a question
+	for c.Leg.Modern && Member(r.Result, "resultType") == `"input_required"` { // the proxy asks for another round, but not for approval
 		r = c.Reply(c.CallWith(tool, args, "", `,"requestState":`+Member(r.Result, "requestState")))
 	}
 	id := r.Decision("approval")

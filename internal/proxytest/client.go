@@ -296,8 +296,8 @@ func (c *Client) post(r *http.Request) {
 	c.readMessages(response.Body, "data: ", response.StatusCode, session)
 }
 
-// readMessages reads lines and puts the messages after the prefix into the mailbox. Other lines are
-// ignored.
+// readMessages reads lines from body. It removes the prefix from each line that has it, puts the
+// message into the mailbox, and ignores all other lines.
 func (c *Client) readMessages(body io.Reader, prefix string, status int, session string) {
 	for lines := bufio.NewReader(body); ; {
 		line, err := lines.ReadBytes('\n')
@@ -394,7 +394,8 @@ func (c *Client) StatusText() string {
 	return result.Contents[0].Text
 }
 
-// Leave abandons requests over HTTP, whose responses would otherwise take up memory in the client.
+// Leave abandons the requests with the given IDs over HTTP. Otherwise, their responses would take
+// up memory in the client.
 func (c *Client) Leave(ids []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -76,7 +76,8 @@ const (
 	CodeHeaders = "-32020"
 )
 
-// Decision returns a member of the decision in the result's _meta.
+// Decision returns the member with the given key of the proxy's decision, which is in the result's
+// _meta.
 func (m Message) Decision(key string) string {
 	s, _ := strconv.Unquote(Member(m.Result, "_meta", "io.petrigate/decision", key))
 	return s

@@ -80,7 +80,7 @@ func (m *Memory) Matching(ok func(Record) bool) []Record {
 	return found
 }
 
-// RecordsHave reports whether a record contains the text.
+// RecordsHave reports whether any record contains the text.
 func (s *Site) RecordsHave(text string) bool {
 	return slices.ContainsFunc(s.Records.All(), func(line []byte) bool { return strings.Contains(string(line), text) })
 }

@@ -136,7 +136,8 @@ func (c complaints) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// State returns all markings and numbers of open calls as text, for comparison.
+// State returns the markings of all nets and the numbers of open calls in all sessions as text, so
+// that tests can compare states.
 func (s *Site) State() string {
 	type net struct {
 		Name     string
@@ -159,7 +160,8 @@ func (s *Site) State() string {
 	return string(b)
 }
 
-// Marking returns the number of tokens in a place of a net. There must be exactly one session.
+// Marking returns the number of tokens in a place of a net in the only session. It fails the test
+// if there is more than one session.
 func (s *Site) Marking(net, place string) int {
 	s.T.Helper()
 	all := s.Proxy.Sessions()

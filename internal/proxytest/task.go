@@ -63,7 +63,7 @@ func (c *Client) CallAsTask(tool, args, meta string) (id string) {
 	if c.Leg.Modern {
 		return c.CallWith(tool, args, meta, "")
 	}
-	return c.CallWith(tool, args, meta, `,"task":{}`) // with a ttl, mcp-go servers would keep sleeping
+	return c.CallWith(tool, args, meta, `,"task":{}`) // if it had a ttl, mcp-go servers would keep sleeping
 }
 
 // RequestTask sends a request about a task and returns the ID of the request.
@@ -71,8 +71,8 @@ func (c *Client) RequestTask(method, task string) (id string) {
 	return c.Sendf(`{"jsonrpc":"2.0","id":%ID%,"method":"tasks/` + method + `","params":{%META%"taskId":"` + task + `"}}`)
 }
 
-// TaskOutcome waits until the task ends, and returns a message with its result or error, whatever
-// the client's revision.
+// TaskOutcome waits until the task ends. It returns a message with the task's result or error. It
+// works in all revisions.
 func (c *Client) TaskOutcome(task string) Message {
 	c.T.Helper()
 	if !c.Leg.Modern {

@@ -53,7 +53,8 @@ func (c *checker) fail(at int, msg string) int {
 	return -1
 }
 
-// unexpected reports a syntax error at offset i, where want is missing.
+// unexpected reports a syntax error at offset i. want describes what the document should contain
+// there.
 func (c *checker) unexpected(i int, want string) int {
 	if i >= len(c.doc) {
 		return c.fail(len(c.doc), "unexpected end, want "+want)
@@ -109,7 +110,7 @@ func (c *checker) container(i, depth int, end byte) int {
 	}
 }
 
-// key checks the key of o at offset i and the colon after it.
+// key checks the key at offset i in the object of o, and the colon after the key.
 func (c *checker) key(o *keySet, i int) int {
 	if peek(c.doc, i) != '"' {
 		return c.unexpected(i, "a key")
@@ -178,8 +179,8 @@ func (o *keySet) grow(keys [][]byte) {
 	}
 }
 
-// insert adds keys[n] to the table, unless the table contains an equal key. It reports whether it
-// does.
+// insert adds keys[n] to the table and returns false. If the table already contains an equal key,
+// it returns true instead.
 func (o *keySet) insert(keys [][]byte, n int) bool {
 	mask := uint64(len(o.slots) - 1)
 	for h := maphash.Bytes(o.seed, keys[n]); ; h++ {
@@ -214,7 +215,7 @@ func (s *keyStack) push(key []byte) {
 	s.n++
 }
 
-// from returns all keys except the first base ones.
+// from returns all keys on the stack except the first base keys.
 func (s *keyStack) from(base int) [][]byte {
 	if s.many == nil {
 		return s.few[base:s.n]

@@ -200,7 +200,7 @@ func skipLong(doc []byte, i int) int {
 			return i + bits.TrailingZeros64(ends) + 1
 		}
 		i += 64
-		if quotes == 0 { // only escapes before quotes matter
+		if quotes == 0 { // backslashes matter only directly before a quote
 			i, carry = nextQuote(doc, i+int(carry)), 0
 		}
 	}
@@ -231,8 +231,8 @@ func nextQuote(doc []byte, i int) int {
 	return i + n
 }
 
-// masks returns a bit for each byte of the block: in quotes, it is set if the byte is a quote, and
-// in slashes, if it is a backslash.
+// masks returns two masks with one bit for each byte of the block. A bit is set in quotes if the
+// byte is a quote, and in slashes if it is a backslash.
 func masks(block *[64]byte) (quotes, slashes uint64) {
 	for i := 0; i < 64; i += 8 {
 		w := binary.LittleEndian.Uint64(block[i:])
@@ -242,7 +242,8 @@ func masks(block *[64]byte) (quotes, slashes uint64) {
 	return quotes, slashes
 }
 
-// zeroBytes returns a bit for each byte of w, set if the byte is zero, in the low eight bits.
+// zeroBytes returns a mask with one bit for each byte of w, in the low eight bits. A bit is set if
+// the byte is zero.
 func zeroBytes(w uint64) uint64 {
 	high := ^((w&^highs + ^uint64(highs)) | w) & highs
 	return high >> 7 * 0x0102040810204080 >> 56

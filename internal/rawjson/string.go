@@ -190,7 +190,7 @@ func quoteOrSlash(w uint64) uint64 {
 	return ((quote-ones)&^quote | (slash-ones)&^slash) & highs
 }
 
-// In ones, each byte is 1. In highs, only the high bit of each byte is set.
+// Every byte of ones is 1. In every byte of highs, only the high bit is set.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080

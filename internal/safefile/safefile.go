@@ -76,8 +76,8 @@ func Regular(info fs.FileInfo) error {
 	return nil
 }
 
-// writable reports whether any of the users in mask may write to the file. It returns false on
-// Windows, which lacks these bits.
+// writable reports whether any of the permission bits in mask let someone write to the file. It
+// returns false on Windows, which lacks these bits.
 func writable(info fs.FileInfo, mask fs.FileMode) bool {
 	return info.Mode().Perm()&mask != 0 && runtime.GOOS != "windows"
 }

@@ -104,7 +104,7 @@ func runAll(ctx context.Context, steps []step) error {
 	return nil
 }
 
-// run runs the command, retrying it on failure if retried is set.
+// run runs the command. If retried is set and the command fails, run tries it again.
 func (s step) run(ctx context.Context) (err error) {
 	pauses := []time.Duration{0}
 	if s.retried {

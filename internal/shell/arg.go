@@ -148,7 +148,7 @@ func startsWith(args []arg, words []string) bool {
 	})
 }
 
-// contain reports whether any of the arguments matches one of the words; see [arg.matchWord].
+// contain reports whether any of the arguments matches any of the words; see [arg.matchWord].
 func contain(args []arg, words string) bool {
 	return words != "" && slices.ContainsFunc(args, func(a arg) bool { return a.matchWord(words) != "" })
 }

@@ -6,7 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// effects holds the changes to variables that a part of a script can make, whenever it runs.
+// An effects value holds the changes that a part of a script can make to variables, no matter when
+// that part runs.
 type effects struct {
 	names     set
 	arguments bool // the arguments of the enclosing function may change
@@ -157,8 +158,8 @@ func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	return texts
 }
 
-// forgetEffects forgets all values that can change in a part of the script that runs later or more
-// than once. c holds the effects of that part.
+// forgetEffects forgets all values that a part of the script can change if the part runs later or
+// more than once. c holds the effects of that part.
 func (v *variables) forgetEffects(c effects) {
 	if c.all {
 		v.forgetAll()

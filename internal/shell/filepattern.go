@@ -47,7 +47,7 @@ func CompileFiles(access Access, glob string) (FilePattern, error) {
 	return FilePattern{access, strings.ReplaceAll(strings.TrimPrefix(glob, "./"), "**/", "*")}, nil
 }
 
-// is reports whether the path in the argument at matches the pattern.
+// is reports whether the path given by an argument matches the pattern.
 func (p *FilePattern) is(at arg) Outcome {
 	any := strings.Trim(p.glob, "*") == ""
 	switch {
@@ -77,8 +77,8 @@ func (p *FilePattern) is(at arg) Outcome {
 	return couldBe(p.glob, text, tail)
 }
 
-// ends compares a glob that contains a slash with the known start and end of a path. An unknown
-// part after the last slash counts as a file name.
+// ends reports whether a path, of which only the start and the end are known, can match a glob that
+// contains a slash. An unknown part after the last slash counts as a file name.
 func (p *FilePattern) ends(at arg) Outcome {
 	glob := strings.TrimPrefix(p.glob, "~/")
 	if _, after, ok := strings.Cut(at.tail, "/"); ok && endsLike(glob, after) {
@@ -95,8 +95,7 @@ func (p *FilePattern) ends(at arg) Outcome {
 	return couldBe(file, name, at.tail)
 }
 
-// endsLike reports whether glob matches the path in at, or a suffix of it that begins after a
-// slash.
+// endsLike reports whether glob matches a path or any suffix of the path that begins after a slash.
 func endsLike(glob, at string) bool {
 	for ok := true; ok; _, at, ok = strings.Cut(at, "/") {
 		if matchStar(glob, at) {
@@ -135,7 +134,7 @@ func isOutput(name string) bool {
 	return outputs[path.Ext(name)] || strings.HasSuffix(name, ".txt") && (strings.Contains(name, "output") || strings.Contains(name, "result") || strings.Contains(name, "log"))
 }
 
-// matches reports whether the known path in the argument at matches the pattern.
+// matches reports whether a path that is fully known matches the pattern.
 func (p *FilePattern) matches(at string) bool {
 	clean := path.Clean(at)
 	if glob, ok := strings.CutPrefix(p.glob, "~/"); ok {

@@ -192,7 +192,8 @@ func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, else
 	return operands, options, elsewhere
 }
 
-// known reports whether the option with the given name takes a value.
+// known reports whether the rule lists the option with the given name, that is, whether the option
+// takes a value.
 func (f *fileRule) known(name string) bool {
 	lists := []string{f.takes, f.where, f.valued, f.sources, f.behind}
 	return slices.ContainsFunc(lists, func(list string) bool { return hasWord(list, name) })

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// files records the files that a script writes and runs. A program in a file is treated like any
-// other program unless the script itself writes the file.
+// A files value records which files a script writes and which it runs. A program in a file is
+// treated like any other program unless the script itself writes the file.
 type files struct {
 	written  set  // base names of files written by redirections
 	programs set  // base names of files run by shells and interpreters
@@ -19,7 +19,7 @@ type files struct {
 	writing bool  // the current list of commands writes a file
 	obeying bool  // a program may act on the written file without naming it
 	git     bool  // git may act on the written file
-	after   int   // one more than the number of commands up to the first one that wrote a file
+	after   int   // number of commands read when such a file was first written, plus one; 0: never
 	dashed  bool  // the script creates a file whose name a program may take for an option
 	loops   bool  // the script has a loop or a function, so a command can run both before and after another
 	texts   []arg // here documents and here strings in the current list

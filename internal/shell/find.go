@@ -112,13 +112,13 @@ func findsNames(args []arg) bool {
 }
 
 // producers maps programs to the words that make them print file names; "" means that they always
-// do. A printed name looks like an option only if a file is so named.
+// do. A printed name looks like an option only if a file has such a name.
 var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "", "ls": "", "git": "=ls-files", "rg": "=-l =--files =--files-with-matches =-il", "grep": "=-l =-rl =-lr =-Rl =-lR =-ril =-rli =-lrZ =-rlZ =-lZ --files-with-matches"}
 
 // lineFilters are the filters that pass lines on unchanged.
 var lineFilters = setOf("grep egrep fgrep sort uniq head tail tac")
 
-// pipesNames reports whether the current command gets file names from a pipe.
+// pipesNames reports whether the current command reads file names from a pipe.
 func (r *reader) pipesNames() bool {
 	if r.pipe.elements <= 0 || !r.commands[r.owner].filter {
 		return false

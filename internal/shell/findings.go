@@ -216,8 +216,8 @@ var codes = map[string]bool{"a program on the command line": true, "a program th
 // maxPaths limits how many words of such code are examined as paths.
 const maxPaths = 25_000
 
-// A codePath is a word in code in another language that may be a file path. of is the index of the
-// doubt about the code.
+// A codePath is a word that may be a file path, from code in another language. The field of is the
+// index of the doubt about that code.
 type codePath struct {
 	path string
 	of   int

@@ -91,8 +91,9 @@ func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	return func() {}
 }
 
-// enterElement enters element n of a list or a pipe. An element other than the first is the right
-// operand of list[n-1]. The results must be passed to leaveElement at the end of the element.
+// enterElement enters element n of a list or a pipe. Element 0 is the leftmost one; any other
+// element is the right operand of list[n-1]. The results must be passed to leaveElement at the end
+// of the element.
 func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before flow, apart bool) {
 	before = *f
 	if len(list) == 0 {

@@ -37,7 +37,8 @@ func (c *command) makesSources() bool {
 	})
 }
 
-// namesOption reports whether an operand names a file that looks like an option, as in touch -- -x.
+// namesOption reports whether any operand names a file whose name looks like an option, as in touch
+// -- -x.
 func (c *command) namesOption() bool {
 	behind := false
 	for _, a := range c.args {
@@ -54,8 +55,8 @@ func (c *command) takesOptions() bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return a.kind >= spread && a.text == "" })
 }
 
-// namesPartOf reports whether an argument contains one of the file names: s.sh.gz and -os.sh
-// contain s.sh.
+// namesPartOf reports whether any argument contains any of the file names. For example, s.sh.gz and
+// -os.sh contain s.sh.
 func (c *command) namesPartOf(files set) bool {
 	for _, a := range c.args {
 		file := a.file()
@@ -83,12 +84,12 @@ func (c *command) writesUnknown() bool {
 	return c.name == "split" || c.name == "csplit"
 }
 
-// hasOption reports whether an argument begins with one of the options.
+// hasOption reports whether any argument begins with any of the options.
 func (c *command) hasOption(options string) bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return begins(a.text, options) })
 }
 
-// holds reports whether an argument contains the text.
+// holds reports whether any argument contains the text.
 func (c *command) holds(text string) bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return strings.Contains(a.text, text) })
 }

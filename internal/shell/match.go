@@ -142,8 +142,8 @@ func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
 	return Match
 }
 
-// advance returns how many of p's operands may have been found after a, given that n were found
-// before it.
+// advance returns how many of p's operands may have been found once the argument a has been read. n
+// is the number found before it.
 func (p *Pattern) advance(a arg, n int, files bool) int {
 	switch {
 	case n == len(p.operands):
@@ -160,7 +160,7 @@ func (p *Pattern) advance(a arg, n int, files bool) int {
 	return n
 }
 
-// isFile reports whether at is the path of a file named by the word.
+// isFile reports whether the path in at leads to a file that the word names.
 func (w *word) isFile(at string) bool {
 	if !strings.ContainsAny(w.text, "./") || len(at) <= len(w.text) || strings.HasPrefix(at, "-") {
 		return false

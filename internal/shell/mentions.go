@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// mentions holds the words of unparsed text: the arguments of programs that may run commands named
-// there. The words are collected once for all patterns, each with the index of the first doubt
-// about it.
+// A mentions value holds the words of unparsed text, that is, of the arguments of programs that may
+// run commands named there. The words are collected once for all patterns. Each has the index of
+// the first doubt about it.
 type mentions struct {
 	words map[string]int
 	texts []mention // whole texts, for finding names that contain separators

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Only answers the third question: does the script do nothing but what the patterns describe? If it
-// does more, the Doubt gives the reason. Every command must match a pattern, be inert, or only run
-// another command, as timeout does. The script must not write a file other than /dev/null, set a
-// variable that programs act on, define a function, or contain anything doubtful.
+// Only (the third question) reports whether the script does nothing but what the patterns describe.
+// If it does more, the Doubt gives the reason. Every command must match a pattern, be inert, or do
+// nothing but run another command, as timeout does. The script must not write a file other than
+// /dev/null, set a variable that programs act on, define a function, or contain anything doubtful.
 //
 // A command certainly matches a pattern if the tables contain all options and operands that the
 // pattern does not name, and the command does exactly what its name says with them. For example,
@@ -49,7 +49,7 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 	return true, Doubt{}
 }
 
-// An only answers the third question for one script.
+// An only holds the data for [Reading.Only]: a script and the patterns.
 type only struct {
 	*Reading
 	patterns []Pattern
@@ -65,8 +65,8 @@ func (o *only) within(d *doubt) bool {
 	return d.owner >= 0 && (o.covered[d.owner] || d.reach == mild) && d.reach != all
 }
 
-// matched reports whether a command certainly matches one of the patterns, and whether that pattern
-// ends with *.
+// matched reports whether a command certainly matches any of the patterns, and whether such a
+// pattern ends with *.
 func (o *only) matched(c *command) (carried, any bool) {
 	if c.outside || c.possible || c.mayBeSplit() {
 		return false, false

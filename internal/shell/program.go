@@ -192,8 +192,8 @@ func has(found []givenOption, name string) bool {
 	return slices.ContainsFunc(found, func(o givenOption) bool { return o.name == name })
 }
 
-// option parses the options in the first of args. It returns the number of arguments they take, or
-// 0 if the number is uncertain.
+// option parses the option or options in args[0]. It returns the number of arguments that they
+// take, or 0 if the number is uncertain.
 func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 	a := args[0]
 	name, value, with := a.cut()
@@ -253,7 +253,7 @@ func (k *knownOptions) long(name string, value arg, with bool, args []arg) (foun
 	return []givenOption{{known: o, name: name}}, 1
 }
 
-// isValue reports whether the first of args is an option's value. Some values are optional, so an
+// isValue reports whether args[0] is the value of an option. Some values are optional, so an
 // argument that looks like an option may be one.
 func (k *knownOptions) isValue(args []arg) bool {
 	if len(args) == 0 || args[0].kind > single && !(k.exact && args[0].split) {

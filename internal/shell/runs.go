@@ -3,8 +3,8 @@ package shell
 import "slices"
 
 // Runs answers the first question: could the script run a command that p describes? The answer is
-// [Match] if one of the commands certainly matches p, [Opaque] if there is only a possible match,
-// and [NoMatch] otherwise. If it is Opaque, the Doubt gives the reason.
+// [Match] if any command certainly matches p, [Opaque] if there is only a possible match, and
+// [NoMatch] otherwise. If it is Opaque, the Doubt gives the reason.
 func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	found, by := NoMatch, 0
 	for i := range r.commands {

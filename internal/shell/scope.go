@@ -23,7 +23,7 @@ type nestedReader interface {
 	tentativeScript(text string)
 }
 
-// assigned records that value is assigned to the variable called name.
+// assigned handles the assignment of value to the variable called name.
 func (r *scope) assigned(name string, value arg) {
 	r.vars.unbind(name)
 	if name == "IFS" { // from here on, it is unknown how expansions are split
@@ -59,7 +59,8 @@ func (r *scope) assigned(name string, value arg) {
 	}
 }
 
-// compute records that arithmetic evaluates the variable and may assign a value to it.
+// compute handles an arithmetic expression that evaluates the variable and may assign a value to
+// it.
 func (r *scope) compute(name string) {
 	if steers(name) {
 		r.doubtStrict("a variable that changes what runs: " + name) // for example, ((PATH=1))
@@ -147,8 +148,8 @@ func (r *scope) compound(a arg, kind fact) {
 	}
 }
 
-// given records that programs get the variable in their environment. Unless the variable is known
-// to be inert, its effect on programs that act on variables is uncertain.
+// given handles a variable that programs get in their environment. Unless the variable is known to
+// be inert, it may affect programs in an unknown way.
 func (r *scope) given(name string, value arg) {
 	if !isInertVariable(name, value) {
 		r.vars.given = true

@@ -218,8 +218,8 @@ func (c *command) optionDeviates(p *Pattern, options *knownOptions, tests bool, 
 	return n, less
 }
 
-// shows returns an option that makes a test program use another shell, or print something instead
-// of running tests.
+// shows returns an argument that makes a test program use another shell, or print something instead
+// of running tests. It ignores the words of the pattern. ok is false if no argument does so.
 func (c *command) shows(p *Pattern) (option string, ok bool) {
 	words := otherEffectOptions[c.name]
 	for _, a := range c.args {
@@ -236,7 +236,7 @@ func (c *command) shows(p *Pattern) (option string, ok bool) {
 // noOptions stands for the options of any program that is in no table.
 var noOptions = parseOptions("")
 
-// changes reports whether an option changes what the command does.
+// changes reports whether an option changes what its command does.
 func changes(k *knownOptions, o givenOption, text string) bool {
 	name := name(text)
 	switch {
@@ -250,7 +250,8 @@ func changes(k *knownOptions, o givenOption, text string) bool {
 	return !o.inert()
 }
 
-// shortens reports whether a long option may abbreviate one that changes the command's effect.
+// shortens reports whether a long option may be the abbreviation of an option that changes the
+// command's effect.
 func (k *knownOptions) shortens(name string) bool {
 	long, ok := strings.CutPrefix(name, "--")
 	if !ok || len(long) < 2 {
@@ -264,8 +265,8 @@ func (k *knownOptions) shortens(name string) bool {
 	return false
 }
 
-// others returns the operands that are not in the pattern. The first lead operands of the pattern
-// belong to the name of the table's entry and are not in operands.
+// others returns the operands that are not in the pattern. The pattern's first lead operands belong
+// to the name of the table's entry, so operands does not contain them.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

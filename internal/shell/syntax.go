@@ -119,7 +119,7 @@ func isSimple(s *syntax.Stmt) bool {
 
 func isPipe(b *syntax.BinaryCmd) bool { return b.Op == syntax.Pipe || b.Op == syntax.PipeAll }
 
-// setsInput reports whether one of the redirections sets the standard input of a command.
+// setsInput reports whether any of the redirections sets the standard input of a command.
 func setsInput(list []*syntax.Redirect) bool {
 	return slices.ContainsFunc(list, func(rd *syntax.Redirect) bool {
 		reads := givesText(rd) || rd.Op == syntax.RdrIn || rd.Op == syntax.DplIn || rd.Op == syntax.RdrInOut

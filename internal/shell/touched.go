@@ -24,7 +24,7 @@ func (r *Reading) Touches(p FilePattern) (Outcome, Doubt) {
 	return Opaque, Doubt{What: what, Code: r.code(f.from, f.to), At: r.character(f.from), Advice: advice(what)}
 }
 
-// namedInCode looks for files that p describes in code in other languages. There, the glob *
+// namedInCode looks in code in other languages for files that p describes. In such code, the glob *
 // matches no file.
 func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 	if strings.Trim(p.glob, "*") == "" {
@@ -41,8 +41,8 @@ func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// inCode returns the doubt with index of, which is about code in another language that may use a
-// file.
+// inCode returns a doubt about code in another language that may use a file. The parameter of is
+// the index of the original doubt about the code, and which is added to its text.
 func (r *Reading) inCode(of int, which string) Doubt {
 	d := r.exported(&r.doubts[of])
 	d.What += " " + which

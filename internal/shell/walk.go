@@ -223,8 +223,8 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	}
 }
 
-// callEach reads a command once for each expansion of its command word in lists. If lists is empty,
-// it reads the words as written.
+// callEach reads a command once for each entry of lists, which contains the possible expansions of
+// the command word. If lists is empty, it reads the words as written.
 func (r *reader) callEach(lists [][]arg, words []*syntax.Word, redirs []*syntax.Redirect) {
 	if len(lists) == 0 {
 		r.run(r.words(words), redirs)

@@ -130,7 +130,7 @@ func (w *wanted) inOperands(args []arg) Outcome {
 	return found
 }
 
-// takesNext reports whether the first of args is an option whose value is the second.
+// takesNext reports whether args[0] is an option that takes args[1] as its value.
 func (k *knownOptions) takesNext(args []arg) bool {
 	if k == nil || len(args) < 2 || args[0].kind != literal || !isOption(args[0].text) {
 		return false
@@ -148,7 +148,7 @@ func (k *knownOptions) takesNext(args []arg) bool {
 	return false
 }
 
-// in reports whether the first of args is or contains the option.
+// in reports whether args[0] is or contains the option.
 func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 	a := args[0]
 	switch {
@@ -251,7 +251,7 @@ func (w *wanted) begins(letter string) bool {
 	return len(w.names) == 1 && len(w.names[0]) > 1 && w.names[0][0] != '-' && strings.EqualFold(w.names[0][:1], letter)
 }
 
-// valued reports whether the option, once found, has the wanted value.
+// valued reports whether an option found in the arguments has the value that w requires.
 func (w *wanted) valued(attached arg, with bool, rest []arg) Outcome {
 	if !w.with {
 		return Match

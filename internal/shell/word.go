@@ -213,7 +213,7 @@ func (b *wordBuilder) part(r *expander, part syntax.WordPart, quoted, first bool
 	}
 }
 
-// known adds the value of a variable.
+// known adds the value of a variable, which is at least partly known.
 func (b *wordBuilder) known(a arg) {
 	b.text = append(b.text, a.text...)
 	if a.kind != literal {
@@ -230,7 +230,8 @@ func mayRun(pattern string) bool {
 	return strings.ContainsAny(pattern, "e+") && !strings.ContainsAny(pattern, "|(") || strings.Contains(pattern, "#q")
 }
 
-// words returns the kind of an unknown expansion. Only a quoted expansion is a single word.
+// words returns the kind of an expansion whose value is unknown. If it is quoted, it is a single
+// word.
 func words(quoted bool) argKind {
 	if quoted {
 		return single

@@ -145,8 +145,8 @@ func (d *Driver) noteDirectServers(items []item, c Connection) {
 	}
 }
 
-// withEntry returns the file's content with petrigate's entry added, along with the entries removed
-// in the process.
+// withEntry returns the content of the file with petrigate's entry added, and the entries that this
+// removes.
 func (d *Driver) withEntry(f *file, items []item, c Connection, entry splice.Object) (after []byte, changed []removed, err error) {
 	doc := f.doc
 	for i, at := range f.client.Places(f.doc) {
@@ -228,8 +228,9 @@ func (d *Driver) noteCopies(f *file) {
 	}
 }
 
-// notRecorded reports that there is nothing to undo. If the file nevertheless has an entry that
-// runs petrigate, it returns an error, because without a record the file cannot be restored.
+// notRecorded handles a file without a record. It prints that there is nothing to undo, unless the
+// file has an entry that runs petrigate. In that case it returns an error, because without a record
+// the file cannot be restored.
 func (d *Driver) notRecorded(f *file) error {
 	items, err := d.items(f, f.doc)
 	if err != nil {
@@ -308,9 +309,9 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 	return nil
 }
 
-// undo writes or removes the file and deletes its record, if any. It reports whether the file is
-// restored to its state before the first step. It prints done, followed by edited unless the file
-// is so restored.
+// undo writes or removes the file and deletes its record, if any. asBefore reports whether the file
+// is back in its state before the first step. undo then prints done, the path, and the result;
+// edited is the text of the result if asBefore is false.
 func (d *Driver) undo(f *file, n *record, after []byte, exists bool, done, edited string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {

@@ -22,7 +22,7 @@ type item struct {
 	own    bool // whether the entry runs petrigate
 }
 
-// open reads a client's file: the one called name or, if name is empty, the default file.
+// open reads the client's file with the given name or, if name is empty, the client's default file.
 func (d *Driver) open(c clientcfg.Client, name string) (*file, error) {
 	f := &file{client: c, path: name}
 	if name == "" {

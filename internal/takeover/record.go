@@ -33,7 +33,7 @@ type step struct {
 	Removed []removed `json:"removed"`
 }
 
-// A removed holds the entries removed from a single mapping or list.
+// A removed value names the entries removed from one mapping or list.
 type removed struct {
 	Path  []string `json:"path"`
 	Named string   `json:"named,omitempty"`
@@ -42,9 +42,9 @@ type removed struct {
 
 func (r removed) place() splice.Place { return splice.Place{Path: r.Path, Named: r.Named} }
 
-// records reads and writes the records of changed files in the state directory. It changes them
-// only with the directory's lock held, because other petrigate processes may use the same
-// directory.
+// A records value provides access to the records of changed files in the state directory. It
+// changes them only with the directory's lock held, because other petrigate processes may use the
+// same directory.
 type records struct{ dir string }
 
 // records returns the records in the driver's state directory.

@@ -70,7 +70,7 @@ func Find(name string) (clientcfg.Client, error) {
 
 func (d *Driver) say(format string, args ...any) { output{d.Out}.say(format, args...) }
 
-// output prints the results of a command, and notes for the user.
+// An output is where a command prints its results and notes for the user.
 type output struct{ io.Writer }
 
 // say prints one line.

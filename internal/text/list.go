@@ -46,7 +46,7 @@ func Subject(n int, noun, is, are string) string {
 	return Count(n, noun) + " " + are
 }
 
-// People returns "a person" or, for example, "2 people" with the matching verb.
+// People returns "a person" or, for example, "2 people", followed by is or are, whichever matches.
 func People(n int, is, are string) string {
 	if n < 2 {
 		return strings.TrimSpace("a person " + is)

@@ -20,16 +20,16 @@ func Diff(oldName string, before []byte, newName string, after []byte) []byte {
 	return diff.Diff(oldName, before, newName, after)
 }
 
-// DiffWithout is like [Diff], but replaces secrets in the result with asterisks. A secret that
-// contains another secret must precede it in the list.
+// DiffWithout is like [Diff], but replaces secrets in the result with asterisks. If a secret
+// contains another secret, the longer one must come first in secrets.
 func DiffWithout(secrets []string, oldName string, before []byte, newName string, after []byte) string {
 	masked := Masking(secrets)
 	diff := Diff(oldName, []byte(masked.Replace(string(before))), newName, []byte(masked.Replace(string(after))))
 	return strings.TrimSpace(text.EscapeLines(diff))
 }
 
-// Masking returns a replacer that replaces secrets with asterisks. A secret that contains another
-// secret must precede it in the list.
+// Masking returns a replacer that replaces secrets with asterisks. If a secret contains another
+// secret, the longer one must come first in secrets.
 func Masking(secrets []string) *strings.Replacer {
 	var pairs []string
 	for _, s := range secrets {

@@ -33,7 +33,7 @@ func Prefix(server, prefix string, configured, alone bool) string {
 }
 
 // Exposed returns the name that clients see for a tool: at most 64 characters of [A-Za-z0-9_-]. If
-// it is not simply prefix+name, it contains a hash of the full name to make it unique.
+// that name differs from prefix+name, it contains a hash of prefix+name to make it unique.
 func Exposed(prefix, name string) string {
 	full := prefix + name
 	safe := []byte(full)

@@ -28,8 +28,7 @@ func (f Filter) Filtered(name string) (why string) {
 	return ""
 }
 
-// Unmatched returns a warning for each pattern that matches none of the names and so cannot have
-// the intended effect.
+// Unmatched returns a warning for each pattern that matches none of the names and so has no effect.
 func (f Filter) Unmatched(names []string) (warnings []string) {
 	for _, list := range []struct {
 		key      string

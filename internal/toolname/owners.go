@@ -12,8 +12,8 @@ type Owner struct{ Upstream, Prefix string }
 // belongs to, so a server cannot claim a name by listing certain tools.
 type Owners []Owner
 
-// Exposed returns the upstream with the longest prefix of name, or "" if no prefix matches or
-// several upstreams have that prefix.
+// Exposed returns the upstream whose prefix is the longest one that name begins with. It returns ""
+// if name begins with no prefix, or if several upstreams have the longest one.
 func (o Owners) Exposed(name string) string {
 	longest, owner := -1, ""
 	for _, u := range o {
@@ -28,8 +28,8 @@ func (o Owners) Exposed(name string) string {
 	return owner
 }
 
-// Canonical returns the upstream whose name, followed by a dot, begins the given name. If there are
-// several, it returns the one with the longest name.
+// Canonical returns the upstream whose name and a dot are the beginning of the given name. If there
+// are several, it returns the one with the longest name.
 func (o Owners) Canonical(name string) (owner string) {
 	for _, u := range o {
 		if len(u.Upstream) > len(owner) && strings.HasPrefix(name, u.Upstream+".") {
