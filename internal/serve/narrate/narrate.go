@@ -29,9 +29,9 @@ const (
 type Options struct {
 	Out   io.Writer // receives each line in a single write
 	Ink   text.Ink
-	Quiet func() bool           // whether to print only approvals, problems and operator actions; nil: print everything
+	Quiet func() bool           // reports whether to print only approvals, problems and operator actions; if nil, everything is printed
 	Mask  func(s string) string // removes secrets from text that comes from others; may be nil
-	Now   func() time.Time      // nil: time.Now
+	Now   func() time.Time      // nil means time.Now
 }
 
 // A Narrator prints what a proxy does. A nil Narrator prints nothing. It is safe for concurrent

@@ -34,7 +34,7 @@ type Grant struct {
 
 	AccessToken  string    `json:"accessToken"`
 	RefreshToken string    `json:"refreshToken,omitempty"`
-	Expiry       time.Time `json:"expiry,omitzero"` // zero: unknown
+	Expiry       time.Time `json:"expiry,omitzero"` // zero if unknown
 	Obtained     time.Time `json:"obtained"`
 }
 

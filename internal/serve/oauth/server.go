@@ -24,10 +24,10 @@ type Server struct {
 	Headers map[string]string // headers to send with each request to the server
 
 	Grant        string   // AuthorizationCode (the default) or ClientCredentials
-	ClientID     string   // empty: petrigate registers itself; a URL: address of a client ID metadata document
+	ClientID     string   // client ID or URL of a client ID metadata document; if empty, petrigate registers itself
 	ClientSecret string   // client secret; requires Issuer, and is never sent to any other authorization server
-	Scopes       []string // scopes to request; nil: those that the server asks for
-	Issuer       string   // issuer of the authorization server; empty: the MCP server chooses it
+	Scopes       []string // scopes to request; nil means those that the server asks for
+	Issuer       string   // issuer of the authorization server; if empty, the MCP server chooses it
 }
 
 // String returns only the server's name, because other fields may contain secrets.

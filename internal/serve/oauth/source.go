@@ -14,9 +14,9 @@ import (
 
 // Options configures a [Source]. The zero value is ready to use.
 type Options struct {
-	Logger  *slog.Logger     // nil: discard
-	Command string           // login command to suggest; empty: petrigate login NAME with the server's name
-	Now     func() time.Time // nil: time.Now
+	Logger  *slog.Logger     // if nil, nothing is logged
+	Command string           // login command to suggest; empty means petrigate login NAME with the server's name
+	Now     func() time.Time // nil means time.Now
 }
 
 const (

@@ -14,7 +14,7 @@ type Status struct {
 	Issuer   string     `json:"issuer,omitempty"`
 	Scopes   []string   `json:"scopes,omitempty"`
 	Wanted   []string   `json:"wanted,omitempty"` // scopes that the server has asked for since the login
-	Expiry   *time.Time `json:"expiry,omitempty"` // nil: unknown
+	Expiry   *time.Time `json:"expiry,omitempty"` // nil if unknown
 	Refresh  bool       `json:"refreshable"`
 	Store    string     `json:"store,omitempty"`
 	Obtained *time.Time `json:"obtained,omitempty"`

@@ -28,15 +28,15 @@ type Approvals interface {
 type Options struct {
 	URL       string // URL that events are posted to: https, or http on this machine
 	Secret    string
-	TLS       *tls.Config // TLS configuration for an https URL; nil: the system's certificate authorities
+	TLS       *tls.Config // TLS configuration for an https URL; if nil, the system's certificate authorities are trusted
 	Arguments string      // how to show the arguments of calls in events and on pages: "masked" (the default), "full" or "none"
 	Mask      []string    // names of members to mask if Arguments is "masked"; see [audit.NewRedactor]
 
 	Approvals Approvals
-	Log       *slog.Logger     // nil: discard
-	Now       func() time.Time // nil: time.Now
+	Log       *slog.Logger     // if nil, nothing is logged
+	Now       func() time.Time // nil means time.Now
 
-	Retry time.Duration // delay before the second attempt, doubled after each further one; 0: one second
+	Retry time.Duration // delay before the second attempt, doubled after each further one; 0 means one second
 }
 
 // A Hook posts a proxy's approvals to the operator's system and accepts answers. It is safe for
