@@ -13,11 +13,11 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// An approvalControl shows a proxy's approvals and grants to operators. It receives all of their
-// answers, and checks the PIN if one is required.
+// An approvalControl shows operators a proxy's approvals and grants. It receives all of the
+// operators' answers, and checks the PIN if one is required.
 type approvalControl struct{ *parts }
 
-// maxListed is the size, in bytes, of the largest arguments included in a list of approvals.
+// maxListed is the maximum size, in bytes, of arguments included in a list of approvals.
 const maxListed = 1 << 10
 
 // Approvals lists the pending approval requests and those answered recently. It leaves out the text
@@ -63,7 +63,7 @@ func (p *approvalControl) MaskedApproval(id string, mask func([]byte) []byte) (o
 	if meta := a.Call.ShownMeta(); meta != nil {
 		a.Call.SeenMeta = mask(meta)
 	}
-	a.Since = nil // the differences contain values of the earlier call
+	a.Since = nil // the differences contain values of the call that this one is compared with
 	info := p.approvalInfo(a)
 	info.Question = a.Text(p.where, p.life.Now())
 	return info, nil
@@ -149,7 +149,8 @@ func (p *approvalControl) ResolveAs(person, id string, approve bool, actor, reas
 // ApprovalsChanged returns a channel that is closed when any approval changes.
 func (p *approvalControl) ApprovalsChanged() <-chan struct{} { return p.approvals.Changed() }
 
-// granted logs that a grant has approved a call, and reports the answer to Approval.Answered.
+// granted is called when a grant has approved a call. It logs the approval, and reports the answer
+// to Approval.Answered.
 func (p *approvalControl) granted(r approval.Record) {
 	p.life.Log.Info(fmt.Sprintf("approval %s approved by grant %s: %s on %s, by %s via %s", r.Request.ID, r.Answer.Grant,
 		text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(r.Answer.Actor), r.Answer.Channel), logkind.Approval)
@@ -158,7 +159,8 @@ func (p *approvalControl) granted(r approval.Record) {
 	}
 }
 
-// answerAndGrant approves a request and creates the grant, unless recording the grant fails.
+// answerAndGrant approves a request and then creates the grant. If recording the grant fails, the
+// request is still approved.
 func (p *approvalControl) answerAndGrant(id string, a operator.Answer) error {
 	if !a.Approve {
 		return errors.New("only an approval can give a grant, not a denial")

@@ -85,7 +85,7 @@ type Approval struct {
 	// HoldFor returns the Hold for the named client. If nil, Hold applies to all clients.
 	HoldFor func(client string) time.Duration
 
-	Expire   time.Duration // lifetime of a question and of its answer; 0 means 15 minutes
+	Expire   time.Duration // how long a question can be answered, and an approval used; 0 means 15 minutes
 	Cooldown time.Duration // how long a denial applies to the same call in the session; 0 means 10 minutes
 	Grants   time.Duration // maximum lifetime of a grant; 0 means that grants cannot be created
 	Self     bool          // whether callers can approve their own calls
@@ -139,7 +139,7 @@ type JWT = front.JWT
 // Local reports whether a request to localhost comes from a program on this machine.
 func Local(r *http.Request) bool { return httpguard.Local(r) }
 
-// A Database stores session states and stops outside the process.
+// A Database stores the states of sessions, and stops of calls, outside the process.
 type Database = backend.Backend
 
 // Parameter and result types of the methods for operators. They are declared in internal/operator,

@@ -80,7 +80,7 @@ func (p *Proxy) SettleCall(id string, number uint64, success bool, a operator.Ac
 	return p.changeSession(id, a, "settle a call", func(k admission.Key) error { return p.admission.SettleOpen(p.life.Ctx, k, number, success, a.Name) })
 }
 
-// changeSession changes the state of a session by calling f, on the order of a.
+// changeSession changes the state of a session by calling f, as ordered by the operator a.
 func (p *Proxy) changeSession(id string, a operator.Actor, order string, f func(admission.Key) error) error {
 	s, _, err := p.find(id)
 	if err != nil {
@@ -244,7 +244,7 @@ func (r Replacement) generation() *admission.Generation {
 	return g
 }
 
-// checkKnownNets returns an error if one of the names is not the name of a net.
+// checkKnownNets returns an error if any of the names is not the name of a net.
 func checkKnownNets(p *gate.Policy, names []string) error {
 	var all []string
 	for _, n := range p.Nets() {

@@ -94,7 +94,7 @@ func (p *Pins) Changes() []operator.ToolChange {
 	return list
 }
 
-// changed returns the tools whose definition has not been accepted.
+// changed finds the tools whose definitions have not been accepted.
 func (p *Pins) changed() []*pool.Tool {
 	if p == nil {
 		return nil

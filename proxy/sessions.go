@@ -247,7 +247,7 @@ func netsOf(state *gate.State) []operator.NetInfo {
 				net.Marking[t.Place] = t.Count
 			}
 		}
-		n.Shadow = false // net.Shadow has what would be enforced
+		n.Shadow = false // net.Shadow shows what would be enforced
 		net.Status = n.String()
 		all = append(all, net)
 	}

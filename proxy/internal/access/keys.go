@@ -21,8 +21,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// How long keys are used, and how often they are fetched. Tokens with unknown keys cause at most
-// one fetch per pause.
+// How long keys are used, and how often they are fetched. However many tokens have unknown keys,
+// they cause at most one fetch per pause.
 const (
 	fresh        = 15 * time.Minute // keys of this age are fetched again
 	keep         = 24 * time.Hour   // keys of this age are dropped if fetching them again fails
@@ -224,8 +224,8 @@ func usable(key jose.JSONWebKey) bool {
 const maxMetadata = 256 << 10
 
 // locations returns the possible URLs of an issuer's metadata, both for an authorization server
-// (RFC 8414, section 3.1) and for an OpenID provider. In RFC 8414, the issuer's path follows the
-// well-known part; for other OpenID providers, it precedes that part.
+// (RFC 8414, section 3.1) and for an OpenID provider. RFC 8414 puts the well-known part before the
+// issuer's path; OpenID providers that do not follow it put that part after the path.
 func locations(issuer string) ([]string, error) {
 	if err := Trustworthy(issuer); err != nil {
 		return nil, err

@@ -107,8 +107,8 @@ type Options struct {
 	Now    func() time.Time // nil means time.Now
 
 	// Background starts a function that fetches keys, and returns without waiting for it. The
-	// context that it passes to the function must be done at shutdown. If Background is nil, the
-	// function runs in a new goroutine, even beyond the shutdown.
+	// context that it passes to the function must be canceled at shutdown. If Background is nil,
+	// the function runs in a new goroutine, even beyond the shutdown.
 	Background func(func(context.Context))
 }
 
@@ -126,8 +126,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// newClient returns an HTTP client. It follows no redirects, because the operator has configured
-// the address of the keys, and keeps no idle connections, because it is rarely used.
+// newClient returns an HTTP client for fetching keys. It follows no redirects, because the operator
+// has configured the address of the keys, and keeps no idle connections, because it is rarely used.
 func newClient() *http.Client {
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if t, ok := http.DefaultTransport.(*http.Transport); ok {

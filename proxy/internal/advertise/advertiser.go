@@ -227,7 +227,7 @@ func (a *Advertiser) notifyChanged() {
 	}
 }
 
-// changed returns the session's clients whose lists have changed, and records that they know the
+// changed collects the session's clients whose lists have changed, and records that they know the
 // new list.
 func (a *Advertiser) changed(s *session.Session) (told []*session.Client, conflict *gate.Conflict) {
 	a.listMu.Lock()

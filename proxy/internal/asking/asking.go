@@ -51,7 +51,7 @@ func Page(message, url, id string) []byte {
 	return params.Bytes()
 }
 
-// Completed returns the notification of the end of an elicitation in URL mode.
+// Completed returns the notification that an elicitation in URL mode is complete.
 func Completed(id string) []byte {
 	return wire.AppendNotification(nil, spec.ElicitationComplete, rawjson.Object{}.String("elicitationId", id).Bytes())
 }
@@ -115,7 +115,7 @@ func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, end
 	}
 }
 
-// denied returns the result for a denied call, with the reason and the time. A client may also deny
+// denied formats the result for a denied call, with the reason and the time. A client may also deny
 // a call without asking its user.
 func denied(tool string, said approval.Answer, now time.Time) string {
 	why := "A person denied " + tool

@@ -2,7 +2,7 @@ package asking
 
 import "time"
 
-const progressEvery = 5 * time.Second // interval between progress notifications until a person has answered
+const progressEvery = 5 * time.Second // interval between progress notifications while a call waits for a person
 
 // An Event is something that happens while a call waits for a person's answer.
 type Event int
@@ -15,7 +15,7 @@ const (
 	Progress              // a progress notification is due
 )
 
-// A Hold is a call's wait for a person's answer. It is not safe for concurrent use.
+// A Hold represents a call that waits for a person's answer. It is not safe for concurrent use.
 type Hold struct {
 	answered, over, unasked <-chan struct{}
 	end                     *time.Timer

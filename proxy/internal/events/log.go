@@ -68,8 +68,8 @@ func (s *Logs) Close() {
 	}
 }
 
-// find returns the log with the given event ID, and the number of that event, or nil if the stream
-// is unknown.
+// find returns the log of the stream named in the given event ID, and the number of that event. If
+// the stream is unknown, the log is nil.
 func (s *Logs) find(lastEventID string) (l *log, seen int) {
 	name, seen := parseID(lastEventID)
 	s.mu.Lock()
@@ -150,7 +150,7 @@ type holding struct {
 	logs      list.List // elements are *log with events, oldest first
 }
 
-// drop deletes all events in the log, and makes add keep none from now on.
+// drop deletes all events in the log. From then on, add keeps no events.
 func (l *log) drop() {
 	l.budget.mu.Lock()
 	defer l.budget.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/rev"
 )
 
-// jsonType is a header value. It must not be modified.
+// jsonType is the Content-Type header of a JSON response. It must not be modified.
 var jsonType = []string{"application/json"}
 
 // A Post is the response to one POST request. If the answer is the only message, the response is
@@ -130,8 +130,8 @@ func (s *Post) Refuse(status int, answer []byte) bool {
 	return true
 }
 
-// ExpectLateAnswer prepares for an answer that another goroutine writes while the handler is still
-// busy. The client must then not send its next request on the same connection.
+// ExpectLateAnswer prepares for another goroutine to write the answer while the handler is still
+// busy. The client must then use a different connection for its next request.
 func (s *Post) ExpectLateAnswer() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -92,7 +92,7 @@ func first(r *http.Request, name string) string {
 	return ""
 }
 
-// turn returns the turn for a caller's message, or nil if turns are not limited.
+// turn returns a Turn for a caller's message, or nil if turns are not limited.
 func (h *handler) turn(v httpguard.Caller) *turns.Turn {
 	if h.turns == nil {
 		return nil

@@ -68,8 +68,8 @@ func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, relea
 	}
 }
 
-// Admit returns the sender of the request, and the caller must then call Release on it. If Admit
-// rejects the request, it writes an error response and returns false.
+// Admit returns the sender of the request. The sender's Release method must then be called. If
+// Admit rejects the request, it writes an error response and returns false instead.
 func (g *Guard) Admit(w http.ResponseWriter, r *http.Request) (Caller, bool) {
 	v, ok := g.authenticate(w, r)
 	return v, ok && g.requests.admit(w, v.Principal)

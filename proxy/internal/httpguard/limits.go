@@ -13,8 +13,8 @@ import (
 // and calls that wait for a person. The total limit is four times as high.
 const defaultRequests = 5000
 
-// maxUncounted is the size of the largest message that is not counted, because the number of
-// requests is limited.
+// maxUncounted is the size of the largest message that does not count toward the limits. Small
+// messages need not count, because the number of requests is limited as well.
 const maxUncounted = 64 << 10
 
 // minBodies is the lowest limit for the bytes of large messages kept for one principal.

@@ -149,7 +149,7 @@ func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	}
 }
 
-// failed returns the answer to a call that the server did not reply to.
+// failed builds the answer to a call that the server did not reply to.
 func (c *Call) failed(err error) answer {
 	name := c.Tool.Upstream.Config.Name
 	if a := c.unauthorized(err); a != nil {

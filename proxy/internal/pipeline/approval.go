@@ -83,12 +83,12 @@ func (p *Pipeline) text(r *approval.Request) string {
 	return p.Approvals.Look(r).Text(p.Where, p.Life.Now())
 }
 
-// waiting returns the refusal for a call that is still waiting for a person.
+// waiting builds the refusal for a call that is still waiting for a person.
 func waiting(text string, r *approval.Request) refusal {
 	return refusal{&admission.Refused{Text: text, Facts: admission.Facts{Decision: "ask", Kind: "approval", Approval: r.ID}}}
 }
 
-// denied refuses a call without consent. said is the person's answer, or nil if no person has
+// denied refuses a call that was not approved. said is the person's answer, or nil if no person has
 // answered.
 func (q *askedCall) denied(text string, said *admission.Consent) answer {
 	return refusal{q.Admission.Deny(q.Life.Ctx, q.call.admission(), q.asked.Ask, text, said)}
@@ -107,7 +107,7 @@ func (q *askedCall) key() approval.Key {
 	}
 }
 
-// shown returns the call as displayed to people.
+// shown converts the call to the form displayed to people.
 func (q *askedCall) shown() approval.Call {
 	client := q.call.Peer.Name
 	if q.call.Peer.Version != "" {
@@ -212,7 +212,7 @@ func (q *askedCall) elicit(r *approval.Request, channel string) prompt {
 	return prompt{ended: told}
 }
 
-// await waits for the end of the elicitation, and handles the client's answer. Opening the approval
+// await waits for the elicitation to end, and handles the client's answer. Opening the approval
 // page does not count as an answer.
 func (e *elicitation) await() {
 	p, r, open := e.call.pipeline, e.request, true
@@ -254,7 +254,8 @@ func (p *Pipeline) question(r *approval.Request, channel, id string) []byte {
 	return asking.Page(fmt.Sprintf("Allow %s? The page of approval %s shows the complete call.", p.Approvals.Look(r).Call.Subject(), r.ID), p.Approval.Page(r.ID), id)
 }
 
-// inputRequired is an InputRequiredResult (2026-07-28), which asks the client for another round.
+// An inputRequired is an answer with an InputRequiredResult (2026-07-28), which asks the client for
+// another round.
 type inputRequired struct {
 	state    string
 	question []byte // params of elicitation/create, or nil to ask nothing

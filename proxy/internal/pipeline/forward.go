@@ -72,7 +72,7 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 		c.end(nil)
 	case outdated:
 		if c.admitting.Gate.Time = p.Life.Now(); p.admissible(c) {
-			p.proceed(c, p.Admission.Decide(c.trace.context(p.Life.Ctx), c.admission())) // the call has already had its turn
+			p.proceed(c, p.Admission.Decide(c.trace.context(p.Life.Ctx), c.admission())) // the call has already waited for its turn
 		}
 	default:
 		c.refuse(p.Admission.RefuseError(p.Life.Ctx, c.admission(), err))
@@ -214,7 +214,7 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 // recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
-	open, staged := false, false // open: the ticket stays open; staged: the ending closes the request
+	open, staged := false, false // open: whether the ticket stays open; staged: whether the ending closes the request
 	defer func() {
 		if !staged {
 			f.close(open)

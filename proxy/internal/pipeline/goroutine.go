@@ -103,7 +103,7 @@ func (c *Call) Wait() {
 	}
 }
 
-// await waits for the end of a round, and writes the server's notifications until then. It reports
+// await waits for a round to end, and writes the server's notifications until then. It reports
 // whether the call has another round.
 func (c *Call) await() bool {
 	completed := c.completions()

@@ -91,8 +91,8 @@ func (s *inflightState) begin(x *upstream.Exchange) bool {
 	return s.reason == nil
 }
 
-// sent sets the exchange of a request that has been sent. If the request was abandoned while it was
-// being sent, sent returns the reason.
+// sent is called once a request has been sent, to set its exchange. If the request was abandoned
+// while it was being sent, sent returns the reason.
 func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

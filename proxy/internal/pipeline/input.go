@@ -56,7 +56,7 @@ func (f *inflightCall) wantsInput(r upstream.Reply, facts wire.Facts) bool {
 	return f.rev.InputRequired && r.Result != nil && facts.Type == wire.TypeInputRequired && !facts.Broken
 }
 
-// answersAll returns an error if the client does not support one of the requests.
+// answersAll returns an error unless the client supports all of the given requests.
 func answersAll(a session.Peer, requests []spec.InputRequest) error {
 	for _, r := range requests {
 		if !a.Answers(r.Method, r.Params) {

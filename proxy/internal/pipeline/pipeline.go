@@ -43,7 +43,7 @@ type Options struct {
 // Approval configures how people are asked. Hold and Page must not be nil.
 type Approval struct {
 	Hold   func(client string) time.Duration // how long a call from the named client waits before it is parked
-	Expire time.Duration                     // lifetime of a question and of its answer
+	Expire time.Duration                     // how long a question can be answered, and an approval used
 	Verb   string                            // command for answering an approval, as shown to operators in the log
 	Page   func(id string) string            // returns the URL of the approval page, or "" without a page
 

@@ -30,7 +30,7 @@ func unanswered(kind string, o gate.Outcome, text string) refusal {
 	return refusal{admission.Unanswered(kind, o, text)}
 }
 
-// append appends a tool result with isError set.
+// append appends the refusal to dst, as a tool result with isError set.
 func (r refusal) append(dst, id []byte, of *rev.Rev) []byte {
 	return wire.AppendResult(dst, id, wire.AppendToolError(nil, r.Text, r.meta(), of.ResultType))
 }

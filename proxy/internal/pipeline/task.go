@@ -17,7 +17,7 @@ import (
 // This file tells servers which calls can become tasks, and answers the clients.
 // Package tasks follows the tasks themselves.
 
-// declared returns the client capabilities to send with the call to a server that uses revision
+// declared builds the client capabilities to send with the call to a server that uses revision
 // 2026-07-28. They include the tasks extension only if the call has a task slot.
 func (f *inflightCall) declared() []byte {
 	c := f.Call

@@ -58,7 +58,7 @@ func NewCatalogue(upstreams []*Server, log *slog.Logger) *Catalogue {
 	return c
 }
 
-// AgentTools names an agent's own tools, which it calls without a server.
+// AgentTools holds the names of an agent's own tools, which the agent calls without a server.
 type AgentTools struct {
 	Agent string
 	Names []string
@@ -183,7 +183,7 @@ func (c *Catalogue) renew() (changed bool) {
 	return !before.Shows(after)
 }
 
-// Shows reports whether clients see the same tools in v and other.
+// Shows reports whether v shows clients the same tools as other.
 func (v *ToolView) Shows(other *ToolView) bool {
 	return string(v.List[:v.elements]) == string(other.List[:other.elements])
 }
@@ -341,7 +341,7 @@ type Tool struct {
 	Upstream  *Server
 	Canonical string // name in rules, of the form upstream.tool
 	also      []gate.Name
-	others    map[string]bool // names of all tools that an action in a rule can mean
+	others    map[string]bool // names that an action in a rule can use for any of the tools
 	foreign   bool            // whether another server's tool could have the exposed name
 	Why       string          // why the configuration filters out the tool; empty if it is not filtered
 
@@ -363,8 +363,8 @@ func (t *Tool) DefinitionSent() toolpin.Definition {
 	return toolpin.Read(t.Upstream.Config.Name, t.Name, t.Object)
 }
 
-// addNames sets, for each tool, its additional names and the names of all tools that an action in a
-// rule can mean.
+// addNames sets, for each tool, its additional names and the set of names that an action in a rule
+// can use for any of the tools.
 func addNames(tools []*Tool, owners toolname.Owners) {
 	all := make([]toolname.Names, 0, len(tools))
 	others := map[string]bool{}

@@ -61,7 +61,8 @@ func KnownIsolation(s string) bool {
 	return slices.Contains([]string{"", IsolateAuto, IsolateSession, IsolateShared}, s)
 }
 
-// Kind returns the word for a connection to the server in messages: "process" or "connection".
+// Kind returns "process" or "connection", the word that messages use for a connection to the
+// server.
 func (c Upstream) Kind() string {
 	if c.Command != "" {
 		return "process"

@@ -77,7 +77,7 @@ func (p *Pool) Offering(capability string) []*Server {
 	return list
 }
 
-// AnyCan reports whether a server that is up declares the capability with the given flag.
+// AnyCan reports whether any server that is up declares the capability with the given flag.
 func (p *Pool) AnyCan(capability, flag string) bool {
 	for _, u := range p.Offering(capability) {
 		if u.can(capability, flag) {
@@ -124,7 +124,7 @@ func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}
 func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	starting, stop := context.WithCancel(ctx)
 	defer stop()
-	go func() { // returns when starting is done
+	go func() { // returns, at the latest, when the context is done
 		defer stop()
 		p.AwaitList(starting)
 	}()

@@ -36,8 +36,8 @@ func NewRelayedRequest(q session.Request, u *Server) *RelayedRequest {
 	return &RelayedRequest{Request: q, Peer: q.Peer(), Upstream: u, Outbox: session.NewOutbox()}
 }
 
-// Serve sends the request and returns the client's result or the server's error, or neither if the
-// request was canceled.
+// Serve sends the request and returns the result for the client or the server's error, or neither
+// if the request was canceled.
 func (r *RelayedRequest) Serve(ctx context.Context) ([]byte, error) {
 	reply, err := r.Exchange(ctx)
 	switch {
@@ -97,7 +97,7 @@ func (r *RelayedRequest) forServer() (upstream.Request, error) {
 	}
 	out := upstream.Request{Method: r.Message.Method, Name: r.Name, Notify: r.OnNotification, Ask: r.OnRequest}
 	hop := wire.Hop{Name: call.Name}
-	if r.Message.Method == "tasks/update" { // contains the client's answers
+	if r.Message.Method == "tasks/update" { // the params contain the client's answers
 		hop.InputResponses = call.InputResponses
 	}
 	if r.Upstream.Rev().PerRequest {

@@ -20,7 +20,7 @@ const AnnounceEvery = 50 * time.Millisecond
 // A relisting tracks the proxy's tools/list requests to one server. The zero value is ready to use.
 // mu guards requested.
 type relisting struct {
-	due       atomic.Bool // whether a listing is about to start, which covers further notifications too
+	due       atomic.Bool // whether a listing is about to start; it also serves requests that arrive before then
 	announced atomic.Bool // whether the server has announced a change since the last listing
 	again     atomic.Bool // whether a retry after a failed listing is pending
 	Logged    atomic.Bool // whether the log has reported the server as up
@@ -50,8 +50,8 @@ func (r *relisting) Trouble() error {
 	return nil
 }
 
-// await waits for the latest requested listing, if any. A server that has learned a client's
-// capabilities may offer other tools.
+// await waits for the latest requested listing, if any, to end, because a server that has learned a
+// client's capabilities may offer other tools.
 func (r *relisting) await(ctx context.Context) {
 	r.mu.Lock()
 	over := r.requested

@@ -69,7 +69,7 @@ func (u *Server) Send(r upstream.Request) *upstream.Exchange {
 func (u *Server) Starting() bool { return !closed(u.started) }
 
 // ended reports whether a dedicated connection has ended.
-func (u *Server) ended() bool { return closed(u.closed) } // closed is nil in a shared connection, which never ends
+func (u *Server) ended() bool { return closed(u.closed) } // u.closed is nil in a shared connection, which never ends
 
 func closed(c <-chan struct{}) bool {
 	select {
@@ -189,8 +189,8 @@ func (q *queue) restartTimeout(p *QueuePlace) {
 	p.SentAt = time.Now()
 }
 
-// An abandonedCalls counts each session's abandoned calls, which the server has not answered but
-// the proxy no longer waits for. A request from the server may belong to one of them.
+// An abandonedCalls counts, for each session, the calls that the proxy has abandoned but the server
+// has not answered. A request from the server may belong to one of them.
 type abandonedCalls struct {
 	mu sync.Mutex
 	of map[*session.Session]int // holds no zeros
@@ -308,7 +308,7 @@ func (u *Server) WithServerNames(result []byte) []byte {
 	return wire.ReplaceMember(nil, result, "inputRequests", changed)
 }
 
-// Unanswered returns the requests that have not been answered. It reuses the storage of all.
+// Unanswered removes the answered requests from the slice all, and returns the modified slice.
 func Unanswered(all []*upstream.ServerRequest) []*upstream.ServerRequest {
 	kept := all[:0]
 	for _, q := range all {

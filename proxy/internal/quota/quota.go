@@ -9,7 +9,7 @@ import "sync"
 type Quota struct {
 	mu    sync.Mutex
 	total int
-	held  map[string]int // units per principal, without zeros
+	held  map[string]int // units held by each principal; contains no zeros
 }
 
 // Add counts n more units for the principal if allow returns true. The arguments of allow are the

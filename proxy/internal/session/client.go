@@ -300,7 +300,7 @@ func (r *openRequests) Drained() <-chan struct{} {
 	return idle
 }
 
-// Any reports whether a request is in flight.
+// Any reports whether any request is in flight.
 func (r *openRequests) Any() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -37,7 +37,7 @@ type subscriptions struct {
 }
 
 // SawList records that the client has fetched a list. From then on, the client receives the
-// notification method when the list changes.
+// notification named method whenever the list changes.
 func (i *subscriptions) SawList(method string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -132,7 +132,7 @@ func (i *subscriptions) OfTask(id string) []*Subscription {
 	return i.matching(func(s *Subscription) bool { return slices.Contains(s.Tasks, id) })
 }
 
-// matching returns the open subscriptions that satisfy does. The caller must hold mu.
+// matching returns the open subscriptions that satisfy the function does. The caller must hold mu.
 func (i *subscriptions) matching(does func(*Subscription) bool) (list []*Subscription) {
 	for _, s := range i.open {
 		if does(s) {

@@ -77,7 +77,8 @@ func (s *Tasks) withEnd(ctx context.Context, x *Task, members rawjson.Object) (r
 	return members.String("status", "completed").Raw("result", wire.RelateTask(reply.Result, x.id)), nil
 }
 
-// changed sends notifications/tasks to a task's subscribers after a change of its status.
+// changed is called after the status of a task has changed. It sends notifications/tasks to the
+// task's subscribers.
 func (s *Tasks) changed(x *Task) {
 	if len(s.subscribersOf(x)) == 0 {
 		return

@@ -51,8 +51,8 @@ func (s *Tasks) outcome(ctx context.Context, x *Task, about wire.Task) (gate.Out
 	return resultOutcome(x, reply.Result), reply.Result, nil
 }
 
-// fetched settles a task according to a tasks/result reply. It first asks for the status, because
-// some servers return a result even for a canceled task.
+// fetched settles a task after a successful tasks/result request. It first asks for the status,
+// because some servers return a result even for a canceled task.
 func (s *Tasks) fetched(x *Task, result []byte) {
 	about, err := s.get(x)
 	switch {

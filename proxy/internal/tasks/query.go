@@ -45,7 +45,7 @@ func (s *Tasks) Cancel(x *Task) {
 	s.Life.Background(func() { _, _ = s.Request(s.Life.Ctx, x, "tasks/cancel") })
 }
 
-// get sends the proxy's own tasks/get request.
+// get fetches the task with a tasks/get request of the proxy's own.
 func (s *Tasks) get(x *Task) (wire.Task, error) {
 	reply, err := s.Request(s.Life.Ctx, x, "tasks/get")
 	switch {
@@ -59,7 +59,8 @@ func (s *Tasks) get(x *Task) (wire.Task, error) {
 	return s.read(x, reply.Result)
 }
 
-// read stores a task object from the server, and notifies subscribers if the status has changed.
+// read parses and stores a task object from the server. If the status has changed, it notifies
+// subscribers.
 func (s *Tasks) read(x *Task, object []byte) (wire.Task, error) {
 	about, err := wire.ParseTask(object)
 	if err == nil && about.ID != x.theirs {

@@ -82,7 +82,8 @@ func (s *Tasks) refuse(a session.Peer, method string) error {
 	return nil
 }
 
-// succeeded updates the task from a result, and returns the client's version of the result.
+// succeeded handles the result of a client's request about the task: it updates the task, and
+// returns the client's version of the result.
 func (s *Tasks) succeeded(ctx context.Context, x *Task, method string, result []byte) []byte {
 	if method == "tasks/result" { // here, taskId would belong to the tool's own result
 		s.fetched(x, result)
@@ -99,8 +100,8 @@ func (s *Tasks) succeeded(ctx context.Context, x *Task, method string, result []
 	return wire.RelateTask(wire.RenameTask(result, x.id), x.id)
 }
 
-// failed determines why the server has refused a request about the task: it no longer knows the
-// task, or the task has ended with this error.
+// failed is called when the server has refused a request about the task. It determines the reason:
+// the server no longer knows the task, or the task has ended with this error.
 func (s *Tasks) failed(ctx context.Context, x *Task, method string) {
 	if method != "tasks/result" && method != "tasks/get" {
 		return

@@ -35,8 +35,8 @@ func (s *Tasks) Notification(u *pool.Server, method string, params []byte) bool 
 	return x != nil
 }
 
-// announced updates the task after a notification. The gate learns how the task ended before the
-// client does.
+// announced handles a notification about the task's status and updates the task. The gate learns
+// how the task ended before the client does.
 func (s *Tasks) announced(x *Task, params []byte) {
 	if x.rev.TaskExtension { // may be late or forged: ask with tasks/get
 		s.runCheck(x, func() {

@@ -137,8 +137,8 @@ func (x *Task) lockSettling() (unlock func()) {
 	return x.settling.Unlock
 }
 
-// ends reports whether the outcome o is news to the gate: its first outcome, or the first known
-// one.
+// ends reports whether the gate must be told the outcome o, because it is the task's first outcome,
+// or the first known one.
 func (x *Task) ends(o gate.Outcome) bool {
 	return !x.settled.Load() && (!x.lost.Load() || o != gate.Unknown)
 }
@@ -149,7 +149,7 @@ func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) 
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	first = !x.Finished()
-	x.settled.Store(o != gate.Unknown) // before lost, so that the task never appears unfinished again
+	x.settled.Store(o != gate.Unknown) // stored before lost, so that the task never appears unfinished again
 	x.lost.Store(o == gate.Unknown)
 	open = x.waiting
 	for _, in := range x.inputs {

@@ -93,7 +93,7 @@ type taskTable struct {
 	byID      map[string]*Task
 	theirs    map[serverKey]*Task          // keyed by the server's ID and, if any, by the progressToken
 	bySession map[*session.Session][]*Task // tasks per session, oldest first
-	places    map[*session.Session]int     // number of slots reserved for calls in flight, without zeros
+	places    map[*session.Session]int     // number of slots reserved for calls in flight; contains no zeros
 	placesAll int
 }
 
@@ -150,7 +150,7 @@ func (s *taskTable) makeRoom(of *session.Session, now time.Time) bool {
 // free returns the total number of free slots.
 func (s *taskTable) free() int { return MaxTasksAll - len(s.byID) - s.placesAll }
 
-// taken returns the number of tasks and reserved slots of a principal.
+// taken counts the tasks and reserved slots of a principal.
 func (s *taskTable) taken(principal string) (n int) {
 	for of, list := range s.bySession {
 		if of.Principal == principal {
@@ -228,7 +228,7 @@ func (s *taskTable) byToken(u *pool.Server, token int64) *Task {
 	return s.theirs[serverKey{upstream: u, token: token}]
 }
 
-// of returns the session's tasks, oldest first.
+// of lists the session's tasks, oldest first.
 func (s *taskTable) of(session *session.Session) []*Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -55,7 +55,7 @@ func (t *Turn) Acquire(done <-chan struct{}) bool {
 	}
 }
 
-// Release passes the turn to the next message, if this message has it.
+// Release passes the turn to the principal's next message, if this message has the turn.
 func (t *Turn) Release() {
 	if t != nil && t.taken {
 		t.taken = false

@@ -71,7 +71,7 @@ func (u *Upstream) subscribe(ctx context.Context, c conn.Conn, capabilities []by
 	}
 }
 
-// A subscription is the state of subscribe.
+// A subscription is the state kept by the method subscribe.
 type subscription struct {
 	upstream *Upstream
 	conn     conn.Conn
@@ -94,7 +94,7 @@ func (s *subscription) open(filter []byte) {
 	s.conn.Send(s.current)
 }
 
-// follow waits for the end of the subscription. It reports whether a new one must be opened.
+// follow waits for the subscription to end. It reports whether a new one must be opened.
 func (s *subscription) follow(ctx context.Context) bool {
 	for {
 		var done <-chan conn.Reply
@@ -128,8 +128,8 @@ func (s *subscription) follow(ctx context.Context) bool {
 	}
 }
 
-// ended waits before the next attempt. It returns false if the server does not support
-// subscriptions, or if ctx is done.
+// ended is called when the subscription has ended, and waits before the next attempt. It returns
+// false if the server does not support subscriptions, or if ctx is done.
 func (s *subscription) ended(ctx context.Context, reply conn.Reply) bool {
 	s.current, s.caughtUp = nil, false
 	if reply.Error != nil || errors.As(reply.Err, new(*conn.StatusError)) {

@@ -52,8 +52,8 @@ type supervisor struct {
 	gaveUp   bool
 }
 
-// once connects and waits for the end of the connection, or, if it cannot connect, for the next
-// attempt.
+// once makes one attempt to connect. If that succeeds, it waits for the connection to end, and
+// otherwise until the next attempt is due.
 func (s *supervisor) once(ctx context.Context) {
 	c, agreed, err := s.connect(ctx)
 	if ctx.Err() != nil && err != nil {

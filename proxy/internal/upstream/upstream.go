@@ -90,7 +90,7 @@ func (u *Upstream) Rev() *rev.Rev {
 	return rev.Of(u.state.ProtocolVersion)
 }
 
-// NewToken returns a progress token that is new to this upstream.
+// NewToken returns a progress token that has not been used for this upstream before.
 func (u *Upstream) NewToken() int64 { return u.host.IDs.Add(1) }
 
 // Send sends a request and returns immediately, unless r.Here is set. If the upstream is not up,
@@ -138,7 +138,7 @@ func (u *Upstream) Notify(method string, params []byte) {
 func (u *Upstream) unavailable() error {
 	s := u.State()
 	err := fmt.Errorf("%s is %s", u.host.Config.Name, s.Phase)
-	if s.Err != nil { // without an error, the state has just changed
+	if s.Err != nil { // without an error, the state has only just changed
 		err = fmt.Errorf("%w: %w", err, s.Err)
 	}
 	return conn.NotSent(err)

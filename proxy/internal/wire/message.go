@@ -402,7 +402,7 @@ type Fault struct {
 	Silent bool
 }
 
-// NewFault returns a fault without data and without an ID, which the caller knows.
+// NewFault returns a fault without data. Its ID is left to the caller.
 func NewFault(code int, message string) *Fault { return &Fault{Code: code, Message: message} }
 
 func (f *Fault) Error() string { return f.Message }

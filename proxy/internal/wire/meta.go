@@ -25,8 +25,8 @@ func (m Meta) Clone() Meta {
 	return m
 }
 
-// ParseMeta parses the _meta of a message returned by [Parse], with any method. The fault has no
-// ID, because the caller knows the ID.
+// ParseMeta parses the _meta of a message returned by [Parse], with any method. The ID of the fault
+// is left to the caller.
 func ParseMeta(message Message) (Meta, *Fault) {
 	var m Meta
 	var meta []byte

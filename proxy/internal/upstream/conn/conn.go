@@ -152,8 +152,8 @@ func NewExchange(c Conn, r Request, id int64) *Exchange {
 	return x
 }
 
-// A lasting connection makes one round trip per exchange. All of them end when the context returned
-// by Lifetime is done.
+// A lasting connection makes one round trip per exchange. The round trips end when the context
+// returned by Lifetime is done.
 type lasting interface{ Lifetime() context.Context }
 
 // Done returns a channel that receives exactly one reply, possibly much later. The reply need not

@@ -105,7 +105,7 @@ func (d *Dispatcher) Notification(m wire.Message) {
 	case "notifications/progress":
 		if x := d.Pending.Progressing(m.Params); x != nil && x.Notify(m.Method, m.Params) {
 			return
-		} // might be about a task instead
+		} // the notification might be about a task instead
 	}
 	d.Host.Heard(m.Method, m.Params)
 }

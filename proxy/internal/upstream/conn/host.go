@@ -144,7 +144,7 @@ func (h *Host) Heard(method string, params []byte) {
 func acknowledged(params []byte) int64 {
 	id, _ := rawjson.MemberAt(params, "_meta", "io.modelcontextprotocol/subscriptionId")
 	n, err := strconv.ParseInt(string(id), 10, 64)
-	if err != nil { // n may be the nearest integer
+	if err != nil { // n is not zero if the number is out of range
 		return 0
 	}
 	return n

@@ -54,7 +54,8 @@ func (q *ServerRequest) OnOver(f func()) {
 	}
 }
 
-// ends ends the request q, which the caller has already removed from the open requests.
+// ends cancels the context of q and calls the function set by OnOver. The caller must already have
+// removed q from the open requests.
 func (q *ServerRequest) ends(reason error) {
 	q.cancel(reason)
 	if q.over != nil {

@@ -114,7 +114,8 @@ func (p *Pipe) Uncork() {
 	p.drain() // also unlocks mu
 }
 
-// rounds is how often a caller writes the messages of others before it leaves them to the flusher.
+// rounds is how many times a caller writes the messages of others before it leaves them to the
+// flusher.
 const rounds = 4
 
 // drain writes pending bytes without blocking. It must be called with mu held and busy set, and

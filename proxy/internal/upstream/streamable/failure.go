@@ -114,8 +114,8 @@ func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte)
 }
 
 // dropped reports whether a JSON-RPC error means that the session is unknown, so that x should be
-// sent again. If a new session does not help, the error concerns other sessions of the server, and
-// later ones are ignored.
+// sent again. If the error recurs in a new session, it concerns other sessions of the server, and
+// dropped returns false for such errors from then on.
 func (c *Conn) dropped(x *conn.Exchange, s *conn.Session, refusal []byte) bool {
 	if len(refusal) == 0 || !mayRenew(x, s) {
 		return false
