@@ -46,8 +46,8 @@ func each[T any](file string, nets []T, convert func(file string, n *T) (*Net, e
 	return out, nil
 }
 
-// Foreign reports whether src is in one of the formats that a configuration cannot contain: plain
-// JSON or PNML.
+// Foreign reports whether src is in a format that a configuration cannot contain: plain JSON or
+// PNML.
 func Foreign(src []byte) bool {
 	src = bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\ufeff")))
 	return bytes.HasPrefix(src, []byte("<")) || isPlain(src)

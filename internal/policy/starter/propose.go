@@ -111,8 +111,8 @@ func (p *proposal) budget(comment string, names []string, count int) {
 	p.claim("prove at-most "+strconv.Itoa(count)+" %s per session", names)
 }
 
-// reads adds rules that allow read-only tools but limit how often the same call may be repeated in
-// a row.
+// reads adds rules for read-only tools. These rules only limit how often the same call may be
+// repeated in a row.
 func (p *proposal) reads(s *server) {
 	p.group(fmt.Sprintf("%s: what only reads passes. The same call %d times in a row means that the agent is stuck.", text.Escape(s.name), inARow+1),
 		each("limit %s to "+strconv.Itoa(inARow)+" in a row", ofKind(s.tools, toolkind.Read, toolkind.Outside))...)

@@ -60,9 +60,9 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	return m.always(m.groupsOf(known), nil, explore.TaggedGoal(match, one))
 }
 
-// always proves that the goal can be reached from every state. If the nets in around have few
-// states, always uses all of them. Otherwise, it uses as few nets as suffice, starting with those
-// in few.
+// A call of always tries to prove that the goal can be reached from every state. If the nets listed
+// in around have few states, it uses all of these nets. Otherwise, it uses as few nets as suffice,
+// starting with those listed in few.
 func (m *prover) always(around, few []int, g *explore.Goal) Proof {
 	if why := m.Yielding(around); why != "" {
 		return Proof{Why: why}

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/explore"
 )
 
-// safe proves that the query is never met.
+// safe tries to prove that the query is never met.
 func (m *prover) safe(q *explore.Query, nets ...int) Proof {
 	return m.answered(m.Never(q, nets), q)
 }

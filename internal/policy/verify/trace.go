@@ -55,7 +55,7 @@ const (
 	Refuted = explore.Refuted
 )
 
-// Calls returns the names of the calls in the order that they begin.
+// Calls returns the names of the calls, in the order they begin.
 func (t Trace) Calls() []string {
 	calls := list.Filter(t, func(s Step) bool { return !s.Ends && s.Wait == 0 })
 	return list.Map(calls, func(s Step) string { return s.Name })
@@ -64,7 +64,7 @@ func (t Trace) Calls() []string {
 func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
 
 // traceTo returns the trace of the run ms. If possible, it chooses values that also suit the calls
-// in then.
+// in the list then.
 func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)

@@ -11,8 +11,8 @@ import (
 // the assumption that calls may also have other values, it holds for all values. A counterexample
 // may use several values, because a claim without a key covers the calls with all values together.
 
-// proof proves the assertion for all values. Failing that, it tries to refute the assertion, first
-// with calls of a single value and then with calls of several values.
+// proof tries to prove the assertion for all values. Failing that, it tries to refute the
+// assertion, first with calls of a single value and then with calls of several values.
 func (m *prover) proof(a Assertion) Proof {
 	if _, ok := a.(Each); ok {
 		return a.prove(m) // the assertions in Of are proved one by one

@@ -102,7 +102,7 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 // scripts, different commands are evidence. Some scripts also run a command that no pattern looks
 // for.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
-	other := unsought(ps, "date", "id", "hostname", "uname") // some readers assume that these commands have an effect
+	other := unsought(ps, "date", "id", "hostname", "uname") // according to some readers, these commands have an effect
 	var commands []string
 	for i := range members(set) {
 		if ps[i].script == nil {
@@ -223,7 +223,7 @@ func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways
 		}
 		ways = append(ways, hits)
 	}
-	if ps[readers[0]].Field == "" { // if a condition holds, its label has all its properties
+	if ps[readers[0]].Field == "" { // if a condition holds, its label is both certain and evidence
 		for strong := range partsOf(all) {
 			if strong&^(proving|exempting) == 0 {
 				take(strong&proving, strong&exempting)

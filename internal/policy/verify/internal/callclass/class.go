@@ -11,7 +11,7 @@ import (
 // Carries reports whether calls of class s have the given name. If evidence is true, the name must
 // also count as evidence.
 func (s *Class) Carries(t gate.Tool, evidence bool) bool {
-	for _, l := range s.labels { // a closure would be allocated on each of the many calls
+	for _, l := range s.labels { // avoid slices.ContainsFunc, which would allocate a closure on every call
 		if denotes(l, t) && !(evidence && l.Weak) {
 			return true
 		}
@@ -54,7 +54,7 @@ func (s *Class) Name() string {
 func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	for _, l := range s.labels {
 		switch {
-		case l.Glob > 0 || l.From&naming.FromTool != 0: // follows from the names given by the tool and the maps
+		case l.Glob > 0 || l.From&naming.FromTool != 0: // such a label follows from the names given by the tool and the maps
 		case l.From&naming.FromAction != 0:
 			return nil, false
 		default:

@@ -15,7 +15,7 @@ type clock struct {
 	late  bool
 }
 
-// over calls stop and reports whether time is up.
+// over reports whether time is up. To find out, it calls the function stop.
 func (c *clock) over() bool {
 	if c == nil {
 		return false
@@ -24,7 +24,7 @@ func (c *clock) over() bool {
 	return c.late
 }
 
-// tick is like over but calls stop only once every askEvery ticks.
+// tick is like over, but it calls the function stop only once every askEvery ticks.
 func (c *clock) tick() bool {
 	c.ticks++
 	if c.ticks%askEvery == 0 {

@@ -231,8 +231,8 @@ func (b *keyFields) data(s *Class) (data []Datum, why string) {
 	return data[:min(len(data), maxData)], why
 }
 
-// eachPresence calls do for every combination of presences of the fields. A result field does not
-// restrict the call, so it either has the tracked value or is ignored.
+// eachPresence calls the function do for every way of assigning a [Presence] to each of the fields.
+// A result field does not restrict the call, so it either has the tracked value or is ignored.
 func eachPresence(data []Datum, do func([]Datum)) {
 	count := 1
 	options := func(d *Datum) int {
@@ -261,10 +261,10 @@ func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
-// Exchanged returns the class with the tracked value and the other value exchanged. Calls with the
-// tracked value belong to this class when a new value is tracked, and calls with another value
-// belong to it when that value is tracked. Exchanged returns nil if no such class is known, and s
-// if s has no values.
+// Exchanged returns the class with the tracked value and the other value exchanged. A call of s
+// with the tracked value belongs to that class once a new value is tracked, and a call of s with
+// another value belongs to it once this other value is tracked. Exchanged returns nil if no such
+// class is known, and s itself if s has no values.
 func (s *Class) Exchanged() *Class {
 	if len(s.Data) == 0 {
 		return s
@@ -272,8 +272,8 @@ func (s *Class) Exchanged() *Class {
 	return s.exchanged
 }
 
-// exchange links the classes that differ only in the choice of the tracked value. A result field
-// never has the new value.
+// exchange determines the result of [Class.Exchanged] for all classes, which may differ only in
+// their values. A result field never has the new value.
 func exchange(all []*Class) {
 	for _, s := range all {
 		s.alike = all

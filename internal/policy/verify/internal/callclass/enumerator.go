@@ -53,7 +53,7 @@ type Class struct {
 
 	of        *recipe  // how to build the arguments
 	exchanged *Class   // the result of [Class.Exchanged]
-	alike     []*Class // the classes of the same calls, one for each combination of presences of the tracked value
+	alike     []*Class // this class and the classes that differ from it only in which fields have the tracked value
 }
 
 // An Effect is a net and the number of the [Meaning] that a class has there.
@@ -84,14 +84,14 @@ type sum struct {
 type deferred struct {
 	nets     []int        // nets that a single call can affect together
 	byNet    [][]int      // the atoms that each net can see
-	alone    [][]contrast // for each atom, the calls with the atom and the same calls without it
+	alone    [][]contrast // for each atom, pairs of classes that show the effect of the atom
 	of       func(atoms []int) kinds
 	made     map[string]kinds // classes already created, by atoms
 	overflow string           // why not all calls can be created if all atoms are visible
 }
 
-// A contrast is the class of a call with a single atom, and the class of the same call without the
-// atom.
+// A contrast consists of the class of a call that has a single atom and the class of the same call
+// without that atom.
 type contrast struct{ with, without *Class }
 
 // A kinds holds the classes of deferred calls that some atoms distinguish. If classes might be

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// Gap returns the reason why nothing can be proved about the nets or about the calls that tag
-// marks, or "" if nothing relevant was omitted.
+// Gap returns the reason why nothing can be proved about the nets or about the calls that the
+// function tag selects, or "" if nothing relevant was omitted.
 func (b *Enumerator) Gap(nets []int, tag func(*Class) uint8) string {
 	for _, g := range b.gaps {
 		if g.tool == "" {

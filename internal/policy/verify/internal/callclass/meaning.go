@@ -34,7 +34,7 @@ func (n *Net) barred(ls []naming.Label) []int {
 	return places
 }
 
-// allows reports whether the phase lists a name that the call certainly has.
+// allows reports whether the phase lists a name that the call is certain to have.
 func allows(p gate.Phase, ls []naming.Label) bool {
 	return slices.ContainsFunc(p.Tools, func(t gate.Tool) bool { return naming.Exempts(&t, ls) })
 }
@@ -50,8 +50,8 @@ func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	return out
 }
 
-// knows reports whether ls contains a certain name that n gates or declares free. Names that n only
-// observes do not count.
+// knows reports whether n gates or declares free any of the names in ls that are certain. Names
+// that n only observes do not count.
 func (n *Net) knows(ls []naming.Label) bool {
 	return n.listing.Knows(ls) || slices.ContainsFunc(n.Info.Phases, func(p gate.Phase) bool { return allows(p, ls) })
 }

@@ -82,7 +82,7 @@ func AppendKey(key []byte, numbers []int) []byte {
 // transitions that list the name.
 type Meaning []Ask
 
-// An Ask is the meaning of a single name of a call in a net.
+// An Ask is the part of a [Meaning] that belongs to a single name of the call.
 type Ask struct {
 	gate.Asked       // the transitions that list the name, except the spoiling ones
 	Spoilers   []int // spoiling transitions that list the name
@@ -179,8 +179,8 @@ func (n *Net) intern(e Meaning) int {
 	return n.Meanings.Of(k, e)
 }
 
-// certain returns the names in exemptions and phases. Such a name affects the net only if the call
-// is certain to have it.
+// certain returns the names that affect the net only if a call is certain to have them: the names
+// in exemptions and phases.
 func (n *Net) certain() []gate.Tool {
 	unless := list.FlatMap(n.Info.Transitions, func(t gate.Transition) []gate.Tool { return t.Unless })
 	return append(unless, list.FlatMap(n.Info.Phases, func(p gate.Phase) []gate.Tool { return p.Tools })...)

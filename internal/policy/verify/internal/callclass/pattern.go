@@ -155,8 +155,8 @@ func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
 	return strings.Join(commands, "; "), len(commands) > 1
 }
 
-// exactly reports whether each pattern in set matches at least one of the texts and no other
-// pattern matches any.
+// exactly reports whether each pattern in set matches at least one of the texts, and every other
+// pattern matches none of them.
 func exactly(ps []pattern, set uint64, texts ...string) bool {
 	for i := range ps {
 		if slices.ContainsFunc(texts, ps[i].matches) != (set&(1<<i) != 0) {
@@ -206,8 +206,8 @@ func join(a, b string) []string {
 	return []string{a + " " + b, b + " " + a, a + b, a + "; " + b}
 }
 
-// impossible reports whether it is obvious that no text matches all patterns in set without
-// matching a pattern outside set and either.
+// impossible reports whether it is obvious that every text matched by all patterns in set is also
+// matched by a pattern that is neither in set nor in either.
 func impossible(ps []pattern, set, either uint64) bool {
 	for i := range members(set) {
 		for j := range ps {

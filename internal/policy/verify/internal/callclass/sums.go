@@ -25,7 +25,7 @@ func (b *vocabulary) sums(s *Class) (all []sum) {
 	return all
 }
 
-// reads reports whether one of the sums is the total of the given field.
+// reads reports whether any of the sums is the total of the given field.
 func reads(sums []sum, field string) bool {
 	return slices.ContainsFunc(sums, func(s sum) bool {
 		return s.field.Reader == nil && s.field.Path == normalize(gate.Field{Path: field}).Path

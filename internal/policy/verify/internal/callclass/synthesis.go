@@ -23,7 +23,7 @@ type synthesis struct {
 	patterns []string
 	tries    int
 	clock    *clock
-	prefixes []string        // a pattern matches a name if it matches one of the prefixes followed by the name
+	prefixes []string        // a pattern matches a name if it matches any of the prefixes followed by the name
 	taken    map[string]bool // names that must not be returned
 	apart    func(at []uint64) string
 	// apart distinguishes names that the same patterns match, by the states of the automata. If it

@@ -116,7 +116,7 @@ func (b *vocabulary) dotted(name string) {
 }
 
 // actionsNamed interprets name as an action of each tool that it can belong to. It reports whether
-// one of these tools is known.
+// any of these tools is known.
 func (b *vocabulary) actionsNamed(name string) (listed bool) {
 	for i := 1; i < len(name); i++ {
 		base, action := name[:i], name[i+1:]

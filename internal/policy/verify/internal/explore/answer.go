@@ -38,8 +38,9 @@ type Answer struct {
 	Supposed string // if Unknown, the tool whose existence decides the answer, if any
 }
 
-// leaveOut removes nets one by one, as long as do proves that the remaining nets suffice. sure
-// reports whether do refuted the removal of each remaining net.
+// leaveOut removes nets one by one, as long as the function do returns Proved for the remaining
+// nets. sure reports whether, for each remaining net, do returned Refuted when that net was left
+// out too.
 func leaveOut(nets []int, do func(fewer []int) Result) (left []int, sure bool) {
 	left, sure = slices.Clone(nets), true
 	for i := 0; i < len(left); {

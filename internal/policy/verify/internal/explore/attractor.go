@@ -137,7 +137,7 @@ func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, g
 	})
 }
 
-// Endless reports whether the attractor contains a call that one of the nets gates. Such a call is
+// Endless reports whether the attractor contains a call that any of the nets gates. Such a call is
 // always possible.
 func (a *attractor) Endless(nets []int) bool {
 	m := a.model

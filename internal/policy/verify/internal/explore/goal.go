@@ -80,8 +80,8 @@ func (v *view) Unhindered(class int) bool {
 // surely reports whether calls of the class are certainly possible unless a net blocks them.
 func (v *view) surely(class int) bool { return !uncertain(v.classes[class].member) }
 
-// rebuildPaths recomputes the path to each state, without the calls that avoid selects. A state
-// that cannot be reached without these calls then has no predecessor.
+// rebuildPaths recomputes the path to each state, without the calls selected by the function avoid.
+// A state that cannot be reached without these calls then has no predecessor.
 func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	next := make([][]int, len(s.At))
 	for i, e := range s.edges {

@@ -27,7 +27,8 @@ func (sys *system) Unbalanced(net int) *Query {
 // MaxExclusive is the maximum number of places that a monitor's state can represent.
 const MaxExclusive = 32
 
-// Coinciding returns a query for a state where two of the net's places are marked.
+// Coinciding returns a query for a state where at least two of the given places of the net are
+// marked.
 func (sys *system) Coinciding(net int, places []int) *Query {
 	n := sys.Nets[net]
 	return &Query{
@@ -48,7 +49,7 @@ func (sys *system) Coinciding(net int, places []int) *Query {
 }
 
 // GatedGoal returns the goal of reaching a call that the net gates. A run may stop in a state where
-// one of the places is marked.
+// any of the given places is marked.
 func (sys *system) GatedGoal(net int, places []string) *Goal {
 	g := &Goal{
 		values:  sys.Nets[net].Keyed(),
@@ -74,8 +75,8 @@ func (sys *system) GatedGoal(net int, places []string) *Goal {
 	return g
 }
 
-// marked returns the set of places that hold a token. A token in flight counts for the place that
-// it was taken from.
+// marked returns the set of those places that hold a token. A token in flight counts for the place
+// that it was taken from.
 func (n *Net) marked(state int, places []int) (set uint32) {
 	present := n.present(&n.locals.List[state])
 	for i, p := range places {
@@ -86,8 +87,8 @@ func (n *Net) marked(state int, places []int) (set uint32) {
 	return set
 }
 
-// released returns the set of places that get tokens back when the outcome of a call is unknown,
-// although the call may still be running.
+// released returns the set of those places that get tokens back when the outcome of a call is
+// unknown, although the call may still be running.
 func (n *Net) released(hold int, places []int) (set uint32) {
 	for _, t := range n.held.List[hold].flights {
 		for i, p := range places {

@@ -142,7 +142,7 @@ func (m *Model) seed(q *Query) (nets []int, barred bool) {
 	return slices.Compact(nets), !ok
 }
 
-// goal returns the indexes of the classes that q wants.
+// goal returns the indexes of the classes that q tags as wanted.
 func (q *Query) goal(classes []*callclass.Class) []int {
 	return list.Indexes(classes, func(s *callclass.Class) bool { return q.Tag(s)&Wanted != 0 })
 }

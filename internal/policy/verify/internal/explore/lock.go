@@ -124,7 +124,7 @@ func (s *Space) failSurplus(ms []Move, k int32) []Move {
 }
 
 // real extends the run, if necessary, until all nets admit it with unreduced counters and the given
-// nets still forbid all later calls that match selects.
+// nets still forbid all later calls selected by match.
 func (s *Space) real(ms []Move, nets []int, match func(*callclass.Class) bool) ([]Move, bool) {
 	if len(s.limits) == 0 {
 		return ms, true
@@ -143,7 +143,7 @@ func (s *Space) real(ms []Move, nets []int, match func(*callclass.Class) bool) (
 	return longer, ok
 }
 
-// locking returns a set of nets that, after the run, forbid every call that match selects. sure
+// locking returns a set of nets that, after the run, forbid every call selected by match. sure
 // reports whether all of these nets are needed.
 func (s *Space) locking(ms []Move, match func(*callclass.Class) bool) (nets []int, sure bool) {
 	calls := s.callsOf(match)
@@ -153,8 +153,8 @@ func (s *Space) locking(ms []Move, match func(*callclass.Class) bool) (nets []in
 // numbers returns the model's indexes of the view's nets.
 func (v *view) numbers() []int { return list.Map(v.nets, func(n *Net) int { return n.Index }) }
 
-// locks determines whether the nets alone, after the run, forbid every call that match selects,
-// even if all calls succeed.
+// locks determines whether the nets alone, after the run, forbid every call selected by match, even
+// if all calls succeed.
 func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []int, match func(*callclass.Class) bool) Result {
 	r := m.runIn(list.Map(nets, func(n int) *Net { return all[n] }))
 	if r.play(ms); r.long {
@@ -172,8 +172,8 @@ func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []in
 	return Proved
 }
 
-// callsOf returns the classes that affect a net of the view, distinguishing those that match
-// selects.
+// callsOf returns the classes that affect a net of the view. It keeps calls selected by match apart
+// from other calls.
 func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 	classes, _ := v.model.ClassesFor(v.numbers(), Tagged(match))
 	return list.Filter(classes, func(s *callclass.Class) bool {

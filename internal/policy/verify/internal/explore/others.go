@@ -124,9 +124,9 @@ type others struct {
 	open  []*callclass.Class // calls with other values that no visited state has admitted yet
 }
 
-// follow searches for a call that match selects and that is possible after the run, and for more
-// calls with other values that are admitted. why is empty if no matching call was found. more
-// reports whether calls were added to o.
+// follow searches for a call that is selected by match and possible after the run, and for more
+// calls with other values that are admitted. why is empty if no call selected by match was found.
+// more reports whether calls were added to o.
 func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why string, more bool) {
 	r := o.model.runOf(o.nets)
 	if r.play(ms); r.long {
@@ -145,7 +145,7 @@ func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why strin
 	return "", more
 }
 
-// admit adds the calls with other values that would now be possible with the run's value.
+// admit adds those calls with other values that would be possible now if they had the run's value.
 func (o *others) admit(r *run) (more bool) {
 	o.open = slices.DeleteFunc(o.open, func(c *callclass.Class) bool {
 		if blocking, _ := r.judge(c.Exchanged()); len(blocking) > 0 {
@@ -157,7 +157,7 @@ func (o *others) admit(r *run) (more bool) {
 	return more
 }
 
-// Leads returns calls that extend the run up to a call that match selects, each succeeding before
+// Leads returns calls that extend the run up to a call selected by match, each succeeding before
 // the next begins. Leads prefers calls with a single value. If it finds no such calls, why is the
 // reason.
 func (m *Model) Leads(ms []Move, match func(*callclass.Class) bool) (then []Move, why string) {

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Plan searches for the shortest successful run to a call that tag marks as wanted. If such a run
-// exists, the answer is Refuted and contains the run. Otherwise, the answer is Proved.
+// Plan searches for the shortest successful run to a call tagged as wanted. If such a run exists,
+// the answer is Refuted and contains the run. Otherwise, the answer is Proved.
 func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	q := &Query{Tag: tag, Sole: -1}
 	nets, _ := m.seed(q)
@@ -29,9 +29,9 @@ func (m *Model) Planless(q *Query, nets []int) []int {
 	return left
 }
 
-// planFor finds the shortest successful run to a call that q wants, by abstraction refinement. It
-// makes a plan with the given nets and replays it in all nets. If a net blocks the plan, planFor
-// adds this net and plans again.
+// planFor finds the shortest successful run to a call that q tags as wanted, by abstraction
+// refinement. It makes a plan with the given nets and replays it in all nets. If a net blocks the
+// plan, planFor adds this net and plans again.
 func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {
 	for {
 		v := m.view(nets, o)
@@ -96,7 +96,7 @@ func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 // Detour returns the classes of the calls to make before a call of class goal. They form a shortest
 // run of successful calls from the given state of a session, considering only the given nets. plan
 // is nil if no run exists, and complete is false if the search was cut off. The run contains only
-// calls that offers accepts and, if witnessed is true, only calls with known tools and arguments.
+// calls accepted by offers and, if witnessed is true, only calls with known tools and arguments.
 func (m *Model) Detour(nets []int, goal *callclass.Class, from []*gate.NetData, offers func(*callclass.Class) bool, witnessed bool) (
 	plan []*callclass.Class, complete bool,
 ) {

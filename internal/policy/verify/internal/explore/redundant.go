@@ -14,7 +14,7 @@ type redundancy struct {
 }
 
 // Minimal removes nets from a set that prevents the query from being met, as long as the remaining
-// nets still prevent it. sure reports whether each remaining net was shown to be necessary.
+// nets still prevent this. sure reports whether each remaining net was shown to be necessary.
 func (m *Model) Minimal(q *Query, nets []int) (left []int, sure bool) {
 	return leaveOut(nets, func(fewer []int) Result {
 		if m.Stop() {
@@ -24,7 +24,7 @@ func (m *Model) Minimal(q *Query, nets []int) (left []int, sure bool) {
 	})
 }
 
-// forbid returns Proved if the nets alone admit no call that q wants.
+// forbid returns Proved if the nets alone admit no call that q tags as wanted.
 func (m *Model) forbid(q *Query, nets []int) Result {
 	v := m.view(nets, ViewOptions{Tag: q.Tag})
 	if m.Calls.Gap(nets, q.Tag) == "" && v.barred() {

@@ -30,7 +30,7 @@ func (g *scope) relax() *relaxation {
 	return r
 }
 
-// blocker returns the index of a net that never admits call c, or -1 if no net does so.
+// blocker returns the index of a net that never admits call c, or -1 if every net can admit it.
 func (r *relaxation) blocker(c int) int {
 	for _, t := range r.calls[c] {
 		if r.each[t.Net].never(t.Meaning) {
@@ -69,7 +69,7 @@ func (r *relaxation) blockers(goal []int) (nets []int, ok bool) {
 	return nets, true
 }
 
-// never reports whether the net blocks calls with the given meaning in every state that it can
+// If never returns true, the net blocks calls with the given meaning in every state that it can
 // reach.
 func (x *relaxed) never(meaning int) bool {
 	return !x.any && !slices.ContainsFunc(x.states, func(s int) bool { return x.begin(s, meaning).verdict != blocks })

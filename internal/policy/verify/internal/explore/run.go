@@ -160,8 +160,9 @@ func ClassesOf(ms []Move) (classes []*callclass.Class) {
 // maxDoubles is the maximum number of calls added to a run to make it lead to its state.
 const maxDoubles = 64
 
-// moves converts a path to a state into the moves of separate calls. A single call in the space may
-// represent any number of calls; moves then adds as many calls as needed. ok is false if it fails.
+// moves converts a path to a state into the moves of separate calls. Because a single call in the
+// space may represent any number of calls, the result contains as many additional calls as needed.
+// ok is false if the conversion fails.
 func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	double := make(map[int]int)
 	for range maxDoubles {
@@ -309,7 +310,8 @@ func (r *run) key() string {
 }
 
 // continuations returns the runs that extend r by the success of one call, either in flight or new.
-// found reports whether match selects a call that can begin.
+// If a call selected by match can begin, continuations instead returns, as found, the run that
+// continues with this call.
 func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Class) bool) (next []*run, found *run) {
 	for _, s := range calls {
 		if blocking, _ := r.judge(s); len(blocking) > 0 {
@@ -334,10 +336,10 @@ func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Clas
 	return next, nil
 }
 
-// continued searches for a run that continues r by successful calls until some call that match
-// selects can begin. It tries shorter runs first. calls returns the calls to try in a run, and over
-// reports whether the search must end. found is nil if no such run was found; complete is false if
-// the search was cut off.
+// continued searches for a run that continues r by successful calls until a call selected by match
+// can begin. It tries shorter runs first. calls returns the calls to try in a run, and over reports
+// whether the search must end. found is nil if no such run was found; complete is false if the
+// search was cut off.
 func (l *searchLimits) continued(r *run, match func(*callclass.Class) bool, over func(visited int) bool, calls func(*run) []*callclass.Class) (found *run, complete bool) {
 	runs, seen := []*run{r}, map[string]bool{r.key(): true}
 	for k := 0; k < len(runs); k++ {
@@ -359,8 +361,8 @@ func (l *searchLimits) continued(r *run, match func(*callclass.Class) bool, over
 	return nil, true
 }
 
-// then returns the moves that r adds to the run that it continues, including the end of the last
-// call.
+// The result of then is the moves that r adds to the run that it continues, including the end of
+// the last call.
 func (r *run) then() (ms []Move) {
 	for ; r.from != nil; r = r.from {
 		ms = append(ms, Move{Call: r.by.Call, End: gate.Success})

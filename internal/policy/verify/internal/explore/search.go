@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// Never determines whether any run meets the query, over all outcomes and interleavings, by
-// counterexample-guided abstraction refinement. The search starts with few nets, because few nets
+// Never is the search for a run that meets the query, considering all outcomes and interleavings.
+// It uses counterexample-guided abstraction refinement: it starts with few nets, because few nets
 // have few states and whatever they forbid is forbidden by the whole policy. If it finds a run, it
 // adds a net that forbids the run and searches again. It ends when all nets admit the run or when
 // no run is found.
@@ -146,7 +146,7 @@ func (s *Space) movesToHit() ([]Move, bool) {
 }
 
 // Objection returns the index of a net whose verdicts keep the run from meeting the query, or -1 if
-// no net does so.
+// the verdicts of no net do.
 func (m *Model) Objection(q *Query, ms []Move) int {
 	if len(ms) == 0 {
 		return -1
@@ -278,7 +278,7 @@ func Repeat(ms []Move, i, more int) []Move {
 // is real, because no net blocks any of its calls. A proof that no run exists counts only if it
 // also holds without the advisory nets.
 
-// Yielding returns the reason why an answer is unknown if one of the nets is advisory, and ""
+// Yielding returns the reason why an answer is unknown if any of the nets is advisory, and ""
 // otherwise.
 func (sys *system) Yielding(nets []int) string {
 	for _, n := range nets {

@@ -140,7 +140,7 @@ func (n *structure) lists(meaning int) bool {
 	return slices.ContainsFunc(n.Meanings.List[meaning], func(a callclass.Ask) bool { return len(a.Barred) == 0 && !a.Free })
 }
 
-// holds reports whether one of the places is marked, so that its phase is active. A token in flight
+// holds reports whether any of the places is marked, so that its phase is active. A token in flight
 // counts for the place that it was taken from.
 func (n *structure) holds(l *local, places []int) bool {
 	present := n.present(l)
@@ -154,8 +154,8 @@ func (n *structure) void(l *local, e callclass.Meaning, t int) bool {
 	return def.Deferred && (l.spoiled || e.Spoils())
 }
 
-// earn adds to chosen, the transitions that gate the call, those that count the call's success as
-// evidence.
+// earn adds transitions that count the call's success as evidence to chosen, which holds the
+// transitions that gate the call.
 func (n *structure) earn(l *local, e callclass.Meaning, chosen []int) []int {
 	after := slices.Clone(l.marking)
 	for _, t := range chosen {
