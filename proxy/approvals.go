@@ -20,8 +20,8 @@ type approvalControl struct{ *parts }
 // maxListed is the maximum size, in bytes, of arguments included in a list of approvals.
 const maxListed = 1 << 10
 
-// Approvals lists the pending approval requests and those answered recently. It leaves out the text
-// of the questions, differences, and long arguments.
+// Approvals lists the pending approval requests and those answered recently. It leaves out
+// differences, long arguments, and the text of the questions.
 func (p *approvalControl) Approvals() []operator.ApprovalInfo {
 	list := []operator.ApprovalInfo{}
 	p.approvals.Refresh(p.life.Ctx)
@@ -120,8 +120,9 @@ func (p *approvalControl) Answer(id string, a operator.Answer) error {
 	return p.pipeline.Resolve(a.Person, id, a.Approve, a.Channel, a.Actor, a.Reason)
 }
 
-// checkAnswerPIN returns an error if a is an approval whose PIN is not correct. It records a wrong
-// PIN. Webhooks need no PIN, because the systems behind them sign their answers.
+// checkAnswerPIN returns an error if the answer a approves the request but its PIN is wrong or
+// missing. It records a wrong PIN. Webhooks need no PIN, because the systems behind them sign their
+// answers.
 func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
 	if c, _ := channel.Find(a.Channel); !a.Approve || c.Vouches {
 		return nil
@@ -220,7 +221,8 @@ func (p *approvalControl) checkOrderPIN(a operator.Actor, session, order string)
 	})
 }
 
-// checkPIN returns an error if the typed PIN does not count. It calls note to record a wrong PIN.
+// checkPIN returns an error if the typed PIN is wrong or missing. It calls note to record a wrong
+// PIN.
 func (p *approvalControl) checkPIN(typed string, note func() error) error {
 	err := p.pin.Check(typed)
 	if err == nil || errors.Is(err, pin.ErrMissing) {

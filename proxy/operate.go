@@ -55,7 +55,7 @@ func (p *Proxy) Overview() operator.Status {
 	return s
 }
 
-// Ready returns an error if calls are known to be unrecordable now, and nil otherwise.
+// Ready returns an error if it is known that calls cannot be recorded now, and nil otherwise.
 func (p *Proxy) Ready() error {
 	err := p.admission.Writable()
 	if err == nil && p.durable != nil {

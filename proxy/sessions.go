@@ -74,7 +74,7 @@ func (p *sessionView) Sessions() []operator.SessionInfo {
 func (p *sessionView) AllSessions() ([]operator.SessionInfo, error) {
 	list, all, err := p.listSessions()
 	for i := range list {
-		if state, err := p.pool.Snapshot(all[list[i].ID]); err == nil { // after an error, the session has just ended
+		if state, err := p.pool.Snapshot(all[list[i].ID]); err == nil { // an error means that the session has just ended
 			list[i].Nets = netsOf(state)
 		}
 		if p.durable == nil {
@@ -145,7 +145,7 @@ func (p *sessionView) listSessions() ([]operator.SessionInfo, map[string]*sessio
 		sort.Strings(info.Clients)
 		known[s.ID] = i
 		if p.durable == nil {
-			if state, err := p.pool.Snapshot(s); err == nil { // after an error, the session has just ended
+			if state, err := p.pool.Snapshot(s); err == nil { // an error means that the session has just ended
 				info.Calls = callsOf(state)
 			}
 		}

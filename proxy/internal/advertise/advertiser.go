@@ -117,7 +117,7 @@ func (a *Advertiser) listFor(s *session.Session) toolListing {
 	view := a.deps.Pool.Catalogue.Load()
 	out := toolListing{view: view, hidden: map[string]bool{}}
 	var advertised gate.Advertised
-	if state, err := a.deps.Pool.Snapshot(s); err == nil { // after an error, the session has ended, and no client will see the list
+	if state, err := a.deps.Pool.Snapshot(s); err == nil { // an error means that the session has ended, so no client will see the list
 		advertised = state.Policy().Advertise(state, view.Calls, a.deps.Life.Now())
 	}
 	for _, h := range advertised.Hidden {
@@ -175,8 +175,8 @@ func (a *Advertiser) Run() {
 // again.
 const minRecheck = 10 * time.Millisecond
 
-// untilNextMove returns how long it takes until the clock next changes the marking of a net, in a
-// session whose clients have a list. any is false if no such change is expected.
+// untilNextMove returns the time until the clock next changes the marking of a net, in a session
+// whose clients have a list. any is false if no such change is expected.
 func (a *Advertiser) untilNextMove() (in time.Duration, any bool) {
 	if !a.deps.Admission.Generation().Timed {
 		return 0, false

@@ -22,7 +22,7 @@ type Hold struct {
 	progress                *time.Ticker
 }
 
-// NewHold starts a wait that ends after d, or earlier if one of the two channels is closed.
+// NewHold starts a wait that ends after d, or earlier if either channel is closed.
 func NewHold(d time.Duration, answered, over <-chan struct{}) *Hold {
 	return &Hold{answered: answered, over: over, end: time.NewTimer(d)}
 }

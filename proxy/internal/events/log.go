@@ -43,7 +43,7 @@ func (s *Logs) open(request []byte) *log {
 	return l
 }
 
-// drop drops the log of a stream that the client has seen to its end.
+// drop drops the log of a stream that the client has received completely.
 func (s *Logs) drop(l *log) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,14 +140,14 @@ const eventCost = 64
 type Budget struct {
 	mu    sync.Mutex // guards the fields below it and the logs
 	total int
-	held  map[string]*holding // keyed by principal, without empty holdings
+	held  map[string]*holding // keyed by principal; contains no empty holdings
 }
 
 // A holding holds the events kept for the streams of one principal.
 type holding struct {
 	principal string
 	bytes     int
-	logs      list.List // elements are *log with events, oldest first
+	logs      list.List // elements are the *log that have events, oldest first
 }
 
 // drop deletes all events in the log. From then on, add keeps no events.

@@ -160,5 +160,5 @@ func reject(w http.ResponseWriter, status int, id []byte, fault *wire.Fault) {
 	fault.ID = id
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(fault.Append(nil)) // after an error, the client has disconnected
+	_, _ = w.Write(fault.Append(nil)) // an error means that the client has disconnected
 }

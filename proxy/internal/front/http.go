@@ -241,5 +241,5 @@ func (h *handler) hook(x *exchange, agent string) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(answer) // after an error, the agent has disconnected and will not make the call
+	_, _ = w.Write(answer) // an error means that the agent has disconnected and will not make the call
 }

@@ -40,7 +40,8 @@ func newBodyLimit(message int) *limit {
 	return &limit{each: each, all: 2 * each}
 }
 
-// add adds n to the count. If that would exceed a limit, it returns the HTTP status for that limit.
+// add adds n to the principal's count. If that would exceed a limit, it returns the HTTP status for
+// that limit.
 func (l *limit) add(principal string, n int) (status int) {
 	status = http.StatusOK
 	l.Add(principal, n, func(own, all int) bool {

@@ -169,7 +169,7 @@ func (w *Writer) Cork() {
 	w.corks++
 }
 
-// Uncork undoes one Cork. Undoing the last one writes the queue.
+// Uncork undoes one call of Cork. Once all calls have been undone, it writes the queue.
 func (w *Writer) Uncork() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

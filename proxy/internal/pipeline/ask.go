@@ -134,7 +134,7 @@ func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	return a, true
 }
 
-// A personWait is a call's wait for the answer to an approval request.
+// A personWait is the state of a call that waits for the answer to an approval request.
 type personWait struct {
 	request  *approval.Request
 	hold     *asking.Hold // the wait itself; nil if the result is already known

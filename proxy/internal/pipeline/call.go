@@ -41,7 +41,7 @@ type Call struct {
 	plain    bool       // whether the call is one request and one reply, without tasks or further rounds, between revisions with a handshake
 	input    input      // input that the client has sent in a further round
 
-	Turn    *turns.Turn  // the principal's turn to decide a call; nil if turns are not limited
+	Turn    *turns.Turn  // turn for deciding the call; nil if turns are not limited
 	Burst   *burst.Burst // calls read together with this one, whose decisions are recorded together; nil if this call is decided alone
 	Headers http.Header  // HTTP headers, which must mirror some of the arguments; if nil, they are not checked
 

@@ -131,7 +131,7 @@ func (c *Catalogue) list(u *Server) upstream.ToolList {
 }
 
 // tellChanged calls Noticed for each tool in the new view with an unaccepted definition, unless the
-// old view had the same tool with the same definition and for the same reason.
+// same definition of the tool was already unaccepted for the same reason in the old view.
 func (c *Catalogue) tellChanged(before, after *ToolView) {
 	for _, t := range after.Changed {
 		same := func(o *Tool) bool {

@@ -97,14 +97,14 @@ func (p *Pool) Snapshot(s *session.Session) (*gate.State, error) {
 	return state, nil
 }
 
-// AwaitList waits until each server has listed its tools or is known to be down, but not beyond the
-// end of the startup.
+// AwaitList waits until each server has listed its tools or is known to be down, or until the
+// startup is over.
 func (p *Pool) AwaitList(ctx context.Context) {
 	p.awaitEach(ctx, func(u *Server) <-chan struct{} { return u.started })
 }
 
-// AwaitUpstreams waits until each server's first attempt to connect has succeeded or failed, but
-// not beyond the end of the startup.
+// AwaitUpstreams waits until the first attempt to connect to each server has succeeded or failed,
+// or until the startup is over.
 func (p *Pool) AwaitUpstreams(ctx context.Context) { p.awaitEach(ctx, (*Server).Settled) }
 
 func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}) {

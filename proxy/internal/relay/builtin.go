@@ -190,7 +190,7 @@ func (d *statusDoc) String() string {
 	return b.String()
 }
 
-// conflict writes which nets together leave no callable tool, and the consequences.
+// conflict names the nets that together leave no callable tool, and describes the consequences.
 func (d *statusDoc) conflict(b *strings.Builder) {
 	c := d.advertised.Conflict
 	if c == nil {

@@ -43,7 +43,7 @@ type Relay struct {
 	Levels    pool.ByServer[serverLevel]
 }
 
-// relayed returns a request to u. Until it is answered, requests and notifications from u are sent
+// relayed creates a request to u. Until it is answered, requests and notifications from u are sent
 // to the client.
 func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest {
 	r := pool.NewRelayedRequest(q, u)

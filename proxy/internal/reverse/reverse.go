@@ -89,7 +89,7 @@ func Progressed(c *session.Client, params []byte) {
 // forgotten first.
 const maxURLElicitations = 256
 
-// URLElicitations remembers, by elicitationId, which client has received which of a server's
+// URLElicitations remembers, by elicitationId, which client has received each of a server's
 // URL-mode elicitations, because only that client must be told when the elicitation is complete. It
 // is safe for concurrent use.
 type URLElicitations struct {

@@ -45,8 +45,8 @@ func (r *Router) BeginSession(s *session.Session) error {
 	return err
 }
 
-// DropClient removes a client that has disconnected and cancels its requests. It also ends the
-// session if that belongs to the connection.
+// DropClient removes a client that has disconnected and cancels its requests. If the client's
+// session belongs to the connection, DropClient also ends the session.
 func (r *Router) DropClient(c *session.Client) {
 	r.Sessions.Remove(c)
 	r.Advertiser.Forget(c)

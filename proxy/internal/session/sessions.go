@@ -179,7 +179,7 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 		return nil, errSplits
 	}
 	made := &Session{ID: id, Principal: principal, By: by, Label: label, Since: s.now(), Lasting: true, About: About{By: by, Label: label}.bytes()}
-	_ = s.begin(made) // after an error, the session's calls are refused
+	_ = s.begin(made) // an error means that the session's calls are refused
 	s.keep(made)
 	return made, nil
 }

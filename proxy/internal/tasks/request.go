@@ -52,7 +52,7 @@ func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task)
 	return r
 }
 
-// Attach makes r pass the server's notifications and requests during r to the client of r or, if
+// Attach makes r forward the server's notifications and requests during r to the client of r or, if
 // they belong to a task, to the task's client.
 func (s *Tasks) Attach(r *pool.RelayedRequest) {
 	r.OnNotification = func(method string, params []byte) {

@@ -41,7 +41,7 @@ type agreement struct {
 	conn.Introduction
 	session  *conn.Session
 	declared []byte // capabilities declared to a server of revision 2025-11-25
-	late2026 bool   // whether that server offered revision 2026-07-28 too, but too late
+	late2026 bool   // whether a server of revision 2025-11-25 also offered revision 2026-07-28, but too late
 }
 
 // handshake negotiates with the server over c. mcp-go implements the negotiation for both revision

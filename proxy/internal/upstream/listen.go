@@ -32,7 +32,7 @@ func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop f
 }
 
 // listenFilter returns the notifications to subscribe to: changes to the lists that can change, and
-// to the watched resources. It returns nil if neither can change.
+// to the watched resources. It returns nil if there are no such lists and resources.
 func (u *Upstream) listenFilter(capabilities []byte) []byte {
 	var filter rawjson.Object
 	for _, list := range []string{"tools", "prompts", "resources"} {

@@ -120,8 +120,8 @@ const (
 )
 
 // mayHaveOwnPrefix reports whether doc contains the letters of the prefix, or escapes that may
-// represent them. looks limits how many slashes and backslashes it examines. If doc contains more,
-// done is false.
+// represent them. It examines at most as many slashes and backslashes as looks allows. If doc
+// contains more, done is false.
 func mayHaveOwnPrefix(doc []byte, looks int) (may, done bool) {
 	for at := 0; ; at++ {
 		i := bytes.IndexByte(doc[at:], '/')

@@ -57,13 +57,13 @@ func (i *Issuer) lock() (unlock func()) {
 	return i.mu.Unlock
 }
 
-// Name returns the issuer name in its tokens.
+// Name returns the issuer's name, as it appears in tokens.
 func (i *Issuer) Name() string {
 	defer i.lock()()
 	return i.name
 }
 
-// Rename changes the issuer name in its tokens.
+// Rename changes the issuer's name in tokens.
 func (i *Issuer) Rename(name string) {
 	defer i.lock()()
 	i.name = name

@@ -158,7 +158,8 @@ func (c *Conn) Send(x *conn.Exchange) {
 	x.Deliver(conn.Reply{Err: conn.NotSent(c.Cause())})
 }
 
-// post posts a message, and again if checkResend allows it. Answers arrive on the stream.
+// post posts a message. If the server refuses it and checkResend allows that, post sends it again.
+// Answers arrive on the stream.
 func (c *Conn) post(ctx context.Context, data []byte, checkResend func() error) error {
 	var sent atomic.Bool // whether a connection was available for writing the message
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})

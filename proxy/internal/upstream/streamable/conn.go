@@ -147,8 +147,8 @@ func (c *Conn) Restart(_ context.Context, err error) bool {
 	return true
 }
 
-// NewRequest returns a request with the configured and the protocol's own headers. The protocol's
-// own take precedence.
+// NewRequest returns a request with the configured headers and those of the protocol, which take
+// precedence.
 func (c *Conn) NewRequest(ctx context.Context, method string, s *conn.Session, data []byte) (*http.Request, error) {
 	// The HTTP transport can write this reader type together with the headers, and again if the
 	// connection turns out to have been closed.
