@@ -60,8 +60,8 @@ func (h *harness) prepare(dir string) (err error) {
 	return nil
 }
 
-// measure runs all rounds of a scenario. It removes the targets' files unless a target or call
-// failed.
+// measure runs all rounds of a scenario. Unless a target or a call failed, it removes the targets'
+// files afterwards.
 func (h *harness) measure(s scenario) ([]sample, error) {
 	// Data written by earlier scenarios must not be flushed during the measurement.
 	flushAll()

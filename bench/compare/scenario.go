@@ -48,7 +48,7 @@ var all = [...]scenario{
 	{"S8b", "HTTP, start to first list", 0, noGoal},
 }
 
-// choose returns the named scenarios, in the order of all.
+// choose returns the named scenarios in the same order as in all.
 func choose(only string) (chosen []scenario, err error) {
 	wanted := map[string]bool{}
 	for _, name := range strings.Split(only, ",") {

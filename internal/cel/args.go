@@ -15,7 +15,7 @@ import (
 // Limits on the arguments of a call that an expression reads.
 const (
 	maxArgs   = 1 << 20 // maximum size in bytes of an argument, or of args if an expression reads it as a whole
-	maxValues = 20_000  // maximum number of JSON values, likewise
+	maxValues = 20_000  // maximum number of JSON values in the same data
 )
 
 // A document is a JSON object that expressions read as data. Members are converted when they are

@@ -26,12 +26,13 @@ func pathFunctions() []cel.EnvOption {
 	}
 }
 
-// A place tells whether a path leads into a directory, as far as its text determines this.
+// A place is the result of comparing a path with a directory, as far as the text of the path
+// determines it.
 type place uint8
 
 const (
 	unknown place = iota
-	inside        // in the directory, or the directory itself
+	inside        // the path is the directory or below it
 	outside
 )
 

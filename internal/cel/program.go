@@ -22,7 +22,7 @@ import (
 type program struct {
 	run  cel.Program
 	out  *cel.Type
-	uses map[string][]string // members that the expression reads, by variable; nil if it reads the whole variable
+	uses map[string][]string // members that the expression reads, keyed by variable; nil if it reads the whole variable
 	keys []string            // keys that the expression reads by name
 }
 
@@ -111,9 +111,9 @@ func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	return errs
 }
 
-// homeDirectories reports calls of the CEL function within with a directory that begins with "~".
-// Since it is never known whether a path is in a home directory, such a call would fail for every
-// path.
+// homeDirectories reports calls of the CEL function "within" that have a directory beginning with
+// "~". Such a call would fail for every path, because it is never known whether a path is in a home
+// directory.
 func homeDirectories(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("within")) {
 		args := e.AsCall().Args()

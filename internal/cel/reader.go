@@ -19,8 +19,8 @@ import (
 // concurrent use.
 type Reader struct {
 	compiler *Compiler
-	numbers  map[string]int // numbers of the conditions, by source text
-	values   map[string]int // numbers of the key expressions, by source text
+	numbers  map[string]int // numbers of the conditions, keyed by source text
+	values   map[string]int // numbers of the key expressions, keyed by source text
 	programs []*program
 }
 

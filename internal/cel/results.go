@@ -32,8 +32,8 @@ func (r *Results) Condition(src string) (number int, err error) {
 	return len(r.programs) - 1, nil
 }
 
-// Untyped reports whether the type of the condition is unknown until evaluation, as that of a field
-// is. Any value but true then counts as a failure.
+// Untyped reports whether the type of the condition is unknown until evaluation, like the type of a
+// field. Any value other than true then counts as a failure.
 func (r *Results) Untyped(number int) bool { return r.programs[number].out.IsExactType(cel.DynType) }
 
 // Holds reports whether the condition is true. A condition that cannot be evaluated is false.

@@ -26,8 +26,8 @@ type Client struct {
 	// express such an entry.
 	entry func(Launch) splice.Object
 
-	// programs holds the base names of the client's executables in lower case, and folders
-	// distinctive parts of their paths.
+	// programs holds the base names of the client's executables in lower case. folders holds
+	// distinctive parts of the paths of these executables.
 	programs, folders []string
 
 	// Overwrites reports whether a running client rewrites its file from memory.

@@ -26,7 +26,7 @@ type Hooks struct {
 	// beside lists project files that can also disable hooks. Their paths are relative to the
 	// current directory.
 	beside  []string
-	sibling string     // another such file, next to the hooks file; may be empty
+	sibling string     // another file that can disable hooks, next to the hooks file; may be empty
 	off     [][]string // settings that disable hooks; each consists of the keys on its path, followed by its value
 	events  []hookEvent
 	flat    bool // whether the list for an event contains hooks directly instead of groups of hooks
@@ -215,8 +215,8 @@ type Hook struct {
 }
 
 // Asks reports whether the hook may send its events to a proxy that uses the given configuration. A
-// hook with a URL asks any proxy that listens there. A hook without a configuration asks the only
-// running proxy.
+// hook with a URL sends them to any proxy that listens there. A hook without a configuration sends
+// them to the only running proxy.
 func (t Hook) Asks(s System, config string) bool {
 	_, rest, named := strings.Cut(t.command, " --config ")
 	if t.URL != "" || !named {

@@ -21,7 +21,8 @@ func stdio(urlKey, headersKey string, first ...splice.Member) func(Launch) splic
 	}
 }
 
-// typedStdio returns an entry like those of stdio, with the additional key "type".
+// typedStdio returns an entry like those created by the functions of [stdio], with the additional
+// key "type".
 func typedStdio(l Launch) splice.Object {
 	o := stdio("url", "headers", splice.Member{Key: "type", Value: "http"})(l)
 	if l.URL == "" {

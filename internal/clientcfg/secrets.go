@@ -59,7 +59,7 @@ var (
 	option = regexp.MustCompile(`^--?[A-Za-z][\w-]*$`)
 )
 
-// valueKeys are the keys of mappings, such as variables or headers, whose values may all be secret.
+// valueKeys are the keys of mappings whose values may all be secret, such as variables and headers.
 var valueKeys = []string{"env", "envs", "environment", "headers", "http_headers"}
 
 // nameKeys are keys whose values are names of variables and therefore not secret.

@@ -323,8 +323,8 @@ func (r *reader) readApproval(key string, v any) {
 	}
 }
 
-// noteUnreplaced adds a note if text in a header looks like a variable that the client does not
-// replace, because the entry does not list it.
+// noteUnreplaced adds a note for each text in a header that looks like a variable that the client
+// does not replace because the entry does not list it.
 func (r *reader) noteUnreplaced(headers any) {
 	fields, _ := headers.(map[string]any)
 	if r.dialect.headers == nil {
@@ -363,8 +363,7 @@ func (r *reader) readOAuth(key string, v any) {
 	}
 }
 
-// readLogin reads one of the OAuth settings. It reports whether petrigate has an equivalent
-// setting.
+// readLogin reads an OAuth setting. It reports whether petrigate has an equivalent setting.
 func (r *reader) readLogin(o map[string]any, name string, v any) bool {
 	switch name {
 	case "clientId", "client_id", "CLIENT_ID":

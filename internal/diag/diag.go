@@ -47,7 +47,7 @@ type Problem struct {
 	Offset   int      `json:"-"`             // byte offset within an expression
 }
 
-// Severity says whether a file with the problem can be loaded.
+// Severity determines whether a file with the problem can be loaded.
 type Severity string
 
 const (

@@ -47,7 +47,7 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 	return slices.Concat(all, d.service(), d.unreportedScripts(), d.deniedTools())
 }
 
-// deniedTools finds agents with hooks and with built-in tools that the policy refuses by default.
+// deniedTools finds agents that have hooks and built-in tools that the policy refuses by default.
 func (d *Doctor) deniedTools() []Finding {
 	agents, _ := d.Desk.HookedAgents()
 	found := problems(check.Denied(d.loaded, agents))

@@ -79,7 +79,7 @@ func (d *Doctor) command(s config.Server) Finding {
 	return ok("the command %q of the upstream %s is found", s.Command, s.Name)
 }
 
-// find returns the path of a program in one of the directories, or "" if none has it.
+// find returns the path of a program in any of the directories, or "" if none of them contains it.
 func find(dirs []string, name string) string {
 	for _, dir := range dirs {
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(dir) {

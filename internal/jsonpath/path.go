@@ -149,9 +149,9 @@ func (p Path) values(doc []byte, doubt bool, yield func(value []byte, doubt bool
 	}
 }
 
-// eachMember calls yield for the member with the given key. If there are other keys that differ
-// from it only in letter case, a parser might use any of these members, so all of them are yielded
-// as doubtful.
+// eachMember calls yield for the member with the given key. If the object has other keys that
+// differ from this key only in letter case, a parser might use any of these members, so eachMember
+// yields all of them as doubtful.
 func eachMember(object []byte, key string, doubt bool, yield func(value []byte, doubt bool)) {
 	value, ok, variants := rawjson.Variants(object, key)
 	switch {

@@ -51,7 +51,7 @@ type scalars struct {
 	most    int
 	lenient bool // skip array elements with faults
 	all     []string
-	seen    map[string]bool // the elements of all; nil while there are few
+	seen    map[string]bool // set of the elements of all; nil while there are only a few
 	fault   Fault
 }
 

@@ -80,8 +80,8 @@ var channels = "(" + strings.Join(channel.Names(nil), " | ") + ")"
 // timeSpans is a choice between all time spans, in the notation of forms.
 var timeSpans = "(" + strings.Join(rules.TimeSpans(), " | ") + ")"
 
-// clauses contains parts shared by several forms, by name. The explanation of a clause is appended
-// to that of the statement.
+// clauses contains the parts that several forms share, keyed by name. The explanation of a clause
+// is appended to that of the statement.
 var clauses = map[string]form{
 	"shadow":  {"shadow", "In shadow: it records the calls that it would refuse, and refuses nothing."},
 	"via":     {"via " + channels + "", "Only answers via the channel {via} count."},

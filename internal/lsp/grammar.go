@@ -77,7 +77,7 @@ type match struct {
 	words []word
 
 	form     *compiledForm     // form that matches the whole line, or nil
-	operands map[string]string // text in the line for each operand and clause of that form, by name
+	operands map[string]string // text in the line for each operand and clause of that form, keyed by name
 	clauses  []string          // names of the clauses in the line
 	roles    []part            // part of the form that each word matches
 	next     []part            // keywords and operands that can come next

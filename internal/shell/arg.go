@@ -48,7 +48,7 @@ func (a arg) cut() (name string, value arg, ok bool) {
 }
 
 // base returns the name of the program in a command word. sure reports whether the name is certain,
-// and system whether the program is taken to be in one of the systemDirs.
+// and system whether the program is assumed to be in one of the systemDirs.
 func (a arg) base() (name string, sure, system bool) {
 	switch {
 	case a.kind == literal && strings.Contains(a.text, `:\`) && !strings.Contains(a.text, "/"):

@@ -17,7 +17,7 @@ type command struct {
 	by       int // index of the command that runs this one; -1: the script itself
 	maker    maker
 	filter   bool    // standard input is a pipe
-	masking  masking // why the script's success does not prove the command's success
+	masking  masking // why the script's success does not prove that the command succeeded
 	from, to int     // the command's byte range in the outermost script
 }
 

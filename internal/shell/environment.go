@@ -67,8 +67,8 @@ var (
 )
 
 // isInertVariable reports whether a variable with this name and value does not make any program run
-// anything. It also returns true for variables that affect which programs run, because the method
-// assigned adds the doubts about those.
+// anything. It also returns true for variables that affect which programs run, because
+// [scope.assigned] adds the doubts about those.
 func isInertVariable(name string, value arg) bool {
 	if value.kind == literal && (inertValues[strings.ToLower(value.text)] || strings.Trim(value.text, "0123456789.") == "") {
 		return true

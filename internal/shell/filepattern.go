@@ -77,8 +77,8 @@ func (p *FilePattern) is(at arg) Outcome {
 	return couldBe(p.glob, text, tail)
 }
 
-// ends reports whether a path, of which only the start and the end are known, can match a glob that
-// contains a slash. An unknown part after the last slash counts as a file name.
+// ends reports whether a path can match a glob that contains a slash if only the start and the end
+// of the path are known. An unknown part after the last slash counts as a file name.
 func (p *FilePattern) ends(at arg) Outcome {
 	glob := strings.TrimPrefix(p.glob, "~/")
 	if _, after, ok := strings.Cut(at.tail, "/"); ok && endsLike(glob, after) {
@@ -116,8 +116,8 @@ func couldBe(glob, text, tail string) Outcome {
 	return NoMatch
 }
 
-// compatible reports whether one of the strings is a prefix of the other, or a suffix if has is
-// [strings.HasSuffix].
+// compatible reports whether either of the strings is a prefix of the other or, if has is
+// [strings.HasSuffix], a suffix of it.
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 
 // outputs are the extensions of files that hold command output.
@@ -126,7 +126,7 @@ var outputs = setOf(".log .out .err .tmp .pid")
 // homes matches users' home directories.
 var homes = regexp.MustCompile(`^(/root|/home/[^/]+|/Users/[^/]+)/`)
 
-// isTemporary reports whether the path in at is a directory for temporary files or inside one.
+// isTemporary reports whether a path names a directory for temporary files or anything inside one.
 func isTemporary(at string) bool { return begins(at+"/", "/tmp/ /var/tmp/ /private/tmp/ /dev/") }
 
 // isOutput reports whether a file's name suggests that it contains command output.

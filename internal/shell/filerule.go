@@ -31,7 +31,7 @@ type fileRule struct {
 	rows    []unnamedWrites
 }
 
-// read records the files named in args.
+// read interprets args and records the files named there.
 func (f *fileRule) read(r *findings, args []arg) {
 	operands, options, elsewhere := f.split(r, args)
 	if !elsewhere && f.changesSome(operands, options) {
@@ -60,7 +60,7 @@ func isRemote(a arg) bool {
 	return ok && !strings.Contains(before, "/")
 }
 
-// use records the operands as files that the program reads or writes.
+// use adds the operands to the files that the program reads or writes.
 func (f *fileRule) use(r *findings, operands, options []arg) {
 	writing := contain(options, f.writing)
 	last := f.last && len(operands) > 1 && !contain(options, f.dry)
@@ -212,8 +212,8 @@ func (f *fileRule) letters(a arg) (name string, value arg, with bool) {
 	return a.text, arg{}, false
 }
 
-// value records the value of the option if it is a file. elsewhere reports whether the option
-// changes the working directory to a directory for temporary files.
+// value handles the value of an option, which it records if the value is a file. elsewhere reports
+// whether the option changes the working directory to a directory for temporary files.
 func (f *fileRule) value(r *findings, name string, value arg) (elsewhere bool) {
 	switch {
 	case hasWord(f.valued, name):

@@ -30,7 +30,7 @@ func readFind(args []arg, strictly bool) (p plan) {
 	return p
 }
 
-// execEnd returns the number of arguments that belong to the -exec command.
+// execEnd returns how many of the first args belong to the -exec command.
 func execEnd(args []arg) int {
 	for i, a := range args {
 		if a.kind == literal && (a.text == ";" || a.text == "+" && i > 0 && args[i-1].text == "{}") {

@@ -45,7 +45,7 @@ type flow struct {
 // exits reports whether the script ends when a command fails (set -e).
 func (f *flow) exits() bool { return f.errexit && !*f.uncertain }
 
-// failsPipes reports whether a whole pipe fails when one of its commands fails (set -o pipefail).
+// failsPipes reports whether a whole pipe fails when any of its commands fails (set -o pipefail).
 func (f *flow) failsPipes() bool { return f.pipefail && !*f.uncertain }
 
 // mask records w as the reason why the success of the following commands is masked, unless one is
@@ -223,7 +223,7 @@ func (f *flow) setOption(name string, on bool) {
 	}
 }
 
-// noteExit records a builtin that may successfully end the script or a part of it.
+// noteExit records a builtin that may end the script, or a part of it, successfully.
 func (f *flow) noteExit(name string, args []arg) {
 	switch name {
 	case "exit", "return":

@@ -115,7 +115,7 @@ func readGitConfig(args []arg) (p plan) {
 	return p
 }
 
-// Git settings that do not run anything, by name and by prefix.
+// Git settings that do not run anything, listed by name and by prefix.
 var (
 	gitSettings = setOf(`
 	user.name user.email user.signingkey init.defaultbranch commit.gpgsign tag.gpgsign core.autocrlf core.eol core.quotepath

@@ -208,7 +208,7 @@ func (c *command) plainArgs() (args []arg, ok bool) {
 // locationOptions are the git options that only determine where git works and how it prints.
 var locationOptions = setOf("C P no-pager git-dir work-tree no-optional-locks literal-pathspecs")
 
-// names reports whether the pattern itself includes the option.
+// names reports whether the pattern itself contains the option.
 func (p *Pattern) names(o givenOption) bool {
 	return slices.ContainsFunc(p.options, func(w wanted) bool {
 		return o.known != nil && w.is(o.known) && (!w.with || o.set && o.value.kind == literal && o.value.text == w.value)

@@ -24,9 +24,9 @@ type program struct {
 // says.
 type operands struct {
 	min, max int
-	not      string // no operand may contain one of these characters
+	not      string // no operand may contain any of these characters
 	begin    string // every operand must begin with this string
-	notBegin string // no operand may begin with one of these characters
+	notBegin string // no operand may begin with any of these characters
 	notEnd   string // no operand may end with this string
 	is       set    // every operand must be in this set; nil: no restriction
 }
@@ -76,8 +76,8 @@ type knownOption struct {
 	implies  []string // the names of the options that this option implies
 }
 
-// A knownOptions holds a program's options by name. The name of a long option with a single dash
-// includes the dash.
+// A knownOptions holds a program's options, keyed by name. The name of a long option with a single
+// dash includes the dash.
 type knownOptions struct {
 	byName map[string]*knownOption
 	dashed bool // long options have a single dash, so letters cannot be combined

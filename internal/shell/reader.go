@@ -84,8 +84,8 @@ func (r *Reader) Read(_ *gate.Call, text string) gate.Reading {
 	return n
 }
 
-// A numberedReading is a script with the results for all patterns of a [Reader], by pattern number.
-// It implements [gate.Reading].
+// A numberedReading is a script with the results for all patterns of a [Reader], indexed by the
+// pattern's number. It implements [gate.Reading].
 type numberedReading struct {
 	reader *Reader
 	script *Reading

@@ -97,7 +97,7 @@ func (r *Reading) missingPart(p *Pattern) Doubt {
 	return Doubt{}
 }
 
-// upTo returns the pattern reduced to the given number of operands, without options.
+// upTo returns a copy of the pattern that has only the given number of operands, and no options.
 func (p *Pattern) upTo(operands int) *Pattern {
 	q := *p
 	q.operands, q.options = p.operands[:operands], nil

@@ -48,8 +48,8 @@ func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 	return first, false
 }
 
-// A gap explains why a script's success does not prove a command's success. Given the command as
-// written in the script, it returns the explanation and advice.
+// A gap is a function that explains why a script's success does not prove a command's success.
+// Given the command as written in the script, it returns the explanation and advice.
 type gap func(own string) (what, advice string)
 
 // gapOutside returns a gap that can be avoided by running the command in a separate call.
@@ -59,8 +59,8 @@ func gapOutside(what string) gap {
 
 func alone(own string) string { return "run `" + own + "` in a separate call" }
 
-// gap returns the gap between the script's success and that of the command with index i, or nil if
-// the script's success proves the command's.
+// gap returns a function that explains why the script's success does not prove that the command
+// with index i succeeded, or nil if the script's success proves this.
 func (r *Reading) gap(i int, p *Pattern) gap {
 	c := &r.commands[i]
 	switch {
@@ -105,7 +105,8 @@ func (r *Reading) spoiled(i int) *doubt {
 	return list.Find(r.doubts, func(d doubt) bool { return d.spoils && d.before <= i })
 }
 
-// hides holds, for each masking, the reason why it hides a command's success.
+// hides holds, for each masking, the reason why the script's success does not prove the command's
+// success.
 var hides = [...]string{
 	followed:    "another command decides whether the script succeeds",
 	piped:       "the pipe hides whether it failed",

@@ -50,7 +50,7 @@ var sameTestOptions = map[string]set{"go": setOf("-coverprofile -coverpkg -cpupr
 // scripts.
 var scriptSettings = setOf("script-shell shell node-options if-present dry-run workspace workspaces prefix usage version versions ignore-scripts")
 
-// setsScripts reports whether the program, called with args, changes one of the scriptSettings.
+// setsScripts reports whether the program, called with args, changes any of the scriptSettings.
 func setsScripts(program string, args []arg) bool {
 	if program != "npm" && program != "pnpm" && program != "yarn" || !slices.ContainsFunc(args[:min(2, len(args))], func(a arg) bool { return a.matchWord("=set =config =c") != "" }) {
 		return false
@@ -58,8 +58,9 @@ func setsScripts(program string, args []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || scriptSettings[name(a.text)] })
 }
 
-// passed returns the first passed-on argument that selects part of the tests. An argument after an
-// option does not count, because it may be the option's value.
+// passed returns the first argument in args that selects part of the tests. The arguments in args
+// are passed on to the test program. An argument after an option does not count, because it may be
+// the option's value.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false
 	for _, a := range args {

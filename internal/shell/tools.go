@@ -25,7 +25,7 @@ const (
 	delegate                   // the arguments are commands in an unknown form
 )
 
-// tools is the table of tools, by name.
+// tools is the table of tools, keyed by name.
 var tools = eachName(map[string]tool{
 	"tar,gtar,bsdtar":          {mayRun: "--checkpoint-action --rsh-command --rmt-command --info-script --new-volume-script -F -T *--files", commands: "--to-command --use-compress-program -I"},
 	"ack,ag,bat,batcat":        {commands: "--pager"},

@@ -91,7 +91,8 @@ func sliced(p *syntax.ParamExp, list []arg, known bool) ([]arg, bool) {
 	return behind(list, n-1)
 }
 
-// behind returns list without its first n elements, if it certainly has n elements.
+// behind returns the elements of list after the first n. It returns false if list is shorter than n
+// or any of the first n elements may expand to several words or none.
 func behind(list []arg, n int) ([]arg, bool) {
 	if n > len(list) {
 		return nil, false

@@ -59,8 +59,8 @@ func (k *knownOptions) byLongName(name string) *knownOption {
 	return nil
 }
 
-// wants returns what to look for if a pattern contains the option: all its spellings, or the
-// options that it implies.
+// wants returns the options to look for if a pattern contains the option o as w: w in all its
+// spellings, or the options that o implies.
 func (o *knownOption) wants(k *knownOptions, w wanted) []wanted {
 	switch {
 	case o == nil:
@@ -172,7 +172,7 @@ func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 	return NoMatch
 }
 
-// ends reports whether a word with only a known end may be the option.
+// ends reports whether an argument whose start is unknown may be the option.
 func (w *wanted) ends(a arg) Outcome {
 	if a.may(w.text) || slices.ContainsFunc(w.names, func(n string) bool { return a.may("-"+n) || a.may("--"+n) }) {
 		return Opaque

@@ -225,7 +225,7 @@ func (b *wordBuilder) known(a arg) {
 }
 
 // mayRun reports whether zsh may read pattern, which is in parentheses, as glob qualifiers that run
-// a command: e and +.
+// a command. These are e and +.
 func mayRun(pattern string) bool {
 	return strings.ContainsAny(pattern, "e+") && !strings.ContainsAny(pattern, "|(") || strings.Contains(pattern, "#q")
 }

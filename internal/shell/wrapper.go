@@ -15,7 +15,7 @@ type wrapper struct {
 	transparent bool                 // the wrapper succeeds if and only if the command succeeds
 }
 
-// wrappers is the table of wrappers by name.
+// wrappers is the table of wrappers, keyed by name.
 var wrappers = eachName(map[string]wrapper{
 	"command":          {options: leading("p !v !V"), optional: true, transparent: true},
 	"builtin":          {options: leading(""), optional: true, transparent: true},

@@ -55,7 +55,7 @@ func (f *files) isText(commands []command) bool {
 	})
 }
 
-// runsReplaced reports whether a command may run a program that the script has put into a program
+// runsReplaced reports whether any command may run a program that the script has put into a program
 // directory, as in ln -s /bin/rm /usr/bin/x; x y.
 func (f *files) runsReplaced(commands []command) bool {
 	for _, c := range commands {

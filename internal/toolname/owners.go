@@ -28,8 +28,8 @@ func (o Owners) Exposed(name string) string {
 	return owner
 }
 
-// Canonical returns the upstream whose name and a dot are the beginning of the given name. If there
-// are several, it returns the one with the longest name.
+// Canonical returns the upstream in a name of the form upstream.tool. If several upstreams fit, it
+// returns the one with the longest name.
 func (o Owners) Canonical(name string) (owner string) {
 	for _, u := range o {
 		if len(u.Upstream) > len(owner) && strings.HasPrefix(name, u.Upstream+".") {
@@ -39,8 +39,8 @@ func (o Owners) Canonical(name string) (owner string) {
 	return owner
 }
 
-// isUpstream reports whether name is the name of an upstream. Followed by an action, such a name
-// looks like a tool of the upstream.
+// isUpstream reports whether name is the name of an upstream. If an action follows such a name, the
+// result looks like a tool of the upstream.
 func (o Owners) isUpstream(name string) bool {
 	return slices.ContainsFunc(o, func(u Owner) bool { return u.Upstream == name })
 }

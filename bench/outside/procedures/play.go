@@ -37,7 +37,7 @@ type record struct {
 	result   string
 }
 
-// records returns the calls that have results, in the order of the results.
+// records returns the calls that have results, in the same order as the results.
 func records(messages []message) (all []record) {
 	open := make(map[string]record)
 	for _, m := range messages {
@@ -79,8 +79,8 @@ type count struct {
 	Missed                 int // calls that the procedure forbids and the gate admitted
 	FalseRefusals          int // calls that the procedure permits and the gate refused
 	OtherTask              int // calls that the task's own procedure permits and the gate refused
-	Forbidden, Prevented   int // calls that the procedure forbids, and those of them that the gate refused
-	Rendered, NotRendered  int // runs that provided a forbidden service, and those of them where the gate would have prevented this
+	Forbidden, Prevented   int // calls that the procedure forbids, and how many of these the gate refused
+	Rendered, NotRendered  int // runs that provided a forbidden service, and how many of these the gate would have prevented
 	Unreadable, ErrorCalls int
 }
 

@@ -24,7 +24,7 @@ func claude(f files) []Line {
 	return f.lists(paths, lists, (*Line).claude)
 }
 
-// A jsonList is a list in a JSON file. All of its lines have the same decision.
+// A jsonList is a list in a JSON file. All lines of the list have the same decision.
 type jsonList struct {
 	key      string // keys on the path to the list, joined by dots
 	decision Decision

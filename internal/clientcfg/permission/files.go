@@ -17,8 +17,8 @@ type files struct {
 	project string
 }
 
-// home returns the path of one of the user's files. An environment variable can override the
-// default directory.
+// home returns the path of a file in the directory named by the environment variable or, if the
+// variable is not set, in a folder of the home directory.
 func (f files) home(variable, folder string, parts ...string) string {
 	dir, ok := f.Env(variable)
 	if !ok || dir == "" {
@@ -27,13 +27,13 @@ func (f files) home(variable, folder string, parts ...string) string {
 	return filepath.Join(append([]string{dir}, parts...)...)
 }
 
-// in returns the path of one of the project's files.
+// in returns the path of a file in the project.
 func (f files) in(parts ...string) string {
 	return filepath.Join(append([]string{f.project}, parts...)...)
 }
 
-// read parses a file and returns its lines. A missing file has no lines, and an unreadable file a
-// single line that says so.
+// read parses a file and returns its lines. For a missing file, it returns no lines; for an
+// unreadable file, it returns a single line that says so.
 func (f files) read(path string, format splice.Format, lines func(d *splice.Document) []Line) []Line {
 	src, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// named returns an object that can be inserted at the place. If entries there are elements of a
-// list, it adds the entry's name to o.
+// named returns o in a form that can be inserted at the place. If the entries there are elements of
+// a list, it adds the entry's name to o.
 func (o Object) named(at Place, name string) Object {
 	if at.Named == "" {
 		return o

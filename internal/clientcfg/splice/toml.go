@@ -82,7 +82,7 @@ func (b *tomlBody) read() error {
 	return nil
 }
 
-// begin returns the offset and the key of an expression.
+// begin returns the offset where an expression begins, and the expression's key.
 func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	if e.Kind == unstable.Comment {
 		return int(p.Range(e.Data).Offset), nil
