@@ -15,11 +15,12 @@ import (
 	"time"
 )
 
-// A Rotation configures when a log starts a new file. With the zero value, the log never does. The
-// last line of a full file closes it, which tells every process that has it open to switch to the
-// next file. The full file is renamed to NAME-FIRST-LAST.EXT, where FIRST and LAST are the numbers
-// of its first and last lines. The first line of the next file continues the chain and names the
-// previous file. No file is ever overwritten.
+// A Rotation configures when a log starts a new file. With the zero value, the log never does.
+//
+// The last line of a full file closes it, which tells every process that has it open to switch to
+// the next file. The full file is renamed to NAME-FIRST-LAST.EXT, where FIRST and LAST are the
+// numbers of its first and last lines. The first line of the next file continues the chain and
+// names the previous file. No file is ever overwritten.
 type Rotation struct {
 	Size   int64       // size in bytes that makes a file full; 0: no limit
 	Keep   int         // number of full files to keep; 0: all

@@ -6,7 +6,7 @@ import (
 
 // Agent describes a program whose hook events this package can read.
 type Agent struct {
-	Name string // also the name used as the upstream of the agent's tools in rules
+	Name string // the agent's name, which rules also use as the upstream of its tools
 
 	// DenyExit is the exit code of a hook process that refuses a call. The process also prints
 	// JSON. If the exit code is 2, agents show the model what the process wrote to stderr, so the
@@ -19,7 +19,7 @@ type Agent struct {
 	ends   endReport     // how events report the outcome of a script
 	events map[string]kind
 	Deny   func(event, reason string) []byte  // returns the answer that refuses a call and tells the model why
-	change func(e *Event, args []byte) []byte // returns the answer that changes the arguments of a call and applies the agent's own permissions, or nil if the call cannot be changed; nil if the agent does not support this
+	change func(e *Event, args []byte) []byte // returns an answer that changes the arguments of a call but otherwise applies the agent's own permissions, or nil if the call cannot be changed; the function is nil if the agent does not support this
 	read   func(*Event, []byte)               // reads the fields of an event that are specific to the agent; may be nil
 }
 

@@ -38,7 +38,7 @@ var agents = []*Agent{
 	},
 }
 
-// Find returns the agent with the given name, or with the given name in the connect command. It
+// Find returns the agent with the given name, which may also be its name in the connect command. It
 // returns nil if the name is unknown.
 func Find(name string) *Agent {
 	if a, ok := agenttool.Find(name); ok {

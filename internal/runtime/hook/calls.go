@@ -17,7 +17,7 @@ const (
 	manySessions = 500
 	maxSessions  = 10_000
 	maxOwn       = 1000           // per principal, because a principal can make up any number of sessions
-	idleSession  = 24 * time.Hour // when there are manySessions, those unused for this long are forgotten
+	idleSession  = 24 * time.Hour // how long a session must be unused to be forgotten while there are manySessions
 )
 
 // call is a call that an agent has announced.
@@ -90,7 +90,7 @@ func (s *calls) takeAdmitted(key string) *call {
 	return c
 }
 
-// interrupt returns the calls to settle as unknown when their turn has ended.
+// interrupt returns the calls that must be settled as unknown because their turn has ended.
 func (s *calls) interrupt() []*call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,8 +105,8 @@ func (s *calls) end() []*call {
 	return s.markLate(func(*call) bool { return true })
 }
 
-// markLate marks those admitted calls that which selects as settled with an unknown outcome. It
-// returns the newly marked ones. It must be called with mu held.
+// markLate marks the admitted calls that satisfy which as settled with an unknown outcome. It
+// returns the calls that it has marked. It must be called with mu held.
 func (s *calls) markLate(which func(*call) bool) (late []*call) {
 	for _, c := range s.open {
 		if c.ticket != nil && !c.settledUnknown && which(c) {

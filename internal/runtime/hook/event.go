@@ -78,8 +78,8 @@ func (a *Agent) Read(body []byte) (*Event, error) {
 	return e, e.check()
 }
 
-// kindOf returns the kind of event with the given name. An unknown name that resembles that of an
-// event before a call gives kind before, so that [Event.check] refuses the event.
+// kindOf returns the kind of event with the given name. If an unknown name resembles that of an
+// event before a call, kindOf returns before, so that [Event.check] refuses the event.
 func (a *Agent) kindOf(name string) kind {
 	if k, ok := a.events[name]; ok {
 		return k
@@ -210,7 +210,7 @@ func validTool(name string) bool {
 func (e *Event) isShell() bool { return slices.Contains(agenttool.Shells(e.agent.Name), e.Tool) }
 
 // parts returns the possible ways to split the name of an MCP tool into server name and tool name.
-// There are several if one of these contains the agent's separator.
+// There are several if either name contains the agent's separator.
 func (e *Event) parts() [][2]string {
 	if e.member != "" {
 		return [][2]string{{e.Server, e.member}}

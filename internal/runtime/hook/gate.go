@@ -22,7 +22,8 @@ type Options struct {
 	Approvals *approval.Broker
 
 	// Session returns the proxy session to use for an agent session, opening it if necessary. own
-	// reports whether it serves no other agent session; it is then closed by End.
+	// reports whether the proxy session serves no other agent session; if so, End closes the proxy
+	// session when the agent session has ended.
 	Session func(Origin) (key admission.Key, own bool, err error)
 	End     func(admission.Key)
 	Moved   func(admission.Key)                // called when the markings of a session's nets have changed
@@ -54,7 +55,7 @@ type Request struct {
 	Agent     string
 	Principal string
 	Session   string      // replaces the session in the event unless empty
-	Servers   []string    // names that the agent has for the proxy as an MCP server; empty: petrigate
+	Servers   []string    // names that the agent gives the proxy as an MCP server; empty: petrigate
 	Header    http.Header // header of the HTTP request; nil if there was no request
 	Event     []byte
 }

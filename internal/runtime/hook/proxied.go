@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// maxProxied is the maximum number of unfinished calls left to the proxy to remember. If there are
-// more, the oldest are forgotten.
+// maxProxied is the maximum number of unfinished calls to remember that were left to the proxy. If
+// there are more, the oldest are forgotten.
 const maxProxied = 1000
 
 // proxiedCall is a call that is left to the proxy: it uses a tool that the proxy offers, at an MCP

@@ -107,7 +107,7 @@ func (g *Gate) before(ctx context.Context, s *calls, key admission.Key, e *Event
 	case known != nil:
 		return repeatAnswer(ctx, known, c, e)
 	}
-	c.reply = refuse(e, "The call was not made: petrigate could not decide on it.") // in case of a panic
+	c.reply = refuse(e, "The call was not made: petrigate could not decide on it.") // the answer if deciding panics
 	defer close(c.decided)
 	defer func() {
 		if c.reply.Denied != "" {

@@ -14,7 +14,7 @@ type part struct {
 	nets  []int // indexes of the scope's nets in the policy
 
 	mu    sync.Mutex
-	data  []*gate.NetData // states, in the order of nets
+	data  []*gate.NetData // states, one per net, in the same order as nets
 	owner uint64          // last assigned number; see [gate.State.Owners]
 
 	// Used only by Durable.

@@ -38,7 +38,7 @@ type sighting struct {
 	version int64
 	at      time.Time // time when this process first saw the version, by its own clock
 	changed time.Time // time of the last change, by the database's clock
-	names   bool      // the process also stores which process admitted each open call
+	names   bool      // the process stores the names of the processes that admitted open calls
 }
 
 // live reports whether the process has written a heartbeat within beatTimeout.

@@ -120,8 +120,8 @@ func (s *queued) dropReason() error {
 	return nil
 }
 
-// fail ends an uncommitted step with the error result. It drops the rows that the step changed or
-// checked, for the reason why.
+// fail ends an uncommitted step and drops the rows that the step changed or checked. The argument
+// result is the error of the step, and why is the reason for dropping the rows.
 func (s *queued) fail(why, result error) {
 	for _, r := range s.rows[:len(s.op.Writes)] {
 		r.drop(why)
@@ -216,8 +216,8 @@ func (q *queue) gather(s *queued) {
 	}
 }
 
-// setTarget arranges for the channel reached to be closed when the queue contains n steps. It
-// reports whether the queue has fewer steps now.
+// setTarget causes the channel reached to be closed when the queue contains n steps. It reports
+// whether the queue has fewer steps now.
 func (q *queue) setTarget(n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -30,7 +30,8 @@ type Store interface {
 	// Find returns the pin of a tool, as far as this process knows.
 	Find(server, tool string) (Pin, bool)
 
-	// Accept makes d the accepted definition of its tool. by names who accepted it.
+	// Accept makes d the accepted definition of its tool. The argument by identifies who accepted
+	// it.
 	Accept(ctx context.Context, d Definition, by string) error
 
 	// Refresh reads pins accepted by other processes. It reports whether any pin has changed.

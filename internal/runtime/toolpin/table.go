@@ -28,7 +28,7 @@ type Table struct {
 var _ Store = (*Table)(nil)
 
 // NewTable returns a store in a database, which may be unreachable for now. Once the database
-// responds, the pins in before are imported for those tools that have no pin there.
+// responds, the given pins from before are imported for those tools that have no pin there.
 func NewTable(database backend.Pins, before []Pin, now func() time.Time, log *slog.Logger) *Table {
 	t := &Table{database: database, now: now, log: log, sem: make(chan struct{}, 1), pending: before}
 	t.pins.Store(&map[key]Pin{})

@@ -177,10 +177,11 @@ const PageSize = 1000
 // Backend is a database. It is safe for concurrent use, except that only one goroutine at a time
 // may call Commit.
 type Backend interface {
-	// Load reads the current parts in the order of ids. A part that does not exist has version 0.
+	// Load reads the current parts, one for each ID, in the same order as ids. A part that does not
+	// exist has version 0.
 	Load(ctx context.Context, ids ...PartID) ([]Part, error)
 
-	// Versions reads the current versions of parts, in the order of ids.
+	// Versions reads the current versions of parts, one for each ID, in the same order as ids.
 	Versions(ctx context.Context, ids ...PartID) ([]int64, error)
 
 	// List reads the scope's parts whose data contains the given text, without their values, oldest
@@ -205,9 +206,9 @@ type Backend interface {
 	// Records reads the selected records.
 	Records(ctx context.Context, q Query) iter.Seq2[Record, error]
 
-	// RemoveRecords removes a chain's oldest records up to the number through, but at most the
-	// given number of records, and returns how many it removed. The caller must first record the
-	// removal, and must keep the last record of each running process.
+	// RemoveRecords removes the oldest records of a chain, up to and including the record with
+	// number through, but no more than most records. It returns how many it removed. The caller
+	// must first record the removal, and must keep the last record of each running process.
 	RemoveRecords(ctx context.Context, writer string, through uint64, most int) (removed int, err error)
 
 	// PutApproval writes an approval if its version in the database is a.Version, which is 0 for a

@@ -21,8 +21,8 @@ type archive struct {
 	checkpoint *sqlite.Checkpoint
 }
 
-// seal replaces each renamed segment that ends at or before the step folded by one that contains
-// only its records. The caller must hold the folding lock.
+// seal replaces the renamed segments that end at or before the given step, each with a segment that
+// contains only its records. The caller must hold the folding lock.
 func (a *archive) seal(folded uint64) error {
 	numbers, full, _, err := a.listSegments()
 	if err != nil {

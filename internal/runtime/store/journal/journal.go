@@ -161,12 +161,12 @@ func (b *Backend) lockImage() { b.mu.Lock() }
 
 func (b *Backend) unlockImage() { b.mu.Unlock() }
 
-// lockAppend waits until no other goroutine appends.
+// lockAppend acquires the appending lock, so that no other goroutine appends.
 func (b *Backend) lockAppend() { b.appending.Lock() }
 
 func (b *Backend) unlockAppend() { b.appending.Unlock() }
 
-// lockFold waits until no other goroutine writes the checkpoint.
+// lockFold acquires the folding lock, so that no other goroutine writes the checkpoint.
 func (b *Backend) lockFold() { b.folding.Lock() }
 
 func (b *Backend) unlockFold() { b.folding.Unlock() }

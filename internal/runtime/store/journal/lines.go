@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// eachRecord calls each for every record in a section of a segment. If steps is true, the section
-// contains step lines, and a record counts only if the line of its step follows.
+// eachRecord calls the function each for every record in a section of a segment. If steps is true,
+// the section contains step lines, and a record counts only if the line of its step follows.
 func eachRecord(r io.Reader, steps bool, each func(*backend.Record) (bool, error)) error {
 	err := eachLine(r, steps, func(line []byte) error {
 		r, err := readRecord(line)
@@ -30,7 +30,7 @@ func eachRecord(r io.Reader, steps bool, each func(*backend.Record) (bool, error
 }
 
 // eachLine is like eachRecord, but does not decode the records' lines. A line is valid until the
-// next call of each.
+// next call of the function each.
 func eachLine(r io.Reader, steps bool, each func(line []byte) error) error {
 	in := bufio.NewReaderSize(r, 256<<10)
 	var waiting []byte

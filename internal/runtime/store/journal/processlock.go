@@ -27,17 +27,17 @@ type processLock struct {
 
 	unlockFiles func()      // releases the lock; nil: this process does not hold it
 	checked     time.Time   // time of the last check for other waiting processes
-	idle        bool        // nothing was appended since the time in checked
+	idle        bool        // nothing has been appended since the last check
 	verified    time.Time   // last time when the image was known to be at the end of the log; zero: it might not be there
 	current     atomic.Bool // this process holds the lock, and its image is known to be at the end of the log
 	files       lockFiles
-	abandoned   chan struct{} // closed when the goroutine last abandoned by wait ends; nil: wait has abandoned none
+	abandoned   chan struct{} // closed when the goroutine that wait last abandoned ends; nil: wait has abandoned no goroutine
 }
 
 // errLockTimeout means that the other process did not release the lock in time.
 var errLockTimeout = errors.New("another process holds the lock of the state log; if it is suspended, resume it or end it")
 
-// lock waits until this process holds the lock.
+// lock acquires the lock, waiting while other processes hold it.
 func (t *processLock) lock(ctx context.Context) error {
 	if t.unlockFiles != nil {
 		return nil

@@ -260,8 +260,8 @@ func (s *selection) last(ctx context.Context, d disk, yield func(*backend.Record
 	return nil
 }
 
-// eachLineBackwards calls each for the segment's lines in reverse order, with the offset after each
-// line.
+// eachLineBackwards calls the function each for every line of the segment, last line first, and
+// passes it the offset after the line.
 func (g *segment) eachLineBackwards(d disk, each func(line []byte, end int64) (bool, error)) error {
 	f, done, err := g.open(d)
 	if err != nil || f == nil {

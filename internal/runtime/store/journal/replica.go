@@ -18,8 +18,8 @@ import (
 // replica is this process's view of the log: the current segment, and the image after its last
 // step. Other processes append to the same log, and the replica follows them.
 //
-// Backend.mu guards the fields from log on, so the callers of methods that use these fields must
-// hold it. The appending lock guards process.
+// Backend.mu guards the field log and the fields below it, so the callers of methods that use these
+// fields must hold it. The appending lock guards the field process.
 type replica struct {
 	name       string // name of the chain of records
 	logger     *slog.Logger
@@ -408,8 +408,8 @@ func (r *replica) rotate(folded bool) error {
 	return r.openNext()
 }
 
-// writeDurableEnd writes the file that stores the durable end. It only logs an error: the next
-// start then cannot detect an older copy of the log.
+// writeDurableEnd writes the file that stores the durable end. If that fails, it only logs the
+// error, and the next start cannot detect an older copy of the log.
 func (r *replica) writeDurableEnd(at position) {
 	name := r.log.path + endSuffix
 	data, err := json.Marshal(durableEnd{at.step, hex.EncodeToString(at.hash[:])})

@@ -21,8 +21,8 @@ type batch struct {
 	names     [][]byte
 	inserts   []int32 // positions of parts that may need to be inserted
 	positions map[backend.PartID]int32
-	ends      []int32 // last position of each run of parts; the parts of a run are either all only read or all written
-	shared    []bool  // for each run, whether its parts are only read
+	ends      []int32 // position of the last part in each run; the parts of a run are either all read or all written
+	shared    []bool  // for each run, whether its parts are read and not written
 
 	sessions, uses [][]byte
 	reserve        []bool

@@ -19,7 +19,7 @@ func sqlState(err error) string {
 	return ""
 }
 
-// explanations explains the server's codes to an operator.
+// explanations maps the server's codes to explanations for an operator.
 var explanations = map[string]string{
 	"25006": "it is read-only: it is a standby, or default_transaction_read_only is on",
 	"42501": "the user lacks a privilege",

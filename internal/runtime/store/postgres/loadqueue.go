@@ -7,9 +7,9 @@ import (
 )
 
 // loadQueue holds the calls of [DB.Load] that wait while a round trip is in progress. All waiting
-// calls share the next round trip, which takes hardly longer than for a single one. This helps if
-// clients move between replicas, because each tool call then begins with a load. If no round trip
-// is in progress, a call is sent immediately.
+// calls share the next round trip, which takes hardly longer than one for a single call. This helps
+// if clients move between replicas, because each tool call then begins with a load. If no round
+// trip is in progress, a call is sent immediately.
 type loadQueue struct {
 	mu      sync.Mutex
 	running bool

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// each runs a query. It scans each row into columns, and then calls f.
+// each runs a query. It scans every row into columns, and calls f after each scan.
 func (d *DB) each(ctx context.Context, columns []any, f func(), sql string, args ...any) error {
 	rows, err := d.pool.Query(ctx, sql, args...)
 	if err != nil {
@@ -31,7 +31,7 @@ const loadSQL = `SELECT coalesce(p.version, 0), p.data, coalesce(p.changed, 'epo
 	(SELECT array_agg(v.data ORDER BY v.key) FROM petrigate_value v WHERE v.part = p.id),
 	coalesce(` + markSQL + `, '')` + eachPartSQL
 
-// eachPartSQL selects the parts with the given scopes and names, in their order.
+// eachPartSQL selects the parts with the given scopes and names, in the order given.
 const eachPartSQL = `
 FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS a (scope, name, slot)
 LEFT JOIN petrigate_part p ON p.scope = a.scope AND p.name = a.name

@@ -257,7 +257,7 @@ func (c *connection) explain(err error) error {
 	return fmt.Errorf("%q: %w", c.path, err)
 }
 
-// explanations explains SQLite's result codes to an operator.
+// explanations maps SQLite's result codes to explanations for an operator.
 var explanations = map[int]string{
 	lib.SQLITE_FULL:     "the disk is full",
 	lib.SQLITE_BUSY:     "another program has locked it",

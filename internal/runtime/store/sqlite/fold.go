@@ -8,13 +8,13 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// Clock holds times from the records, in microseconds since 1970. A use of the kill switch tells
+// Clock holds times from the records, in microseconds since 1970. A use of the kill switch shows
 // the right time: earlier records with a later time come from a clock that was ahead, and are
 // ignored.
 type Clock struct {
 	Latest int64 // latest time of all records; 0: there are no records
 	Told   int64 // time when the kill switch was last used; 0: never used
-	Ahead  int64 // latest time when the kill switch was last used, including Told
+	Ahead  int64 // value of Latest when the kill switch was last used, or Told if that is later
 }
 
 // Newest returns the newest reliable time. A reservation must not be far behind it.

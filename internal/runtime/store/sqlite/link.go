@@ -29,8 +29,8 @@ const (
 	busyTimeoutShort = 50
 )
 
-// Settings of all connections. They prevent a malicious database from executing code, and the file
-// from being memory-mapped, because another process may truncate it.
+// Pragmas applied to every connection. They prevent a malicious database from executing code, and
+// the file from being memory-mapped, because another process may truncate it.
 var pragmas = []string{"busy_timeout(" + strconv.Itoa(busyTimeout) + ")", "mmap_size(0)", "trusted_schema(0)", "cell_size_check(1)"}
 
 // dialer selects the driver that opens the file, and that driver's file system. Empty fields select
@@ -124,7 +124,7 @@ func (l *link) row(text string, args []any, to ...any) (found bool, err error) {
 	return err == nil, err
 }
 
-// rows calls each for every row of a query's result.
+// rows calls the function each for every row of a query's result.
 func (l *link) rows(text string, args []any, each func(scan func(to ...any) error) error) error {
 	s, err := l.prepared(text)
 	if err != nil {

@@ -18,9 +18,9 @@ type Change struct {
 }
 
 // AppendSessionChange appends the changes to a session's part since the same process last wrote it
-// under the same policy, as a JSON object with members of the part, nets by name, and calls by
-// number. Null means that a net is back in its initial state or that a call has ended. [Merge]
-// applies the changes to the part.
+// under the same policy. They form a JSON object that contains members of the part, the changed
+// nets by name, and the changed calls by number. Null means that a net is back in its initial state
+// or that a call has ended. [Merge] applies the changes to the part.
 func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Processes, change *Change) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":` + formVersion(s, i.Writer, p))
@@ -73,8 +73,8 @@ func (e *encoder) changedNets(s *gate.State, change *Change) {
 	e.flag("}", len(change.Nets) > 0)
 }
 
-// order is the order of a part's members. Unknown members come next, and then the nets and the
-// calls.
+// order lists the members of a part in the order of writing. Unknown members come after these,
+// followed by the nets and the calls.
 var order = []string{"v", "policy", "principal", "since", "owner", "writer", "ended", "about", "last", "spent", "would"}
 
 // defaults contains the default values of members, which are not written.

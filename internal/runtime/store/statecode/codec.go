@@ -114,7 +114,7 @@ func (n *net) atStart(d *gate.NetData) bool {
 		(d.Shadow == nil || d.Shadow.Refused+d.Shadow.Asked == 0 && n.unmoved(d.Shadow.Enforced))
 }
 
-// unmoved reports whether nothing in d has changed since the start, ignoring the shadow.
+// unmoved reports whether nothing in d has changed since the start, apart from its Shadow.
 func (n *net) unmoved(d *gate.NetData) bool {
 	return !d.Stuck && len(d.Flights)+len(d.Watches)+len(d.Meta) == 0 && d.Spent == nil && d.Clock == nil &&
 		d.Extras == nil && slices.Equal(d.Marking, n.start.Marking)

@@ -141,8 +141,8 @@ func stops(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// clock tests that a reservation is refused if its time is long before the last record, but that a
-// call can still be settled.
+// clock is the test that a reservation is refused if its time is long before the last record, but
+// that a call can still be settled.
 func clock(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	at := func(reserve bool, after time.Duration) *backend.Op {
@@ -160,7 +160,7 @@ func clock(t *testing.T, open func() backend.Backend) {
 	if err := a.SetStop(t.Context(), backend.Stop{Time: start}, false, event(1)); err != nil {
 		t.Fatal(err)
 	}
-	commit(t, b, nil, at(true, time.Second)) // the operator's use of the switch has set the time
+	commit(t, b, nil, at(true, time.Second)) // an operator's use of the kill switch has corrected the newest time
 	commit(t, open(), nil, at(true, 2*time.Second))
 	commit(t, b, nil, at(false, -time.Hour))
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))

@@ -24,7 +24,7 @@ func write(id backend.PartID, version int64, data string) *backend.Op {
 	return &backend.Op{Reserve: true, Time: start, Writes: []backend.Write{{ID: id, Version: version, Data: []byte(data)}}}
 }
 
-// nobodys is the number of the event that has no session.
+// nobodys is the number of the only event that belongs to no session.
 const nobodys = 8
 
 func event(n int) backend.Event {
@@ -188,7 +188,7 @@ func stale(t *testing.T, open func() backend.Backend) {
 	expect(t, a, session("y"), 0, "")
 }
 
-// read tests that an op can depend on the version of a part without changing the part.
+// read is the test that an op can depend on the version of a part without changing the part.
 func read(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	x, y := session("x"), session("y")
@@ -209,7 +209,7 @@ func read(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// whole tests that an op is committed completely or not at all, with its parts, records and
+// whole is the test that an op is committed completely or not at all, with its parts, records and
 // approval.
 func whole(t *testing.T, open func() backend.Backend) {
 	b := open()
@@ -236,8 +236,8 @@ func whole(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// batch tests that ops see the writes of earlier ops, and that a stale op does not affect other
-// ops.
+// batch is the test that ops see the writes of earlier ops, and that a stale op does not affect
+// other ops.
 func batch(t *testing.T, open func() backend.Backend) {
 	b := open()
 	x, y := session("x"), session("y")
@@ -269,7 +269,7 @@ func batch(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// between tests that versions cached at the last commit are not used once another process has
+// between is the test that versions cached at the last commit are not used once another process has
 // written.
 func between(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
@@ -282,8 +282,8 @@ func between(t *testing.T, open func() backend.Backend) {
 	commit(t, a, nil, write(session("x"), 0, `{}`))
 }
 
-// built tests that an op is refused if it is based on a refused step, even if another process has
-// written the version that the step would have written.
+// built is the test that an op is refused if it is based on a refused step, even if another process
+// has written the version that the step would have written.
 func built(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	x, y := session("x"), session("y")
