@@ -110,7 +110,7 @@ func addressOf(path string, query url.Values, more ...string) string {
 	return path + "?" + v.Encode()
 }
 
-// With returns the URL of this view with the named filter field set to value.
+// With returns the URL of this view with the filter field called name set to value.
 func (b *activityBody) With(name, value string) string {
 	return addressOf("/activity", b.Filter.values(), name, value)
 }

@@ -95,10 +95,10 @@ func (f *filter) Any() bool { return len(f.values()) > 0 }
 // A matcher is a filter prepared for many rows.
 type matcher struct {
 	filter
-	tool  string // in lower case
+	tool  string // pattern for the tool's name, in lower case
 	glob  bool
 	words []string
-	only  bool // select only calls
+	only  bool // whether to select only calls
 }
 
 func (f filter) matcher() *matcher {

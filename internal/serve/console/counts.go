@@ -175,7 +175,7 @@ func (c *counts) Bars() (bars []bar) {
 
 // approvalCounts counts the approvals that the proxy still remembers.
 type approvalCounts struct {
-	All, Waiting, Approved, Denied, Silent int // Silent counts the approvals that expired or were withdrawn
+	All, Waiting, Approved, Denied, Silent int // Silent is the number of approvals that expired or were withdrawn
 	Median                                 time.Duration
 	Timed                                  int
 	Rules                                  []ruleCount // rules whose approvals were never denied, most frequent first

@@ -12,7 +12,8 @@ const (
 	maxStreams = 100
 )
 
-// events streams a notification for each change, which tells an open page to reload its content.
+// events sends an open page a notification after each change, which tells the page to reload its
+// content.
 func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 	if n := c.streams.Add(1); n > maxStreams {
 		c.streams.Add(-1)

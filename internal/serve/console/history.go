@@ -80,7 +80,7 @@ func (h *history) forget(why string) {
 	h.count, h.before = 0, why
 }
 
-// open notes that a session has started.
+// open is called when a session has started. It marks the session's steps as complete.
 func (h *history) open(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,7 +90,7 @@ func (h *history) open(session string, at time.Time) {
 	}
 }
 
-// missed notes that a session ended before the history could read the state after the session's
+// missed records that a session ended before the history could read the state after the session's
 // last records.
 func (h *history) missed(session string, at time.Time) {
 	h.mu.Lock()
@@ -100,7 +100,7 @@ func (h *history) missed(session string, at time.Time) {
 	}
 }
 
-// skip notes that the state of the session is unknown after the last recorded step.
+// skip records that the state of the session is unknown after the last recorded step.
 func (h *history) skip(session, why string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -247,7 +247,7 @@ func (h *history) sessions() (ids []string) {
 func describe(e *trail.Entry) string {
 	call, tool := "", e.Tool
 	if e.Upstream != "" && e.Event == "decision" {
-		tool = e.Upstream + "." + e.Tool // outcome records name tools in this form
+		tool = e.Upstream + "." + e.Tool // the form of tool names in outcome records
 	}
 	if e.Call > 0 {
 		call = fmt.Sprintf(" (call %d)", e.Call)

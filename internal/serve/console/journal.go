@@ -215,8 +215,8 @@ func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
 	return joined
 }
 
-// updateRow replaces the row of e's call, if it satisfies is, with a copy changed by do. It reports
-// whether it has replaced the row.
+// updateRow replaces the row of e's call with a copy changed by the function do, if the row
+// satisfies the function is. It reports whether it has replaced the row.
 func (j *journal) updateRow(e *trail.Entry, is func(*row) bool, do func(*row)) bool {
 	n, ok := j.admitted[callKey{e.Session, e.Call}]
 	if !ok || n < j.first || !is(j.rows[n-j.first]) {

@@ -72,7 +72,7 @@ func sessionMatches(s *operator.SessionInfo, query string) bool {
 	return query == "" || containsWords(strings.Join(append([]string{s.ID, s.Name, s.By, s.Principal, s.Process}, s.Clients...), " "), query)
 }
 
-// moved returns the names of the session's nets that have left their initial marking.
+// moved lists the names of the session's nets that have left their initial marking.
 func moved(s *operator.SessionInfo) []string {
 	nets := list.Filter(s.Nets, func(n operator.NetInfo) bool { return n.Moved })
 	return list.Map(nets, func(n operator.NetInfo) string { return n.Name })

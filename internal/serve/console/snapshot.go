@@ -40,7 +40,7 @@ type stepRow struct {
 // Rebuilt reports whether the state was rebuilt from records.
 func (m *snapshot) Rebuilt() bool { return m.Here != nil && m.Here.state == nil }
 
-// snapshotAt returns the snapshot of the step that at selects. If ok is false, snapshotAt has
+// snapshotAt returns the snapshot of the step selected by at. If ok is false, snapshotAt has
 // already written an error page.
 func (c *Console) snapshotAt(w http.ResponseWriter, r *http.Request, at netsAddress) (m *snapshot, ok bool) {
 	state, err := c.options.Proxy.State(at.Session)

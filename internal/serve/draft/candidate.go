@@ -59,7 +59,7 @@ func (d *Evaluator) applyDraft(draft Draft) (*candidate, error) {
 	}
 	if err != nil {
 		found, rest := check.ConfigProblems(err)
-		x.problems, x.outside = found, 0 // report them like the problems of a configuration that cannot be loaded
+		x.problems, x.outside = found, 0 // the problems are reported like those of a configuration that cannot be loaded
 		return x, rest
 	}
 	return x, nil

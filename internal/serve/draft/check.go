@@ -138,8 +138,8 @@ func (x *candidate) display(list diag.List) (all []Problem) {
 	return all[:min(len(all), maxShown)]
 }
 
-// rank orders errors before other problems, and problems in the draft itself before those
-// elsewhere.
+// rank returns a number for sorting problems: errors come before other problems and, among each,
+// problems in the draft before those elsewhere.
 func rank(p Problem) (n int) {
 	if p.Severity != diag.Error {
 		n += 2

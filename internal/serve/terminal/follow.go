@@ -85,7 +85,7 @@ func send[T any](ctx context.Context, whom chan<- T, what T) {
 	}
 }
 
-// A located holds an approval and one of the proxies that have it.
+// A located is an approval, along with one of the proxies that have it.
 type located struct {
 	it     operator.ApprovalInfo
 	client *control.Client
@@ -117,7 +117,7 @@ func (o overview) all() map[string]located {
 	return all
 }
 
-// isLater reports whether a is a later state of the same approval than b is.
+// isLater reports whether a is a later state of the approval than b.
 func isLater(a, b operator.ApprovalInfo) bool {
 	stage := map[operator.ApprovalState]int{operator.Pending: 0, operator.Approved: 1}
 	of := func(a operator.ApprovalInfo) int {
