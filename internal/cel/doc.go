@@ -29,9 +29,9 @@
 //
 // A number is an int if it is an integer that fits into a signed 64-bit integer, a uint if it fits
 // only into an unsigned one, and a double if it is not written as an integer. An expression fails
-// if a number fits none of these types, a field is missing, types are incompatible, or there is too
-// much work. A failure never counts as false: for a map, it means "perhaps"; for a validator, it is
-// a refusal.
+// if a number fits none of these types, a field is missing, types are incompatible, or the
+// evaluation would cost too much. A failure never counts as false: for a map, it means "perhaps";
+// for a validator, it is a refusal.
 //
 // A [Compiler] compiles expressions: conditions and values of nets ([Condition], [Value]), and
 // messages with embedded expressions ([Template]). A [Reader] holds the expressions of maps, and a

@@ -17,7 +17,7 @@ type Secret struct {
 var (
 	// secretName matches names of variables, headers, keys and flags whose values are secret.
 	secretName = regexp.MustCompile(`(?i)token|secret|passw|key|auth|credential|cookie|\bpat\b|_pat$|dsn|connection|(^|[^a-z])pass(phrase|code)?$|[_-]pwd$|(?-i:^pwd$)|bearer|^sig$|signature`)
-	// locationName matches names of values that only tell where a secret is stored.
+	// locationName matches names of values that only specify where a secret is stored.
 	locationName = regexp.MustCompile(`(?i)(file|path|dir|sock|ur[li])$`)
 	// placeValue matches a path, or a URL without a user or a query.
 	placeValue = regexp.MustCompile(`^(\.{0,2}/|~/|[A-Za-z]:[\\/]|https?://)[^?#@=]*$`)
@@ -25,11 +25,11 @@ var (
 	plainWords = regexp.MustCompile(`^[A-Za-z]{1,15}([-_., ][A-Za-z]{1,15})*$|^[\d.]+:\d+$`)
 	// randomPart matches a sequence of characters that only a machine would generate.
 	randomPart = regexp.MustCompile(`[A-Za-z0-9+_-]{20,}`)
-	// short matches the option -p, whose value is often a password. ports matches other common
-	// values of -p: ports, paths and packages.
+	// short is a pattern for the option -p, whose value is often a password. ports matches other
+	// common values of -p: ports, paths and packages.
 	short = regexp.MustCompile(`^-p$`)
-	// joined matches the option -p with an attached value, but not long options such as -path or
-	// -pull-request.
+	// joined is a pattern for the option -p with an attached value. It does not match long options
+	// such as -path or -pull-request.
 	joined = regexp.MustCompile(`^-p(\S*[A-Z0-9]\S*)$`)
 	ports  = regexp.MustCompile(`^[\d:.,/-]*(tcp|udp)?$|^@?[\w.-]*/|@|^[.~-]`)
 	// account matches options whose value has the form user:password, and pair matches such a
@@ -42,8 +42,8 @@ var (
 	// certainReference matches only unambiguous references. A $ followed by a name is ambiguous,
 	// because it may be part of a secret.
 	certainReference = regexp.MustCompile(`(?i)\$\{\{[^}]*\}\}|\$\{[^}]*\}|\{(env|file):[^}]*\}|^(bearer|basic|token) `)
-	// assigned matches assignments of the form NAME=value in arguments, URLs and connection
-	// strings.
+	// assigned is a pattern for assignments of the form NAME=value in arguments, URLs and
+	// connection strings.
 	assigned = regexp.MustCompile(`([\w.-]+)=([^\s;&#]+)`)
 	// headerForm matches a header passed as an argument.
 	headerForm = regexp.MustCompile(`^([A-Za-z][\w-]+): *(.+)$`)

@@ -107,7 +107,7 @@ func (r *reader) read(key string, v any) {
 	}
 }
 
-// readMore reads the keys that do not tell where the server is.
+// readMore reads the keys that do not specify the location of the server.
 func (r *reader) readMore(key string, v any) {
 	switch key {
 	case "timeout", "tool_timeout_sec":

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A variables translates variable references from a client's syntax to that of petrigate's
+// A variables value translates variable references from a client's syntax to that of petrigate's
 // configuration.
 type variables struct {
 	find *regexp.Regexp

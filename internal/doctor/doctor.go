@@ -8,8 +8,8 @@
 // checked. [Doctor.Mend] applies the safe fixes in a report and runs the affected groups again.
 //
 // Later groups use results that earlier groups have stored in the Doctor: the loaded configuration,
-// the built policy, the clients' files, and the upstreams' tools. A group that needs a missing
-// result, because an earlier group failed, reports nothing. A Doctor must be used by one goroutine
+// the built policy, the clients' files, and the upstreams' tools. If an earlier group has failed to
+// provide a result, the groups that need it report nothing. A Doctor must be used by one goroutine
 // only. Internally, only the clock check is concurrent: it queries all upstreams at once.
 //
 // The doctor starts the upstreams to list their tools. It starts no other programs and reads

@@ -7,11 +7,11 @@
 // open document takes precedence over the file on disk. A file belongs to the nearest
 // petrigate.yaml in a parent directory that lists it, or else is a policy of its own.
 //
-// Requests are answered in order, and parsing is the most that they need. Checks run one at a time
-// in the goroutine of checkLoop, concurrently with requests. A change cancels the running check,
-// and the next check starts when the user pauses typing. Requests and checks share only a state,
-// which has its own mutex; documents and projects are immutable once the state contains them. A
-// frames value guards its output with another mutex.
+// Requests are answered in order, and none of them needs more work than parsing. Checks run one at
+// a time in the goroutine of checkLoop, concurrently with requests. A change cancels the running
+// check, and the next check starts when the user pauses typing. Requests and checks share only a
+// state, which has its own mutex; documents and projects are immutable once the state contains
+// them. A frames value guards its output with another mutex.
 //
 // The syntax and explanation of every statement are in a single table in forms.go, used for
 // completions and hovers. A grammar is this table in compiled form; its match method matches it

@@ -115,10 +115,10 @@ const (
 	callNames  class = iota // names of calls (tools, labels, actions, or patterns that match them), separated by commas
 	callName                // name of a call
 	either                  // names of calls, separated by "or"
-	key                     // fields separated by commas, each optionally followed by "as" and the field of the other call
+	key                     // fields separated by commas, each optionally followed by "as" and the name of the field in the other call
 	field                   // field in the arguments or the result of a call
 	count                   // number
-	target                  // tools, and a field in the arguments of the last one
+	target                  // tools, followed by a field in the arguments of the last tool
 	tool                    // tools separated by commas
 	label                   // name that a map assigns
 	command                 // words of a command, up to "as"

@@ -18,9 +18,9 @@ type Options struct {
 	Version string
 	Tools   []check.ListedTool // complete list of tools, used to check names; nil if the tools are unknown
 
-	// Running asks the proxy that runs a configuration for its tools, which may take long. The
-	// tools are offered as completions, but names are not checked against them. If Running is nil,
-	// no proxy is asked.
+	// Running asks the proxy that runs a configuration for its tools, which may take a long time.
+	// The tools are offered as completions, but names are not checked against them. If Running is
+	// nil, no proxy is asked.
 	Running func(*config.Config) check.ToolSet
 
 	// Lint returns additional problems in a configuration. It may be nil.

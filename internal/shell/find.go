@@ -40,8 +40,8 @@ func execEnd(args []arg) int {
 	return len(args)
 }
 
-// replaced returns args with mark replaced by an unknown part. named means that the unknown part
-// never turns an argument into an option.
+// replaced returns a copy of args where an unknown part takes the place of mark. named means that
+// the unknown part never turns an argument into an option.
 func replaced(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
 	for i, a := range args {

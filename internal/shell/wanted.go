@@ -87,8 +87,8 @@ func wantedOfUnknown(text, name, value string, with bool) []wanted {
 	return []wanted{w}
 }
 
-// given reports whether args contain the option. Values of other options and arguments after -- do
-// not count.
+// given looks for the option in args. It ignores the values of other options and the arguments
+// after --.
 func (w *wanted) given(k *knownOptions, args []arg) Outcome {
 	found := NoMatch
 	for i := 0; i < len(args); i++ {

@@ -42,8 +42,8 @@ func (d *Driver) confirm(f *file, after []byte, exists bool) error {
 
 func (d *Driver) agreeToWrite(f *file) error { return d.Agree("Write " + text.Escape(f.path) + "?") }
 
-// minSecretLine is the minimum length of a line of a secret that is masked by itself. Shorter lines
-// also occur in text that is not secret.
+// minSecretLine is the minimum length of a line that is masked by itself if it is part of a longer
+// secret. Shorter lines also occur in text that is not secret.
 const minSecretLine = 4
 
 // masked replaces secrets in text with asterisks, even if they contain escape sequences or span
@@ -77,7 +77,7 @@ func jsonEscaped(s string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(text.EscapeJSON(text.QuoteJSON(s))), `"`), `"`)
 }
 
-// escaped matches printable ASCII characters that are written as escape sequences.
+// escaped is a pattern for printable ASCII characters that are written as escape sequences.
 var escaped = regexp.MustCompile(`\\u00[2-7][0-9A-Fa-f]`)
 
 func unescaped(line string) string {
