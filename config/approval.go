@@ -78,7 +78,7 @@ var checkPIN = accept(func(text string) bool {
 
 // Approval configures approval by people.
 type Approval struct {
-	Channels []string      // some of "elicit", "url", "web", "cli" and "webhook", in order; all of them are used at the same time
+	Channels []string      // any of "elicit", "url", "web", "cli" and "webhook", in file order; all that are listed are used at the same time
 	Hold     time.Duration // how long a call waits before it is parked; see [Approval.HoldFor]
 	Expire   time.Duration // how long an approval request can be answered, and how long an approval can be used
 	Cooldown time.Duration // how long after a denial the same call is refused
@@ -143,7 +143,7 @@ func readChannels(v Value) ([]string, bool) {
 	return channels, ok
 }
 
-// grantLimit converts the setting to the maximum lifetime of a grant.
+// grantLimit converts the setting for grants to the maximum lifetime of a grant.
 func grantLimit(grants time.Duration) time.Duration {
 	if grants == 0 {
 		return maxGrant

@@ -88,7 +88,7 @@ func (v Value) integer() (int, bool) {
 	return int(n), err == nil
 }
 
-// Duration reads a duration, for example "2m30s".
+// Duration reads a duration such as "2m30s".
 func (v Value) Duration() (time.Duration, bool) {
 	if !v.is(textKind) {
 		return 0, false

@@ -22,7 +22,7 @@ type environment struct {
 	// text means that the file is only read as text: references are recorded, not resolved.
 	text       bool
 	references []string
-	skipped    int // number of unresolved references, including repetitions
+	skipped    int // number of unresolved references, counting repetitions
 
 	secrets []string          // values that replaced a ${...}; see [Config.Secrets]
 	sums    map[string]string // checksums of the files; see [Config.Sums]

@@ -245,7 +245,8 @@ func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetDa
 	return c
 }
 
-// renumbered returns a copy of c with its net indexes mapped by numbers to those of another policy.
+// renumbered returns a copy of c for another policy. numbers maps c's net indexes to those of that
+// policy; nets that it does not contain are dropped.
 func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	moved := *c
 	moved.Nets, moved.Keys = nil, nil

@@ -163,7 +163,7 @@ func (w *clockMove) run(t time.Time) {
 }
 
 // fire fires a timed transition. If the timed transitions are independent, it performs all firings
-// until t in a single step.
+// up to time t in a single step.
 func (w *clockMove) fire(k int, due, t time.Time) {
 	number, since := w.net.timed[k], w.data.Clock.Since
 	every := w.net.Transitions[number].Every

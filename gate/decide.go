@@ -33,7 +33,7 @@ func (q *Prepared) Reset(p *Policy, c *Call) {
 	q.judgement.name(p, c)
 }
 
-// preparedCall holds a prepared call and the call itself.
+// preparedCall is a prepared call that also stores the call itself.
 type preparedCall struct {
 	Prepared
 	call Call

@@ -85,7 +85,7 @@ func (f *finding) blockDoubtful(label int) {
 	f.block(label)
 }
 
-// blockFor blocks the call for the given reason, which is not the marking.
+// blockFor blocks the call for the given reason, which is something other than the marking.
 func (f *finding) blockFor(reason string, retry time.Duration) {
 	f.kind, f.label, f.choices = Blocked, 0, f.choices[:0]
 	s := f.makeSpecial()

@@ -147,7 +147,8 @@ func (j *judgement) fillPlan(p *plan) {
 	}
 }
 
-// addTransition adds the values for transition t, which lists the given label of the call.
+// addTransition adds to the plan the values that matter to transition t, which lists the given
+// label of the call.
 func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	n := p.net
 	number := n.keys[n.keyOf[t]]

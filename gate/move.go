@@ -70,7 +70,8 @@ func (m *move) setBaseWatches(over []Flight, large bool) {
 	m.lapseDisabled()
 }
 
-// lapseDisabled records which watches no longer count.
+// lapseDisabled records the watches that no longer count, because their transitions are disabled or
+// their evidence is spoiled.
 func (m *move) lapseDisabled() {
 	for _, w := range m.baseWatches {
 		if len(m.data.Spoilers()) > 0 || !m.net.net.Transitions[w.Transition].Enabled(m.data.Marking) {

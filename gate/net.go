@@ -56,7 +56,7 @@ type budget struct {
 	spend int // transition that uses up the budget
 }
 
-// maxTokens limits the tokens that the clock produces in a place.
+// maxTokens is the maximum number of tokens that the clock lets a place accumulate.
 const maxTokens = math.MaxInt32
 
 // newInitialState creates the net's initial state.

@@ -158,8 +158,8 @@ func (p *Policy) Ignored(c *Call) []string {
 	return p.ignored.of(c)
 }
 
-// Row returns a fingerprint that only equal calls share, or "" if no net counts equal calls in a
-// row.
+// Row returns a fingerprint of c that is the same only for equal calls, or "" if no net counts
+// equal calls in a row.
 func (p *Policy) Row(c *Call) string {
 	if !p.rows {
 		return ""

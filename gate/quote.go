@@ -11,7 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxWords is the maximum length in bytes of an argument quoted in a sentence.
+// maxWords is the maximum length, in bytes, of the part of an argument that is quoted in a
+// sentence.
 const maxWords = 80
 
 // quoteCall puts the tool, and the text that a map has read, before the block's sentence if the

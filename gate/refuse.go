@@ -169,7 +169,8 @@ func (f *finding) matched(l *naming.Label) *naming.Label {
 	return l
 }
 
-// why queries the maps that name the net's calls; see [Policy.Why].
+// why asks the maps that name the net's calls whether, and why, the call has the name; see
+// [Policy.Why].
 func (c *namedCall) why(f *finding, name string) (Doubt, Found) {
 	if f.net.Labels == nil {
 		return f.net.own.Why(c.call, c.tools, name)
@@ -227,8 +228,8 @@ func (c *namedCall) wait(f *finding, lists []int, b *Block) {
 	}
 }
 
-// retry returns the time until the clock alone makes all nets in blocks allow the call. It returns
-// 0 if there is a net that the clock alone never makes allow it.
+// retry returns the time until the clock alone makes all nets in blocks allow the call. If the
+// clock alone is not enough for all of them, retry returns 0.
 func retry(blocks []Block) (last time.Duration) {
 	for i := range blocks {
 		if blocks[i].Retry == 0 {

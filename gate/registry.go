@@ -61,8 +61,8 @@ func (p *Policy) Switch(active []string, name string, on bool) ([]string, error)
 	return p.netNames(func(m *net) bool { return was(m) != (m == n) }), nil
 }
 
-// dynamic returns the named net if it may be switched. If the name is unknown, the error suggests a
-// similar name.
+// dynamic returns the named net if it may be switched on and off. If the name is unknown, the error
+// suggests a similar name.
 func (t *netTable) dynamic(name string) (*net, error) {
 	if n := t.byName[name]; n != nil {
 		if n.Static {

@@ -27,8 +27,8 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	return w.findings, r
 }
 
-// move adds to d the moves that a net in shadow mode makes in both worlds, and counts the net's
-// answer.
+// move adds to d the moves that a net in shadow mode makes in the actual and the enforced world,
+// and counts how the net would have answered the call.
 func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	key := ""
 	if s.value != nil {
@@ -90,7 +90,8 @@ func (j *judgement) moveActual(d *Delta, number uint64) {
 	j.dropNewValues(d, j.overfull(d))
 }
 
-// withAnswer returns a copy of s that also counts the answer of the named net.
+// withAnswer returns a copy of s that also counts the named net's part in r: a refusal, a question,
+// or nothing.
 func withAnswer(s *ShadowData, net string, r *Refusal) *ShadowData {
 	c := *s
 	switch {

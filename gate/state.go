@@ -225,7 +225,7 @@ func (s *State) releaseID(id string) {
 	}
 }
 
-// flight returns a flight of the call in n, without a transition.
+// flight returns a flight for the call in net n, with no transition set.
 func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 	return Flight{Owner: s.Owners[n.Scope], Call: number, Since: since}
 }

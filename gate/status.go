@@ -232,8 +232,8 @@ func (n *net) enabled(data *NetData) (list []Enabled) {
 	return list
 }
 
-// canFire reports for each transition whether it is enabled or, in a net with a key, whether it is
-// enabled for at least one value.
+// canFire reports, for each transition, whether it is enabled. In a net with a key, being enabled
+// for one value suffices.
 func (n *net) canFire(data *NetData) []bool {
 	on := make([]bool, len(n.Transitions))
 	for d := range netstate.Distinct(data) {

@@ -52,7 +52,8 @@ func (s *State) representative(c *OpenCall) (first *OpenCall) {
 	return first
 }
 
-// sameTool reports whether [adoption.maySpoil] treats both calls alike.
+// sameTool reports whether both calls are to the same tool. If so, [adoption.maySpoil] treats them
+// alike.
 func sameTool(a, b *Call) bool {
 	return a.Tool == b.Tool && a.Foreign == b.Foreign && a.Upstream == b.Upstream &&
 		slices.Equal(a.Also, b.Also) && bytes.Equal(a.Annotations, b.Annotations)

@@ -115,7 +115,7 @@ type Example struct {
 // Position returns the start of the statement.
 func (r *Rule) Position() gate.Position { return r.Pos }
 
-// tool returns the tool of a map that is for a single tool.
+// tool returns the only tool of a map that is for a single tool.
 func (s *Map) tool() Name { return s.Tools[0] }
 
 // each splits a map into maps for single tools.

@@ -129,7 +129,7 @@ func (m *Map) checkStar(r *report) {
 	}
 }
 
-// looseDot matches a dot that matches any character but looks like a literal dot.
+// looseDot matches a regex with a dot that looks like a literal dot but matches any character.
 var looseDot = regexp.MustCompile(`^(?:[^\\\[]|\\.|\[[^\]]*\])*?\w\.\w`)
 
 // checkRegex checks a regex. If command is true, the field contains commands.

@@ -50,7 +50,8 @@ func partsOf(s Statement) (parts []part) {
 	return parts
 }
 
-// parts returns the requirements for a single waiting call.
+// parts returns the parts of the statement for a single waiting call: one for each required call
+// or, with Or, only one.
 func (s *Require) parts(before Name) (parts []part) {
 	one := *s
 	one.Before, one.Because = []Name{before}, ""

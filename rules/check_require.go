@@ -34,7 +34,7 @@ func (c *compiler) checkRequire(s *Require) {
 
 // checkPairs compares a waiting call with the calls that it waits for.
 func (c *compiler) checkPairs(s *Require, before Name) {
-	var own []Name // required calls that are always also calls of before, and so must wait themselves
+	var own []Name // required calls that are always calls to before as well, and so must wait themselves
 	for _, first := range s.First {
 		// An exempt call passes, and its success counts as well.
 		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.labels.isOneOf(first, before))

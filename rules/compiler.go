@@ -91,7 +91,7 @@ func (r *report) failName(s Statement, n Name, code Code, hint, format string, a
 	r.fail(s, &Error{Pos: n.Pos, Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: n.span})
 }
 
-// fail rejects a statement. Only the first error counts.
+// fail rejects a statement. Only the first error of a statement counts.
 func (r *report) fail(s Statement, e *Error) {
 	if r.failed[s] == nil {
 		r.failed[s] = e

@@ -111,7 +111,8 @@ func calls(names []Name) []gate.Tool { return list.Map(names, Name.Call) }
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// reserved contains bare words that a statement may read as something other than a call name.
+// reserved contains the bare words that may be read as something other than a call name in a
+// statement.
 var reserved = []string{
 	"or", "before", "once", "since", "for", "with", "unless", "human-approval", "human-approvals", "via", "after", "until", "to", "per", "at", "in",
 	"of", "as", "because", "session", "user", "successful", "not", "without", "while", "runs", "when",

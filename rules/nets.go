@@ -207,7 +207,7 @@ func excluded(names []Name) []gate.Tool {
 	return tools
 }
 
-// afterNetForm returns the suffix of the net's name for the clauses after and until.
+// afterNetForm returns the part of the net's name for the clauses "after" and "until".
 func afterNetForm(after, until []Name) string {
 	name := "-after-" + joinNetForms(after, "or")
 	if len(until) > 0 {
@@ -216,7 +216,7 @@ func afterNetForm(after, until []Name) string {
 	return name
 }
 
-// whileTainted returns the end of a refusal's sentence.
+// whileTainted returns the words at the end of a refusal that explain when the rule applies.
 func whileTainted(after, until []Name) string {
 	end := " after " + shortList(after, "or")
 	if len(until) > 0 {

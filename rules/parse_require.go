@@ -76,7 +76,7 @@ func (p ruleParser) before() {
 }
 
 // approvals parses "human-approval", optionally preceded by the number of people. It returns nil if
-// the words are a call instead.
+// the words name a call instead.
 func (p ruleParser) approvals() *Approve {
 	t := p.listItem()
 	next := p.line.peek()

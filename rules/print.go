@@ -83,7 +83,8 @@ func afterOf(after, until []Name) string {
 	return text
 }
 
-// withClauses adds shadow, unless and because to a rule's text.
+// withClauses adds the keyword "shadow" and the clauses "unless" and "because", if present, to a
+// rule's text.
 func (r *Rule) withClauses(text string) string {
 	if r.Shadow {
 		text = "shadow " + text

@@ -108,7 +108,8 @@ func (s *Prove) Each() []*Prove {
 	return out
 }
 
-// single returns a list for each name. If there are no names, it returns a single empty list.
+// single returns a list for each name, containing only that name. If there are no names, it returns
+// a single empty list.
 func single(names []Name) [][]Name {
 	if len(names) == 0 {
 		return [][]Name{nil}

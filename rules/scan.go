@@ -113,8 +113,8 @@ func (s *scanner) skip(off int) int {
 	return off
 }
 
-// contentEnd returns the offset for reporting that a word is missing at off: one separator after
-// the last word.
+// contentEnd returns the offset for reporting that a word is missing at off: just after the last
+// word and one separator.
 func (s *scanner) contentEnd(off int) int {
 	end := len(strings.TrimRightFunc(s.text[:off], isSeparator))
 	if end < off {

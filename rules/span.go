@@ -62,7 +62,7 @@ func SpanWords() []string { return spanWords(0) }
 // TimeSpans returns the keywords of the time spans, shortest first.
 func TimeSpans() []string { return spanWords(1) }
 
-// spanWords returns the keywords of the spans with at least the given window.
+// spanWords returns the keywords of the spans that are at least as long as window.
 func spanWords(window time.Duration) (words []string) {
 	for _, r := range spans {
 		if r.word != "" && r.window >= window {

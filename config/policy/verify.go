@@ -72,7 +72,7 @@ type Net struct {
 	Rule gate.Position
 }
 
-// A Proof is the result of trying to prove a claim.
+// A Proof is the outcome of an attempt to prove a claim.
 type Proof struct {
 	Claim  string // claim, written as a line of rules
 	Rule   gate.Position

@@ -115,7 +115,7 @@ func (l *Listing) literal(name string) bool {
 func (l *Listing) Patterns() []naming.Pattern { return l.patterns }
 
 // Register registers the net's names and patterns with g, so that calls get them as names, and
-// renumbers the patterns as in g.
+// adopts g's numbers for the patterns.
 func (l *Listing) Register(g *naming.Naming) {
 	for i := range l.names {
 		g.Name(l.names[i].name)

@@ -148,8 +148,8 @@ func WithPatterns(ls []Label, globs []Pattern) []Label {
 	return ls
 }
 
-// CanGive reports whether arguments could give a name that u matches to a call with the given
-// physical names. If certain is true, only a certain name counts.
+// CanGive reports whether a call with the given physical names could get a name that u matches from
+// its arguments. If certain is true, only a certain name counts.
 func (g *Naming) CanGive(tools []Label, u *toolnet.Tool, certain bool) bool {
 	return slices.ContainsFunc(tools, func(tool Label) bool {
 		return g.mapping.canGive(tool.Text, u, certain) || u.Kind != toolnet.Literal &&

@@ -40,7 +40,7 @@ func (a *Analysis) bound(n *Net, initial Marking) []int {
 }
 
 // coverWhole describes an unbounded net by its coverability. If the coverability search cannot be
-// completed, no dead transitions are listed, and only the unbounded places found so far.
+// completed, coverWhole lists only the unbounded places found so far, and no dead transitions.
 func (a *Analysis) coverWhole(n *Net, initial Marking) {
 	c := newCover(n, initial, coverBudget(n, thoroughCover), false)
 	a.Pump, a.Bounded = c.pump, No

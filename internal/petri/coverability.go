@@ -126,7 +126,7 @@ func (c *cover) accelerate(m Marking, parent, by int) {
 	}
 }
 
-// covered reports whether some marking in the cover is at least as large as m in every place.
+// covered reports whether any marking in the cover is at least as large as m in every place.
 func (c *cover) covered(m Marking, sum int) bool {
 	for i := range c.nodes {
 		if c.nodes[i].sum < sum {

@@ -130,8 +130,8 @@ func newFarkas(n *Net, columns [][]Arc) *farkas {
 }
 
 // distinctEffects returns the distinct effects of the transitions on the places. Effects that
-// differ only in sign count as equal. The effects are sparse, because a net with many places has
-// many transitions.
+// differ only in sign count as equal. Effects are stored sparsely, because a net with many places
+// also has many transitions.
 func distinctEffects(n *Net) [][]Arc {
 	var columns [][]Arc
 	seen := make(map[string]bool)

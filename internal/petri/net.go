@@ -65,7 +65,7 @@ func (t *Transition) Enabled(m Marking) bool { return m.has(t.In) }
 // Take removes the tokens that t consumes from m. t must be enabled.
 func (t *Transition) Take(m Marking) { m.add(t.In, -1) }
 
-// GiveBack undoes [Transition.Take].
+// GiveBack adds to m the tokens that t consumes, undoing [Transition.Take].
 func (t *Transition) GiveBack(m Marking) { m.add(t.In, 1) }
 
 // Put adds the tokens that t produces to m.
@@ -103,8 +103,8 @@ func (t *Transition) ConflictsWith(u *Transition, m Marking) bool {
 	})
 }
 
-// NeverGrows reports whether no transition increases the total number of tokens. Such a net is
-// bounded, which is thus proved without exploring it.
+// NeverGrows reports whether no transition increases the total number of tokens. If so, the net is
+// bounded, and no exploration is needed to prove it.
 func (n *Net) NeverGrows() bool {
 	ones := slices.Repeat([]int{1}, n.Places)
 	return !slices.ContainsFunc(n.Transitions, func(t Transition) bool { return weigh(t.Out, ones) > weigh(t.In, ones) })

@@ -6,8 +6,8 @@ import "math/bits"
 // search uses watched places.
 const manyTransitions = 48
 
-// learnStates is the number of visited states that triggers a new choice of watched places, based
-// on the statistics so far.
+// learnStates is the number of states to visit before the watched places are chosen anew, based on
+// the statistics so far.
 const learnStates = 512
 
 // search visits a net's reachable markings in breadth-first order, in packed form.
@@ -97,8 +97,8 @@ func (s *search) chooseWatched() {
 	}
 }
 
-// learn counts the places marked in a state. At state learnStates, it calls chooseWatched with the
-// counts.
+// learn adds a state to the counts of how often each place is marked. At state learnStates, it
+// calls chooseWatched, which uses the counts.
 func (s *search) learn(key []uint64, state int) {
 	for place := range s.marked {
 		if s.layout.tokens(key, place) > 0 {

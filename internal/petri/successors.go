@@ -53,8 +53,8 @@ func (s *search) successorsOfWord(key uint64) bool {
 	return over&guard == 0
 }
 
-// fireEnabled fires those of the given transitions that are enabled. It reports whether every token
-// count in the successors fits in its lane.
+// fireEnabled fires the given transitions that are enabled. It reports whether every token count in
+// the successors fits in its lane.
 func (s *search) fireEnabled(transitions []int32, key []uint64) bool {
 	ok := true
 	for _, t := range transitions {

@@ -18,8 +18,8 @@ const (
 	maxAmountExponent = 100
 )
 
-// Amount returns the field's value if it is a single nonnegative number within the limits, and the
-// number as the call spells it.
+// Amount returns the field's value and its spelling in the call. ok is false unless the value is a
+// single nonnegative number within the limits.
 func Amount(f *toolnet.Field, c *toolnet.Call) (amount *big.Rat, number string, ok bool) {
 	value, ok := single(f, c)
 	if !ok || rawjson.Kind(value) != '0' || len(value) > maxAmountDigits {

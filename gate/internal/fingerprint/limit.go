@@ -20,8 +20,8 @@ func WithMaps(print string, maps []toolnet.Map) string {
 	}{print, mapIdentities(maps)})
 }
 
-// Limit returns the fingerprint of the calls that a limit counts: those of the transition with
-// index spend, with the net's scope and key.
+// Limit returns a fingerprint of what a limit counts: the calls that fire the transition with index
+// spend, and the net's scope and key.
 func Limit(n *toolnet.Net, spend int) string {
 	t := &n.Transitions[spend]
 	tools := list.Map(t.Tools, func(u toolnet.Tool) string { return hash(u) })

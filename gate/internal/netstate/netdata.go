@@ -54,7 +54,7 @@ type storedState struct {
 	spent *compactSpent
 }
 
-// WithEnforced returns a copy of s with another enforced state.
+// WithEnforced returns a copy of s with its enforced state replaced.
 func WithEnforced(s *ShadowData, enforced *NetData) *ShadowData {
 	c := *s
 	c.Enforced = enforced

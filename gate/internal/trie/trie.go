@@ -66,7 +66,7 @@ func (t Trie[V]) Get(hash uint64, text string) *Entry[V] {
 	return nil
 }
 
-// With returns t with e added. The new entry replaces an entry with the same Text.
+// With returns t with e added. The new entry replaces any entry with the same Text.
 func (t Trie[V]) With(e *Entry[V]) Trie[V] {
 	if t.Get(e.Hash, e.Text) == nil {
 		t.size++
@@ -75,7 +75,7 @@ func (t Trie[V]) With(e *Entry[V]) Trie[V] {
 	return t
 }
 
-// Without returns t without the entry for the string text.
+// Without returns t with the entry for the string text removed, if there is one.
 func (t Trie[V]) Without(hash uint64, text string) Trie[V] {
 	if t.Get(hash, text) == nil {
 		return t
@@ -117,7 +117,7 @@ func (n *node[V]) with(e *Entry[V], shift int) *node[V] {
 	return n.replaced(at, next)
 }
 
-// replaced returns a copy of n with another slot at the given index.
+// replaced returns a copy of n with the slot at the given index replaced.
 func (n *node[V]) replaced(at int, s slot[V]) *node[V] {
 	c := &node[V]{bits: n.bits, slots: slices.Clone(n.slots)}
 	c.slots[at] = s
