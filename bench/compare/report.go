@@ -39,7 +39,8 @@ func (r *report) write(w io.Writer, scenarios []scenario) {
 	}
 }
 
-// flush returns a sentence on how long flushes took in all rounds of all scenarios.
+// flush returns a sentence that describes how long flushes took, in all rounds of all scenarios
+// together.
 func (r *report) flush() string {
 	var took []float64
 	for _, s := range r.samples {

@@ -21,7 +21,7 @@ func (s *server) completion(d *document, p Position) any {
 	before, end := words(c.line[:c.at])
 	list := completionList{Items: []completionItem{}}
 	if end < c.at && c.line[end] == '#' || len(before) > maxWords {
-		return list // in a comment
+		return list // the cursor is in a comment
 	}
 	begun := word{from: c.at, to: c.at}
 	if n := len(before); n > 0 && before[n-1].to == c.at && before[n-1].kind != comma {

@@ -99,7 +99,7 @@ func meaning(line string, m *match) string {
 	return says
 }
 
-// about lists, as Markdown, the statements that mention a name.
+// about returns a list, as Markdown, of the statements that mention a name.
 func (s *server) about(d *document, name string) string {
 	var lines []string
 	for _, w := range s.rulesOf(d) {

@@ -94,14 +94,15 @@ func singleFile(d *document) *project {
 	}
 	nets, err := config.ParseNet(d.path, []byte(d.src))
 	if err != nil {
-		problems, _ := diag.Find(err) // the error is always a list
+		problems, _ := diag.Find(err) // any error from ParseNet contains problems
 		p.problems, p.broken = problems.Coded(diag.Error, policy.MalformedNet), true
 	}
 	p.source.Nets = nets
 	return p
 }
 
-// A currentRules is a rules file of a policy, with the text that is open in the editor.
+// A currentRules is a parsed rules file of a policy. text is nil unless the file is the document
+// itself.
 type currentRules struct {
 	file *rules.File
 	text *content

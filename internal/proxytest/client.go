@@ -34,7 +34,7 @@ type Client struct {
 	lastID   atomic.Int64
 
 	mu      sync.Mutex
-	cancels map[string]context.CancelFunc // cancels requests over HTTP, by request ID
+	cancels map[string]context.CancelFunc // functions that cancel requests over HTTP, keyed by request ID
 }
 
 // CanElicit is the capability of a client that can show forms.

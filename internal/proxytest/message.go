@@ -92,7 +92,7 @@ func (m Message) Text() string {
 	return r.Content[0].Text
 }
 
-// ToolsByName returns the listed tools as JSON, unchanged, by name.
+// ToolsByName returns the listed tools as JSON, unchanged and keyed by name.
 func (m Message) ToolsByName() map[string]string {
 	var r struct{ Tools []json.RawMessage }
 	_ = json.Unmarshal(m.Result, &r)

@@ -223,8 +223,8 @@ type codePath struct {
 	of   int
 }
 
-// codePaths returns the words in code in other languages that may be paths, without duplicates.
-// more means that some were left out.
+// codePaths returns the words that may be paths, without duplicates, from code in other languages.
+// more means that some words were left out.
 func (f *findings) codePaths() (all []codePath, more bool) {
 	seen := set{}
 	for _, m := range f.mentions.texts {

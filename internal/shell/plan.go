@@ -21,8 +21,8 @@ const (
 	addsArithmetic        // adds a doubt about text that bash evaluates as arithmetic
 	runsCommand           // args are a command with its own input
 	passesCommand         // args are a command; the program's redirections also apply to it
-	runsScript            // args, joined, are a script
-	runsElsewhere         // args, joined, are a script for another shell; the program's redirections also apply to it
+	runsScript            // args, joined with spaces, are a script
+	runsElsewhere         // args, joined with spaces, are a script for another shell; the program's redirections also apply to it
 	mayRunScript          // the text of an argument is a script that may run later
 	mayRunArgs            // a command may begin at any argument
 	runsFile              // the argument names a file that contains a program

@@ -26,7 +26,7 @@ type reader struct {
 	gitAliases map[string]string // git aliases defined by the script
 	aliases    scriptAliases
 	functions  map[string][]*syntax.Stmt // bodies of functions that use their arguments
-	calling    map[string][]arg          // by function name, the arguments of the calls that are being read
+	calling    map[string][]arg          // arguments of the calls that are being read, keyed by function name
 	calls      int                       // number of function bodies read for calls so far
 	called     int                       // total size of those bodies in bytes
 

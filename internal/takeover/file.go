@@ -24,7 +24,8 @@ type file struct {
 	doc    *splice.Document
 }
 
-// firstExisting returns the first of the files that exists or, if none does, the first one.
+// firstExisting returns the first file that exists. If none of the files exists, it returns the
+// first one.
 func firstExisting(files []string) string {
 	for _, file := range files {
 		if _, err := os.Lstat(file); err == nil {
@@ -111,9 +112,9 @@ func (f *file) backupHint() string {
 	return fmt.Sprintf("; the original file may be in %s", f.backup())
 }
 
-// keepBackup makes a backup that only this user can read, because the file may contain secrets. An
-// existing backup is from before petrigate's entry was added, so it is replaced only if first is
-// true.
+// keepBackup makes a backup that only this user can read, because the file may contain secrets.
+// first means that the file does not run petrigate yet. Otherwise, an existing backup is kept,
+// because it dates from before petrigate's entry was added.
 func (f *file) keepBackup(first bool) error {
 	_, err := os.Lstat(f.backup())
 	if !f.exists || err == nil && !first {
