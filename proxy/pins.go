@@ -85,7 +85,7 @@ func (p *Pins) follow(w *store.Watcher) {
 	})
 }
 
-// Changes lists the tools whose definition has not been accepted, in the order of the tool list.
+// Changes lists the tools whose definitions have not been accepted, in the order of the tool list.
 func (p *Pins) Changes() []operator.ToolChange {
 	list := []operator.ToolChange{}
 	for _, t := range p.changed() {
@@ -146,7 +146,7 @@ func (p *Pins) Accept(canonical, hash string, a operator.Actor) error {
 	return nil
 }
 
-// note records that a server has changed the definition of a tool.
+// note writes an audit record about a server that has changed the definition of a tool.
 func (p *Pins) note(t *pool.Tool) {
 	c := p.describe(t)
 	reason := c.Why + "; it is " + c.Hash + " now"

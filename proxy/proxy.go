@@ -59,8 +59,8 @@ func (p *Proxy) Start() {
 	}
 }
 
-// warnOfSlowStarts logs which upstreams are still starting. List requests no longer wait for their
-// tools.
+// warnOfSlowStarts logs the upstreams that are still starting. From then on, list requests do not
+// wait for their tools.
 func (p *Proxy) warnOfSlowStarts() {
 	for _, u := range p.pool.Servers {
 		if u.State().Phase == upstream.Starting {

@@ -51,7 +51,7 @@ func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 		c.Time = now
 		info.Nets = toolVerdicts(p.admission.Generation().Policy, state, c, p.where)
 		info.Depends = dependsOnArguments(info, state.Policy(), c)
-		decision, _ := state.Policy().Decide(state, c, nil) // has no effects
+		decision, _ := state.Policy().Decide(state, c, nil) // deciding has no side effects
 		info.Decision, info.Says = p.predict(decision, info, now)
 		list = append(list, info)
 	}

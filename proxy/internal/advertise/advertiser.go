@@ -242,7 +242,7 @@ func (a *Advertiser) changed(s *session.Session) (told []*session.Client, confli
 	return told, now.conflict
 }
 
-// report logs and records a conflict. It does nothing if c is nil.
+// report writes a conflict to the log and to the audit log. It does nothing if c is nil.
 func (a *Advertiser) report(s *session.Session, c *gate.Conflict) {
 	if c == nil {
 		return

@@ -40,8 +40,8 @@ const (
 // onlyOnce lists the headers that a request must not repeat.
 var onlyOnce = [...]string{protocolHeader, sessionHeader, "Mcp-Method", "Mcp-Name", "Content-Type"}
 
-// An exchange lasts from an HTTP request to the end of the response. It holds the resources to
-// release then, so that the functions that acquire them can return while the call is waiting.
+// An exchange lasts from an HTTP request until its response ends. It holds the resources to release
+// at that time, so that the functions that acquire them can return while the call is waiting.
 type exchange struct {
 	w http.ResponseWriter
 	r *http.Request
@@ -84,7 +84,8 @@ func plainJSON(contentType string) bool {
 	return err == nil && kind == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// first returns the first value of the header with the given canonical name.
+// first returns the first value of the header with the given canonical name, or "" if the request
+// does not have that header.
 func first(r *http.Request, name string) string {
 	if values := r.Header[name]; len(values) > 0 {
 		return values[0]

@@ -147,7 +147,7 @@ func (r *reader) readLines(in io.Reader) error {
 	}
 }
 
-// releaseHeldBack sends the messages held back. It is called at the end of a burst, and before the
+// releaseHeldBack sends the messages held back. It is called when a burst ends, and before the
 // reader waits.
 func (r *reader) releaseHeldBack() {
 	if r.uncork != nil {
@@ -205,7 +205,7 @@ func (r *reader) request(m wire.Message) {
 	switch v := meta.ProtocolVersion; {
 	case fault == nil && m.Method == "initialize":
 		fault = wire.CheckHandshake(m)
-	case fault == nil && rev.Of(meta.ProtocolVersion).PerRequest && !mcp.IsValidProtocolVersion(v): // the same check as over HTTP
+	case fault == nil && rev.Of(meta.ProtocolVersion).PerRequest && !mcp.IsValidProtocolVersion(v): // HTTP requests pass the same check
 		fault = spec.UnsupportedVersion(v)
 	}
 	q := session.Request{Client: r.client, Message: m, Meta: meta, Stream: r.out}
@@ -237,7 +237,7 @@ func (r *reader) call(m wire.Message, meta wire.Meta) {
 	}
 	t.Burst = &r.burst
 	t.Spawn = func(run func()) {
-		t.Burst = nil // no longer part of the burst
+		t.Burst = nil // the call is no longer part of the burst
 		t.Bind(r.ctx)
 		r.calls.Go(func() {
 			defer r.Life.Recovered(t.Method, t.ID, t.Stream)

@@ -24,7 +24,8 @@ func (c Caller) Release() {
 	}
 }
 
-// Stream returns a context for one of the caller's streams, which is done when the token expires.
+// Stream returns a context for one of the caller's streams. The context is done when the token
+// expires.
 func (c Caller) Stream(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.until.IsZero() {
 		return ctx, func() {}

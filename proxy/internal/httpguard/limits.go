@@ -98,8 +98,8 @@ func (l *limit) read(r io.Reader, announced int64, principal string) (body []byt
 	return trimmed(body), release, nil
 }
 
-// grown returns the body with more capacity: twice as much, but at most one byte more than the
-// announced length. That byte is needed to detect the end.
+// grown copies body to a slice with more capacity: twice as much, but at most one byte more than
+// the announced length. That byte is needed to detect the end.
 func grown(body []byte, announced int64) []byte {
 	room := 2 * cap(body)
 	if n := int(announced) + 1; n > cap(body) {
@@ -108,7 +108,7 @@ func grown(body []byte, announced int64) []byte {
 	return append(make([]byte, 0, room), body...)
 }
 
-// trimmed returns the body without much unused capacity.
+// trimmed returns body, or a copy of it if body has much unused capacity.
 func trimmed(body []byte) []byte {
 	if cap(body)-len(body) > len(body)/8 {
 		return bytes.Clone(body)

@@ -67,6 +67,6 @@ func (l *Lifetime) Recovered(method string, id []byte, s spec.Stream) {
 // RandomID returns an identifier that begins with prefix and cannot be guessed.
 func RandomID(prefix string) string {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
+	_, _ = rand.Read(b[:]) // Read never fails
 	return prefix + hex.EncodeToString(b[:])
 }

@@ -113,7 +113,7 @@ func (w *Writer) Send(parts ...[]byte) {
 	switch {
 	case w.err != nil:
 		return
-	case len(w.queue) > maxNews && wire.IsNotification(parts[0]): // dropped: no client waits for a notification
+	case len(w.queue) > maxNews && wire.IsNotification(parts[0]): // the message is dropped, because no client waits for a notification
 		return
 	case !w.writing && !w.Aside && slices.ContainsFunc(parts, func(part []byte) bool { return len(part) >= bigPart }):
 		w.writeBig(parts)

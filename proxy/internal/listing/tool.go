@@ -67,8 +67,8 @@ func mirrored(object []byte) *mcp.Tool {
 	return t
 }
 
-// unreadable returns why clients might misinterpret the tool or reject the whole list because of
-// it, or "".
+// unreadable explains why clients might misinterpret the tool or reject the whole list because of
+// it. It returns "" if no such reason exists.
 func unreadable(object []byte) string {
 	_, _, variant := rawjson.Variants(object, "name")
 	schema, _ := rawjson.Member(object, "inputSchema")

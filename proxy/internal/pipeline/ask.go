@@ -81,7 +81,7 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 	if a := q.unrecordable(q.call); a != nil { // the consent stays valid
 		return a, true
 	}
-	if a := q.reserve(q.call); a != nil { // here, too, the consent stays valid
+	if a := q.reserve(q.call); a != nil { // the consent stays valid here, too
 		return a, true
 	}
 	if a, used := q.redeem(r); used {
@@ -142,7 +142,7 @@ type personWait struct {
 	progress int          // number of progress notifications sent
 	rounds   int          // number of rounds of the call so far
 	shown    prompt
-	state    approval.State // state of the approval request at the end of the wait
+	state    approval.State // state of the approval request when the wait ended
 	parked   answer         // answer for a client that must call again to get the result; nil if the wait is over
 }
 

@@ -154,8 +154,8 @@ func (s *callState) replaceInflight(f *inflightCall) (stopped error) {
 	return s.stopped
 }
 
-// cancelled records why the client has stopped waiting. It returns the cancel function of the
-// call's context and the request in flight; either may be nil.
+// cancelled stores the reason why the client has stopped waiting. It returns the cancel function of
+// the call's context and the request in flight; either may be nil.
 func (s *callState) cancelled(reason error) (context.CancelCauseFunc, *inflightCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

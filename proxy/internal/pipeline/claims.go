@@ -18,7 +18,7 @@ const (
 
 // reserve reserves the resources needed by the call: a slot among the calls in flight to the
 // server, a slot among the session's tasks if the call becomes a task, and space in the backlog if
-// the call might be sent again. If one of them is exhausted, reserve returns a refusal. Otherwise,
+// the call might be sent again. If any of them is exhausted, reserve returns a refusal. Otherwise,
 // the caller must call release.
 func (p *Pipeline) reserve(c *Call) answer {
 	why := c.takeSlot()

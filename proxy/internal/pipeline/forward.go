@@ -344,7 +344,7 @@ func (f *inflightCall) settleParked(r upstream.Reply) {
 func (f *inflightCall) settleLate(r upstream.Reply) {
 	c := f.Call
 	defer c.pipeline.Life.Recovered(c.Method, c.ID, c.Stream)
-	if f.taskFromReply(r); f.handle != nil { // the end of the task will settle the call
+	if f.taskFromReply(r); f.handle != nil { // the task will settle the call when it ends
 		return
 	}
 	if e := c.pipeline.endOf(f.ticket, outcome(r, f.facts(r)), r.Result); e.Outcome != gate.Unknown {

@@ -120,7 +120,7 @@ func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) (before req
 }
 
 // markSettled records that the call has been settled. It returns the reply that arrived after the
-// end of the request, or nil.
+// request had ended, or nil.
 func (s *inflightState) markSettled() (late *upstream.Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -64,7 +64,7 @@ type AgentTools struct {
 	Names []string
 }
 
-// has reports whether name is the name of one of the agent's tools.
+// has reports whether any of the agent's tools has the given name.
 func (b AgentTools) has(name string) bool {
 	return strings.HasPrefix(name, b.Agent+".") || slices.Contains(b.Names, name)
 }
@@ -282,7 +282,7 @@ func (c *Catalogue) quarantines(t *Tool, v *ToolView) bool {
 	return true
 }
 
-// hidden returns the exposed names of the tools that must not be listed.
+// hidden finds the exposed names of the tools that must not be listed.
 func (c *Catalogue) hidden(tools []gate.Call) map[string]bool {
 	if c.Impossible == nil || len(tools) == 0 {
 		return nil

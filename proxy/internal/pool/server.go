@@ -175,7 +175,7 @@ func (q *queue) Remove(p *QueuePlace) {
 	p.number = 0
 }
 
-// All returns the positions of the queued requests in the order of sending.
+// All returns the positions of the queued requests, in the order they were sent.
 func (q *queue) All() []*QueuePlace {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -115,7 +115,7 @@ func (p *Relay) Status(s *session.Session) string {
 	}
 	for _, c := range view.Calls {
 		c.Time = d.now
-		decision, _ := state.Policy().Decide(state, c, nil) // has no side effects
+		decision, _ := state.Policy().Decide(state, c, nil) // deciding has no side effects
 		d.add(c, decision)
 	}
 	return d.String()

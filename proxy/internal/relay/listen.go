@@ -45,7 +45,7 @@ func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, nil
 	}
-	sub.Outbox.WriteTo(s) // notifications from before the end
+	sub.Outbox.WriteTo(s) // sends the notifications that arrived before the end
 	return session.SubscriptionParams(sub.ID, `,"resultType":"complete"`), nil
 }
 

@@ -143,7 +143,7 @@ func (w *watchedResources) has(uri string) bool {
 	return slices.Contains(w.uris, uri)
 }
 
-// note records that a client's request has added or ended a subscription.
+// note updates the subscriptions after a client's request has added or ended one.
 func (w *watchedResources) note(uri string, on bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -156,7 +156,7 @@ func cutAtLine(text string, n int) string {
 		return text
 	}
 	keep := n - len(cutMark)
-	if keep < 40 { // too little to be useful
+	if keep < 40 { // so little would be of no use
 		return ""
 	}
 	head := text[:keep+1] // include a newline directly after the kept bytes

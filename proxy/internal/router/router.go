@@ -121,8 +121,8 @@ func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Cl
 	return c, nil
 }
 
-// overLimit is how long a request that is not a call waits for the database to tell whether another
-// replica has ended the session.
+// overLimit is how long a request that is not a call waits for the database to report whether
+// another replica has ended the session.
 const overLimit = time.Second
 
 // IsOver reports whether another replica has ended the client's session, and drops the client if

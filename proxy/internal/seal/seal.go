@@ -71,7 +71,7 @@ var ErrState = errors.New("requestState is not from petrigate for this call, or 
 // own.
 func New(key Key, now func() time.Time) *Sealer {
 	s := &Sealer{key: key, now: now}
-	_, _ = rand.Read(s.salt[:]) // never fails
+	_, _ = rand.Read(s.salt[:]) // Read never fails
 	if key == nil {
 		own := make([]byte, 32)
 		_, _ = rand.Read(own)

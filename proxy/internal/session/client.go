@@ -274,7 +274,7 @@ func (r *openRequests) Knows(params []byte) bool {
 	return r.find(key) != nil || len(key) > maxPastBytes || slices.Contains(r.past, maphash.String(pastSeed, key))
 }
 
-// Answered records that the answer to a request has been written, or never will be.
+// Answered marks a request as answered: its answer has been written, or never will be.
 func (r *openRequests) Answered() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

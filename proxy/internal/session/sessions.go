@@ -299,8 +299,8 @@ func (s *Sessions) Use(id, principal string) *Client {
 	return c
 }
 
-// once returns the client with the given ID or, if it does not exist, the result of add. Concurrent
-// callers get the same client.
+// once prevents concurrent callers from adding a client twice. It returns the client with the given
+// ID or, if it does not exist, the result of add.
 func (s *Sessions) once(id, principal string, add func() *Client) *Client {
 	s.restoring.Lock()
 	defer s.restoring.Unlock()

@@ -62,8 +62,8 @@ func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 	return wire.ExtensionTask(object, members), nil
 }
 
-// withEnd adds the members that describe the end of the task in revision 2026-07-28, where a result
-// with isError also completes the task.
+// withEnd adds the members that describe, in revision 2026-07-28, how the task ended. In that
+// revision, a result with isError also completes the task.
 func (s *Tasks) withEnd(ctx context.Context, x *Task, members rawjson.Object) (rawjson.Object, error) {
 	reply, err := s.Request(ctx, x, "tasks/result")
 	switch {

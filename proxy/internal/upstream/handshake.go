@@ -62,7 +62,7 @@ func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) 
 	case a.diedOfProbe:
 		return agreement{}, fmt.Errorf("%w: %w", errDiedOfProbe, a.err)
 	case a.err != nil && ctx.Err() == nil:
-		return agreement{}, reason(a.err) // without mcp-go's wrapping
+		return agreement{}, reason(a.err) // the error without mcp-go's wrapping
 	}
 	return agreement{}, err
 }

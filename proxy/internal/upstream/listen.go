@@ -57,9 +57,9 @@ func (u *Upstream) Watch(uris []string) {
 	u.rewatch.Send()
 }
 
-// subscribe keeps a subscription open. The server answers the request only at the end of the
-// subscription. When the set of watched resources changes, subscribe opens a new subscription
-// before it ends the old one.
+// subscribe keeps a subscription open. The server answers the request only when the subscription
+// ends. When the set of watched resources changes, subscribe opens a new subscription before it
+// ends the old one.
 func (u *Upstream) subscribe(ctx context.Context, c conn.Conn, capabilities []byte) {
 	s := subscription{upstream: u, conn: c, pause: conn.FirstPause}
 	for {
@@ -106,7 +106,7 @@ func (s *subscription) follow(ctx context.Context) bool {
 			return s.ended(ctx, reply)
 		case id := <-s.upstream.host.Acked: // from now on, no notifications can be missed
 			if s.current == nil || id != 0 && id != s.current.ID {
-				continue // acknowledges an earlier subscription
+				continue // the ID belongs to an earlier subscription
 			}
 			if s.old != nil {
 				s.old.Cancel("replaced")

@@ -107,8 +107,8 @@ func (s *supervisor) up(c conn.Conn, a agreement) {
 	}
 }
 
-// failed handles a failed attempt. It gives up if the upstream has never worked and the error is
-// permanent.
+// failed handles a failed attempt to connect. It gives up if the upstream has never worked and the
+// error is permanent.
 func (s *supervisor) failed(ctx context.Context, err error) {
 	if errors.As(err, new(conn.Permanent)) && !s.everUp {
 		s.host.Log.Error("upstream given up", "error", err)

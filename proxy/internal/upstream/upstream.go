@@ -128,7 +128,7 @@ func (u *Upstream) Notify(method string, params []byte) {
 		return
 	}
 	notify := func() { _ = (*current).Notify(u.ctx, nil, method, params) }
-	if u.host.Config.Command != "" { // does not block
+	if u.host.Config.Command != "" { // writing to a child does not block
 		notify()
 	} else {
 		u.host.Work.Go(notify)

@@ -168,7 +168,7 @@ func (s *splicer) add(members ...[]byte) {
 	}
 }
 
-// close copies the end of the object and returns the result.
+// close copies the rest of the object and returns the result.
 func (s *splicer) close() []byte { return append(s.dst, s.src[s.done:]...) }
 
 // ReplaceMember appends the object obj with a new value for one member, copying everything else

@@ -198,7 +198,7 @@ func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	var others, metas rawjson.Object
 	rawjson.Members(c.params, func(key, value []byte, _ int) bool {
 		switch f := fieldOf(key); {
-		case slices.Contains(named, string(key)) || f == fieldResponses || f == fieldState: // rewritten for the upstream
+		case slices.Contains(named, string(key)) || f == fieldResponses || f == fieldState: // these members are rewritten for the upstream
 		case f == fieldMeta:
 			rawjson.Members(value, func(key, value []byte, _ int) bool {
 				if !ofHop(key) && !ofRequest(key, value) && !ofTrace(key) {

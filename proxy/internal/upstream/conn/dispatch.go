@@ -261,9 +261,9 @@ func (p *Pending) drop(x *Exchange) {
 	}
 }
 
-// Shut rejects further exchanges and calls end, unless requests that may be doing work are waiting
-// for replies; in that case, it does nothing and returns false. Before that, it waits, until ctx is
-// done, for requests that are answered quickly. Subscriptions do not count.
+// Shut rejects further exchanges and calls end. It first waits, until ctx is done, for requests
+// that are answered quickly. If other requests, which may be doing work, are waiting for replies,
+// Shut does nothing and returns false. Subscriptions do not count.
 func (p *Pending) Shut(ctx context.Context, end func()) bool {
 	for {
 		p.mu.Lock()

@@ -124,7 +124,7 @@ type Grace struct {
 	Exit time.Duration // from closing the child's input to SIGTERM
 	Term time.Duration // from SIGTERM to SIGKILL
 	Kill time.Duration // from SIGKILL to the report that the child could not be killed
-	Tell time.Duration // from the end of the child's output to its exit status
+	Tell time.Duration // from the end of the child's output until its exit status is known
 }
 
 // Heard handles a notification that belongs to no request.

@@ -41,7 +41,7 @@ const (
 
 	NotifyTimeout  = 5 * time.Second // timeout for a message without an answer
 	cancelledGrace = 5 * time.Minute // how long to wait for the answer to a canceled request
-	drainTime      = time.Second     // how long to wait for the end of a stream after the answer
+	drainTime      = time.Second     // how long to wait for a stream to end after the answer
 
 	ExcerptLimit = 64 << 10 // maximum number of bytes read from an error response
 	maxAnswers   = 16       // maximum number of server requests being refused concurrently

@@ -172,8 +172,8 @@ func (c *Conn) followRedirect(err error) bool {
 	return ok
 }
 
-// redirected returns the error for a redirect, or nil if the response is not one. The error is a
-// [Moved] if the target is on the same origin.
+// redirected creates the error for a redirect, or returns nil if the response is not one. The error
+// is a [Moved] if the target is on the same origin.
 func (c *Conn) redirected(response *http.Response) error {
 	if response.StatusCode/100 != 3 {
 		return nil
@@ -232,7 +232,7 @@ func hostPort(u *url.URL) string {
 // redact removes the values of the proxy's headers from text, because a response may repeat the
 // headers of its request.
 func (c *Conn) redact(text string) string {
-	if value := c.authorized.Load(); value != nil { // header of the last request
+	if value := c.authorized.Load(); value != nil { // Authorization header of the last request
 		_, token, _ := strings.Cut(*value, " ")
 		text = strings.ReplaceAll(text, token, "[redacted]")
 	}

@@ -68,7 +68,7 @@ func (c *Conn) Redeclare(ctx context.Context) {
 	case <-c.streamed: // discard a signal from the old session
 	default:
 	}
-	if s := c.Current.Load(); s != nil && c.renew(ctx, s) == nil { // otherwise, the old session remains
+	if s := c.Current.Load(); s != nil && c.renew(ctx, s) == nil { // if renewing fails, the old session remains
 		c.AwaitStream(ctx)
 	}
 }

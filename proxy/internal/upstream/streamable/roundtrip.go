@@ -102,7 +102,7 @@ func (c *Conn) endSession(s *conn.Session) {
 // roundTrip sends the request of x and waits for the reply. If the server no longer knows the
 // session and therefore has not executed the request, roundTrip sends it again in a new session.
 func (c *Conn) roundTrip(x *conn.Exchange) conn.Reply {
-	if x.Req.Session != nil { // part of a handshake
+	if x.Req.Session != nil { // the request is part of a handshake
 		return c.handshake(x)
 	}
 	s := c.Current.Load()
@@ -196,7 +196,7 @@ func (c *Conn) readAll(response *http.Response) ([]byte, error) {
 	return data, err
 }
 
-// refused reads a response with an error status. It returns the server's JSON-RPC error, if the
+// refused parses a response with an error status. It returns the server's JSON-RPC error, if the
 // response has one.
 func (c *Conn) refused(x *conn.Exchange, s *conn.Session, response *http.Response) conn.Reply {
 	limit := ExcerptLimit

@@ -43,7 +43,7 @@ func (r responseStream) read(body io.ReadCloser) conn.Reply {
 		case nil:
 			r.drain(body)
 			body.Close()
-			return conn.Reply{} // already delivered
+			return conn.Reply{} // the reply has already been delivered
 		case errUnknownSession:
 			body.Close()
 			return conn.Reply{Err: err}
@@ -84,8 +84,7 @@ func (r responseStream) broken(err error) conn.Reply {
 	return conn.Reply{Err: &conn.Lost{Sent: true, Cause: cause}}
 }
 
-// errContinuesElsewhere means that an inline caller of Send must return before the end of the
-// stream.
+// errContinuesElsewhere means that an inline caller of Send must return before the stream ends.
 var errContinuesElsewhere = errors.New("left to another goroutine")
 
 // mustReturn reports whether an inline caller of Send must return. It returns true only once.
@@ -97,8 +96,8 @@ func mustReturn(x *conn.Exchange) bool {
 	return true
 }
 
-// follow handles events until it has delivered the reply to x. It does not wait for the end of the
-// stream, which may come late.
+// follow handles events until it has delivered the reply to x. It does not wait for the stream to
+// end, which may take long.
 func (r responseStream) follow() error {
 	for {
 		if mustReturn(r.x) {

@@ -27,7 +27,7 @@ func isIdleOpen(conn net.Conn) bool {
 		var b [1]byte
 		_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		quiet = errors.Is(err, syscall.EAGAIN)
-		return true // must never block
+		return true // the check must never block
 	})
 	return err == nil && quiet
 }

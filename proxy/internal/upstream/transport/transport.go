@@ -237,8 +237,9 @@ func NewDialer() net.Dialer {
 	return net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Control: permitted}
 }
 
-// permitted checks the address of a new connection after name resolution, because the name may
-// resolve to a different address than when the configuration was checked.
+// permitted returns an error if a new connection would reach a forbidden address. It is called
+// after name resolution, because the name may resolve to a different address than when the
+// configuration was checked.
 func permitted(_, address string, _ syscall.RawConn) error {
 	a, err := netip.ParseAddrPort(address)
 	if err != nil {
