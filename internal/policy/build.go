@@ -98,8 +98,8 @@ func (b *builder) deny() bool {
 	return false
 }
 
-// policy lets the gate validate the nets, even after other errors, so that all errors are reported
-// together.
+// policy passes the nets to the gate for validation, even after other errors, so that all errors
+// are reported together.
 func (b *builder) policy(nets []gate.Net, o gate.PolicyOptions) {
 	p, err := gate.NewPolicy(nets, o)
 	var errs gate.ErrorList
@@ -110,9 +110,9 @@ func (b *builder) policy(nets []gate.Net, o gate.PolicyOptions) {
 	b.result.Policy = p
 }
 
-// active determines which nets are active at the start. "active" selects from the hand-written
-// nets; nets generated from rules are always active. A misspelt name must be an error, because an
-// inactive net gates nothing. Names are checked only if all nets are known.
+// active determines the nets that are active at the start. The key "active" selects some of the
+// hand-written nets; nets generated from rules are always active. A misspelt name must be an error,
+// because an inactive net gates nothing. Names are checked only if all nets are known.
 func (b *builder) active() {
 	if b.result.Policy == nil || len(b.errors()) > 0 || b.source.Active == nil {
 		return

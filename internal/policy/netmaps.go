@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// netMaps converts a hand-written net's own maps.
+// netMaps converts a hand-written net's own maps to the gate's form.
 type netMaps struct {
 	b *builder
 	n *config.Net
@@ -30,8 +30,8 @@ func (x netMaps) entries(m config.Map) []gate.Map {
 	return append(reads, list.Map(m.Writes, func(glob string) gate.Map { return x.touching(m, shell.Writes, glob) })...)
 }
 
-// touching returns a map that reads the field as a script and looks for files that match glob and
-// that the script accesses.
+// touching returns a map that reads the field as a script and matches if the script accesses a file
+// whose name matches glob.
 func (x netMaps) touching(m config.Map, access shell.Access, glob string) gate.Map {
 	out := gate.Map{Tool: m.Tool, Field: cmp.Or(m.Field, "field"), As: m.As, Rule: position(m.Position)}
 	number, err := x.reader().Files(access, glob)

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// nets converts the hand-written nets for the gate.
+// nets returns the hand-written nets in the gate's form.
 func (b *builder) nets() []gate.Net {
 	nets := make([]gate.Net, 0, len(b.source.Nets))
 	for i := range b.source.Nets {
@@ -56,7 +56,7 @@ func (b *builder) net(n *config.Net) gate.Net {
 // scopes maps keywords to scopes. The default is session scope. The map must not be modified.
 var scopes = map[string]gate.Scope{"principal": gate.ScopePrincipal, "global": gate.ScopeGlobal}
 
-// phases returns the allowlists of a net, in the order of the net's places.
+// phases returns the allowlists of a net, in the same order as the net's places.
 func phases(n *config.Net) []gate.Phase {
 	return list.Map(allowed(n), func(place string) gate.Phase {
 		return gate.Phase{Place: place, Tools: tools(n.Allow[place], gate.Glob)}

@@ -61,7 +61,7 @@ func (s *Source) scripts() shell.Options {
 // A Result is a policy, or the problems that prevent it from being built.
 type Result struct {
 	Policy   *gate.Policy // nil if Problems contains an error
-	Problems diag.List    // problems in rules, in the order of the rules, followed by problems in nets
+	Problems diag.List    // problems in rules, in the same order as the rules, followed by problems in nets
 	Nets     []Net        // nets of the policy, starting with those generated from rules
 	Claims   []Claim      // claims to prove, starting with those in rules
 	Active   []string     // nets that are active at the start, for gate.SessionOptions; nil means all

@@ -86,7 +86,7 @@ func AtStart(claims int) Effort {
 	return Effort{Time: startTime}
 }
 
-// An Analysis holds the findings about a policy before any tool is called.
+// An Analysis holds the findings from analyzing a policy before any tool is called.
 type Analysis struct {
 	report *verify.Report
 	names  []verify.Name // names listed by the nets, in their order, followed by the other known tools

@@ -16,7 +16,7 @@ func Assertion(c policy.Claim) verify.Assertion {
 	return verify.Each{Of: list.Map(c.Parts, assertion)}
 }
 
-// assertion converts a claim about a single name.
+// assertion returns the assertion for a claim about a single name.
 func assertion(c policy.Claim) verify.Assertion {
 	if key := c.Key; len(key) > 0 {
 		c.Key = nil
@@ -69,8 +69,9 @@ func period(c policy.Claim) verify.Period {
 	return verify.Period{Call: c.First, Successful: c.Successful, User: c.User || c.Over == rules.User, Window: c.Over.Window()}
 }
 
-// compared converts the fields of a key. It identifies an expression by its source text, so that
-// the verification can use the reader of an expression with the same text in a rule.
+// compared converts the fields of a claim's key to the form used by assertions. It identifies an
+// expression by its source text, so that the verification can use the reader of an expression with
+// the same text in a rule.
 func compared(key []rules.KeyField) []verify.Compared {
 	field := func(f rules.Field) gate.Field {
 		out := gate.Field{Result: f.Result, Source: f.String()}

@@ -258,7 +258,7 @@ func (r Report) proved() string {
 	return fmt.Sprintf(", %d of %s proved", len(proved), text.Count(len(r.Proofs), "claim"))
 }
 
-// cut reports whether a limit ended the search for an answer to some question.
+// cut reports whether a limit ended the search for an answer to any question.
 func (r Report) cut() bool {
 	return slices.ContainsFunc(r.Open, func(q openQuestion) bool { return q.Hint != "" }) ||
 		slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Hint != "" }) ||

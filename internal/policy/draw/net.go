@@ -147,8 +147,8 @@ func (n *Net) heading() string {
 	return n.Name + " (" + n.From + ")"
 }
 
-// A link is an arc in the drawing. A transition that takes tokens from a place and puts as many
-// back has a single link to it.
+// A link is an arc in the drawing. A transition that takes tokens from a place and puts the same
+// number back has a single link to that place.
 type link struct {
 	place, transition int
 	weight            int

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// OfPolicy builds the policy and converts its nets.
+// OfPolicy builds the policy of a source and returns its nets for drawing.
 func OfPolicy(source policy.Source) ([]Net, error) {
 	result, err := policy.Build(source)
 	if err != nil {
@@ -33,7 +33,7 @@ func OfPolicy(source policy.Source) ([]Net, error) {
 	return nets, nil
 }
 
-// OfNet converts a net of a policy.
+// OfNet returns a policy's net for drawing.
 func OfNet(info gate.NetInfo) Net {
 	n := Net{Name: info.Name, From: ruleLine(info.Rule)}
 	number := make(map[string]int)
@@ -93,7 +93,7 @@ func ruleLine(p gate.Position) string {
 	return p.String()
 }
 
-// OfFile converts a net from a file that is not a policy. Such a net gates nothing.
+// OfFile returns, for drawing, a net from a file that is not a policy. Such a net gates nothing.
 func OfFile(n *netfile.Net, from string) Net {
 	out := Net{Name: n.Name, From: from}
 	for i, place := range n.Places {

@@ -133,8 +133,8 @@ type route struct {
 	points []point // pairs of points; a curve joins the points of a pair, a straight line joins pairs
 }
 
-// routes returns the lines of all edges. At each side of a node, the ends of edges are spread out
-// in the order of their other ends.
+// routes returns the lines of all edges. At each side of a node, the ends of edges are spread out,
+// in the same order as the other ends of these edges.
 func (l *layout) routes() []route {
 	routes := make([]route, len(l.edges))
 	ends := make(map[[2]int][]int) // indexes of the edges at each side of each node: left (0) or right (1)

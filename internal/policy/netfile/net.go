@@ -23,7 +23,7 @@ import (
 type Net struct {
 	Name        string
 	Places      []string
-	Transitions []string // in the order of Petri.Transitions
+	Transitions []string // in the same order as Petri.Transitions
 	Petri       petri.Net
 	Initial     petri.Marking
 	Terminal    []int // indexes of the places where the net may stop

@@ -30,7 +30,8 @@ func Read(name string, src []byte) ([]*Net, error) {
 	return each(name, nets, fromConfig)
 }
 
-// each converts the nets of a file. It returns an error if the file contains no net.
+// each calls convert for each net of a file and returns the results. It returns an error if the
+// file contains no net.
 func each[T any](file string, nets []T, convert func(file string, n *T) (*Net, error)) ([]*Net, error) {
 	var out []*Net
 	for i := range nets {
@@ -53,7 +54,8 @@ func Foreign(src []byte) bool {
 	return bytes.HasPrefix(src, []byte("<")) || isPlain(src)
 }
 
-// fromConfig converts the structure of a net in a configuration, leaving out which tools it gates.
+// fromConfig returns the structure of a net in a configuration, without the tools that the net
+// gates.
 func fromConfig(file string, c *config.Net) (*Net, error) {
 	b := newBuilder(file, c.Name)
 	for _, place := range c.Places {

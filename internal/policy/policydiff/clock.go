@@ -77,8 +77,9 @@ func waits(policies [2]*gate.Policy) []time.Duration {
 	return list.Sorted(out)
 }
 
-// A tick is a transition fired by the clock. It holds, for each of the two policies, the name of
-// the call that stands for the transition. The name is empty if the policy does not have the net.
+// A tick is a transition fired by the clock. In each of the two policies, a call stands for the
+// transition; the tick holds the names of these calls. A name is empty if the policy does not have
+// the net.
 type tick [2]string
 
 // ticks returns the ticks of the two policies.

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A Comparison is the result of playing the same calls under two policies.
+// A Comparison is the result of comparing two policies by playing the same calls under both.
 type Comparison struct {
 	sides      [2]*Side // the old and the new policy
 	calls      []possible
@@ -24,7 +24,7 @@ type Comparison struct {
 	states     int
 	stop       func() bool
 	none       [2]bool // whether the new policy is proved not to be stricter (first) and not to be looser (second)
-	alike      int     // this many equal calls that only watch stand for any larger number
+	alike      int     // number of equal calls that only watch and that together stand for any larger number
 
 	Stricter, Looser *Witness
 	more             []*Witness // further differences, caused by other rules or tools
@@ -76,7 +76,8 @@ func (c *possible) on(side int) gate.Call {
 	return call
 }
 
-// A permission is the decision about a call, ordered from the most permissive to the strictest.
+// A permission is the decision on a call. Permissions are ordered from the most permissive to the
+// strictest.
 type permission uint8
 
 const (
@@ -84,7 +85,7 @@ const (
 	refusedCall permission = math.MaxUint8
 )
 
-// asked returns the permission of a call that this many people must approve.
+// asked returns the permission for a call that the given number of people must approve.
 func asked(persons int) permission { return permission(min(persons, math.MaxUint8-1)) }
 
 func (p permission) String() string {
@@ -106,8 +107,8 @@ const someTogether = "no arguments are known that match some of the maps togethe
 
 func (d *Comparison) partly(why string) { d.Complete, d.why = false, why }
 
-// direction returns the address of the witness for the difference between the two verdicts, or nil
-// if the verdicts are equal.
+// direction returns the address of the field Stricter or Looser, depending on how the second
+// verdict differs from the first. It returns nil if the verdicts are equal.
 func (d *Comparison) direction(verdicts [2]permission) **Witness {
 	switch {
 	case verdicts[1] > verdicts[0]:

@@ -158,9 +158,9 @@ func fingerprint(n gate.Net) string {
 	return p.Nets()[0].Fingerprint
 }
 
-// doubted returns the name of a field that only one of the two policies reads as a script. Under
-// this policy, such a field makes the call's other fields doubtful. No representative covers this
-// case.
+// doubted returns the reason why the comparison is incomplete if only one of the two policies reads
+// some field as a script, and "" otherwise. Under that policy, such a field makes the call's other
+// fields doubtful, and no representative covers this case.
 func doubted(from, to *Side, alone []gate.Map) string {
 	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {
 		return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.Reader != nil && m.Field != "" && wanted(m) })

@@ -70,8 +70,8 @@ func (s *Session) End(id string, e gate.End) bool {
 	return ok && s.Session.End(made.number, e)
 }
 
-// Return is like End, but first applies the policy's success conditions to the result, if there is
-// one. If the result is a JSON string, its value also serves as the text of the result.
+// Return is like End, but first applies the policy's success conditions to the result, if the call
+// has a result. If the result is a JSON string, its value also serves as the text of the result.
 func (s *Session) Return(id string, e gate.End) bool {
 	if made, ok := s.calls[id]; ok && e.Result != nil {
 		e.Text, _ = rawjson.String(e.Result)

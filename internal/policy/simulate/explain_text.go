@@ -50,8 +50,8 @@ func (e *Explanation) Text(k text.Ink) string {
 	return b.String()
 }
 
-// writeReading tells how unqualified names were resolved, or how to ask about an agent's built-in
-// tool of that name.
+// writeReading explains how unqualified names were resolved, or how to ask about an agent's
+// built-in tool of that name.
 func (e *Explanation) writeReading(b *strings.Builder) {
 	for _, c := range e.of.readAs {
 		fmt.Fprintf(b, "%s is read as %s.\n", c.Asked, c.Tool)

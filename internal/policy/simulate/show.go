@@ -116,7 +116,7 @@ func (m *Simulator) title(net string) string {
 	}
 	_, text, _ := strings.Cut(policy.QuotedRule(n.Rule, net), "  ")
 	if f, errs := rules.Parse("", []byte(text)); len(errs) == 0 && len(f.Statements) == 1 {
-		return fmt.Sprint(f.Statements[0]) // String omits comments
+		return fmt.Sprint(f.Statements[0]) // formatting the parsed statement drops its comments
 	}
 	return text
 }

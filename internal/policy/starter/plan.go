@@ -146,8 +146,8 @@ func mayExist(file string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// verify checks the plan just as "check --live" does. It returns the numbers of the lines that do
-// not pass.
+// verify checks the plan in the same way as "check --live". It returns the numbers of the lines
+// that do not pass.
 func (plan *Plan) verify(ctx context.Context, known check.ToolSet, deny bool, effort check.Effort) (wrong map[int]bool, err error) {
 	source := policy.Source{Rules: []config.RuleText{{File: plan.File, Text: plan.Rules}}, Mode: "shadow"}
 	if deny {

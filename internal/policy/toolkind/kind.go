@@ -65,7 +65,8 @@ var (
 	payNouns  = []string{"payment", "payout", "transfer", "refund", "charge", "purchase", "invoice"}
 )
 
-// secretNouns denote things that grant access. keyWords do so together with "key".
+// secretNouns denote things that grant access. keyWords denote such things only together with
+// "key".
 var (
 	secretNouns = []string{"secret", "secrets", "password", "passwords", "passwd", "credential", "credentials", "env", "environ", "dotenv", "printenv"}
 	keyWords    = []string{"api", "private", "access", "signing"}

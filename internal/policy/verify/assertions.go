@@ -107,8 +107,8 @@ type (
 		Approval
 	}
 
-	// Only claims that every admitted call certainly has one of the names in Tools. If Unapproved
-	// is set, calls that need such an approval may have other names.
+	// Only claims that every admitted call is certain to have one of the names in Tools. If
+	// Unapproved is set, calls that need such an approval may have other names.
 	Only struct {
 		Tools      []gate.Tool
 		Unapproved *Approval // if nil, all calls are restricted

@@ -261,7 +261,7 @@ func (t *remedySearch) withoutPlan(nets []int) Remedy {
 	return Remedy{None: true}
 }
 
-// try makes the calls of the plan, and then the wanted call, on a copy of the state. If the gate
+// try makes the calls of the plan, and then the refused call, on a copy of the state. If the gate
 // refuses any of them, try returns the refusal. The state after the plan is nil unless all calls of
 // the plan were admitted.
 func (t *remedySearch) try(plan []*callclass.Class) (Remedy, *gate.State, *gate.Refusal) {

@@ -45,8 +45,8 @@ func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class
 	return classes, gap
 }
 
-// Together returns sets of nets that a single unlisted call can affect together. Unlisted calls are
-// those of an open tool, and those of names that many patterns match.
+// Together returns sets of nets. A single unlisted call can affect all nets of a set together.
+// Unlisted calls are those of an open tool, and those of names that many patterns match.
 func (b *Enumerator) Together() [][]int {
 	return list.Map(b.deferred, func(d *deferred) []int { return d.nets })
 }

@@ -108,7 +108,8 @@ func (b *vocabulary) taken() map[string]bool {
 }
 
 // synthesizeBases adds tools that the patterns distinguish only by their actions. unnamed holds the
-// tools that no rule names. A tool that a rule names represents only itself.
+// tools that no rule names; they already represent the tools that the same patterns match. A tool
+// that a rule names represents only itself.
 func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bool) {
 	v.apart = func(at []uint64) string {
 		after := v.step(at, '.')
@@ -136,8 +137,8 @@ func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bo
 	return complete
 }
 
-// takenActions returns the taken names, and the actions of tool t that rules mention with another
-// name of t. Such an action has a meaning of its own.
+// takenActions returns a copy of taken that also contains the actions of tool t that rules mention
+// with another name of t. Such an action has a meaning of its own.
 func (b *vocabulary) takenActions(t string, also []gate.Name, taken map[string]bool) map[string]bool {
 	all := maps.Clone(taken)
 	for _, a := range also {

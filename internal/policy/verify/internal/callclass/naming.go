@@ -152,7 +152,7 @@ func (g *policyNaming) actions(f *form, tool naming.Label, ls []naming.Label) []
 	return ls
 }
 
-// mapped returns the names that the maps give, in the order of the maps.
+// mapped returns the names that the maps give to a call, in the same order as the maps.
 func mapped(maps []*mapping, f *form) []naming.Label {
 	var ls []naming.Label
 	for _, m := range maps {

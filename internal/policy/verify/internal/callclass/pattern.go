@@ -220,7 +220,7 @@ func impossible(ps []pattern, set, either uint64) bool {
 	return false
 }
 
-// includes reports whether every script that runs the command of narrow certainly runs a command
+// includes reports whether every script that runs the command of narrow is certain to run a command
 // that wide looks for.
 func includes(wide, narrow *pattern) bool {
 	return wide.script != nil && narrow.script != nil && wide.script[0] == narrow.script[0] &&

@@ -2,7 +2,7 @@ package explore
 
 import "slices"
 
-// repeatable returns how often the step from state a to state b can be repeated with the same
+// repeatable returns how many times the step from state a to state b can be repeated with the same
 // effect. The result may be lower than the actual number, but never higher.
 func (n *structure) repeatable(a, b *local) int {
 	if a.stuck || b.stuck || a.spoiled != b.spoiled || !slices.Equal(a.flights, b.flights) {

@@ -59,9 +59,9 @@ func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every 
 	})
 }
 
-// bounded reports whether place never holds more tokens than at the start. This is so if every
-// token that place gains comes from a second place that is empty at the start, and the total of
-// both places never grows.
+// bounded reports whether place never holds more tokens than at the start. This is the case if
+// every token that place gains comes from a second place that is empty at the start, and the total
+// of both places never grows.
 func (n *structure) bounded(place int) bool {
 	for q, name := range n.Info.Places {
 		adds := func(t petri.Transition) bool {

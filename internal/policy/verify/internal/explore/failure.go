@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// FailureLock looks for a call in flight whose failure or unknown outcome makes the goal
-// unreachable by successful calls, although the call's success would not. The counters of the space
+// FailureLock looks for a call in flight that can make the goal unreachable by successful calls: by
+// failing or by ending with an unknown outcome, but not by succeeding. The counters of the space
 // must not be reduced.
 func (s *Space) FailureLock(g *Goal) Answer {
 	found, open := s.failureLocks(g)
@@ -29,7 +29,7 @@ func (s *Space) FailureLock(g *Goal) Answer {
 				continue
 			}
 			if ms = s.failRest(ms, e); pending(ms) {
-				continue // the run does not determine the result of the call
+				continue // a call in flight after the run could still return the tracked value
 			}
 			if s.model.full != nil {
 				nets, _ := s.locking(ms, g.Matches)
@@ -49,8 +49,9 @@ func (s *Space) FailureLock(g *Goal) Answer {
 	return Answer{Why: WhyValues}
 }
 
-// failureLocks returns the failures and unknown outcomes that make the goal unreachable although
-// the success of the same call would not. open reports whether this is undecided for some outcome.
+// failureLocks returns the failures and unknown outcomes that make the goal unreachable although it
+// would remain reachable if the same call succeeded. open reports whether this is undecided for
+// some outcome.
 func (s *Space) failureLocks(g *Goal) (found []edge, open bool) {
 	sure, possible := s.Assured(g, s.surely), s.Escapes(g, func(int) bool { return true })
 	type ending struct {

@@ -75,8 +75,8 @@ func (sys *system) GatedGoal(net int, places []string) *Goal {
 	return g
 }
 
-// marked returns the set of those places that hold a token. A token in flight counts for the place
-// that it was taken from.
+// marked returns the set of those places that hold a token. A token in flight counts as being in
+// the place that it was taken from.
 func (n *Net) marked(state int, places []int) (set uint32) {
 	present := n.present(&n.locals.List[state])
 	for i, p := range places {

@@ -54,7 +54,7 @@ type local struct {
 
 // A holding is what a call in flight holds in a net.
 type holding struct {
-	flights []int // transitions in flight, in the order of their choice
+	flights []int // transitions in flight, in the order they were chosen
 	watches []int // indexes of the deferred observers that wait for the call to succeed
 	spoils  bool  // no watch can begin until the call ends
 }

@@ -187,7 +187,7 @@ func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 }
 
 // otherRefuser returns a net other than sole that also refuses the call or requires an approval at
-// least as strict as sole's, or -1 if no other net does so. If sole neither refuses the call nor
+// least as strict as sole's, or -1 if no such net exists. If sole neither refuses the call nor
 // requires approval, otherRefuser returns sole.
 func (r *run) otherRefuser(sole int, blocking []int, s *callclass.Class) int {
 	others := slices.DeleteFunc(slices.Clone(blocking), func(n int) bool { return n == sole })

@@ -141,14 +141,14 @@ func (n *structure) lists(meaning int) bool {
 }
 
 // holds reports whether any of the places is marked, so that its phase is active. A token in flight
-// counts for the place that it was taken from.
+// counts as being in the place that it was taken from.
 func (n *structure) holds(l *local, places []int) bool {
 	present := n.present(l)
 	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })
 }
 
-// void reports whether transition t would watch the call in vain, because a spoiling call is in
-// flight or the call itself spoils the watch.
+// void reports whether it is useless for transition t to watch the call, because a spoiling call is
+// in flight or the call itself spoils the watch.
 func (n *structure) void(l *local, e callclass.Meaning, t int) bool {
 	def := &n.Info.Transitions[t]
 	return def.Deferred && (l.spoiled || e.Spoils())
