@@ -27,7 +27,7 @@ type Listen struct {
 	MaxHeader        int           // maximum size of a request's headers in bytes; 0 means unset
 	MaxConnections   int           // maximum number of HTTP connections; 0 means unset
 	Timeouts         Timeouts
-	Hooks            bool `json:",omitempty"` // whether to accept calls of agents' built-in tools, which hooks report over HTTP
+	Hooks            bool `json:",omitempty"` // whether to accept calls to agents' built-in tools, as reported by hooks over HTTP
 
 	origin
 }

@@ -13,7 +13,7 @@ type Webhook struct {
 	URL       string   // URL for posting approval requests
 	Secret    string   // key that signs requests and answers
 	Listen    string   // address of the listener for answers
-	AnswerURL string   // base URL of the listener for the system and for people; empty means http:// followed by its address
+	AnswerURL string   // base URL where the system and people can reach the listener; empty means http:// followed by the listener's address
 	Arguments string   // how to post and show arguments: "masked", "full" or "none"
 	Mask      []string // for "masked", names of fields, or paths that begin with "$."
 

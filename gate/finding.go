@@ -18,7 +18,7 @@ type finding struct {
 	choices   []choice       // transitions chosen for the call's names; empty if the net blocks
 	special   *special       // nil if the finding has no special parts
 	label     int32          // index of the first blocked label
-	kind      VerdictKind    // verdict of the net; Abstain only if the call changes the net nevertheless
+	kind      VerdictKind    // verdict of the net; Abstain only if the call nevertheless changes the net
 	manual    bool           // whether a chosen transition requires approval
 	restarts  bool           // whether data is the initial state because the call ends a row
 	doubtful  bool           // whether the call is blocked because its name is weak

@@ -39,12 +39,12 @@ type net struct {
 	spoils          bool       // whether any transition spoils evidence
 	hasEvidence     bool       // whether any transition has Evidence
 	awaits          []string   // names of calls whose success the net awaits
-	spoiledEvidence []string   // like awaits, but set only if some transition spoils evidence
+	spoiledEvidence []string   // like awaits, but set only if any transition spoils evidence
 
 	budget *budget // nil unless the net is a limit from rules
 
 	keys    []int        // numbers of the net's distinct keys within the policy; empty if the net has no key
-	keyOf   []int        // for each transition, its index into keys; -1 means no key
+	keyOf   []int        // for each transition, the index of its key in keys, or -1 if it has no key
 	written keyvalue.Key // the key with the field names for display
 	results []int        // transitions whose key is in the result
 	mixed   bool         // whether any key that reads the result also reads the arguments

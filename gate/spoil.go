@@ -10,8 +10,8 @@ import (
 )
 
 // findSpoilers finds the transitions through which the call spoils the net's evidence, whatever the
-// marking is. Weak and free names count, and so does a call that the net blocks but that is made
-// nevertheless. If the net cannot name the call, all spoiling transitions count.
+// marking is. Weak and free names count, and so does a call that is made although the net blocks
+// it. If the net cannot name the call, all spoiling transitions count.
 func (f *finding) findSpoilers(call *Call) {
 	if f.broken {
 		f.makeSpecial().spoils = f.net.allSpoils(call.Tool)

@@ -21,7 +21,7 @@ type NetState struct {
 	Shadow   bool
 	Moved    bool      // whether the net has left its initial state or waits for a call
 	Static   bool      // whether the net cannot be switched at run time
-	Marking  Marking   // marking, including the tokens in flight, in the places they came from
+	Marking  Marking   // marking, with tokens in flight counted in the places they came from
 	Enforced Marking   // in shadow mode, the marking if the nets in shadow mode had blocked; otherwise nil
 	Next     time.Time // time of the next clock change, as of the last Tick; zero means never
 	Spent    string    // for a net with a sum, the spent amount, such as "120.50 of 1000 per day"; otherwise empty

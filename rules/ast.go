@@ -36,15 +36,16 @@ type Rule struct {
 	Because string // the author's reason, shown in refusals; may be empty
 }
 
-// Require is "require A, B before C, D": each call to C or D needs a success of A and a success of
-// B. With Or, as in "require A or B before C", a success of A or B is enough.
+// Require is "require A, B before C, D": each call to C or D requires a successful call to A and a
+// successful call to B. With Or, as in "require A or B before C", a successful call to A or B is
+// enough.
 type Require struct {
 	Rule
 	First  []Name
 	Or     bool
 	Before []Name
 	Once   bool       // whether one success is enough for all calls to Before, until a call to Since
-	Since  []Name     // calls that cancel the success of the required call
+	Since  []Name     // calls that make it necessary for the required call to succeed again
 	Key    []KeyField // if set, the rule applies separately to each value of these fields
 }
 
@@ -58,12 +59,12 @@ type Approve struct {
 	After, Until []Name // see [Block]
 }
 
-// Block is "block A" or "block B after A until C". The latter applies from a call to A until a
-// success of C.
+// Block is "block A" or "block B after A until C". The latter applies from a call to A until a call
+// to C succeeds.
 type Block struct {
 	Rule
 	Tools        []Name
-	After, Until []Name // the rule applies from a call to After until a success of Until; empty means from the start or to the end of the session
+	After, Until []Name // the rule applies from a call to After until a call to Until succeeds; empty means from the start or to the end of the session
 }
 
 // Limit is "limit A, B to N", over a span, for all names together. If Of is set, it limits the sum

@@ -43,7 +43,7 @@ func (r *report) warnField(f Field, code Code, hint, format string, args ...any)
 }
 
 // checkBudgets warns about a limit on each value without a limit on all values together, because a
-// caller could write the same value in several ways, each with a budget of its own. It ignores
+// caller could write the same value in several ways and get a separate budget for each. It ignores
 // fields given by an expression, which may normalize the value.
 func (c *compiler) checkBudgets(s *Limit) {
 	if len(s.Key) == 0 || slices.ContainsFunc(s.Key, func(k KeyField) bool { return k.Field.Expression }) {

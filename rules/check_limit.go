@@ -96,8 +96,8 @@ func (s *Limit) countText() string {
 	return text.Count(s.Count, "call")
 }
 
-// checkFailures warns if failed calls also refill a limit although another rule requires the
-// refilling call to succeed before the same limited calls.
+// checkFailures warns if a limit is refilled even by failed calls, although another rule requires
+// the refilling call to succeed before the same limited calls.
 func (c *compiler) checkFailures() {
 	type pair struct{ first, before string }
 	required := make(map[pair]*Require)
@@ -126,7 +126,7 @@ func (s *Limit) countsAll() bool {
 	return s.Per == nil && s.Of == nil && len(s.Key) == 0 && spans[s.Over].word != ""
 }
 
-// strongerRules holds the rules that can make a limit redundant, by name.
+// strongerRules holds, for each name, the rules that can make a limit redundant.
 type strongerRules struct {
 	blocks map[string]*Block
 	limits map[string][]*Limit // lowest limit for each span

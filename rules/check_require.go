@@ -51,8 +51,8 @@ func (c *compiler) checkPairs(s *Require, before Name) {
 	}
 }
 
-// warnLocked warns that a call can never pass, because every call that would unlock it must wait
-// itself.
+// warnLocked warns that a call can never pass, because every call that would unlock it must itself
+// wait.
 func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 	switch names := text.Join(nameTexts(own), "or"); {
 	case len(own) == 1 && own[0].same(before):

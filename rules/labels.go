@@ -10,7 +10,7 @@ import (
 // maps.
 type labels struct {
 	maps  map[string][]*Map // maps, by the name they give
-	weak  map[string]*Map   // by name, the first map that gives it without certainty
+	weak  map[string]*Map   // for each name, the first map that gives it without certainty
 	order map[*Map]int
 	words vocabulary
 }

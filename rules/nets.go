@@ -66,8 +66,8 @@ func (s *Require) pairs() int {
 	return len(s.First) * len(s.Before)
 }
 
-// requireNet returns the net for a single waiting call, which needs a success of any of the calls
-// in first.
+// requireNet returns the net for a single waiting call, which requires a successful call to any of
+// those in first.
 func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 	tool, spared := s.waitingCall(before)
 	observer, second, after := "do-"+joinNetForms(first, "or"), transitionName(before), ready

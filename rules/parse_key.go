@@ -5,12 +5,12 @@ import "strings"
 // A keyParser parses fields, both in keys and elsewhere.
 type keyParser struct{ *parser }
 
-// A side describes the calls in a key other than the restricted calls, that is, the calls that earn
-// a success or a refill.
+// A side describes the other calls of a rule with a key, besides the restricted calls: those that
+// earn a success or a refill.
 type side struct {
-	other  bool // whether the rule has calls that earn
-	first  bool // whether the field of the calls that earn is written first
-	result bool // whether a call must succeed to earn, and thus has a result
+	other  bool // whether the rule has such other calls
+	first  bool // whether the field of the other calls is written first
+	result bool // whether the other calls must succeed, and thus have a result
 }
 
 // key parses an optional key.

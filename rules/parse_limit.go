@@ -149,7 +149,8 @@ func (p ruleParser) span(l *Limit, t token) bool {
 	return false
 }
 
-// perUser parses a second "per" and its span, as in "per user per day", if they follow the first span.
+// perUser parses a second "per" and its span, as in "per user per day", if they follow the first
+// span.
 func (p ruleParser) perUser(l *Limit) {
 	at := p.line.peek()
 	if !p.optional("per") {

@@ -18,7 +18,7 @@ const (
 	Minute
 	Hour
 	Day
-	AtOnce // calls under way
+	AtOnce // calls in progress at the same time
 	InARow // equal calls in a row
 )
 

@@ -62,8 +62,8 @@ func (c *checker) key(t *Transition, size int) {
 	}
 }
 
-// results reports pairs of transitions that read the result of the same tool. For a value without a
-// state of its own, it would be unknown which of the two transitions was enabled first.
+// results reports an error for two transitions that read the result of the same tool, because for a
+// value without a state of its own, it would be unknown which of the two was enabled first.
 func (c *checker) results() {
 	reads := func(f Field) bool { return f.Result }
 	var before []*Transition

@@ -22,7 +22,7 @@ type NetData struct {
 	Watches []Flight
 	Meta    toolnet.Meta
 	Shadow  *ShadowData // set if the net is in shadow mode; the other fields are then the actual state
-	Spent   *Spent      // for a net with a sum; nil if nothing was spent
+	Spent   *Spent      // amount spent, for a net with a sum; nil if nothing was spent
 	Clock   *Clock      // nil if the net has no timed transitions or no time is known yet
 	Extras  *Extras     // state that only few nets have; nil if empty
 
