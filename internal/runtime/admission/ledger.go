@@ -127,7 +127,7 @@ type SessionInfo struct {
 	// nil.
 	About []byte
 
-	// Set only if several processes share the ledger.
+	// The fields below are set only if several processes share the ledger.
 	Open    int // number of open calls
 	Calls   []OpenCall
 	Used    time.Time // time of the last change or touch

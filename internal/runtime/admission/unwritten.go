@@ -26,7 +26,7 @@ const retryAfter = time.Second
 type Unwritten struct {
 	admission *Admission
 
-	count atomic.Int32 // len(ends)
+	count atomic.Int32 // length of ends
 	wake  chan struct{}
 
 	catchUpMu sync.Mutex // held while settlements are being retried

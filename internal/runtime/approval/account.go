@@ -86,7 +86,7 @@ func (m accounts) update(q *Request, change func(*account)) {
 	}
 }
 
-// room reports whether q's accounts can take n more bytes.
+// room reports whether q's accounts have room for n more bytes.
 func (q *Request) room(n int) bool {
 	return !slices.ContainsFunc(q.accounts[:], func(a *account) bool { return a.bytes+n > a.limit.bytes })
 }

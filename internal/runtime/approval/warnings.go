@@ -135,8 +135,8 @@ func (w *warner) addresses(b []byte) bool {
 	return true
 }
 
-// hasCode reports whether s could contain a Punycode host name. It saves running a slow regular
-// expression.
+// hasCode reports whether s could contain a Punycode host name. It is used to avoid running a slow
+// regular expression.
 func hasCode(s []byte) bool {
 	for from := 0; ; {
 		at := bytes.Index(s[from:], dashes)

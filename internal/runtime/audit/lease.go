@@ -24,7 +24,7 @@ type lease struct {
 	lines []byte // lines not yet moved to the log
 	from  Place  // end of the log when the lease started
 	timer *time.Timer
-	ended func()    // called by the timer
+	ended func()    // called by the timer at the end of the lease
 	never time.Time // no lease before this time: other processes have the log open, or the pending file is unavailable
 
 	since         time.Time // start of the current counting period

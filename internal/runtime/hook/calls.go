@@ -39,7 +39,7 @@ type calls struct {
 	open  []*call // keys are not unique if the agent assigns no IDs
 	ended bool
 
-	used time.Time // guarded by Gate.mu
+	used time.Time // time of the last use; guarded by Gate.mu
 	own  bool      // the proxy session serves no other agent session
 }
 

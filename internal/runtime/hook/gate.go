@@ -73,7 +73,7 @@ type Gate struct {
 
 // agentState records whether an agent has reported any event yet.
 type agentState struct {
-	sync.Once             // for the setup at the first event
+	sync.Once             // runs the setup at the first event
 	reported  atomic.Bool // an event has been reported
 }
 

@@ -18,7 +18,7 @@ const maxProxied = 1000
 type proxiedCall struct {
 	key     string // identifies the call as reported
 	tool    string // name of the tool as mapped by agentName
-	arrived bool   // the proxy has received a call of the tool since
+	arrived bool   // the proxy has since received a call of the tool
 }
 
 // proxiedCalls holds the calls that are left to the proxy. The zero value is ready to use.

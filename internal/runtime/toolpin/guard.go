@@ -22,8 +22,8 @@ type Guard struct {
 
 // rejection is the reason why new tools of a server have no pins.
 type rejection struct {
-	left   error // tools are too large or too many
-	failed error // the store could not be read or written, perhaps only for now
+	left   error // error for tools that are too large or too many
+	failed error // error if the store could not be read or written, perhaps only temporarily
 }
 
 // Register registers the tools listed by a server and accepts the new ones. It returns an error if

@@ -101,7 +101,7 @@ func chained(held map[pair]bool, best map[pair]*candidate, p pair) bool {
 	return false
 }
 
-// sequence returns the proposal for a pair that held.
+// sequence returns the proposal for p, a pair that held in all sessions.
 func (m *Miner) sequence(f *findings, p pair) Proposal {
 	v, c := m.survey, f.best[p]
 	s, b := v.pairs[p], v.tools[p.b]

@@ -52,7 +52,7 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 		return nil, fmt.Errorf("building the proposal: %w", err)
 	}
 	wrong = map[int]string{}
-	at := map[string]int{} // index of the proposal that each net was built from
+	at := map[string]int{} // maps each net to the index of the proposal that it was built from
 	for _, n := range result.Policy.Nets() {
 		at[n.Name] = n.Rule.Line - 1
 	}

@@ -123,7 +123,7 @@ func (r *Report) dropProved(ctx context.Context, source policy.Source) error {
 	return nil
 }
 
-// checkWith checks the policy extended by the rules in text.
+// checkWith checks the policy together with the additional rules in text.
 func checkWith(ctx context.Context, source policy.Source, text string) (check.Report, error) {
 	if source.Rules = slices.Clone(source.Rules); text != "" {
 		source.Rules = append(source.Rules, config.RuleText{File: suggestedFile, Text: text})

@@ -50,7 +50,7 @@ func (r *Report) drop(wrong map[int]string) {
 type Proposal struct {
 	Rule     string    `json:"rule"`     // the rule as a line of a rules file
 	Kind     string    `json:"kind"`     // "order", "value", "budget", "row" or "taint"
-	Evidence string    `json:"evidence"` // one sentence
+	Evidence string    `json:"evidence"` // why the log supports the rule, in one sentence
 	Sessions int       `json:"sessions"` // number of sessions with the restricted call
 	Calls    int       `json:"calls"`
 	Chance   float64   `json:"chance"` // probability of the observation if there were no rule, at least 1e-300; 1 for a limit with headroom, which is not statistical

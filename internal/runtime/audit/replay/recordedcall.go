@@ -19,8 +19,8 @@ type recordedCall struct {
 	values map[string]audit.Value // keyed by field name
 
 	maps    []gate.Map // the policy's maps; their indices serve as patterns
-	fields  []string   // field of each argument key, by index
-	sums    []string   // field of each sum, by index
+	fields  []string   // names of the fields read by argument keys, by number
+	sums    []string   // names of the fields that are summed, by number
 	results []string   // recorded result fields; the i-th one is at path "f" followed by i
 }
 

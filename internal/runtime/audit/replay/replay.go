@@ -40,7 +40,7 @@ type Replay struct {
 	current  *recordedCall
 	nets     []netInfo
 	prepared gate.Prepared
-	fallback bool // Options.Durable
+	fallback bool // value of Options.Durable
 
 	sessions       map[string]*session
 	parts          map[partKey]*part
@@ -49,7 +49,7 @@ type Replay struct {
 	writers        map[string]bool           // writers of the records read so far
 	policyRecorded map[string]bool           // processes whose policy has been recorded
 	cut            bool                      // the beginning of the log is missing
-	since          time.Time                 // Options.Whole
+	since          time.Time                 // value of Options.Whole
 	differs        func(*Divergence)         // may be nil
 
 	report       Report

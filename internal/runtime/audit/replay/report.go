@@ -32,7 +32,7 @@ type Divergence struct {
 	Recorded string    `json:"recorded"`
 	Replayed string    `json:"replayed"`
 	Reason   string    `json:"reason,omitempty"` // why the replay refuses the call
-	Wrong    bool      `json:"wrong"`            // counted in [Report.Wrong]
+	Wrong    bool      `json:"wrong"`            // the decision is counted in [Report.Wrong]
 	Was      string    `json:"-"`                // "refuse", "ask" or "allow"
 	Now      string    `json:"-"`
 }

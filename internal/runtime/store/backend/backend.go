@@ -113,8 +113,8 @@ type Op struct {
 	Session string  // the step's session, for the kill switch
 	Reserve bool    // the op admits a call: it is flushed to disk before the call is sent, and refused while the session is stopped
 	Lasts   bool    // the op changes state that outlives this process
-	Writes  []Write // all written or none
-	Events  []Event // added to this process's chain if the op is committed
+	Writes  []Write // parts to write; either all of them are written or none
+	Events  []Event // events to add to this process's chain if the op is committed
 	Uses    string  // ID of the approval that the op uses up; empty: none
 	Time    time.Time
 

@@ -24,7 +24,7 @@ import (
 // and from then on only its records.
 const (
 	logSuffix      = "-log"
-	endSuffix      = "-head"     // the last step known to be on disk; see durableEnd
+	endSuffix      = "-head"     // file that stores the last step known to be on disk; see durableEnd
 	nextSuffix     = "-log.new"  // the next segment until it is renamed to the log
 	segmentSuffix  = "-log-"     // followed by the segment's number in twenty digits
 	fullSuffix     = ".full"     // suffix of a segment that has all its lines

@@ -132,7 +132,7 @@ func (s *selection) collect(a *archive) error {
 	numbers, _, sealed, err := a.listSegments()
 	for _, after := range numbers {
 		if after >= header.segment || err != nil {
-			break // the current segment or a later one
+			break // this is the current segment, or a later one
 		}
 		g := segment{name: a.segmentName(after), index: index[after]}
 		if !sealed[after] {

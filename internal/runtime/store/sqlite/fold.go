@@ -27,7 +27,7 @@ func (c Clock) Newest() time.Time {
 
 // Change is a part's new content. If the version is 0, the part is removed.
 type Change struct {
-	backend.Part          // nil Data: the data is unchanged in the database
+	backend.Part          // if Data is nil, the data in the database is unchanged
 	Changes      [][]byte // changes to merge into the stored data
 	Cleared      bool     // remove the stored values before writing the values of the part
 }
@@ -94,7 +94,7 @@ func (f *Fold) write(l *link) error {
 	if err := f.approvalsAndStops(l); err != nil {
 		return err
 	}
-	for i := range f.Heads { // except for chains that have already been removed
+	for i := range f.Heads { // skip chains that have already been removed
 		r := &f.Heads[i]
 		if err := l.exec(`INSERT OR REPLACE INTO head (writer, seq, hash, time, session, object) SELECT ?, ?, ?, ?, ?, ?
 WHERE NOT EXISTS (SELECT 1 FROM removed WHERE writer = ? AND through >= ?)`,
