@@ -102,7 +102,7 @@ func readCopilot(e *Event, body []byte) {
 	}
 }
 
-// readCursor reads the events that Cursor sends for one kind of tool only.
+// readCursor reads the events that Cursor sends for a single kind of tool.
 func readCursor(e *Event, body []byte) {
 	switch e.Name {
 	case "beforeShellExecution", "afterShellExecution":

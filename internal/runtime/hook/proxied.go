@@ -59,8 +59,9 @@ func (l *proxiedCalls) drop(i int) (missing bool) {
 	return missing
 }
 
-// Arrived tells the gate that a call of a tool has arrived at the proxy. It accounts for the oldest
-// reported call of the tool that has not arrived yet. tool is the name used by the client.
+// Arrived tells the gate that a call of a tool has arrived at the proxy. The call is taken to be
+// the oldest reported call of the tool that has not arrived yet. tool is the name used by the
+// client.
 func (g *Gate) Arrived(tool string) {
 	l := &g.proxied
 	if l.waiting.Load() == 0 {

@@ -216,8 +216,8 @@ func (s *survey) overLimit(c *oldChain, begun, whole int) bool {
 	return c.from.Seq == 0 && begun >= maxPartial
 }
 
-// fillEvent adds the chains to the event. It reports whether the event removes more than removal
-// events, because otherwise removal events would follow one another forever.
+// fillEvent adds the chains to the event. It reports whether the event removes anything besides
+// removal events; otherwise removal events would follow one another forever.
 func (s *survey) fillEvent(e *audit.Removed) bool {
 	var begun, whole []*oldChain
 	for _, c := range s.order {

@@ -137,7 +137,7 @@ const (
 	Consumed = "consumed" // the approval was used up by an [Op]
 )
 
-// Approval is a stored approval request. Its version is compared and swapped on each change.
+// Approval is a stored approval request. Each change to it compares and swaps its version.
 type Approval struct {
 	ID      string
 	Key     string // key of the call; at most one live approval has a given key

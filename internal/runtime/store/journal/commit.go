@@ -128,7 +128,8 @@ func (b *Backend) lockProcess(ctx context.Context) error {
 	return err
 }
 
-// fetch reads from the checkpoint the versions and approvals that the ops need and the image lacks.
+// fetch reads the versions and approvals that the ops need and that the image lacks. It reads them
+// from the checkpoint.
 func (w *batch) fetch(ops []*backend.Op) error {
 	var parts []backend.PartID
 	var uses []string

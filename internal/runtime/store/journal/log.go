@@ -344,8 +344,8 @@ func (l *directory) remedy() string {
 	return fmt.Sprintf("restore the newer copy or, to continue from the checkpoint, end all petrigate processes that use it and remove %q and %q", l.name(), l.path+endSuffix)
 }
 
-// finishRotation renames the next segment if a process ended before it could do so, unless the
-// image has not reached the end of the earlier segments yet.
+// finishRotation renames the next segment if a process ended before it could do so. It does nothing
+// until the image has reached the end of the earlier segments.
 func (l *directory) finishRotation(at *position) error {
 	f, header, err := l.openSegment(l.path+nextSuffix, os.O_RDONLY)
 	if err != nil {

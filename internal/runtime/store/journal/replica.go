@@ -312,7 +312,7 @@ func (r *replica) openPosition() error {
 	return nil
 }
 
-// reopen switches to another file, such as a copy, that has taken over the log's name, if this file
+// reopen switches to another file, such as a copy, that has taken over the log's name, if that file
 // has all steps that the image has read. It reports whether it has switched.
 func (r *replica) reopen() bool {
 	f, header, err := r.log.openSegment(r.log.name(), os.O_RDWR)

@@ -46,7 +46,7 @@ func (c *Checkpoint) Close() error {
 	return nil
 }
 
-// write runs f in a transaction. If that fails, it puts the text doing before the error.
+// write runs f in a transaction. It puts the text doing in front of any error.
 func (c *Checkpoint) write(doing string, f func(*link) error) error {
 	if err := c.writer.transact(f); err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
