@@ -99,8 +99,8 @@ func approvalsWatch(s stdio) *cobra.Command {
 	return c
 }
 
-// unlessEnded returns err, or nil if ctx was canceled by a signal, which is how users leave the
-// command.
+// unlessEnded returns nil if ctx was canceled, because a signal is the usual way to end the
+// command. Otherwise, it returns err.
 func unlessEnded(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

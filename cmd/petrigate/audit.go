@@ -112,7 +112,8 @@ func (f *filterFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.until, "until", "", "records before this `time`")
 }
 
-// parse parses the flags that are stored as strings and sets the remaining fields of the filter.
+// parse converts the values of --since and --until to times, and sets the fields of the filter that
+// the other flags do not set directly.
 func (f *filterFlags) parse(c *cobra.Command, now time.Time) (err error) {
 	f.Decision, f.Only = c.Flags().Lookup("decision").Value.String(), c.Flags().Lookup("only").Value.String()
 	if f.Since, err = parseTime(f.since, now); err != nil {

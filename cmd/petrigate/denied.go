@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// denyTools is the name of a flag that scripts use to accept that built-in agent tools will be
+// denyTools is the name of the flag that confirms, in scripts, that built-in agent tools will be
 // refused.
 const denyTools = "deny-tools"
 
@@ -37,8 +37,8 @@ func acceptDenied(out io.Writer, c *config.Config, agents []string, accepted boo
 }
 
 // hookedAgents returns the agents whose built-in tools the configuration controls, as far as can be
-// determined on this machine. These are the agents that run petrigate as a hook for this user or,
-// without any, the agents that may connect over the network.
+// determined on this machine. These are the agents that run petrigate as a hook for this user. If
+// no agents do, hookedAgents returns the agents that may connect over the network.
 func hookedAgents(d *takeover.Driver, c *config.Config) []string {
 	if agents, _ := d.HookedAgents(); len(agents) > 0 {
 		return agents

@@ -63,7 +63,7 @@ func newDiff(s stdio) *cobra.Command {
 }
 
 // failOn returns an error if the policy has changed in the direction that --fail-on forbids, or if
-// this could not be determined.
+// the comparison could not determine whether it has.
 func failOn(d *policydiff.Comparison, direction string, allowUnknown bool) error {
 	looser, stricter := d.Looser != nil, d.Stricter != nil
 	found := map[string]bool{"looser": looser, "stricter": stricter, "different": looser || stricter}[direction]
@@ -78,7 +78,8 @@ func failOn(d *policydiff.Comparison, direction string, allowUnknown bool) error
 	return nil
 }
 
-// loadSide builds one of the two policies from a rules file or a configuration.
+// loadSide builds one of the two policies to compare, either from a rules file or from a
+// configuration.
 func loadSide(r configLoader, file string) (*policydiff.Side, error) {
 	r.path = file
 	f := policyFlags{configLoader: r}

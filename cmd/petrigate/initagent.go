@@ -59,8 +59,9 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pip
 	return err
 }
 
-// offerPipefail asks the user whether test commands should count even if their output is piped into
-// another command. If so, it changes the plan accordingly.
+// offerPipefail asks the user whether test commands should count as tests even if their output is
+// piped into another command. If so, it changes the plan so that the agent's scripts run with
+// pipefail.
 func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, yes bool, ask func(string) (bool, error)) (err error) {
 	switch {
 	case !plan.OffersPipefail():

@@ -73,8 +73,9 @@ func startBrowser(address string) error {
 	return started.Process.Release()
 }
 
-// pageTo writes a page that redirects to the address. It removes the pages written earlier, because
-// their login codes have been used or have expired.
+// pageTo writes a page that redirects to the given address, and returns the path of the page's
+// file. It removes the pages written earlier, because their login codes have been used or have
+// expired.
 func pageTo(address string) (file string, err error) {
 	dir := daemon.RuntimeDir()
 	old, _ := filepath.Glob(filepath.Join(dir, "open-*.html")) // cannot fail: the pattern is valid

@@ -23,7 +23,8 @@ import (
 
 var errNoProxy = errors.New("no running proxy was found; start one with petrigate serve, or start an MCP client that runs it")
 
-// running returns clients for those of the user's proxies that respond.
+// running returns a client for each of the user's proxies that responds. If there are none, it
+// returns errNoProxy.
 func running() ([]*control.Client, error) {
 	found, err := control.Find(daemon.RuntimeDir())
 	if err == nil && len(found) == 0 {
@@ -37,8 +38,9 @@ func proxyFlag(c *cobra.Command) *int {
 	return c.Flags().Int("proxy", 0, "only the proxy with this process `id` (see status)")
 }
 
-// selectProxy returns the proxy with the given process ID or, if pid is 0, the only proxy. In error
-// messages, what names the thing that the proxies have.
+// selectProxy returns the proxy with the given process ID or, if pid is 0, the only proxy. All
+// proxies in having satisfy some condition; what names it in error messages, as in "3 running
+// proxies have WHAT".
 func selectProxy(having []*control.Client, pid int, what string) (*control.Client, error) {
 	var choices []string
 	for _, client := range having {
@@ -136,8 +138,8 @@ func match[T any](all []T, id string, of func(T) (id, name string)) (hits []T) {
 	return hits
 }
 
-// only returns the only hit, or an error if there is not exactly one. The error message uses what
-// to name the kind of item, and trait to describe what the hits have in common.
+// only returns the element of hits if there is exactly one, and an error otherwise. The error
+// message uses what to name the kind of item, and trait to describe what the hits have in common.
 func only[T any](hits []T, what, trait string) (one T, err error) {
 	switch len(hits) {
 	case 0:

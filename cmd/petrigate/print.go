@@ -41,8 +41,9 @@ func printAnswer(w io.Writer, name string, v any) error {
 	return printJSON(w, json.RawMessage(fmt.Sprintf(`{"version":1,%q:%s}`, name, b.Bytes())))
 }
 
-// answering turns c into a command that calls ask and prints the answer: by calling show or, if
-// --json is set, as a JSON object that contains the answer under the given name.
+// answering turns c into a command that calls ask and prints the answer. The command prints the
+// answer by calling show or, if --json is set, as a JSON object that contains the answer under the
+// given name.
 func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (answer any, show func() error, err error)) *cobra.Command {
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	c.RunE = func(_ *cobra.Command, args []string) error {

@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// addArguments sorts a command's arguments into rules, nets and the configuration, as if they had
-// been passed with --rules, --net and --config. A directory stands for the configuration in it or,
-// if it has none, for its rules and nets.
+// addArguments treats each of a command's arguments as the value of --rules, --net or --config,
+// whichever fits the file. A directory stands for the configuration in it or, if it has none, for
+// its rules and nets.
 func (f *policyFlags) addArguments(c *cobra.Command, files []string) error {
 	for _, file := range files {
 		info, err := os.Stat(file)
@@ -97,8 +97,8 @@ var (
 	ofNet    = regexp.MustCompile(`(?m)^- |^\s*(- |\{)?\s*["']?(places|transitions|nets)["']?\s*:`)
 )
 
-// isNet reports whether a file contains nets. If the name does not tell, isNet looks at the keys in
-// the file. It ignores errors in the file, which the parser will report later.
+// isNet reports whether a file contains nets. If the file name does not settle the question, isNet
+// looks at the keys in the file. It ignores errors in the file, which the parser will report later.
 func isNet(file string) bool {
 	ext := filepath.Ext(file)
 	if ext == ".pnml" || filepath.Ext(strings.TrimSuffix(file, ext)) == ".net" {

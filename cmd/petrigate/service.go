@@ -21,7 +21,7 @@ import (
 )
 
 // serviceFlags determines whether petrigate connect --hooks creates a user service. If neither flag
-// is given, the user is asked, if there is a terminal.
+// is given, the command asks the user, provided that it runs at a terminal.
 type serviceFlags struct{ make, skip bool }
 
 func (f *serviceFlags) add(c *cobra.Command) {

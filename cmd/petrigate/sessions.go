@@ -62,8 +62,8 @@ func sessionsList(s stdio) *cobra.Command {
 	})
 }
 
-// uniqueSessions removes duplicate sessions, so that each session is on only one list. Proxies that
-// share a database list the same sessions.
+// uniqueSessions removes duplicate sessions, so that each session remains in only one of the lists.
+// Proxies that share a database list the same sessions.
 func uniqueSessions(lists []listing[operator.SessionInfo]) []listing[operator.SessionInfo] {
 	best := map[string]*operator.SessionInfo{}
 	for _, of := range lists {
@@ -207,7 +207,8 @@ func outcomeNote(session string, call operator.CallInfo) string {
 	return ""
 }
 
-// identifiedBy describes how the session was chosen, with its name if it has one.
+// identifiedBy describes how the client identified the session, and includes the session's name if
+// it has one.
 func identifiedBy(o operator.SessionInfo) string {
 	if o.Name == "" {
 		return o.By

@@ -75,8 +75,8 @@ func databaseFlag(c *cobra.Command) *string {
 	return c.Flags().String("config", "", "write to the database of this configuration `file`, whether or not a proxy runs")
 }
 
-// switchInDatabase stops or restarts calls by writing to the configuration's database, and prints
-// the result.
+// switchInDatabase stops calls or allows them again by writing to the configuration's database, and
+// prints the result.
 func switchInDatabase(s stdio, on bool, session string, pid int, file string, order func(p *proxy.Proxy, session string) (operator.Stopping, error)) error {
 	if pid != 0 {
 		return usage("--config applies to all proxies of the database, --proxy to one; they cannot be combined")
@@ -111,9 +111,10 @@ func resolveSession(p *proxy.Proxy, session string) string {
 	return session
 }
 
-// switchProxies stops or restarts calls and prints the results. It acts on the proxy that has the
-// session, on the proxy with the process ID pid or, if neither is given, on all running proxies. If
-// ask is not nil, switchProxies first calls it with these proxies to prompt for their PINs.
+// switchProxies makes proxies stop calls or allow them again, and prints the results. It acts on
+// the proxy that has the session, on the proxy with the process ID pid or, if neither is given, on
+// all running proxies. If ask is not nil, switchProxies first calls it with these proxies to prompt
+// for their PINs.
 func switchProxies(s stdio, on bool, session string, pid int, ask func([]*control.Client) error, order func(*control.Client, string) (operator.Stopping, error)) error {
 	clients, session, err := switchTargets(session, pid)
 	if errors.Is(err, errNoProxy) {
@@ -169,8 +170,8 @@ func callsOf(session string) string {
 	return "all calls"
 }
 
-// printSwitch prints the result of stopping or restarting calls on a proxy or, if pid is 0, in a
-// database.
+// printSwitch prints the result of stopping calls or allowing them again, either on the proxy with
+// the process ID pid or, if pid is 0, in a database.
 func printSwitch(w io.Writer, on bool, session string, pid int, done operator.Stopping) {
 	what, which, where := callsOf(session), fmt.Sprintf("proxy %d", pid), fmt.Sprintf("of proxy %d, until it ends", pid)
 	if pid == 0 {

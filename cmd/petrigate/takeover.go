@@ -32,7 +32,8 @@ func (f *deskFlags) add(c *cobra.Command) {
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "write without confirmation")
 }
 
-// desk returns a driver for this machine's clients, files and proxies.
+// desk returns a driver that is set up with the flags and can change the files of this machine's
+// clients.
 func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Driver, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {

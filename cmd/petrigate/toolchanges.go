@@ -85,8 +85,8 @@ func toolsAccept(s stdio) *cobra.Command {
 }
 
 // acceptAll accepts the changes at their proxies and returns those that were accepted. If a proxy
-// refuses a change, acceptAll sends that proxy no further requests, because each wrong PIN counts;
-// other proxies are not affected.
+// refuses a change, acceptAll sends that proxy no further requests, because each would count as
+// another attempt with a wrong PIN; other proxies are not affected.
 func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (accepted []owned[operator.ToolChange], err error) {
 	refused := map[string]bool{}
 	var failed []error

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// strictUsage makes incorrect use of c and its subcommands an error that explains the correct use
-// and leads to the exit code for usage errors.
+// strictUsage makes c and its subcommands return an error if they are used incorrectly. The error
+// explains the correct use and leads to the exit code for usage errors.
 func strictUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(wrongFlag)
 	if c.HasSubCommands() {

@@ -20,18 +20,18 @@ type Channel struct {
 	Name string
 
 	Usual   bool // whether the channel is open if the configuration names no channels
-	Client  bool // whether the client that makes the call displays the request, so that hooks cannot use this channel
+	Client  bool // whether the MCP client that makes the call displays the request; hooks have no such client and cannot use this channel
 	Console bool // whether the channel is a page in the console
-	Lists   bool // whether the channel lists all requests that it can answer, so that it needs no notifications
+	Lists   bool // whether the channel lists all requests that it can answer, so that nobody needs to be notified of each
 	AsksPIN bool // whether the channel can ask for the approval PIN
 	Vouches bool // whether another system signs the answers, so that no PIN is needed
 
-	// Command and Place describe how to answer requests on this machine. The text can end a
-	// sentence.
+	// Command and Place describe how to answer requests on this machine. Command followed by Place
+	// can end a sentence.
 	Command, Place string
 
-	// Elsewhere describes how to answer a request that only this channel displays if no command on
-	// this machine can answer it.
+	// Elsewhere describes how to answer a request that only this channel displays and that no
+	// command on this machine can answer.
 	Elsewhere string
 }
 

@@ -37,7 +37,7 @@ type ApprovalInfo struct {
 	Needs     int             `json:"needs,omitempty"`     // number of people who must approve; set only if greater than one
 	Approvals int             `json:"approvals,omitempty"` // number of people who have approved so far
 	Question  string          `json:"question,omitempty"`  // text shown to the person who answers; empty in a list
-	Shown     string          `json:"shown,omitempty"`     // digest of Question without the remaining time
+	Shown     string          `json:"shown,omitempty"`     // digest of Question, computed without the remaining time
 
 	Client     string          `json:"client,omitempty"`   // client name and version, as reported by the client
 	Via        string          `json:"via,omitempty"`      // the only channel that the rule allows; if empty, any configured channel
@@ -145,7 +145,7 @@ type Answer struct {
 	Person  string // the person, as authenticated by the channel; the caller must have verified this
 	Actor   string // person's name, as shown in records
 	Reason  string
-	Shown   string // [ApprovalInfo.Shown] of the text that the person has read; empty if unknown
+	Shown   string // value of [ApprovalInfo.Shown] for the text that the person has read; empty if unknown
 	Grant   *Grant // grant to create along with the approval, or nil
 	PIN     string // PIN as typed by the person, if the approval requires one
 }

@@ -63,14 +63,14 @@ type WebhookInfo struct {
 	Answers string     `json:"answers"`         // URL that answers must be sent to
 	Open    int        `json:"open"`            // number of pending requests that are being posted
 	Error   string     `json:"error,omitempty"` // why the last post failed; empty if it succeeded
-	Since   *time.Time `json:"since,omitempty"` // when posts began to fail; set only if Error is
+	Since   *time.Time `json:"since,omitempty"` // when posts began to fail; nil if the last one succeeded
 }
 
 // An AuditInfo describes the audit file.
 type AuditInfo struct {
 	File    string     `json:"file"`
 	Records uint64     `json:"records"`           // sequence number of the last record, counting those in rotated files
-	Error   string     `json:"error,omitempty"`   // why records cannot be written, so that calls are refused; empty if they can
+	Error   string     `json:"error,omitempty"`   // why records cannot be written, which makes the proxy refuse calls; empty if they can be written
 	Aside   int        `json:"aside"`             // number of rotated files
 	Rotated *time.Time `json:"rotated,omitempty"` // time of the last rotation
 }
@@ -82,7 +82,7 @@ type StateInfo struct {
 	Since   time.Time     `json:"since,omitzero"`  // when the database was opened
 	Process string        `json:"process,omitempty"`
 	Records uint64        `json:"records,omitempty"` // number of records in the database, written by all processes
-	Error   string        `json:"error,omitempty"`   // why calls cannot be decided at the moment; empty if they can
+	Error   string        `json:"error,omitempty"`   // why calls cannot be decided at the moment; empty if they can be decided
 	Unknown []UnknownCall `json:"unknown"`           // calls whose outcome an operator must settle, or that the store has not accepted yet
 }
 

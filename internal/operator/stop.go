@@ -17,7 +17,7 @@ type Stopping struct {
 	Shared  bool       `json:"shared"`  // whether the change affects all processes that share the database, and not only this one
 	Left    []StopInfo `json:"left"`    // stops that are now in force
 
-	// Alone is empty if the change was written to the database. Otherwise, it explains that only
-	// this process is affected, and what this means.
+	// Alone is empty if the change was written to the database. Otherwise, it explains why only
+	// this process is affected, and what follows from that.
 	Alone string `json:"alone,omitempty"`
 }

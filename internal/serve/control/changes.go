@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// maxWait limits how long the server keeps a request for changes open. It is shorter than the
-// client's timeout.
+// maxWait limits how long the server waits for a change before it responds to a request. It is
+// shorter than the client's timeout.
 const maxWait = 25 * time.Second
 
 // Changes is a snapshot of a proxy's approvals.
@@ -23,8 +23,9 @@ type Changes struct {
 
 var errEnds = errors.New("the proxy ends")
 
-// awaitChange waits until the version of the approvals differs from after. The expiration of an
-// approval causes no notification, so awaitChange also wakes up when the next approval expires.
+// awaitChange returns the approvals once their version differs from after, or when a time limit is
+// reached. The expiration of an approval causes no notification, so awaitChange also wakes up when
+// the next approval expires.
 func awaitChange(ctx context.Context, o operator.Proxy, ends <-chan struct{}, after string) (Changes, error) {
 	limit := time.After(maxWait)
 	for {

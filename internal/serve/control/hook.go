@@ -16,8 +16,8 @@ type HookGate interface {
 	Hook(ctx context.Context, e hook.Request) (hook.Reply, error)
 }
 
-// maxHook is the maximum size of a request body in bytes. It is larger than the longest event,
-// because the gate itself refuses longer ones.
+// maxHook is the maximum size of a request body in bytes. It exceeds the gate's own limit on
+// events, so that the gate can refuse an event that is too long.
 const maxHook = 9 << 20
 
 // principal is the principal recorded for calls that are reported through the socket. Clients over

@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// openAudit opens the audit log. It logs an error if records are missing from the log.
+// openAudit opens the audit log. If records are missing from the end of the log, openAudit reports
+// this as an error in the daemon's own log.
 func (d *Daemon) openAudit() (*audit.Log, error) {
 	c := d.config.Audit
 	log, err := audit.Open(c.File, audit.Rotation{Size: c.Rotate.Size, Keep: c.Rotate.Keep, Failed: func(err error) {

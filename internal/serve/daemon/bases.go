@@ -22,8 +22,9 @@ func versionsFile(c *config.Config) (string, error) {
 	return basefile.VersionsPath(dir), err
 }
 
-// Followed returns an error if a signed base is older than the version last in force, or has the
-// same version but different content. It writes nothing to disk. The error is a [config.ErrorList].
+// Followed checks that each signed base follows the version last in force. It returns a
+// [config.ErrorList] if a base is older than that version, or has the same version but different
+// content. It writes nothing to disk.
 func Followed(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {

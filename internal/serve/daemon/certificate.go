@@ -63,7 +63,7 @@ type certificate struct {
 	pair *tls.Certificate
 }
 
-// stamps identifies the state of the two files.
+// stamps identifies the state of the certificate file and the key file.
 type stamps [2]struct {
 	modified time.Time
 	size     int64

@@ -7,7 +7,7 @@ import "github.com/petrigate/petrigate/internal/operator"
 type channel interface {
 	// asked announces an approval request. It must not block.
 	asked(operator.ApprovalInfo)
-	// start starts accepting answers. The caller must call stop.
+	// start begins to accept answers. The caller must call the returned function stop.
 	start() (stop func(), err error)
 	// describe adds the channel's state to the status.
 	describe(*operator.Status)

@@ -10,9 +10,9 @@ import (
 // RuntimeDir returns the directory for control sockets.
 func RuntimeDir() string { return runtimeDir("/run/user") }
 
-// runtimeDir implements RuntimeDir. If no environment variable names the user's runtime directory,
-// it looks for that directory below users. Some clients start their servers without these
-// variables, but the commands that look for the sockets usually have them.
+// runtimeDir implements RuntimeDir. If the environment variables that could name the user's runtime
+// directory are not set, it looks for that directory below users. Some clients start their servers
+// without these variables, although the commands that must find the sockets usually have them.
 func runtimeDir(users string) string {
 	if dir := os.Getenv("PETRIGATE_RUNTIME_DIR"); dir != "" {
 		return dir

@@ -15,8 +15,8 @@ type guide struct {
 	finder   atomic.Pointer[remedyFinder]     // finder for the most recently used policy; nil at first
 }
 
-// way describes how to get c allowed. It includes the shortest sequence of calls that would do so,
-// if one is known.
+// way describes what must happen before c would be allowed. It includes the shortest sequence of
+// calls that would achieve this, if one is known.
 func (g *guide) way(s *gate.State, c gate.Call, r *gate.Refusal) console.WayOut {
 	f := g.finder.Load()
 	if f == nil || f.policy != s.Policy() {

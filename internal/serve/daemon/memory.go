@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	startDelay = 3 * time.Second  // servers have usually listed their tools by then
+	startDelay = 3 * time.Second  // delay after startup, when servers have usually listed their tools
 	idleDelay  = 10 * time.Second // time without garbage collection before memory is released
 
 	maxPercent    = 400      // GC percentage for a small live heap (the maximum)
@@ -34,7 +34,7 @@ func TuneMemory() {
 }
 
 // A tuner adjusts the garbage collector after each collection. With a fixed percentage, large calls
-// that wait for approval would occupy five times their size in memory.
+// waiting for approval would occupy five times their own size in memory.
 type tuner struct {
 	set   func(percent int) // sets the GC percentage; nil if GOGC determines it
 	free  func()            // runs a collection and releases unused memory
@@ -46,14 +46,13 @@ type tuner struct {
 	ended              atomic.Bool
 }
 
-// watch arranges for the method collected to run after each garbage collection. It must be called
-// only once.
+// watch arranges for t.collected to run after each garbage collection. It must be called only once.
 func (t *tuner) watch() {
 	t.idle = time.AfterFunc(t.quiet, t.giveBack)
 	t.awaitCollection()
 }
 
-// awaitCollection arranges for the method collected to run after the next garbage collection.
+// awaitCollection arranges for t.collected to run after the next garbage collection.
 func (t *tuner) awaitCollection() {
 	type mark struct{ _ *byte } // contains a pointer, so that the tiny allocator does not combine the value with others
 	runtime.AddCleanup(new(mark), (*tuner).collected, t)

@@ -46,8 +46,8 @@ func effort(claims int) check.Effort {
 }
 
 // Runnable checks whether this machine can use the commands and TLS files named in the
-// configuration. It returns warnings, or an error of type [diag.List] that lists everything
-// unusable.
+// configuration. It returns warnings, or an error of type [diag.List] that lists everything that
+// cannot be used.
 func Runnable(c *config.Config) (diag.List, error) {
 	found := slices.Concat(check.MissingCommands(c, diag.Error), TLSProblems(c, diag.Error))
 	if errs := found.Of(diag.Error); len(errs) > 0 {

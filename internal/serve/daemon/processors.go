@@ -32,7 +32,8 @@ type processors struct {
 const minAlone = 32
 
 // newProcessors returns nil if GOMAXPROCS is set, or if limiting the number of processors would not
-// help. Calls over stdio on both sides are faster with two processors.
+// help. It does not help, for example, if neither clients nor servers use HTTP: calls over stdio
+// are faster with two processors.
 func newProcessors(c *config.Config) *processors {
 	if os.Getenv("GOMAXPROCS") != "" || runtime.GOMAXPROCS(0) != 2 || !overHTTP(c) {
 		return nil

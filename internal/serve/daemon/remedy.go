@@ -90,8 +90,8 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 }
 
 // findAny looks for a remedy among the server tools, and then among agents' built-in tools. The
-// result known is false if only built-in tools could help, and only those of agents that have not
-// reported any calls.
+// result known is false if a remedy may exist, but only among the built-in tools of agents that
+// have not reported any calls.
 func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy, known bool) {
 	tools := f.tools()
 	names := tools.Names()

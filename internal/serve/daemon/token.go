@@ -18,8 +18,8 @@ import (
 // minTokenLength is the minimum length of a token. Shorter tokens could be guessed.
 const minTokenLength = 16
 
-// loadTokens reads the listener's bearer tokens. On the first start, it creates a token and calls
-// made with it. It returns an error if others can read the token file.
+// loadTokens reads the listener's bearer tokens. On the first start, it creates a token and passes
+// it to made. It returns an error if others can read the token file.
 func loadTokens(l config.Listen, made func(token, path string)) (tokens, error) {
 	path, err := tokenPath(l)
 	if err != nil {

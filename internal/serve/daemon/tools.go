@@ -57,8 +57,8 @@ type Unanswered struct {
 }
 
 // ListTools starts the configured servers, lists their tools, and stops the servers. It needs no
-// policy and records nothing. At the given interval, it calls waiting with the names of the servers
-// that have not answered yet.
+// policy and records nothing. At the given interval, it passes the names of the servers that have
+// not answered yet to the function waiting.
 func ListTools(ctx context.Context, c *config.Config, every time.Duration, waiting func(servers []string)) (*Listing, error) {
 	quiet := *c
 	quiet.Audit.File, quiet.State = "", config.State{}

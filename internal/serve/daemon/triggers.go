@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// reloadTriggers triggers the reloads that are not requested by an operator.
+// A reloadTriggers value triggers reloads for any reason other than an operator's request.
 type reloadTriggers struct {
 	reloads *reloads
 	reload  func(context.Context, control.Reload) control.Reloaded // see [Daemon.Reload]

@@ -138,7 +138,7 @@ func (s *formatter) findShown(id string) *shownApproval {
 	return list.Find(s.approvals, func(q shownApproval) bool { return q.id == id })
 }
 
-// entry prints an audit record if people want to see it.
+// entry prints an audit record, unless its kind is of no interest to people.
 func (s *formatter) entry(e *trail.Entry) {
 	l := line{at: e.Time}
 	switch e.Event {

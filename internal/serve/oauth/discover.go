@@ -136,8 +136,8 @@ func chooseIssuer(s Server, r *oauthex.ProtectedResourceMetadata) (string, error
 	return s.Issuer, nil
 }
 
-// checkMetadata checks an authorization server's metadata for requirements that the library
-// ignores.
+// checkMetadata checks that an authorization server's metadata meets requirements that the library
+// does not check.
 func checkMetadata(m *oauthex.AuthServerMeta, issuer string, s Server) error {
 	code := s.Grant != ClientCredentials
 	switch {

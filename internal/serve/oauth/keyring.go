@@ -22,8 +22,8 @@ var (
 	errSlowKeyring = errors.New("the keyring does not respond; it could be locked")
 )
 
-// keyringAvailable reports whether the system can have a keyring. A keyring on D-Bus requires a
-// session bus, and the keyring library would start one.
+// keyringAvailable reports whether the system can have a keyring. On systems that use D-Bus, it
+// requires a running session bus, because the keyring library would otherwise start one.
 func keyringAvailable() bool {
 	switch runtime.GOOS {
 	case "darwin", "windows":

@@ -17,7 +17,7 @@ type countedBackend struct {
 	metrics *Metrics
 }
 
-// Commit commits ops and counts the commit. The measured time includes the flush.
+// Commit commits ops, counts the commit, and records how long it took, including the flush.
 func (b *countedBackend) Commit(ctx context.Context, ops []*backend.Op) error {
 	begun := time.Now()
 	err := b.Backend.Commit(ctx, ops)

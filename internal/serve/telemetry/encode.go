@@ -32,10 +32,10 @@ func encode(spans []sdk.ReadOnlySpan) *otlp.TracesData {
 	}}}
 }
 
-// Span flags beyond those of the span context.
+// Bits that OTLP adds to the trace flags of a span.
 const (
-	flagHasRemote = 0x100 // flagIsRemote is valid
-	flagIsRemote  = 0x200 // the parent span is in another process
+	flagHasRemote = 0x100 // flagIsRemote is meaningful, whether or not it is set
+	flagIsRemote  = 0x200 // the parent span was created by another process
 )
 
 func encodeSpan(s sdk.ReadOnlySpan) *otlp.Span {

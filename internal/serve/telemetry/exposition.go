@@ -183,7 +183,7 @@ func (p *page) labels(pairs ...string) {
 	}
 }
 
-// sorted returns the label sets in the table, sorted by order.
+// sorted returns the label sets in the table, sorted with the comparison function order.
 func (t *table[K, V]) sorted(order func(a, b K) int) []K {
 	all := t.all.Load()
 	if all == nil {

@@ -74,8 +74,8 @@ func (t *Target) client() *http.Client {
 	}
 }
 
-// An environment reads OTEL_EXPORTER_OTLP_* variables. Variables for traces only take precedence
-// over those for all signals.
+// An environment reads OTEL_EXPORTER_OTLP_* variables. Variables that apply only to traces take
+// precedence over those that apply to all signals.
 type environment func(string) string
 
 func (e environment) get(name string) string {

@@ -66,7 +66,7 @@ func (t *Tracer) Close() {
 	t.exporter.abort()
 }
 
-// spanKinds maps phases to span kinds. Phases that are missing here have internal spans.
+// spanKinds maps phases to span kinds. Spans for all other phases are internal.
 var spanKinds = map[admission.Phase]trace.SpanKind{
 	admission.PhaseCall:    trace.SpanKindServer,
 	admission.PhaseForward: trace.SpanKindClient,

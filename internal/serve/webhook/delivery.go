@@ -43,7 +43,7 @@ func (h *Hook) Asked(a operator.ApprovalInfo) {
 }
 
 // follow posts the event that an approval was requested. Once the approval has ended, it posts that
-// too, unless the system cannot know about the approval.
+// too, unless it has never tried to tell the system about the approval.
 func (h *Hook) follow(q *trackedApproval) {
 	defer h.work.Done()
 	defer h.tracker.remove(q)
