@@ -65,7 +65,7 @@ func (r *report) inNet(n *config.Net, p diag.Problem) {
 	r.add(p)
 }
 
-// at returns the first known position in places.
+// The result of at is the first known position in places.
 func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
 
 // places returns a function that maps a name in the list with the given key to its position. If

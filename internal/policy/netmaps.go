@@ -101,7 +101,7 @@ func written(words []string) string {
 	return strings.Join(all, " ")
 }
 
-// when makes the map evaluate an expression about the call.
+// when configures the map to evaluate an expression about the call.
 func (x netMaps) when(m config.Map, out *gate.Map) {
 	number, err := x.b.expressions().Expr(m.When.Text)
 	if err != nil {

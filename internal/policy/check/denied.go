@@ -76,7 +76,7 @@ func refusedByDefault(p *gate.Policy, state *gate.State, agent string) []string 
 	})
 }
 
-// some returns the first few of the names.
+// The result of some is the first few of the names.
 func some(names []string) []string {
 	const most = 4
 	if len(names) <= most {

@@ -111,8 +111,8 @@ func (v *Analysis) uncallableUnexpectedly(n verify.Name) bool {
 	return n.Callable == verify.Impossible && !v.nets.blocked(n) && (len(n.Because) > 0 || !slices.Contains(v.unlisted, n.Tool.Name))
 }
 
-// forbids returns the position of the first net that both lists and forbids the name. If no net
-// does both, it returns the position of the first net that helps to forbid the name.
+// forbids returns the position of a net that forbids the name: the first one that also lists the
+// name or, if no such net exists, the first one that helps to forbid it.
 func (ns netInfos) forbids(n verify.Name) diag.Position {
 	for _, net := range n.Because {
 		if ns[net.Name].Cause != gate.CauseBlock && slices.Contains(listed(ns[net.Name]), ruleName(n.Tool)) {
@@ -213,8 +213,8 @@ func (v *Analysis) narrowedByConfig(r verify.Redundant) bool {
 	return ofBase(r.Net) && slices.ContainsFunc(r.Because, func(n verify.Net) bool { return !ofBase(n) })
 }
 
-// before returns a phrase that names the nets that already decide the calls of a redundant net, and
-// their effect.
+// The result of before is a phrase that names the nets that already decide the calls of a redundant
+// net, and their effect.
 func (ns netInfos) before(nets []verify.Net) string {
 	asking := list.Filter(nets, func(n verify.Net) bool {
 		return slices.ContainsFunc(ns[n.Name].Transitions, func(t gate.Transition) bool { return t.Manual })

@@ -2,7 +2,7 @@
 // other programs, and as SVG with a layout of its own.
 //
 // A picture shows what a net gates. A box is a transition, with the tools it gates; small print
-// tells whether it requires approval, whether it waits for the call's success, and so on.
+// shows whether it requires approval, whether it waits for the call to succeed, and so on.
 //
 // [OfPolicy], [OfNet] and [OfFile] convert nets to a [Net]. [Mermaid], [DOT] and [SVG] write
 // several nets; [LiveSVG] writes a single net with its current marking. Layers are computed with

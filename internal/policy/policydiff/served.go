@@ -13,8 +13,8 @@ import (
 // tooManyNames is the reason given for an incomplete alphabet.
 const tooManyNames = "the patterns match names in too many ways"
 
-// served adds servers' tools: with a configuration, the tools of the configured servers, and
-// otherwise the tools of all servers that the names suggest.
+// served adds the tools of servers. If the policy has a configuration, these are the configured
+// servers; otherwise, they are all servers that the names suggest.
 func (a *alphabet) served(sides [2]*Side) {
 	known := false
 	for _, s := range sides {
@@ -88,8 +88,8 @@ func (a *alphabet) tool(owners toolname.Owners, o toolname.Owner, bare string) {
 	}
 }
 
-// supposed adds the tools of servers whose existence is only suggested by the names. For example,
-// "sh.bash" and "sh_bash" are names of the tool "bash" if there is a server "sh".
+// supposed adds tools of servers that might exist, judging by the names. For example, "sh.bash" and
+// "sh_bash" are names of the tool "bash" if there is a server "sh".
 func (a *alphabet) supposed() {
 	owners := a.heads(append(a.bases(), instances(a.patterns)...))
 	bares := list.FlatMap(owners, func(o string) []string { return a.bares(toolname.Owner{Upstream: o, Prefix: o + "_"}) })
@@ -123,8 +123,8 @@ func (a *alphabet) heads(names []string) []string {
 	return list.Sorted(all)
 }
 
-// before returns those owners that, followed by rest, form a name that the policies mention. It
-// also returns unnamed, which stands for all other servers.
+// The result of before consists of those owners that, followed by rest, form a name that the
+// policies mention, and of unnamed, which stands for all other servers.
 func (a *alphabet) before(owners []string, rest string) []string {
 	all := []string{unnamed}
 	for _, o := range owners {

@@ -98,7 +98,7 @@ func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	}
 }
 
-// waiting writes out the tokens that the call needs but a hand-written net lacks.
+// The text written by waiting lists the tokens that the call needs but a hand-written net lacks.
 func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	net := e.of.net(block.Net)
 	if net.Labels != nil || e.refusal.Kind != gate.KindBlocked {

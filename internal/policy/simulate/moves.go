@@ -116,7 +116,7 @@ func (m *Simulator) undo() error {
 	return nil
 }
 
-// do makes a move and prints its effect.
+// The method do makes a move and prints its effect.
 func (m *Simulator) do(mv move) {
 	before := m.of.session.Nets()
 	m.apply(mv)

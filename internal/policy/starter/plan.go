@@ -39,8 +39,8 @@ type Plan struct {
 	Config        string // path of the configuration; only missing keys are added to it
 	Before, After []byte // content of the configuration before and after the change
 
-	// There is the path of the rules file or configuration that contains an existing policy. If it
-	// is not empty, nothing is written.
+	// There names the file that contains an existing policy: the rules file or the configuration.
+	// If There is not empty, nothing is written.
 	There string
 
 	// Client reports whether the configuration file probably belongs to a client, since it is a
@@ -235,7 +235,7 @@ func (plan *Plan) Write() error {
 	return nil
 }
 
-// missing returns the keys that activate the rules in shadow mode, except those that the
+// The result of missing is the keys that activate the rules in shadow mode, except those that the
 // configuration already has.
 func missing(c *config.Config) []key {
 	all := []key{

@@ -256,7 +256,7 @@ func groups(names []string) (all []string) {
 	return append(all, odd...)
 }
 
-// each returns one line for each list of names, with the list in place of %s in form.
+// The result of each is one line for each list of names. In the line, the list replaces %s in form.
 func each(form string, names []string) (lines []line) {
 	before, after, _ := strings.Cut(form, "%s")
 	for _, group := range groups(names) {

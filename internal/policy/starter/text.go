@@ -43,7 +43,7 @@ func (p *proposal) head() []string {
 	return head
 }
 
-// about lists the servers and the number of tools of each.
+// The text returned by about lists the servers and the number of tools of each.
 func (p *proposal) about() string {
 	var all []string
 	for _, s := range p.servers {

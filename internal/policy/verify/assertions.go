@@ -7,7 +7,7 @@ import (
 )
 
 type (
-	// Never claims that no call of Tool is admitted.
+	// A Never is the claim that no call of Tool is admitted.
 	Never struct{ Tool gate.Tool }
 
 	// NeverBefore claims that no call of Tool is admitted unless a call of First has succeeded
@@ -76,7 +76,7 @@ type (
 // separately, and calls with other values do not count.
 type NoFailureLocks struct{ Tool gate.Tool }
 
-// Each claims that all assertions in Of hold.
+// An Each is the claim that all assertions in Of hold.
 type Each struct{ Of []Assertion }
 
 // NeverAfter claims that once a call of After has been admitted, whatever its outcome, no call of
@@ -107,8 +107,8 @@ type (
 		Approval
 	}
 
-	// Only claims that every admitted call is certain to have one of the names in Tools. If
-	// Unapproved is set, calls that need such an approval may have other names.
+	// An Only is the claim that every admitted call is certain to have one of the names in Tools.
+	// If Unapproved is set, calls that need such an approval may have other names.
 	Only struct {
 		Tools      []gate.Tool
 		Unapproved *Approval // if nil, all calls are restricted

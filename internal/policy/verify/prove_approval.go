@@ -21,8 +21,8 @@ func (a *Approval) asks() func(*gate.Transition) bool {
 
 func (a NeverWithoutApproval) tools() []gate.Tool { return []gate.Tool{a.Tool} }
 
-// anything is a pattern that appears in no rule. It makes the enumeration include tools that no
-// rule matches.
+// The name anything is a pattern that appears in no rule. Because of it, the enumeration includes
+// tools that no rule matches.
 var anything = gate.Tool{Name: "***", Kind: gate.Glob}
 
 func (a Only) tools() []gate.Tool { return append(slices.Clone(a.Tools), anything) }
@@ -31,7 +31,8 @@ func (a NeverWithoutApproval) prove(m *prover) Proof {
 	return m.safe(unasked(ofItself(a.Tool), &a.Approval))
 }
 
-// unasked returns a query for a call that is admitted without an approval that satisfies a.
+// unasked returns a query for a call that is admitted without requesting an approval that satisfies
+// a.
 func unasked(tag func(*callclass.Class) uint8, a *Approval) *explore.Query {
 	return &explore.Query{
 		Sole: -1, Tag: tag, Unasked: true, Asks: a.asks(),

@@ -37,7 +37,8 @@ func (a AtMost) prove(m *prover) Proof {
 	return p
 }
 
-// every returns the interval between refills of the token bucket: Window/Count, rounded up.
+// The result of every is the interval between refills of the token bucket: Window/Count, rounded
+// up.
 func (a AtMost) every() time.Duration {
 	n := time.Duration(a.Count)
 	return (a.Per.Window + n - 1) / n
@@ -119,7 +120,7 @@ func (a AtMost) inTime(m *prover) Proof {
 	return Proof{Why: "calls were counted only at some times"}
 }
 
-// past is the monitor state once time has passed.
+// past is the state of the monitor once time has passed.
 const past = ^uint32(0)
 
 // atOnce returns a query for a run with more than Count calls before any time has passed.

@@ -25,7 +25,7 @@ func (m *prover) answered(f explore.Answer, q *explore.Query) Proof {
 	return p
 }
 
-// earlier is the tag bit of calls that start the monitor.
+// The constant earlier is the tag bit of calls that start the monitor.
 const earlier = 4
 
 // tagged returns a function that tags the calls that a claim is about, the calls that start the

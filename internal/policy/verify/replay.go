@@ -232,11 +232,11 @@ func (r *replay) asks(q *explore.Query, call int) bool {
 // maxReplayed is the maximum number of calls in a replayed run.
 const maxReplayed = 20_000
 
-// another reports whether the step is a call with a value other than the tracked one.
+// If another returns true, the step is a call with a value other than the tracked one.
 func (s *Step) another() bool { return s.class != nil && s.class.HasOther() }
 
-// others returns arguments that give the call the same names and that a net might accept after
-// refusing the call. They contain additional members: either members mentioned in the nets'
+// The result of others is arguments that give the call the same names and that a net might accept
+// after refusing the call. They contain additional members: either members mentioned in the nets'
 // conditions, or one that no net reads.
 func (m *prover) others(s *Step, refused *gate.Refusal, number int) []string {
 	var tried []string

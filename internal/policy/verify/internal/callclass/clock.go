@@ -15,7 +15,7 @@ type clock struct {
 	late  bool
 }
 
-// over reports whether time is up. To find out, it calls the function stop.
+// over calls the function stop to find out whether time is up, and reports the answer.
 func (c *clock) over() bool {
 	if c == nil {
 		return false

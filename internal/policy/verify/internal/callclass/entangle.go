@@ -84,8 +84,8 @@ func keysOf(field string) []string {
 	return steps(field)
 }
 
-// steps returns the keys and brackets in a path. A key that contains a dot is split at the dot,
-// which can only add doubt.
+// steps returns the keys and brackets in a path. It splits a key that contains a dot at the dot,
+// which can only make more calls doubtful.
 func steps(field string) []string {
 	text := strings.NewReplacer(`["`, ".", `"]`, "", "[", ".[").Replace(strings.TrimPrefix(field, "$"))
 	return strings.FieldsFunc(text, func(c rune) bool { return c == '.' })

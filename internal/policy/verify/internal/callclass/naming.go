@@ -199,7 +199,7 @@ type Tool struct {
 	Supposed bool // the tool might not exist
 }
 
-// Also returns the further names of each tool, by tool.
+// Also returns a map from each tool to its further names.
 func Also(tools []Tool) map[string][]gate.Name {
 	also := make(map[string][]gate.Name)
 	for _, t := range tools {

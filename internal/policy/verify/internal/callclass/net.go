@@ -179,8 +179,8 @@ func (n *Net) intern(e Meaning) int {
 	return n.Meanings.Of(k, e)
 }
 
-// certain returns the names that affect the net only if a call is certain to have them: the names
-// in exemptions and phases.
+// The names returned by certain affect the net only if a call is certain to have them. They are the
+// names in exemptions and phases.
 func (n *Net) certain() []gate.Tool {
 	unless := list.FlatMap(n.Info.Transitions, func(t gate.Transition) []gate.Tool { return t.Unless })
 	return append(unless, list.FlatMap(n.Info.Phases, func(p gate.Phase) []gate.Tool { return p.Tools })...)

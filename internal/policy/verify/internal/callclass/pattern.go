@@ -155,7 +155,7 @@ func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
 	return strings.Join(commands, "; "), len(commands) > 1
 }
 
-// exactly reports whether each pattern in set matches at least one of the texts, and every other
+// If exactly returns true, each pattern in set matches at least one of the texts, and every other
 // pattern matches none of them.
 func exactly(ps []pattern, set uint64, texts ...string) bool {
 	for i := range ps {

@@ -119,7 +119,7 @@ func (v *synthesis) start() []uint64 {
 	return start
 }
 
-// after returns the states of the automata after reading name.
+// The result of after is the states of the automata after reading name.
 func (v *synthesis) after(name string) []uint64 {
 	at := v.start()
 	for _, c := range name {
@@ -199,7 +199,8 @@ func letters(patterns []string, taken map[string]bool) []rune {
 	return out
 }
 
-// others yields candidate letters, starting with those that are common in tool names.
+// The function others is an iterator over candidate letters, starting with those that are common in
+// tool names.
 func others(yield func(rune) bool) {
 	for _, c := range "xzqjvwkbcdfghlmnprst0123456789_-" {
 		if !yield(c) {

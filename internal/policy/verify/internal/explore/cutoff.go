@@ -61,7 +61,7 @@ func (n *Net) mirrors(place, top int) []int {
 	return out
 }
 
-// without returns a key of the state, leaving out the given places of one net.
+// The result of without is a key of the state that leaves out the given places of one net.
 func (s *Space) without(words []uint32, pos int, places []int) string {
 	rest := slices.Delete(slices.Clone(words), 1+pos, 2+pos)
 	l := &s.nets[pos].locals.List[words[1+pos]]
