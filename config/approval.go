@@ -92,7 +92,7 @@ type Approval struct {
 	PIN     string                   `json:"-"`          // hash of the PIN that approvers must type; empty if no PIN is required
 	Desktop bool                     `json:",omitempty"` // whether to show a desktop notification when a call is waiting
 	Self    bool                     `json:",omitempty"` // whether callers may approve their own calls
-	People  map[string]string        `json:",omitempty"` // for each person, the principal of the person's clients
+	People  map[string]string        `json:",omitempty"` // for each person, the principal that the person's clients use
 	Grants  time.Duration            `json:",omitempty"` // maximum lifetime of a grant; 0 means one hour; negative values disable grants
 }
 

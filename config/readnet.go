@@ -65,7 +65,7 @@ func readNets(v Value) ([]Net, bool) {
 	return nets, ok
 }
 
-// uniqueNets reports duplicate names of nets.
+// uniqueNets reports nets that have the same name.
 func (d *decoder) uniqueNets(nets []Net) {
 	seen := make(map[string]Position, len(nets))
 	for _, net := range nets {

@@ -98,7 +98,8 @@ func (w *Webhook) secrets() []string {
 	return []string{w.Secret, w.URL}
 }
 
-// Base returns the base URL for the webhook's links. address is the address of its listener.
+// Base returns the base URL for the webhook's links. address is the address of the webhook's
+// listener.
 func (w *Webhook) Base(address string) string {
 	if w.AnswerURL != "" {
 		return w.AnswerURL

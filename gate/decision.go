@@ -95,8 +95,8 @@ type Block struct {
 	Near   []Near        // calls that had a name awaited by the net but whose success did not count as evidence
 }
 
-// A Near is a call that was certain to have a name but whose success did not count as evidence for
-// it.
+// A Near is a near miss: a call that definitely had a name, but whose success did not count as
+// evidence for it.
 type Near struct {
 	Name string
 	Why  Doubt

@@ -121,10 +121,10 @@ type ShadowState struct {
 	Asked    int     // number of calls that the net would have asked a person about
 }
 
-// Shadow reports on the nets in shadow mode.
+// Shadow reports how the nets in shadow mode would have decided.
 func (s *Session) Shadow() (r ShadowReport) { return read(s, s.policy.ShadowOf) }
 
-// ShadowOf reports on the nets in shadow mode in state s.
+// ShadowOf is like [Session.Shadow], but for state s.
 func (p *Policy) ShadowOf(s *State) ShadowReport {
 	r := ShadowReport{WouldCount: s.Would}
 	for i, n := range p.nets {

@@ -26,7 +26,7 @@ type SharedOptions struct {
 	Time   time.Time // see [SessionOptions]
 }
 
-// NewShared returns the nets with the given scope in their initial state.
+// NewShared returns a Shared for p's nets with the given scope, in their initial state.
 func NewShared(p *Policy, scope Scope, o SharedOptions) *Shared {
 	h := &Shared{policy: p, scope: scope}
 	s := p.NewState(o.Active)

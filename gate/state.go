@@ -95,7 +95,7 @@ type NetDelta struct {
 	Data *NetData
 }
 
-// set records the new state of the net, or of a single value.
+// set records data as the new state of the net or, if key is not empty, of a single key value.
 func (d *Delta) set(net int, key string, data *NetData) {
 	for i := len(d.Nets) - 1; i >= 0; i-- {
 		if n := &d.Nets[i]; n.Net == net && n.Key == key {
@@ -106,8 +106,8 @@ func (d *Delta) set(net int, key string, data *NetData) {
 	d.Nets = append(d.Nets, NetDelta{Net: net, Key: key, Data: data})
 }
 
-// of returns the new state of the net, or of a single value. It returns nil if the state is
-// unchanged.
+// of returns the new state of the net or, if key is not empty, of a single key value. It returns
+// nil if the state is unchanged.
 func (d *Delta) of(net int, key string) *NetData {
 	for i := range d.Nets {
 		if n := &d.Nets[i]; n.Net == net && n.Key == key {

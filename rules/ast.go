@@ -207,8 +207,8 @@ func (s *Success) names() []Name { return nil }
 // certain reports whether the name given by the map can be evidence of what a call does.
 func (s *Map) certain() bool { return s.Pattern.Kind == Runs && !s.many() }
 
-// exempts reports whether the map can give its name with certainty. A map that reads a script can,
-// and so can an expression that is true without an error.
+// exempts reports whether the map can give its name with certainty: if it looks for a command in a
+// single script, or if it uses an expression, which must be true without an error.
 func (s *Map) exempts() bool { return s.certain() || s.Pattern.Kind == When }
 
 // many reports whether the map reads several values. If so, a match is not evidence.

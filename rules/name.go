@@ -96,8 +96,9 @@ func joinNetForms(names []Name, word string) string {
 	return fmt.Sprintf("%s-%s-%d-more-%04x", forms[0], word, len(names)-1, sum.Sum32()&0xffff)
 }
 
-// shortList joins names for a sentence in a refusal. It shortens a list of more than three names to
-// two and the number of the rest; the refusal refers to the rule's line, which lists all names.
+// shortList joins names for a sentence in a refusal. If there are more than three names, it uses
+// the first two and the number of others; the refusal refers to the rule's line, which lists all
+// names.
 func shortList(names []Name, last string) string {
 	texts := nameTexts(names)
 	if len(texts) > 3 {

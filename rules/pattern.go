@@ -24,7 +24,7 @@ type Pattern struct {
 	Kind    PatternKind
 	Text    string   // the pattern as written, without slashes, quotes and keywords
 	Words   []string // the words of the command for Runs; the file globs for Reads and Writes
-	Exactly bool     // whether Runs does not allow further arguments
+	Exactly bool     // whether Runs allows no further arguments
 	Fold    bool     // whether the regex ignores case
 
 	line     *scanner
@@ -93,8 +93,9 @@ func isWordByte(s string, i int) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// MatchRegex returns a function that finds an RE2 expression anywhere in a string. The classes \d,
-// \s, \w and the boundary \b are ASCII. It is an error if the expression is empty or too large.
+// MatchRegex returns a function that finds a match of an RE2 expression anywhere in a string. The
+// classes \d, \s, \w and the boundary \b are ASCII. It is an error if the expression is empty or
+// too large.
 func MatchRegex(expr string) (func(string) bool, error) {
 	return compileRegex(expr, false)
 }

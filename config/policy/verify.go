@@ -39,7 +39,7 @@ type Report struct {
 	Open []Question // open questions other than the Unknown and Unsure results in this report
 }
 
-// A Question is a question that a report leaves open.
+// A Question describes something that a report leaves open.
 type Question struct {
 	Topic Topic
 	Tools []gate.Tool // tools that the question is about

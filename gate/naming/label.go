@@ -91,7 +91,7 @@ func (g *Pattern) exempts(l *Label) bool {
 	return g.Except != "" && l.Certain && l.Text == g.Except && !(g.Literal && l.From == FromAction)
 }
 
-// Exempts reports whether u matches any certain name in ls.
+// Exempts reports whether u matches any name in ls that is certain.
 func Exempts(u *toolnet.Tool, ls []Label) bool {
 	return slices.ContainsFunc(ls, func(l Label) bool { return l.Certain && Matches(u, &l) })
 }

@@ -251,7 +251,7 @@ func (m *Mapping) labels(c *toolnet.Call, tools []Label, first bool) []Label {
 }
 
 // canGive reports whether a map for the tool can give a name that u matches. If certain is true,
-// only a certain name counts. m may be nil.
+// only names that are certain count. m may be nil.
 func (m *Mapping) canGive(tool string, u *toolnet.Tool, certain bool) bool {
 	return m != nil && slices.ContainsFunc(m.mapsOf(tool), func(number int) bool {
 		d := &m.maps[number]

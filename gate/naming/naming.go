@@ -149,7 +149,7 @@ func WithPatterns(ls []Label, globs []Pattern) []Label {
 }
 
 // CanGive reports whether a call with the given physical names could get a name that u matches from
-// its arguments. If certain is true, only a certain name counts.
+// its arguments. If certain is true, only names that are certain count.
 func (g *Naming) CanGive(tools []Label, u *toolnet.Tool, certain bool) bool {
 	return slices.ContainsFunc(tools, func(tool Label) bool {
 		return g.mapping.canGive(tool.Text, u, certain) || u.Kind != toolnet.Literal &&

@@ -119,5 +119,5 @@ func (r *Reader) read(c *keyvalue.CallReader, result bool) (values []Value) {
 	return values
 }
 
-// Format formats a key value as in refusals.
+// Format formats a key value the way refusals show it.
 func Format(key []toolnet.KeyValue) string { return keyvalue.Format(key) }

@@ -67,7 +67,7 @@ type Net struct {
 	Shadow bool  // record refusals, but never block or ask
 	Static bool  // do not allow the net to be switched on or off at run time
 
-	// Priority ranks nets that contradict each other.
+	// Priority ranks nets that contradict each other, highest first.
 	Priority int
 
 	// Advisory makes the net yield to others. It does not block while a net of higher priority is

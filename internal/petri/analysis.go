@@ -43,10 +43,10 @@ type Options struct {
 	MaxBytes  int64 // maximum memory for states, in bytes; 0 means unlimited
 	Terminal  []int // places where the net may stop
 
-	// Liveness requests the transitions that can always fire again. If the states are visited one
-	// by one, this takes about ten times as long as the search and at least 20 bytes per state,
-	// which do not count towards MaxBytes. If Continue stops this phase, the search results remain
-	// valid.
+	// Liveness makes Analyze determine which transitions can always fire again. If the states are
+	// visited one by one, this takes about ten times as long as the search and at least 20 bytes
+	// per state, which do not count towards MaxBytes. If Continue stops this phase, the search
+	// results remain valid.
 	Liveness bool
 
 	// Continue reports whether Analyze should continue. It is called from time to time with the

@@ -89,7 +89,7 @@ func (t Trie[V]) Without(hash uint64, text string) Trie[V] {
 // entries were yielded.
 func (t Trie[V]) All(yield func(*Entry[V]) bool) bool { return t.root.all(yield) }
 
-// slot returns the bit and the index of the hash's slot, which need not exist.
+// slot returns the bit and the index of the slot for the hash, whether or not the slot is occupied.
 func (n *node[V]) slot(hash uint64, shift int) (bit uint16, at int) {
 	bit = 1 << (hash >> shift & (1<<width - 1))
 	return bit, bits.OnesCount16(n.bits & (bit - 1))
