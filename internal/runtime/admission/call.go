@@ -19,7 +19,7 @@ type Call struct {
 	// would admit it: it takes no tokens, and [Refused].Err is this error.
 	Invalid error
 
-	// For records, logs and metrics.
+	// The following fields are used in records, logs and metrics.
 	Client    string // name the client gave for itself
 	ID        []byte // JSON-RPC ID from the client
 	Upstream  string

@@ -127,7 +127,7 @@ type SessionInfo struct {
 	// nil.
 	About []byte
 
-	// The fields below are set only if several processes share the ledger.
+	// The following fields are set only if several processes share the ledger.
 	Open    int // number of open calls
 	Calls   []OpenCall
 	Used    time.Time // time of the last change or touch

@@ -56,7 +56,8 @@ type Meter interface {
 	// Forwarded counts a call that its upstream has answered or will never answer.
 	Forwarded(upstream, tool, method string, took time.Duration, err error)
 
-	// Settled counts an outcome and the total duration of the call.
+	// Settled counts a call that has ended with the outcome o. took is the total duration of the
+	// call.
 	Settled(upstream string, o gate.Outcome, took time.Duration)
 }
 

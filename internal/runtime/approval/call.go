@@ -23,7 +23,7 @@ type Call struct {
 	Own     bool `json:",omitempty"` // the tool is built into an agent; Upstream is the agent, which asks through its hook
 	Dropped bool // the contents were removed because the call can no longer run
 
-	// Set by the broker.
+	// The following fields are set by the broker.
 	SeenMeta []byte   `json:",omitempty"` // Meta as displayed; set only if parts of it are masked
 	Masked   int      `json:",omitempty"` // number of masked values
 	Warnings []string `json:",omitempty"` // warnings about misleading content

@@ -25,7 +25,7 @@ type Request struct {
 	accounts [3]*account // accounts of the session, the principal, and all callers
 	opened   atomic.Bool // the client reported that a person opened the page
 
-	// Guarded by Broker.mu.
+	// The following fields are guarded by Broker.mu.
 	question  Question
 	progress  Progress
 	open      []string      // channels that have shown the request

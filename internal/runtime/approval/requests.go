@@ -15,7 +15,7 @@ type requests struct {
 	byKey    map[Key]*Request // the live request, or the denial in force, for each key
 	accounts accounts
 
-	// In chronological order.
+	// The following lists are in chronological order.
 	live   list.List // requests that are pending or approved
 	ended  list.List // requests that ended other than by denial
 	denied list.List

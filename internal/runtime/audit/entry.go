@@ -18,7 +18,7 @@ type Entry struct {
 	Task    string  `json:"task"`
 	Said    string  `json:"said"` // a person's answer that was rejected
 
-	// Only in policy events.
+	// The following fields are set only for policy events.
 	Active  []string `json:"active"`
 	Fields  []string `json:"fields"`
 	Results []string `json:"results"`

@@ -20,7 +20,7 @@ type entry struct {
 	parts []*part // shared parts, in lock order
 	ended bool    // the session has ended; it is forgotten once it has no open call
 
-	// Used only by Durable.
+	// The following fields are used only by Durable.
 	row        *row // nil: not read from the database yet
 	new        bool // the session might not be in the database yet
 	evicted    bool // the entry was dropped from the cache; another entry may have replaced it

@@ -17,7 +17,7 @@ type part struct {
 	data  []*gate.NetData // states, one per net, in the same order as nets
 	owner uint64          // last assigned number; see [gate.State.Owners]
 
-	// Used only by Durable.
+	// The following fields are used only by Durable.
 	name  string
 	row   *row // nil: not read from the database yet
 	reads bool // decisions may depend on the nets without changing their markings

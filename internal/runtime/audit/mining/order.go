@@ -38,7 +38,7 @@ func (m *Miner) bestKeys(candidates, joint []*candidate, tried int) map[pair]*ca
 	return best
 }
 
-// heldPairs returns the pairs that held in all sessions and are statistically significant.
+// heldPairs returns the pairs whose order held in all sessions and is statistically significant.
 func (m *Miner) heldPairs(tried int, best map[pair]*candidate) map[pair]bool {
 	v, held := m.survey, map[pair]bool{}
 	for p, s := range v.pairs {
@@ -101,7 +101,7 @@ func chained(held map[pair]bool, best map[pair]*candidate, p pair) bool {
 	return false
 }
 
-// sequence returns the proposal for p, a pair that held in all sessions.
+// sequence returns the proposal for p, a pair whose order held in all sessions.
 func (m *Miner) sequence(f *findings, p pair) Proposal {
 	v, c := m.survey, f.best[p]
 	s, b := v.pairs[p], v.tools[p.b]

@@ -77,8 +77,8 @@ func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*inv
 	return by
 }
 
-// invalidators returns the invalidators to test for those pairs that held for each call of B. more
-// is true if the limit was reached.
+// invalidators returns the invalidators to test, for those pairs whose order held for each call of
+// B. more is true if the limit was reached.
 func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*invalidator, more bool) {
 	for p := range held {
 		s := v.pairs[p]

@@ -25,10 +25,10 @@ import (
 const (
 	logSuffix      = "-log"
 	endSuffix      = "-head"     // file that stores the last step known to be on disk; see durableEnd
-	nextSuffix     = "-log.new"  // the next segment until it is renamed to the log
-	segmentSuffix  = "-log-"     // followed by the segment's number in twenty digits
+	nextSuffix     = "-log.new"  // suffix of the next segment, until it is renamed to the log
+	segmentSuffix  = "-log-"     // followed by the segment's number as twenty digits
 	fullSuffix     = ".full"     // suffix of a segment that has all its lines
-	unsealedSuffix = ".unsealed" // a sealed segment that is still being written
+	unsealedSuffix = ".unsealed" // suffix of a sealed segment that is still being written
 )
 
 // directory provides access to the files beside a database.

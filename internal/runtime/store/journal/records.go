@@ -224,7 +224,7 @@ func (s *selection) findStart(d disk) (from int, offset int64, err error) {
 	return 0, 0, nil
 }
 
-// last yields the last s.Limit of the selected records.
+// last yields the selected records, but no more than the last s.Limit of them.
 func (s *selection) last(ctx context.Context, d disk, yield func(*backend.Record) bool) error {
 	var all []backend.Record
 	for i := len(s.segments) - 1; i >= 0 && len(all) < s.Limit; i-- {

@@ -26,7 +26,7 @@ type writer struct {
 	sem        chan struct{} // semaphore of size one: held while a goroutine uses the writer
 	mustResume atomic.Bool   // the fields below might differ from the database
 
-	// Guarded by sem.
+	// The following fields are guarded by sem.
 	fence     int64  // fencing token; commits that have a lower token are refused
 	commits   int64  // number of commits so far
 	flushed   int64  // number of commits that a server crash cannot undo

@@ -12,7 +12,7 @@ type Options struct {
 	Path   string // absolute path of the file
 	Export Export // receives the records of older schemas; nil: these records are dropped
 
-	// For tests with disks that lose power.
+	// The following fields are for tests with disks that lose power.
 	Driver, System string // database/sql driver and its file system; empty: the default
 }
 
