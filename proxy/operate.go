@@ -126,7 +126,7 @@ func (p *Proxy) SwitchNet(name string, on bool, a operator.Actor) error {
 	return nil
 }
 
-// maxStopReason is the maximum length, in bytes, of a stop's reason.
+// maxStopReason is the maximum length, in bytes, of the reason for a stop.
 const maxStopReason = 1 << 10
 
 // Stop refuses all new calls, or those of one session. Calls in flight continue, and lists are
@@ -262,7 +262,7 @@ func checkKnownNets(p *gate.Policy, names []string) error {
 	return nil
 }
 
-// maxShownHeld is the maximum number of sessions named per net that prevents a reload.
+// maxShownHeld is the maximum number of sessions named for each net that prevents a reload.
 const maxShownHeld = 10
 
 // fatesOf summarizes the effect of a reload on each net: first the nets of the new policy, then

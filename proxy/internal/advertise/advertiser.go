@@ -31,8 +31,8 @@ type Options struct {
 // An Advertiser answers tools/list for clients that have sent initialize. It lists the tools that
 // the nets of the client's session currently allow, and notifies the client of changes to this
 // list. It uses a goroutine of its own, so that a call only needs to record that a list may have
-// changed. mu guards all and dirty, and listMu guards the fields below it. Touch, TouchAll and
-// Forget do nothing on a nil Advertiser.
+// changed. mu guards the fields all and dirty, and listMu guards the fields below it. Touch,
+// TouchAll and Forget do nothing on a nil Advertiser.
 type Advertiser struct {
 	deps *Options
 	wake wait.Signal
@@ -90,7 +90,7 @@ func (a *Advertiser) TouchAll() {
 // List returns the result of tools/list for a client that has sent initialize. From then on, the
 // client is notified of changes.
 func (a *Advertiser) List(c *session.Client) []byte {
-	c.State.Narrowed.Store(true) // before reading the nets, so that no change is missed
+	c.State.Narrowed.Store(true) // stored before the nets are read, so that no change is missed
 	a.listMu.Lock()
 	s := a.listFor(c.State)
 	if a.deps.Sessions.Has(c) {
@@ -196,8 +196,8 @@ func (a *Advertiser) untilNextMove() (in time.Duration, any bool) {
 	return in, any
 }
 
-// listedSessions returns the sessions whose clients have a list: all of them or, if all is false,
-// only those in dirty.
+// listedSessions returns the sessions whose clients have a list. If all is false, it returns only
+// those in dirty.
 func (a *Advertiser) listedSessions(all bool, dirty map[*session.Session]bool) []*session.Session {
 	a.listMu.Lock()
 	defer a.listMu.Unlock()

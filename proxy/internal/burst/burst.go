@@ -53,7 +53,7 @@ func (r *Reading) Stop() {
 type Step interface{ Continue() }
 
 // A Burst holds back steps while more messages can be read, and then runs them in order, so that
-// they block together. The zero value is ready to use. A Burst is safe for concurrent use. A nil
+// they share one wait. The zero value is ready to use. A Burst is safe for concurrent use. A nil
 // Burst holds nothing back.
 type Burst struct {
 	mu     sync.Mutex

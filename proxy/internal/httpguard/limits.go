@@ -17,7 +17,7 @@ const defaultRequests = 5000
 // messages need not count, because the number of requests is limited as well.
 const maxUncounted = 64 << 10
 
-// minBodies is the lowest limit for the bytes of large messages kept for one principal.
+// minBodies is the smallest possible limit on the bytes of large messages kept for one principal.
 const minBodies = 256 << 20
 
 // errTooMuch means that keeping this message would exceed the limit for bytes kept at the same

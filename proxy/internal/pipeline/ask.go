@@ -35,7 +35,7 @@ func (q *askedCall) ask(w *personWait) {
 // has been forwarded or answered (both are nil).
 func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 	defer func() {
-		if held == nil { // before the client gets the answer, because it can then reuse the ID
+		if held == nil { // withdrawn before the client gets the answer, because the client can then reuse the ID
 			q.Admission.Withdraw(context.Background(), q.call.State.Key(), q.asked)
 		}
 	}()

@@ -84,7 +84,8 @@ func (c *Call) release(of claim) {
 }
 
 // Limits on the bytes of calls that are waiting for a server to start or might be sent again, per
-// principal and in total. The approval broker counts calls that are waiting for people.
+// principal and in total. Calls that are waiting for people are counted by the approval broker
+// instead.
 const (
 	maxBacklog    = 16      // limit per principal, as a multiple of the largest message
 	maxBacklogAll = 64      // limit for all principals together, as a multiple of the largest message

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// This file tells servers which calls can become tasks, and answers the clients.
+// The functions in this file tell servers which calls can become tasks, and answer the clients.
 // Package tasks follows the tasks themselves.
 
 // declared builds the client capabilities to send with the call to a server that uses revision

@@ -72,8 +72,8 @@ func (c *Client) explicitLogLevel() string {
 	return level
 }
 
-// DefaultLogLevel is the level for clients that have not set one, once another client has. Servers
-// choose their own defaults; this is the most common.
+// DefaultLogLevel is the level of clients that have not set one, once any other client has set one.
+// Servers choose their own defaults; this is the most common.
 const DefaultLogLevel = "info"
 
 // LogLevel returns the minimum level of log messages for a client with a handshake. "" means all

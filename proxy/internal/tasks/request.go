@@ -156,7 +156,7 @@ func afterCursor(params []byte, all []*Task) (from int, ok bool) {
 	return from, true
 }
 
-// current returns the task objects as the servers now report them, without tasks that no longer
+// current fetches the latest task objects from the servers. It leaves out tasks that no longer
 // exist.
 func (s *Tasks) current(page []*Task) [][]byte {
 	objects := make([][]byte, len(page))

@@ -21,7 +21,7 @@ type Upstream struct {
 	meta  []byte        // beginning of the _meta of each request to a server that uses revision 2026-07-28, up to the client's capabilities
 
 	watched atomic.Pointer[[]string] // URIs of the watched resources
-	rewatch wait.Signal              // sent when watched changes
+	rewatch wait.Signal              // sent when the field watched changes
 
 	current atomic.Pointer[conn.Conn] // current connection; nil while the upstream is down
 

@@ -32,8 +32,8 @@ type Call struct {
 // Source returns the params exactly as received.
 func (c Call) Source() []byte { return c.params }
 
-// ParseCall parses the params of a message returned by [Parse], whose method must require a name,
-// such as tools/call.
+// ParseCall parses the params of a message returned by [Parse]. The method must be one that
+// requires a name, such as tools/call.
 func ParseCall(m Message) (Call, *Fault) {
 	c, fault := ParseRequest(m)
 	if fault != nil {

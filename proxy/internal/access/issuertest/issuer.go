@@ -1,5 +1,5 @@
-// Package issuertest provides an authorization server for tests. It publishes keys and signs any
-// claims.
+// Package issuertest provides an authorization server for tests. It publishes keys and signs tokens
+// with any claims.
 package issuertest
 
 import (
@@ -134,7 +134,7 @@ func (i *Issuer) Fetches() int {
 }
 
 // ServeHTTP serves the pages. For other paths, it serves the keys, except for well-known paths,
-// which are not found.
+// which it reports as not found.
 func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	if page := i.pages[r.URL.Path]; page != nil || strings.Contains(r.URL.Path, "/.well-known/") {

@@ -19,7 +19,7 @@ type ServerRequest struct {
 	Method string
 	Params []byte // nil if absent
 
-	key  string // key of its ID
+	key  string // key of the request's ID
 	id   []byte
 	send func(answer []byte)
 	from *ServerRequests

@@ -1,5 +1,5 @@
-// Package process runs MCP servers as child processes: it handles their pipes, their environment,
-// and the end of their whole process tree.
+// Package process runs MCP servers as child processes: it sets up their pipes and environment, and
+// ends their whole process trees.
 package process
 
 import (

@@ -206,8 +206,8 @@ func (c *Conn) read() {
 	})))
 }
 
-// each passes each nonempty line to take until an error occurs. It reports lines that can be read
-// together, at most [burst.Most], to the Burst, which may be nil.
+// each calls take with each nonempty line of output until an error occurs. It reports lines that
+// can be read together, at most [burst.Most], to the Burst, which may be nil.
 func each(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
 	var reading burst.Reading
 	if together != nil {
