@@ -41,7 +41,7 @@ func left(g operator.GrantInfo) string {
 	return terminal.Left(g.Until)
 }
 
-// alike describes what all calls under g have in common.
+// alike describes the argument values that all calls allowed by g must share.
 func alike(g operator.GrantInfo) string {
 	var pins []string
 	for _, p := range g.Like {

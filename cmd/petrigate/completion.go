@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/terminal"
 )
 
-// A completer returns possible completions for an argument, each followed by a tab and a
+// A completer returns the possible completions of an argument. Each consists of a word, a tab and a
 // description.
 type completer = func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective)
 

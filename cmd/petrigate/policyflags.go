@@ -24,10 +24,10 @@ func (f *policyFlags) add(c *cobra.Command, does string) {
 	c.Flags().StringArrayVar(&f.nets, "net", nil, does+" this `file` with a net; may be given more than once")
 }
 
-// bare reports whether rules files or net files were named, to be used instead of a configuration.
+// bare reports whether rules files or net files were named, which replace a configuration.
 func (f *policyFlags) bare() bool { return len(f.rules)+len(f.nets) > 0 }
 
-// parse evaluates the flags of c and its arguments, which are policy files too.
+// parse evaluates the flags of c and the command's arguments, which also name policy files.
 func (f *policyFlags) parse(s stdio, c *cobra.Command, files []string) (err error) {
 	if f.configLoader, err = s.configLoader(c); err != nil {
 		return err

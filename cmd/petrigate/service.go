@@ -57,9 +57,9 @@ func (f *serviceFlags) serviceFor(ctx context.Context, d *takeover.Driver, progr
 	}
 }
 
-// serviceVariables returns those of this process's environment variables that specify directories
-// for petrigate and the programs it starts. The service needs them because it is not started from
-// the user's shell.
+// serviceVariables returns the environment variables of this process that specify directories for
+// petrigate and the programs it starts. The service needs them because it is not started from the
+// user's shell.
 func serviceVariables(c *config.Config) (all []service.Variable) {
 	names := []string{"PETRIGATE_RUNTIME_DIR", "XDG_STATE_HOME"}
 	if runtime.GOOS != "linux" { // on Linux, the service manager sets this variable

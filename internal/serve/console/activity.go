@@ -36,7 +36,7 @@ type activityBody struct {
 	Kinds    []string
 	Nets     []string
 	Stands   journalStatus
-	Kept     bool // whether earlier records are stored and can be read again
+	Kept     bool // whether records are stored, so that calls older than the rows can be read
 }
 
 func (c *Console) activity(w http.ResponseWriter, r *http.Request) {

@@ -71,7 +71,7 @@ func (h *history) setReading(on bool) {
 	h.reading = on
 }
 
-// forget drops all steps. The pages show why as the reason.
+// forget drops all steps. Pages will show the text why as the reason.
 func (h *history) forget(why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,8 +90,8 @@ func (h *history) open(session string, at time.Time) {
 	}
 }
 
-// missed records that a session ended before the history could read the state after the session's
-// last records.
+// missed is called when a session has ended before the history could read the state after the
+// session's last records.
 func (h *history) missed(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,7 +100,8 @@ func (h *history) missed(session string, at time.Time) {
 	}
 }
 
-// skip records that the state of the session is unknown after the last recorded step.
+// skip marks the session's state as unknown from the last recorded step on. The text why explains
+// the reason.
 func (h *history) skip(session, why string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

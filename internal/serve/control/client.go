@@ -63,8 +63,8 @@ func Sockets(dir string) ([]string, error) {
 	return sockets(dir)
 }
 
-// isAlive reports whether the proxy responds within a few seconds. Its request is cheap for the
-// proxy, even if many calls are waiting there.
+// isAlive reports whether the proxy responds within a few seconds. It sends a request that the
+// proxy can answer quickly even if many calls are waiting.
 func (c *Client) isAlive() bool {
 	c.http.Timeout = 5 * time.Second
 	return c.do("/ping", nil, &struct{}{}) == nil

@@ -44,7 +44,7 @@ type Reloaded struct {
 	Restart    []string           `json:"restart,omitempty"` // changed configuration keys that take effect only after a restart
 }
 
-// fateWords lists what a reload can do to a net, with a description of each case.
+// fateWords lists the values of [operator.NetFate.Fate], each with a description for people.
 var fateWords = [...]struct{ fate, words string }{
 	{"carried", "changed; used limits stay used"},
 	{"begun", "at the start"},
@@ -68,7 +68,8 @@ func (r *Reloaded) CountNets() string {
 	return strings.Join(parts, ", ")
 }
 
-// DescribeNets describes what happens to each net that does not simply continue, one net per line.
+// DescribeNets describes what happens to each net that a reload does not leave unchanged, one net
+// per line.
 func (r *Reloaded) DescribeNets() string {
 	var b strings.Builder
 	for _, n := range r.Nets {

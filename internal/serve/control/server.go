@@ -152,12 +152,13 @@ func sessionRoutes(mux *http.ServeMux, get func(path string, f func(*http.Reques
 	})
 }
 
-// handleVoidOrder registers a handler for POST requests with a body of type T that have no result.
+// handleVoidOrder registers a handler for POST requests whose body is a T and whose response is
+// empty.
 func handleVoidOrder[T any](mux *http.ServeMux, path string, obey func(r *http.Request, id string, order T) error) {
 	handleOrder(mux, path, func(r *http.Request, id string, order T) (any, error) { return struct{}{}, obey(r, id, order) })
 }
 
-// handleOrder registers a handler for POST requests with a body of type T.
+// handleOrder registers a handler for POST requests whose body is a T.
 func handleOrder[T any](mux *http.ServeMux, path string, obey func(r *http.Request, id string, order T) (any, error)) {
 	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
 		var order T

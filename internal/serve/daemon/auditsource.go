@@ -26,7 +26,7 @@ type AuditLog struct {
 // ErrNoAuditLog means that the configuration does not name an audit log.
 var ErrNoAuditLog = errors.New("configures no audit log: name the log, or set audit.file")
 
-// Elsewhere reports whether the text of the configuration is not enough to open the records,
+// Elsewhere reports whether the records cannot be opened with the text of the configuration alone,
 // because they are in a PostgreSQL database or their path contains an unexpanded variable.
 func Elsewhere(c *config.Config) bool {
 	variable := func(path string) bool { return c.TextOnly && strings.Contains(path, "${") }

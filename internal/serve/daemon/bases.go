@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// versionsFile returns the path of the file that records which versions of the base policies were
-// in force. It returns "" if the configuration has no base.
+// versionsFile returns the path of the file that records which versions of the base policies have
+// been in force. It returns "" if the configuration has no base.
 func versionsFile(c *config.Config) (string, error) {
 	if len(c.Bases) == 0 {
 		return "", nil

@@ -99,7 +99,7 @@ func (s *consoleServer) start() error {
 	return err
 }
 
-// close closes the console.
+// close stops serving the console.
 func (s *consoleServer) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

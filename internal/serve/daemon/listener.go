@@ -149,8 +149,9 @@ func (s *limitListener) serve(server *http.Server, bounded bool) error {
 	return listenAndServe(server, s)
 }
 
-// busy is the value of [limitedConn].idleSince while a request is in flight. Connections of MCP
-// clients stay busy from the first request on, because the client may return to its session.
+// busy is the value of [limitedConn].idleSince while the connection must not be closed to make
+// room, because a request is in flight. Connections of MCP clients stay busy after their first
+// request, because the client may return to its session.
 const busy = math.MaxInt64
 
 // A pendingBody is a request body whose connection counts as idle until the whole body has arrived.
@@ -168,7 +169,8 @@ func (a *pendingBody) Read(b []byte) (int, error) {
 }
 
 // reserve counts a new connection and returns true, or returns false if a limit has been reached.
-// The warning about the limits is logged only once.
+// After logging a warning about the limits, it does not log another until most connections have
+// been closed.
 func (s *limitListener) reserve(from netip.Addr) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,7 +236,7 @@ type limitedConn struct {
 	closed    atomic.Bool
 
 	mu     sync.Mutex
-	sent   int           // number of bytes sent so far of the current block of writeBytes bytes
+	sent   int           // how much of the current block of writeBytes bytes has been sent, in bytes
 	waited time.Duration // time spent so far on sending the current block
 }
 

@@ -30,7 +30,7 @@ func setsAuthorization(s config.Server) bool {
 	return false
 }
 
-// CheckLogin returns an error if logging in to the server makes no sense, or if the server's
+// CheckLogin returns an error if petrigate would not use a login to the server, or if the server's
 // configuration has problems. It checks for problems last, because they do not matter if no login
 // is needed.
 func CheckLogin(s config.Server) error {

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// newNarrator returns the narrator that the options ask for, or nil. The narrator is in quiet mode
-// while the log level is above info.
+// newNarrator returns a narrator if the options ask for one, and nil otherwise. The narrator is in
+// quiet mode while the log level is above info.
 func newNarrator(o *Options, secrets masker) *narrate.Narrator {
 	if o.Narration == nil {
 		return nil

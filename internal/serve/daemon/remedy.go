@@ -111,15 +111,15 @@ func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (fou
 	return found, found.None
 }
 
-// withAgents returns tools plus the built-in tools of the given agents, or of all known agents if
-// none are given.
+// withAgents returns tools followed by the built-in tools of the given agents. If no agents are
+// given, it adds the tools of all known agents.
 func withAgents(tools []gate.Call, agents ...string) []gate.Call {
 	own := list.Map(check.ToolsOf(agents...), func(t verify.Tool) gate.Call { return gate.Call{Tool: t.Name, Also: t.Also} })
 	return slices.Concat(tools, own)
 }
 
 // forAgent looks for a remedy for a refused call to an agent's built-in tool. If the agent has a
-// separate session, calls to server tools count only for nets that all sessions share.
+// separate session, calls to server tools can help only with nets that all sessions share.
 func (f *remedyFinder) forAgent(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy) {
 	tools, own := f.tools(), f.refusedAgentTools(c)
 	if f.apart {

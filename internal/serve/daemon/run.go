@@ -58,8 +58,9 @@ func (d *Daemon) Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, 
 	return d.Hooks.Serve(ctx, e)
 }
 
-// logEnd logs the signal that ends the proxy as soon as the signal arrives, because shutting down
-// may take a while. The returned function wait blocks until that line, if any, has been logged.
+// logEnd arranges for the signal that ends the proxy to be logged as soon as it arrives, because
+// shutting down may take a while. The returned function wait waits until a log line that has been
+// started is complete.
 func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 	said := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -131,8 +132,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reopen returns a wrapper that reads and writes the stream with as few system calls as possible,
-// and a function that closes the wrapper.
+// reopen returns a wrapper that reads or writes the given stream with as few system calls as
+// possible, and a function that closes the wrapper.
 func reopen[T any](stream T) (T, func()) {
 	f, ok := any(stream).(*os.File)
 	if !ok {

@@ -82,8 +82,8 @@ func (a *agent) proxyLog() string {
 	return "\nthe proxy said:\n" + strings.TrimRight(a.log.String(), "\n")
 }
 
-// call calls a tool. The outcome is refused if the result is petrigate's decision and not the
-// tool's output.
+// call calls a tool. The outcome of the reply is refused if the result contains a decision by
+// petrigate instead of the tool's output.
 func (a *agent) call(ctx context.Context, tool, args string) (reply, error) {
 	var request mcp.CallToolRequest
 	request.Params.Name, request.Params.Arguments = tool, json.RawMessage(args)

@@ -27,7 +27,7 @@ type Policy struct {
 	Tools       int    // number of tools that the servers list; 0 if unknown
 	Record      string // where decisions are recorded; empty if they are not recorded
 
-	Report *check.Report // nil if not available yet; Why explains the reason
+	Report *check.Report // nil if not available yet; Why then contains the reason
 	Why    string
 }
 

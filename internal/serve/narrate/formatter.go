@@ -197,7 +197,7 @@ func (s *formatter) answeredByCall(e *trail.Entry) {
 	s.answer(answer{at: e.Time, since: q.at, id: e.Approval, tool: e.Canonical(), channel: e.Channel, actor: e.Actor, denied: e.Decision.Decision == "refuse" && e.Kind == "approval"})
 }
 
-// summary returns the number of calls for each result.
+// summary returns the number of calls that passed, failed, and so on, in words.
 func (s *formatter) summary() string {
 	said := fmt.Sprintf("%d passed, %d failed, %d stopped, %d asked", s.passed, s.failed, s.stopped, s.waited)
 	if s.lost > 0 {
@@ -279,7 +279,7 @@ func (s *formatter) rules(names []string) string {
 	return "(" + s.lines.plain(text.First(3, names), maxRules) + ")"
 }
 
-// An approval is an event: an approval was requested or answered.
+// An approval is an event that occurs when an approval is requested or answered.
 type approval struct {
 	operator.ApprovalInfo
 	at       time.Time

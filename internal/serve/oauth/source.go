@@ -21,7 +21,7 @@ type Options struct {
 
 const (
 	grantTimeout = 40 * time.Second // how long obtaining a token may take, including all requests
-	recentWindow = 10 * time.Second // a server that works needs fewer than maxRecent tokens within this time
+	recentWindow = 10 * time.Second // the server is considered broken if it refuses maxRecent tokens within this time
 	maxRecent    = 3
 	pollInterval = 500 * time.Millisecond // how often to check for a login while no tokens exist
 )
@@ -181,8 +181,8 @@ func (s *Source) load() (*Grant, error) {
 	return g, nil
 }
 
-// replace returns a new grant to replace g. If another process has already stored one, replace
-// returns it.
+// replace returns a new grant that takes the place of g. If another process has already stored such
+// a grant, replace returns it.
 func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	if s.server.Grant == ClientCredentials {
 		return s.credentials(ctx, g, g.Scopes)

@@ -40,7 +40,7 @@ func NewStore(dir, kind string) *Store {
 }
 
 // path returns the path of the file that holds the grant. lockPath returns the path of the lock
-// file, whose modification time is when the grant last changed.
+// file; its modification time records when the grant last changed.
 func (s *Store) path(key string) string     { return filepath.Join(s.dir, key+".json") }
 func (s *Store) lockPath(key string) string { return filepath.Join(s.dir, key+".lock") }
 

@@ -56,8 +56,8 @@ func newCounter(policy string) *counter {
 	return &counter{policy: policy, would: admission.Tally{Most: maxRows}}
 }
 
-// add counts a decision. If it was made under a different policy than the last one, add first
-// resets the counts.
+// add counts a decision. If the policy has changed since the previous decision, add first resets
+// the counts.
 func (t *counter) add(e *trail.Entry) {
 	if e.Policy != t.policy {
 		*t = *newCounter(e.Policy)

@@ -211,8 +211,8 @@ func (t *table[K, V]) get(k K) *V {
 	return nil
 }
 
-// cells returns the cells for k, adding them if necessary. Once the table is full, all new labels
-// share the cells for rest.
+// cells returns the cells for k, adding them if necessary. Once the table is full, all labels that
+// are not in it share the cells for rest.
 func (t *table[K, V]) cells(k, rest K) *V {
 	if have := t.get(k); have != nil {
 		return have

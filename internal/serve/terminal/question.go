@@ -38,11 +38,11 @@ type stage int
 
 const (
 	atCall   stage = iota // whether to approve the call
-	atReason              // for what reason the call is denied
+	atReason              // why the call is denied
 	atSpan                // how long to allow similar calls
 	atLike                // which arguments must stay the same
 	atGrant               // whether to create the grant
-	atPIN                 // what the PIN for the pending answer is
+	atPIN                 // the PIN for the pending answer
 )
 
 func (w *watch) prompt() {
