@@ -143,7 +143,8 @@ func readChannels(v Value) ([]string, bool) {
 	return channels, ok
 }
 
-// grantLimit converts the setting for grants to the maximum lifetime of a grant.
+// grantLimit converts the setting to the maximum lifetime of a grant: 0 becomes maxGrant, and a
+// negative value becomes 0, which disables grants.
 func grantLimit(grants time.Duration) time.Duration {
 	if grants == 0 {
 		return maxGrant

@@ -79,7 +79,7 @@ type Config struct {
 	TextOnly   bool     `json:"-"`
 	References []string `json:"-"` // if TextOnly is set, the ${...} and environment files that were not looked up
 
-	secrets func() []string // returns the secrets; a function, so that printing the Config does not reveal them
+	secrets func() []string // returns the secrets; it is a function so that printing the Config does not reveal them
 
 	origin // provides the method Of for the positions of top-level values
 }

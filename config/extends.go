@@ -127,7 +127,7 @@ func (c *Config) Fetched(addresses ...string) (all [][]byte, err error) {
 	return all, nil
 }
 
-// readPinned returns a function that reads a digest or a public key into to.
+// readPinned returns a function that reads a digest or a public key and stores it in *to.
 func readPinned(to *string, check func(string) error) func(Value) {
 	return func(v Value) {
 		text, ok := v.Text()

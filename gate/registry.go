@@ -11,14 +11,15 @@ import (
 
 // Activate makes a net take part in decisions again, with the state that it had when it was
 // deactivated. A shared net is activated for all its sessions. Activate fails if the name is
-// unknown, or if the net is already active or is [Net.Static].
+// unknown, or if the net is already active or is static (see [Net.Static]).
 //
 // To activate a net in later sessions, use [Policy.Switch].
 func (s *Session) Activate(net string) error { return s.toggle(net, true) }
 
 // Deactivate excludes a net from decisions. A shared net is deactivated for all its sessions. The
 // net keeps its state and settles its calls in flight, but its watches end and its clock stops.
-// Deactivate fails if the name is unknown, or if the net is not active or is [Net.Static].
+// Deactivate fails if the name is unknown, or if the net is not active or is static (see
+// [Net.Static]).
 //
 // To deactivate a net in later sessions, use [Policy.Switch].
 func (s *Session) Deactivate(net string) error { return s.toggle(net, false) }

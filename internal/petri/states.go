@@ -232,8 +232,8 @@ func (s *stateSet) reserveBytes(more int64) bool {
 	return true
 }
 
-// hashKey mixes each word by a full-width multiplication. It spreads markings well but does not
-// resist keys crafted to collide. Such keys would only slow down the search.
+// hashKey mixes each word by a full-width multiplication. It spreads markings well. It does not
+// resist keys crafted to collide, but such keys would only slow down the search.
 func hashKey(key []uint64) uint64 {
 	h := uint64(hashSeed)
 	for _, w := range key {
