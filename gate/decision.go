@@ -161,7 +161,7 @@ func (*Refusal) decision() {}
 func (*Ask) decision() {}
 
 // WouldCount counts the calls that passed but would have been refused, or would have required
-// approval, if no net were in shadow mode.
+// approval, if no net had been in shadow mode.
 type WouldCount struct {
 	Refused int
 	Asked   int // calls that a person would have been asked about
