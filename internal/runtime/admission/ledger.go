@@ -109,8 +109,8 @@ type Change struct {
 	Uses   string        // ID of the consent that the step uses up; if it has been used already, the error is approval.ErrUsed
 	Events []audit.Event // events to record with the step
 
-	// Admits marks the admission of a call. It is on disk when Wait returns. Wait returns
-	// [ErrStopped] while the session is stopped.
+	// Admits marks a change that admits a call. Such a change is on disk when Wait returns. Wait
+	// returns [ErrStopped] while the session is stopped.
 	Admits bool
 }
 

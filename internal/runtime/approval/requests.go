@@ -23,7 +23,7 @@ type requests struct {
 
 	last lastApproved
 
-	changed chan struct{} // closed at the next change to a request; nil if nobody is waiting for a change
+	changed chan struct{} // closed at the next change to a request; nil if no caller is waiting for a change
 }
 
 // answerable returns nil if q can be answered through the channel, or else the reason it cannot. It

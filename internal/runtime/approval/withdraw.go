@@ -13,8 +13,8 @@ func (b *Broker) EndSession(session string) {
 	}
 }
 
-// MarkUnasked records that the channel, which was given q, did not show it to anyone. The request
-// is withdrawn if no other channel is showing it. Later answers from the client do not count at any
+// MarkUnasked records that the channel was given q but did not show it to anyone. The request is
+// withdrawn if no other channel is showing it. Later answers from the client do not count at any
 // broker.
 func (b *Broker) MarkUnasked(q *Request, channel string) {
 	if !b.removeChannel(q, channel) {

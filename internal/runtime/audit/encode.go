@@ -46,8 +46,8 @@ type encoder struct {
 	unsupported bool // the encoder's output is unusable because a value must be encoded by package json
 }
 
-// object appends an object with the values at the given addresses. At least one member must not be
-// left out as empty.
+// object appends an object with the values at the given addresses. The object must have at least
+// one member that is not omitted.
 func (b *encoder) object(dst []byte, t table, at []any) []byte {
 	start := len(dst)
 	for i := range t {

@@ -82,7 +82,7 @@ func ReadHead(path string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// read returns the position in the head, or the zero Place if there is no head or its content is
+// read returns the position in the head, or the zero Place if the head is missing or its content is
 // invalid.
 func (h *head) read() Place {
 	if h.file == nil {

@@ -38,8 +38,8 @@ func (d *Durable) Stage(ctx context.Context, k admission.Key, f func(*gate.State
 	}
 }
 
-// needsWrite reports whether the change must be written. A change that only advances clocks need
-// not be, because the next decision recomputes it. An admission always must be, because the
+// needsWrite reports whether the change must be written. A change that only advances clocks is not
+// written, because the next decision recomputes it. An admission is always written, because the
 // database has to permit it.
 func (e *entry) needsWrite(c *admission.Change) bool {
 	d := c.Delta

@@ -15,7 +15,7 @@ type admitted struct {
 	record  string
 }
 
-// uncertainCalls holds the refused calls whose admissions may have been committed nevertheless.
+// uncertainCalls holds the refused calls whose admissions may nevertheless have been committed.
 type uncertainCalls struct {
 	database backend.Backend
 	calls    []admitted

@@ -48,7 +48,7 @@ func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	return all, false
 }
 
-// An earlyTool counts the sessions in which a tool came before another one.
+// An earlyTool counts the sessions where a tool came before another one.
 type earlyTool struct {
 	tool, earlier int
 	early         uint64

@@ -26,7 +26,8 @@ const proofTime = 5 * time.Second
 
 // DropRedundant drops proposals that are unnecessary or harmful given source's policy: statements
 // that the policy has already, rules that it proves, rules that would open calls refused by
-// "default: deny", and rules that check reports as having no effect or making a tool impossible.
+// "default: deny", and rules that package check reports as having no effect or making a tool
+// impossible.
 func (r *Report) DropRedundant(ctx context.Context, source policy.Source) error {
 	r.dropRepeated(source)
 	if err := r.dropOpening(source); err != nil {
@@ -137,9 +138,9 @@ func errorsElsewhere(report check.Report) diag.List {
 	return list.Filter(report.Problems.Of(diag.Error), func(p diag.Problem) bool { return p.File != suggestedFile })
 }
 
-// complaints returns the indices of the proposals that check complains about, with the complaint
-// about each. If the proposals only cause new errors in existing rules, the last proposal is
-// blamed.
+// complaints returns the indices of the proposals that package check complains about, with the
+// complaint about each. If the proposals only cause new errors in existing rules, the last proposal
+// is blamed.
 func (r *Report) complaints(ctx context.Context, source policy.Source, before int) (map[int]string, error) {
 	report, err := checkWith(ctx, source, r.lines())
 	if err != nil {

@@ -31,7 +31,7 @@ type toolStats struct {
 	opened          int // number of sessions that the tool opened: it succeeded among the first two events or in the first eighth of all events
 	first           time.Time
 	perSession      map[int]int        // maps each number of calls to the number of sessions with that many calls
-	perDay          map[int]int        // maps each number of calls to the number of days on which a principal made that many calls
+	perDay          map[int]int        // maps each number of calls to the number of days with that many calls by one principal
 	fields          map[string]int     // number of calls that have each field
 	sums            map[string]float64 // maximum sum of each field for one principal in a day
 }

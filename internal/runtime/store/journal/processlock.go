@@ -31,7 +31,7 @@ type processLock struct {
 	verified    time.Time   // last time when the image was known to be at the end of the log; zero: it might not be there
 	current     atomic.Bool // this process holds the lock, and its image is known to be at the end of the log
 	files       lockFiles
-	abandoned   chan struct{} // closed when the goroutine that wait last abandoned ends; nil: wait has abandoned no goroutine
+	abandoned   chan struct{} // closed at the end of the goroutine that wait abandoned last; nil: no goroutine has been abandoned
 }
 
 // errLockTimeout means that the other process did not release the lock in time.
