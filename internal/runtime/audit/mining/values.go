@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A candidate is a rule "A before B with same field": the value of field first in A must equal the
-// value of field then in B.
+// A candidate is a rule "A before B with same field": the value of A's field, named by first, must
+// equal the value of B's field, named by then.
 type candidate struct {
 	pair
 	alt         int    // index of a tool that can replace A, or -1

@@ -29,8 +29,8 @@ const (
 	busyTimeoutShort = 50
 )
 
-// Pragmas applied to every connection. They prevent a malicious database from executing code, and
-// the file from being memory-mapped, because another process may truncate it.
+// pragmas lists the settings applied to every connection. They prevent a malicious database from
+// executing code, and the file from being memory-mapped, because another process may truncate it.
 var pragmas = []string{"busy_timeout(" + strconv.Itoa(busyTimeout) + ")", "mmap_size(0)", "trusted_schema(0)", "cell_size_check(1)"}
 
 // dialer selects the driver that opens the file, and that driver's file system. Empty fields select
