@@ -122,7 +122,8 @@ func (r *RelayedRequest) Notify(method string, params []byte) {
 }
 
 // CheckCapability reports whether the client can receive the server's request q, and refuses q if
-// not. A client that uses revision 2026-07-28 can answer input_required only for calls.
+// not. A client that uses revision 2026-07-28 cannot receive q, because it can answer
+// input_required only for calls.
 func (r *RelayedRequest) CheckCapability(q *upstream.ServerRequest) bool {
 	if r.Peer.Rev.InputRequired {
 		session.RefuseRequest(q)

@@ -121,7 +121,7 @@ func (p *Relay) Status(s *session.Session) string {
 	return d.String()
 }
 
-// add adds the gate's decision for a call without arguments.
+// add adds a call without arguments to the document, along with the gate's decision on it.
 func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 	switch r := decision.(type) {
 	case *gate.Allow:

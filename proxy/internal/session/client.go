@@ -86,8 +86,8 @@ func (c *Client) LogLevel() string {
 	return level
 }
 
-// PeerOf returns the client's self-description, which comes from the request's _meta since revision
-// 2026-07-28, and from the handshake before.
+// PeerOf returns the client's self-description. Since revision 2026-07-28, it comes from the
+// request's _meta, and in earlier revisions from the handshake.
 func (c *Client) PeerOf(m wire.Meta) Peer {
 	if !rev.Of(m.ProtocolVersion).PerRequest {
 		return c.Peer()
@@ -99,8 +99,9 @@ func (c *Client) PeerOf(m wire.Meta) Peer {
 	}
 }
 
-// Notification converts a server's notification about a client's request, using the client's own
-// progress token. It returns nil if the client has not asked for such notifications.
+// Notification converts a server's notification about a client's request to the form for the
+// client, with the client's own progress token. It returns nil if the client has not asked for such
+// notifications.
 func (c *Client) Notification(p Peer, meta wire.Meta, method string, params []byte) []byte {
 	switch method {
 	case "notifications/progress":

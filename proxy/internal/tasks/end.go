@@ -66,7 +66,7 @@ func (s *Tasks) fetched(x *Task, result []byte) {
 }
 
 // resultOutcome returns the outcome of a task with the given result. If a net is waiting for the
-// outcome, the result must be strict JSON.
+// outcome, only a result that is strict JSON counts as a success.
 func resultOutcome(x *Task, result []byte) gate.Outcome {
 	if !wire.ResultFacts(result).Success() || x.Ticket.Awaited && rawjson.Check(result, rawjson.MaxDepth) != nil {
 		return gate.Failure
@@ -74,9 +74,9 @@ func resultOutcome(x *Task, result []byte) gate.Outcome {
 	return gate.Success
 }
 
-// end tells the gate once how the task ended, except that a known outcome can still replace an
-// unknown one. If the task succeeded, result is its result. When end returns, the gate knows the
-// outcome, even if another goroutine has reported it.
+// end tells the gate how the task ended. It does so only once, except that a known outcome can
+// still replace an unknown one. If the task succeeded, result is its result. When end returns, the
+// gate knows the outcome, even if another goroutine has reported it.
 func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	defer x.lockSettling()()
 	if !x.ends(o) {

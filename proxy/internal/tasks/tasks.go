@@ -204,7 +204,7 @@ func (s *taskTable) drop(x *Task) {
 	s.bySession[x.owner()] = rest
 }
 
-// find returns the session's task with the ID known to clients, or nil.
+// find returns the session's task that clients know by the given ID, or nil.
 func (s *taskTable) find(of *session.Session, id string) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,14 +214,14 @@ func (s *taskTable) find(of *session.Session, id string) *Task {
 	return nil
 }
 
-// byServer returns the task with the server's own ID, or nil.
+// byServer returns the task that the server knows by the given ID, or nil.
 func (s *taskTable) byServer(u *pool.Server, id string) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.theirs[serverKey{upstream: u, id: id}]
 }
 
-// byToken returns the task with the given token in its progress notifications, or nil.
+// byToken returns the task whose progress notifications contain the given token, or nil.
 func (s *taskTable) byToken(u *pool.Server, token int64) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -281,7 +281,7 @@ func MakesTasks(u *pool.Server) bool {
 	return spec.Declares(s.Capabilities, "tasks", "requests", "tools", "call")
 }
 
-// offered reports whether a server that is up creates tasks for clients of the given revision
+// offered reports whether any server that is up creates tasks for clients of the given revision
 // family, and declares an object at the given path in its capabilities. Servers of revision
 // 2025-11-25 create tasks for clients of both families.
 func (s *Tasks) offered(to *rev.Rev, keys ...string) bool {

@@ -261,7 +261,7 @@ func (a *adapter) SendNotification(ctx context.Context, n mcp.JSONRPCNotificatio
 	return a.conn.Notify(ctx, a.session, n.Method, nil)
 }
 
-// The remaining methods do nothing: the connection's owner manages it, and notifications are
+// The remaining methods do nothing: the connection is managed by its owner, and notifications are
 // handled elsewhere.
 func (a *adapter) Start(context.Context) error                                       { return nil }
 func (a *adapter) Close() error                                                      { return nil }

@@ -247,7 +247,8 @@ func (b *Body) Forget() {
 	b.data, b.gone = nil, true
 }
 
-// ErrNotSent means that no byte of the request has left this process. Errors with a reason wrap it.
+// ErrNotSent means that no byte of the request has left this process. Errors that add a reason wrap
+// it.
 var ErrNotSent = errors.New("request not sent")
 
 // An Unsent is ErrNotSent with a reason.

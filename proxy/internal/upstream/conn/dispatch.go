@@ -156,8 +156,8 @@ func AnswerTo(m wire.Message, id int64) bool {
 	return m.Kind == wire.Response && ours && n == id
 }
 
-// invalidAnswerTo returns the ID of the request that an invalid message seems to answer, because no
-// other answer will arrive.
+// invalidAnswerTo returns the ID of the request that an invalid message seems to answer. That
+// request must fail, because no other answer will arrive.
 func invalidAnswerTo(data []byte) (id int64, ok bool) {
 	if _, isRequest := rawjson.Member(data, "method"); isRequest {
 		return 0, false
