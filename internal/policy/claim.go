@@ -130,8 +130,8 @@ func claimOfNet(n *config.Net, p config.Proof) Claim {
 	return c
 }
 
-// checkClaimed warns if a claim refers to a call that nothing gates, which is hardly intended. If
-// the tools are known, checkTools checks every name instead.
+// checkClaimed warns if a claim refers to a call that nothing gates, which is probably a mistake.
+// If the tools are known, checkTools checks every name instead.
 func (b *builder) checkClaimed(n rules.Name, nets []gate.Net) {
 	if b.source.Tools != nil || b.invalid {
 		return

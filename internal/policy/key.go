@@ -17,8 +17,8 @@ func (r *netReader) key(n *config.Net, key []config.KeyField) []gate.Field {
 	return list.Map(key, func(f config.KeyField) gate.Field { return r.field(n, f) })
 }
 
-// field converts a field to the gate's form. It reports an invalid field itself, because it knows
-// the field's position, and returns a valid field for the gate.
+// field converts a field to the gate's form. If the field is invalid, it reports this itself,
+// because it knows the field's position, and returns a valid placeholder for the gate.
 func (r *netReader) field(n *config.Net, f config.KeyField) gate.Field {
 	if f.Expression.Text != "" {
 		number, err := r.expressions().ValueExpr(f.Expression.Text)

@@ -25,9 +25,9 @@ const (
 	shortEnding = 4
 )
 
-// likenessOf compares the words of two names. word is the word of the first name that differs.
-// Words that contain digits or begin with different letters ("lock" and "unlock") always count as
-// different.
+// likenessOf compares the words of two names. word is the word that differs, as spelled in the
+// first name. Words that contain digits or begin with different letters ("lock" and "unlock")
+// always count as different.
 func likenessOf(a, b []string) (l likeness, word string) {
 	if len(a) != len(b) || len(a) == 0 {
 		return unlike, ""

@@ -114,8 +114,8 @@ func isKnown(n rules.Name, known []string) bool {
 	return !n.Quoted && slices.ContainsFunc(known, func(tool string) bool { return strings.HasPrefix(n.Text, tool+".") })
 }
 
-// nearestTool returns a hint that suggests a known tool. People often write a separator other than
-// a dot between a server and its tool.
+// nearestTool returns a hint that suggests a known tool. It takes into account that people often
+// write another separator instead of the dot between a server and its tool.
 func (b *builder) nearestTool(name string, known []string) string {
 	for _, sign := range []string{":", "/", "__"} {
 		if dotted := strings.Replace(name, sign, ".", 1); dotted != name && slices.Contains(known, dotted) {

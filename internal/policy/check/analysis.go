@@ -69,8 +69,8 @@ func WorkClock() (spent func() time.Duration) {
 	return func() time.Duration { return workTime() - began }
 }
 
-// Efforts for the start of a proxy. A client is waiting then, so a policy without claims must
-// hardly delay the start, even on a busy machine.
+// Efforts for the start of a proxy. A client is waiting at that time, so verifying a policy without
+// claims should barely delay the start, even on a busy machine.
 const (
 	startTime        = 2 * time.Second
 	startTimeNoClaim = 250 * time.Millisecond
@@ -185,8 +185,8 @@ func Run(ctx context.Context, result *policy.Result, source policy.Source, tools
 	return v, nil
 }
 
-// options returns the options for the verification. The verification's time limit starts when
-// options is called.
+// options returns the options for the verification. The time limit starts to run when options is
+// called.
 func (e *Effort) options(ctx context.Context, source policy.Source, tools ToolSet) verify.Options {
 	spent := e.spent
 	if spent == nil {

@@ -36,8 +36,8 @@ const (
 	MissingTokens  = "W211" // a token file cannot be read
 )
 
-// NoPolicy warns about policies that admit every call or no call at all. Such policies are valid
-// but hardly intended.
+// NoPolicy warns about policies that admit every call or no call at all. Such policies are valid,
+// but probably not intended.
 func NoPolicy(s policy.Source) diag.List {
 	var problems diag.List
 	var whole config.Position
@@ -138,8 +138,8 @@ func NoAudit(c *config.Config) diag.List {
 		fmt.Sprintf("the audit log %s cannot be written: %s is not a directory", c.Audit.File, dir), "make the directory: petrigate serve does not start without it")}
 }
 
-// Sessions warns if callers can choose their sessions, because limits per session then do not limit
-// a caller.
+// Sessions warns if callers can choose their sessions, because a caller can then reset limits per
+// session by choosing a new session.
 func Sessions(c *config.Config) diag.List {
 	if c == nil || c.Session.By != "header" && c.Session.By != "meta" {
 		return nil

@@ -13,8 +13,8 @@ import (
 )
 
 // lost reports tools that a failure can make permanently unavailable, unless a run without failures
-// can do so as well. It omits the ends of workflows, and losses that a reported deadlock or a
-// refuted claim already shows.
+// can do the same. It omits losses that are the end of a workflow, and losses that a reported
+// deadlock or a refuted claim already shows.
 func (v *Analysis) lost() diag.List {
 	var ps diag.List
 	for _, l := range v.report.Losses {
@@ -45,8 +45,8 @@ func (v *Analysis) deadlocked(nets []verify.Net) bool {
 	})
 }
 
-// endsWorkflow reports whether the run of the loss ends in a terminal place, which is the end of a
-// workflow.
+// endsWorkflow reports whether the run that leads to the loss ends with a marked terminal place,
+// and is thus the end of a workflow.
 func (v *Analysis) endsWorkflow(l verify.Loss) bool {
 	states := v.after(l.Trace)
 	return slices.ContainsFunc(l.Because, func(n verify.Net) bool {

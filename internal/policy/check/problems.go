@@ -70,7 +70,7 @@ func (p proven) holdsForEach() string {
 	return "it is proved " + p.ForEach + ": add that to the claim if you mean it"
 }
 
-// noEvidence explains why certain successes in the run do not count as evidence for the claim.
+// noEvidence explains why some successes in the run do not count as evidence for the claim.
 func noEvidence(p proven) string {
 	var b strings.Builder
 	for i, s := range p.Counterexample {

@@ -60,8 +60,8 @@ func toolOf(o toolname.Owner, bare string) ListedTool {
 	return ListedTool{Exposed: o.Prefix + bare, Bare: bare, Canonical: o.Upstream + "." + bare}
 }
 
-// MayServe reports whether a client may see a tool that a configured server calls by the given
-// name. cfg may be nil.
+// MayServe reports whether clients may see a tool that has the given name on a configured server.
+// cfg may be nil.
 func MayServe(cfg *config.Config, name string) bool {
 	return cfg != nil && slices.ContainsFunc(cfg.Servers, func(s config.Server) bool {
 		return !s.Disabled && toolname.Filter(s.Tools).Filtered(name) == ""

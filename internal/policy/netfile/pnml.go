@@ -111,8 +111,8 @@ func readPNML(name string, src []byte) ([]*Net, error) {
 	return each(name, doc.Nets, fromPNML)
 }
 
-// latin1 decodes a file declared as Latin-1, as are some nets of the Model Checking Contest, or as
-// ASCII.
+// latin1 decodes a file that is declared to be in Latin-1 or ASCII. Some nets of the Model Checking
+// Contest are declared to be in Latin-1.
 func latin1(charset string, r io.Reader) (io.Reader, error) {
 	switch strings.ToLower(charset) {
 	case "iso-8859-1", "latin1", "us-ascii", "ascii":

@@ -100,7 +100,7 @@ func (d *Comparison) ticks(policies [2]*gate.Policy) []tick {
 	return append(all, list.Map(changed, func(t ticking) tick { return tick{"", t.tool} })...)
 }
 
-// pass fires the transition t in each of the policies where it is enabled.
+// pass fires the transition of the tick in each of the policies where it is enabled.
 func (t tick) pass(policies [2]*gate.Policy, states [2]*gate.State) {
 	for i, policy := range policies {
 		if t[i] == "" {

@@ -151,7 +151,7 @@ func (t *Test) check(s *Step, v config.Value) {
 	s.Result, s.Times = cmp.Or(s.Result, "success"), max(s.Times, 1)
 }
 
-// settles returns the number of the step whose call is ended. The file gives this number or the
+// settles returns the number of the step whose call is to be ended. v contains this number or the
 // name of the call.
 func (t *Test) settles(v config.Value) int {
 	number := 0

@@ -74,7 +74,7 @@ var (
 const rounds = 20
 
 // New creates a plan for a configuration and the tools that its servers list. missing contains the
-// servers that did not respond. effort limits the effort spent on proofs.
+// servers that did not respond. effort limits the work spent on proofs.
 func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missing []string, effort check.Effort) (*Plan, error) {
 	if len(tools) == 0 {
 		return nil, ErrNoTools

@@ -53,7 +53,7 @@ func Calls(p *gate.Policy, o Options) (calls []Call, why string) {
 }
 
 // Synthesize returns one unused name for each set of patterns that can match the same name, where a
-// pattern matches a name if it matches one of the prefixes followed by the name. The first prefix
+// pattern matches a name if it matches any of the prefixes followed by the name. The first prefix
 // must be empty. complete is false if there are too many sets.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	return callclass.Synthesize(patterns, prefixes, taken)

@@ -10,7 +10,7 @@ import (
 // meant to settle the easy assertions.
 const easyStates = 2000
 
-// proofs proves all assertions. It tries each with a low limit first, so that an expensive
+// proofs tries to prove all assertions. It tries each with a low limit first, so that an expensive
 // assertion does not take the time needed for the rest.
 func (m *prover) proofs(all []Assertion) []Proof {
 	limit := m.Limit

@@ -76,8 +76,8 @@ func (a AtMost) query(count int) *explore.Query {
 	return q
 }
 
-// counted proves that at most Count calls are admitted per session, or between two calls that
-// restart the count. If the claim is refuted, counted also returns the run that refutes it.
+// counted tries to prove that at most Count calls are admitted per session, or between two calls
+// that restart the count. If the claim is refuted, counted also returns the run that refutes it.
 func (a AtMost) counted(m *prover) (Proof, []explore.Move) {
 	q := a.query(min(a.Count, maxCount))
 	f := m.Never(q, nil)
@@ -106,8 +106,8 @@ func (a AtMost) longer(m *prover, ms []explore.Move) []explore.Move {
 	return nil
 }
 
-// inTime proves the claim for a time window. A run refutes the claim if a limit with the same
-// window would refuse one of its calls.
+// inTime tries to prove the claim for a time window. A run refutes the claim if a limit with the
+// same window would refuse one of its calls.
 func (a AtMost) inTime(m *prover) Proof {
 	over := a
 	over.Per.Window = 0

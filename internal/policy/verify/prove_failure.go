@@ -44,7 +44,7 @@ func (a NoFailureLocks) prove(m *prover) Proof {
 }
 
 // lockedByFailure examines a run that ends with a failed call. The run refutes the claim if, for
-// some values, the success of that call would lead to a call that match selects.
+// some values, the success of that call would lead to a call selected by match.
 func (m *prover) lockedByFailure(failed []explore.Move, match func(*callclass.Class) bool) Proof {
 	won := slices.Clone(failed)
 	won[len(won)-1].End = gate.Success

@@ -13,8 +13,8 @@ func (a Exclusive) tools() []gate.Tool        { return nil }
 func (a DeadlockFree) tools() []gate.Tool     { return nil }
 func (a NoTerminalStates) tools() []gate.Tool { return nil }
 
-// proveNet proves a claim about the enforced net called name. If no such net exists, the result is
-// unknown.
+// proveNet tries to prove a claim about the enforced net called name. If no such net exists, the
+// result is unknown.
 func (m *prover) proveNet(name string, prove func(net int) Proof) Proof {
 	i := slices.IndexFunc(m.Nets, func(n *explore.Net) bool { return n.Info.Name == name && !n.Info.Shadow })
 	if i < 0 {
@@ -52,8 +52,8 @@ func (a NoTerminalStates) prove(m *prover) Proof {
 	return m.proveNet(a.Net, func(net int) Proof { return m.proveLive(net, nil) })
 }
 
-// proveLive proves that successful calls can lead from every state to a call gated by the net,
-// unless a terminal place is marked.
+// proveLive tries to prove that successful calls can lead from every state to a call gated by the
+// net, unless a terminal place is marked.
 func (m *prover) proveLive(net int, terminal []string) Proof {
 	return m.always(m.groupsOf([]int{net}), []int{net}, m.GatedGoal(net, terminal))
 }

@@ -194,8 +194,8 @@ func (r *replay) decide(tool, args string) (number uint64, refused *gate.Refusal
 	return 0, &gate.Refusal{}
 }
 
-// meets reports whether the replayed run meets the query, according to its monitor. It assumes so
-// if the query has no monitor or is about calls that never end.
+// meets reports whether the replayed run meets the query, according to its monitor. If the query
+// has no monitor or is about calls that never end, meets assumes that the run does.
 func (r *replay) meets(q *explore.Query) bool {
 	if q.Start == nil || q.Stay != nil {
 		return true

@@ -121,7 +121,8 @@ func leaves(v any) []literal {
 	return all
 }
 
-// read reports whether the expressions yield the intended values for the given arguments.
+// read reports whether the expressions yield, for the given arguments, the values that v and the
+// expressions' data require.
 func (w *recipe) read(args string, v Values, expressions []Datum) bool {
 	if args == "" {
 		args = "{}"

@@ -45,7 +45,7 @@ func (b *Enumerator) AllGaps() []string {
 }
 
 // Doubt returns the reason why an answer that depends on a call of class s is unknown. If the
-// answer depends on whether a tool exists, supposed is the tool's name, and why is the phrase tool
+// reason is that a tool might not exist, supposed is the tool's name, and why is the string tool
 // followed by that name.
 func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	switch {

@@ -52,7 +52,7 @@ func (v *synthesis) names() (names []synthesized, complete bool) {
 }
 
 // Synthesize returns one unused name for each set of patterns that can match the same name, where a
-// pattern matches a name if it matches one of the prefixes followed by the name. Each returned name
+// pattern matches a name if it matches any of the prefixes followed by the name. Each returned name
 // starts with the first prefix. complete is false if the search reached its limit.
 func Synthesize(patterns, prefixes []string, taken map[string]bool) (names []string, complete bool) {
 	v := synthesis{tries: maxSyntheses, patterns: patterns, prefixes: prefixes, taken: taken}

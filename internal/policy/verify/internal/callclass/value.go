@@ -76,7 +76,7 @@ func leavesOf(leaves []string) []string {
 	return append(slices.Clone(leaves), strings.Join(leaves, " "))
 }
 
-// listed returns a list value for each combination of the actions. ok is false if there are too
+// listed returns a list value for each nonempty set of the actions. ok is false if there are too
 // many.
 func listed(actions []string) (values []*value, ok bool) {
 	if len(actions) > maxMapsOfField {

@@ -62,10 +62,10 @@ func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	return prep, true
 }
 
-// together returns the first strict net and all other strict nets whose states the helpers of the
-// first also change, together with the helpers of all these nets. Helpers are classes of the
-// attractor that can be prepared without changing the state of any strict net. rest holds the other
-// strict nets, which the helpers do not affect.
+// together returns the first strict net and every other strict net that is connected to it,
+// directly or through further nets, by helpers that change the states of both. It also returns
+// these helpers. Helpers are classes of the attractor that can be prepared without changing the
+// state of any strict net. rest holds the other strict nets.
 func (a *attractor) together(strict []callclass.Effect) (nets []callclass.Effect, helpers []int, rest []callclass.Effect) {
 	m := a.model
 	nets, rest = strict[:1:1], slices.Clone(strict[1:])
@@ -88,7 +88,8 @@ func (a *attractor) together(strict []callclass.Effect) (nets []callclass.Effect
 }
 
 // recover reports whether successful calls of the helpers lead, from every state that the nets can
-// reach on their own, to a state where each net admits the call with its effect.
+// reach on their own, to a state where each of the nets admits the call that is to be made
+// possible.
 func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	joint := [][]int{nil}
 	for _, t := range nets {

@@ -7,7 +7,8 @@ import (
 )
 
 // Meets replays the moves in the query's monitor and reports whether the run meets the query. It
-// assumes so if the query has no Start function or is about calls that never end ([Query].Stay).
+// returns true without replaying the moves if the query has no Start function or is about calls
+// that never end ([Query].Stay).
 func (sys *system) Meets(q *Query, ms []Move) bool {
 	if q.Start == nil || q.Stay != nil {
 		return true

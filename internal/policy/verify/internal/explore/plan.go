@@ -15,9 +15,9 @@ func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	return m.planFor(q, nets, ViewOptions{Tag: tag, witnessed: witnessed, Limit: m.Limit})
 }
 
-// Planless takes a set of nets that admits no plan for the query's goal, and removes nets as long
-// as no plan becomes possible. A search over all interleavings is cheaper if it starts with the
-// remaining nets.
+// Planless takes a set of nets that admits no plan for the query's goal, and keeps removing nets as
+// long as no plan becomes possible. A search over all interleavings is cheaper if it starts with
+// the remaining nets.
 func (m *Model) Planless(q *Query, nets []int) []int {
 	o := ViewOptions{Tag: q.Tag, Limit: min(m.Limit, GroupLimit)}
 	left, _ := leaveOut(nets, func(fewer []int) Result {

@@ -26,9 +26,9 @@ func (q question) includes(other question) bool {
 	return q.approvals >= other.approvals && (other.via == "" || q.via == other.via)
 }
 
-// asksMore reports whether the net requires an approval that no other net requires as strictly. If
-// it does not, covering is another net that requires one of the same approvals, or -1 if the net
-// requires no approval.
+// asksMore reports whether the net requires an approval that the approvals required by other nets
+// do not include. If it does not, covering is another net with an approval that includes one
+// required by the net, or -1 if the net requires no approval.
 func asksMore(net int, all []question) (more bool, covering int) {
 	covering = -1
 	for _, q := range all {

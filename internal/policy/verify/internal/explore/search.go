@@ -78,7 +78,7 @@ func (m *Model) neverOf(q *Query, nets []int, o ViewOptions) Answer {
 	}
 }
 
-// capSteps are the reduced initial markings of large counters, in the order that they are tried. 0
+// capSteps holds the reduced initial markings of large counters, in the order they are tried. 0
 // stands for the actual initial marking.
 var capSteps = [...]int{6, 14, 30, 0}
 

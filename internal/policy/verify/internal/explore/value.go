@@ -58,7 +58,7 @@ func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
 	return all
 }
 
-// valuesOf returns the values mentioned by the classes that the function may accepts. The first is
+// valuesOf returns the values mentioned by the classes accepted by the function may. The first is
 // the tracked value of classes that mention no value.
 func (s *Space) valuesOf(may func(class int) bool) []callclass.Values {
 	all := []callclass.Values{{}}
