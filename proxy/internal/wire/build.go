@@ -172,7 +172,7 @@ func (s *splicer) add(members ...[]byte) {
 func (s *splicer) close() []byte { return append(s.dst, s.src[s.done:]...) }
 
 // ReplaceMember appends the object obj with a new value for one member, copying everything else
-// byte for byte. If obj lacks the member, it is appended unchanged.
+// byte for byte. If obj lacks the member, obj is appended unchanged.
 func ReplaceMember(dst, obj []byte, key string, value []byte) []byte {
 	found, end := -1, 0
 	rawjson.Members(obj, func(k, v []byte, at int) bool {

@@ -89,10 +89,10 @@ func isOwn(name []byte) bool {
 	return len(name) >= len(OwnMeta) && bytes.EqualFold(name[:len(OwnMeta)], []byte(OwnMeta))
 }
 
-// withoutOwn returns a message, or a part of one, without the proxy's own members. For most
-// documents, this works without parsing JSON. If a document has many slashes or escapes, such as a
-// file with many lines, reading only the keys is cheaper. If the document mentions the prefix and
-// cannot be read to its end, withoutOwn returns null, because parsers might disagree about it.
+// withoutOwn returns a message, or a part of one, without the proxy's own members. Most documents
+// need not be parsed for that. In a document with many slashes or escapes, such as the text of a
+// long file, it is cheaper to read the keys. If the document mentions the prefix and cannot be read
+// to its end, withoutOwn returns null, because parsers might disagree about it.
 func withoutOwn(doc []byte) []byte {
 	may, done := mayHaveOwnPrefix(doc, fewLooks+len(doc)/bytesPerLook)
 	if !done {

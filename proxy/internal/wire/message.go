@@ -303,7 +303,7 @@ func UpstreamError(failure []byte) []byte { return withoutOwn(failure) }
 type index struct {
 	fields [6]field
 	n      int
-	end    int // end of the last member, or of the opening brace if the object is empty; 0 without an index
+	end    int // end of the last member, or of the opening brace if the object is empty; 0 if params are not indexed
 }
 
 // A field is the position of one member. Its value is at [at:end]; from is the end of the previous
