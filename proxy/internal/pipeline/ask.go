@@ -31,8 +31,8 @@ func (q *askedCall) ask(w *personWait) {
 	}
 }
 
-// askUntilHeld asks until the call must wait for an answer (held is set), is refused (a is set), or
-// has been forwarded or answered (both are nil).
+// askUntilHeld continues the call until it must wait for an answer (held is set), is refused (a is
+// set), or has been forwarded or answered (both are nil).
 func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 	defer func() {
 		if held == nil { // withdrawn before the client gets the answer, because the client can then reuse the ID
