@@ -28,7 +28,8 @@ type analyzeFlags struct {
 	json      bool
 }
 
-// maxAnalyzeBytes is the maximum amount of memory used for the states of a net during analysis.
+// maxAnalyzeBytes limits the memory, in bytes, that the states of a net may occupy during an
+// analysis.
 const maxAnalyzeBytes = 4 << 30
 
 func newAnalyze(s stdio) *cobra.Command {

@@ -144,8 +144,8 @@ func (r configLoader) requireOwnFile(path string) error {
 }
 
 // locate returns the path of the configuration for a command that does more than read it. If the
-// configuration was found in the working directory, trusts accepts only the content that the user
-// trusts; otherwise, trusts is nil.
+// configuration was found in the working directory, the function trusts accepts only the content
+// that the user has agreed to trust; otherwise, that function is nil.
 func (r configLoader) locate() (file string, trusts func(string, []byte) bool, err error) {
 	file, found, err := config.Lookup(r.options())
 	if err != nil || !found {

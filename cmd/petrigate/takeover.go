@@ -150,8 +150,8 @@ func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func(
 }
 
 // configPath returns the absolute path of the configuration for a command that does more than read
-// it. If the configuration was found in the working directory, trusts accepts only the content that
-// the user trusts; otherwise, trusts is nil.
+// it. If the configuration was found in the working directory, the function trusts accepts only the
+// content that the user has agreed to trust; otherwise, that function is nil.
 func (s stdio) configPath(c *cobra.Command) (path string, trusts func(string, []byte) bool, err error) {
 	r, err := s.configLoader(c)
 	if err != nil {

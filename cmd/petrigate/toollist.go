@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// knownTools returns the tools that can be called. Without --tools and --live, it returns an empty
-// set.
+// knownTools returns the tools that can be called. With neither --tools nor --live, it returns an
+// empty set.
 func (f checkFlags) knownTools(ctx context.Context, s stdio, cfg *config.Config) (check.ToolSet, error) {
 	switch {
 	case f.tools == "" && !f.live:

@@ -24,8 +24,9 @@ import (
 
 // CheckCalls reports an error for each message that does not appear in shown. Messages are the
 // strings passed to one of the given functions, such as "usage" or "fmt.Errorf" (".Warn" stands for
-// all methods named Warn), in non-test files that match one of the globs. except maps messages that
-// need not be shown to the reason; an unneeded exception is also an error.
+// all methods named Warn), in non-test files that match one of the globs. The keys of except are
+// messages that need not appear, and its values are the reasons; an unneeded entry is also an
+// error.
 func CheckCalls(t *testing.T, functions []string, shown string, except map[string]string, globs ...string) {
 	t.Helper()
 	used := make(map[string]bool)

@@ -138,8 +138,8 @@ func send(w http.ResponseWriter, code int, page []byte) {
 	_, _ = w.Write(page) // an error means that the browser has disconnected
 }
 
-// finish redirects the browser after an action. The next page shows the note done or, if err is not
-// nil, the note failed with the reason.
+// finish redirects the browser after an action. The next page shows the text done or, if err is not
+// nil, the text failed followed by the error.
 func (c *Console) finish(w http.ResponseWriter, r *http.Request, next string, err error, done, failed string) {
 	if err != nil {
 		done = failed + ": " + err.Error() + "."

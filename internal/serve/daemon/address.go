@@ -22,7 +22,7 @@ func listenError(addr string, err error) error {
 	return fmt.Errorf("listening at %s: %w", addr, text.Innermost(err))
 }
 
-// shownAddr returns the listener's address for clients on this machine.
+// shownAddr returns the address that clients on this machine can use to connect to the listener.
 func shownAddr(l net.Listener) string {
 	host, port, _ := net.SplitHostPort(l.Addr().String())
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {

@@ -31,7 +31,7 @@ type reloads struct {
 	level *slog.LevelVar                 // log level, which a reload sets; nil if the level never changes
 
 	mu      sync.Mutex
-	config  *config.Config // in force, except for settings that require a restart
+	config  *config.Config // configuration in force, except for settings that require a restart
 	result  *policy.Result
 	review  *review
 	started bool // whether reviews have been started

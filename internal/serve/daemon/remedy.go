@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A remedyFinder finds calls to available tools that would get a refused call allowed. It is safe
-// for concurrent use.
+// A remedyFinder finds calls to available tools that, once they have succeeded, would make the
+// policy allow a refused call. It is safe for concurrent use.
 type remedyFinder struct {
 	policy *gate.Policy
 	tools  func() toolset  // returns the current tools

@@ -17,8 +17,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// TLSProblems reports TLS files that cannot be used. missing is the severity for unreadable files;
-// a configuration that is only being checked may be meant for another machine or user.
+// TLSProblems reports TLS files that cannot be used. It reports unreadable files with the severity
+// missing, because they may not matter to a command that only checks a configuration: the
+// configuration may be meant for another machine or user.
 func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
 	var all diag.List
 	if t := c.Listen.TLS; t != nil {

@@ -12,7 +12,7 @@ import (
 
 // records holds the numbers of calls according to the logs of the proxy and the server.
 type records struct {
-	allowed, refused int // numbers of decisions in the audit log
+	allowed, refused int // numbers of allowed and refused calls in the audit log
 	executed         int // number of calls that reached the server
 }
 

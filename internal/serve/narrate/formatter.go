@@ -27,7 +27,7 @@ type formatter struct {
 	calls     map[callKey]call // calls in flight
 	approvals []shownApproval  // recently printed approvals, oldest first
 	hintShown bool             // whether the full hint on how to answer has been printed
-	hintKnown bool             // whether someone has already answered that way and the hint can be omitted
+	hintKnown bool             // whether someone has already answered as the hint describes, so that it can be omitted
 
 	passed, failed, stopped, waited, lost int
 }

@@ -29,7 +29,7 @@ func newClient(s Server) *http.Client {
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    10 * time.Second,
 		ForceAttemptHTTP2:      true,
-		DisableKeepAlives:      true, // requests are rare
+		DisableKeepAlives:      true, // requests are so rare that connections are not worth keeping
 		MaxResponseHeaderBytes: 64 << 10,
 	}
 	proxied := direct.Clone()

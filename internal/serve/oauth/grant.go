@@ -79,7 +79,7 @@ func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Gran
 	next := *g
 	next.AccessToken, next.RefreshToken, next.Expiry, next.Obtained = t.AccessToken, t.RefreshToken, t.Expiry, now
 	if !t.Expiry.IsZero() {
-		next.Expiry = now.Add(time.Until(t.Expiry)) // convert to the clock that now comes from
+		next.Expiry = now.Add(time.Until(t.Expiry)) // t.Expiry is based on time.Now, and now may come from another clock
 	}
 	next.Scopes, next.Wanted = asked, nil
 	if granted, ok := t.Extra("scope").(string); ok && granted != "" {

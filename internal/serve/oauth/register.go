@@ -58,8 +58,8 @@ func (g *Grant) register(ctx context.Context, client *http.Client, meta *oauthex
 	return nil
 }
 
-// method returns the authentication method for a client with a secret: client_secret_post if the
-// authorization server supports only that of the two, and client_secret_basic otherwise.
+// method returns the authentication method for a client with a secret. This is client_secret_basic,
+// unless the authorization server supports client_secret_post instead.
 func method(meta *oauthex.AuthServerMeta) string {
 	methods := meta.TokenEndpointAuthMethodsSupported
 	if !slices.Contains(methods, "client_secret_basic") && slices.Contains(methods, "client_secret_post") {

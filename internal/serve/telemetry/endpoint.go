@@ -13,7 +13,7 @@ import (
 type Endpoint struct {
 	Metrics *Metrics
 	State   func() operator.Status // returns the current state
-	Missing func() []string        // returns why the proxy is not ready, or nothing if it is ready
+	Missing func() []string        // returns the reasons why the proxy is not ready, if any
 }
 
 // Serve handles a request for one of the three paths. For any other path, it returns false without

@@ -55,7 +55,7 @@ func (t *terminal) close() {
 	_ = t.wake.Close()
 }
 
-// hide turns the echo of typed characters off or on.
+// hide turns the echo of typed characters off if hidden is true, and on otherwise.
 func (t *terminal) hide(hidden bool) error {
 	mode, err := unix.IoctlGetTermios(t.fd, getMode)
 	if err != nil {

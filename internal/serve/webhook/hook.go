@@ -47,7 +47,7 @@ type Hook struct {
 	redactor *audit.Redactor
 	client   *http.Client
 	host     string       // scheme and host of the URL, for display
-	base     atomic.Value // base URL for links, a string
+	base     atomic.Value // base URL for links, as a string
 	tracker  *tracker
 	health   health
 	slots    chan struct{} // limits the number of concurrent requests
