@@ -91,7 +91,7 @@ func (b *builder) checkMaps() (given []string) {
 	return given
 }
 
-// labelsByPlace returns the rules' maps by their positions.
+// labelsByPlace returns the maps in rules, which give labels, by their positions.
 func (b *builder) labelsByPlace() map[gate.Position]gate.Map {
 	byPlace := make(map[gate.Position]gate.Map)
 	for _, m := range b.labels.Maps {

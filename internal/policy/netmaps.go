@@ -79,7 +79,7 @@ func (x netMaps) pattern(m config.Map, out *gate.Map) {
 	out.Match, out.Source = match, "/"+m.Pattern+"/"
 }
 
-// runs makes the map read the field as a script.
+// runs configures the map to read the field as a script.
 func (x netMaps) runs(m config.Map, out *gate.Map) {
 	number, err := x.reader().Command(m.Runs, m.Exactly)
 	if err != nil {

@@ -42,7 +42,7 @@ const (
 	MissedName     = "W114" // a pattern such as pay_* does not match the name pay
 	Unasked        = "W115" // an approval cannot be given
 	UntoldEnd      = "W116" // a rule waits for a script, but no hook reports how scripts end
-	NoCondition    = "W117" // a rule waits for the success of a script, but nothing defines that success
+	NoCondition    = "W117" // a rule waits for a script to succeed, but nothing defines what counts as success
 	ReadIgnored    = "W119" // a map, key or sum reads an argument listed in approval.ignore; W118 belongs to package check
 )
 

@@ -95,7 +95,7 @@ func (v *vocabulary) ofNet(n *config.Net, list string) {
 	}
 }
 
-// A spelling is a name of calls, with all its uses in the policy.
+// A spelling is a name that calls can have, with all its uses in the policy.
 type spelling struct {
 	text    string
 	words   []string

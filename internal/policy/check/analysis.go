@@ -89,7 +89,7 @@ func AtStart(claims int) Effort {
 // An Analysis holds the findings from analyzing a policy before any tool is called.
 type Analysis struct {
 	report *verify.Report
-	names  []verify.Name // names listed by the nets, in their order, followed by the other known tools
+	names  []verify.Name // names listed by the nets, in order of first appearance, followed by the other known tools
 	proofs []proven
 	nets   netInfos
 	policy *gate.Policy // the policy with only its active nets

@@ -182,7 +182,7 @@ func (v *Analysis) details() []string {
 		switch {
 		case !g.Complete:
 			lines = append(lines, of+": not all states were explored")
-		case len(g.Nets) > 1: // for a single net, the table shows the number of states
+		case len(g.Nets) > 1: // the table already shows the number of states of a single net
 			lines = append(lines, fmt.Sprintf("%s: %s together", of, text.Count(g.States, "state")))
 		}
 		if g.Deadlock.Result == verify.Refuted && len(g.Deadlock.Trace) > 0 {

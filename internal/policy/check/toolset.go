@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/toolname"
 )
 
-// A ToolSet holds tools, each with all names that a call of the tool has.
+// A ToolSet holds tools, each with all the names that its calls have.
 type ToolSet struct {
 	Tools []verify.Tool
 	Known bool // no other tools exist; if false, the rules only suggest that these tools exist

@@ -285,7 +285,7 @@ func (l *layout) relax(layer []int) {
 		sum   float64 // sum of the preferred positions minus the offsets
 		count float64 // number of nodes
 	}
-	offsets := make([]float64, len(layer)) // distance of each node from the first one if packed as tightly as possible
+	offsets := make([]float64, len(layer)) // distance of each node from the first one if the nodes are packed as tightly as possible
 	var blocks []block
 	for i, v := range layer {
 		if i > 0 {

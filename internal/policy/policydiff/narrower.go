@@ -26,7 +26,7 @@ func Narrower(c policy.Claim, result *policy.Result, source policy.Source, stop 
 	return verify.Proof{Result: verify.Proved}
 }
 
-// against compares the rules of the file with the policy.
+// The function against compares the rules of the file named by the claim with the policy.
 func against(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) (*Comparison, error) {
 	file := c.File
 	if !filepath.IsAbs(file) {

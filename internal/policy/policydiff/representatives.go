@@ -21,7 +21,7 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 		}
 	}
 	names := make(map[string]string)
-	for i, m := range single { // unique names keep the labels of these maps apart from those of the other policy's maps
+	for i, m := range single { // only one of the policies has these maps, so unique names keep their labels apart from those of the other policy
 		mark := markOf(i)
 		names[mark], m.As = m.As, mark
 		labels.Maps = append(labels.Maps, m)

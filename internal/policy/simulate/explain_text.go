@@ -167,7 +167,7 @@ func (e *Explanation) nets(b *strings.Builder) {
 	}
 }
 
-// says returns the net's verdict in plain words.
+// The result of says is the net's verdict in plain words.
 func (n *explainedNet) says() string {
 	said := map[string]string{
 		"abstain": "nothing", "free": "always passes", "gated": "passes now", "blocked": "refuses", "yields": "does not block now: it is advisory",

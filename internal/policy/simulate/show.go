@@ -54,7 +54,7 @@ func (m *Simulator) unconcerned(c Call) {
 	}
 }
 
-// printChanges prints how the markings have changed since before, each under its net's rule.
+// printChanges prints how the markings differ from those in before, each under its net's rule.
 func (m *Simulator) printChanges(before []gate.NetState) {
 	for i, n := range m.of.session.Nets() {
 		was, is := policy.MarkingText(before[i].Marking), policy.MarkingText(n.Marking)

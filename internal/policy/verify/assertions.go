@@ -29,7 +29,7 @@ type AtMost struct {
 // A Period specifies when the count of an [AtMost] restarts. The zero Period counts the calls of a
 // session.
 type Period struct {
-	Call       gate.Tool     // a call of this tool restarts the count; none does if the name is empty
+	Call       gate.Tool     // a call of this tool restarts the count; if the name is empty, no call does
 	Successful bool          // only successful calls of Call restart the count
 	Window     time.Duration // if positive, calls are limited by a token bucket: Count calls at once, then one more every Window/Count
 	User       bool          // count the calls in all sessions of a user together

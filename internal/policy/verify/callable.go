@@ -46,7 +46,7 @@ func (m *prover) callableBy(t gate.Tool) Name {
 	q := admits(t)
 	classes, gap := m.ClassesFor(nil, q.Tag)
 	if !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return s.Carries(t, false) }) {
-		if name.Why = cmp.Or(gap, m.Calls.AnyGap()); name.Why == "" { // no call has the name, or the default denies all that do
+		if name.Why = cmp.Or(gap, m.Calls.AnyGap()); name.Why == "" { // no call has the name, or the default denies all calls that have it
 			name.Callable, name.Default = Impossible, true
 		}
 		return name

@@ -23,10 +23,10 @@ func (m *prover) proof(a Assertion) Proof {
 	}
 	switch a.(type) {
 	case Reachable, DeadlockFree, NoTerminalStates:
-		return p // these already consider both a single value and several values
+		return p // proofs of these assertions already consider both a single value and several values
 	}
 	if always, ok := a.(AlwaysPossible); ok && always.ButBudget {
-		return p // this, too, considers both
+		return p // this proof, too, considers both a single value and several values
 	}
 	one := m.oneValue()
 	q := one.checkRefutation(a.prove(one))

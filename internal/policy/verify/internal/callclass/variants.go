@@ -20,8 +20,8 @@ func (b *Enumerator) add(tool string, f *form) {
 	}
 }
 
-// variants returns the classes of form f. They differ in which of the fields that keys read have
-// the tracked value, another value, or no value.
+// variants returns the classes of form f. For each field that keys read, the classes differ in
+// whether the field has the tracked value, another value, or no value.
 func (b *Enumerator) variants(tool string, f *form) []*Class {
 	s := b.class(tool, f)
 	data, why := b.data(s)

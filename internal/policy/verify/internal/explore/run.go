@@ -157,7 +157,7 @@ func ClassesOf(ms []Move) (classes []*callclass.Class) {
 	return classes
 }
 
-// maxDoubles is the maximum number of calls added to a run to make it lead to its state.
+// maxDoubles is the maximum number of calls added to a run so that it leads to its state.
 const maxDoubles = 64
 
 // moves converts a path to a state into the moves of separate calls. Because a single call in the
