@@ -89,7 +89,8 @@ func completers() map[string]completer {
 	}
 }
 
-// completeFiles completes the names of directories and of files with one of the given extensions.
+// completeFiles completes the names of directories and of files that have any of the given
+// extensions.
 func completeFiles(endings ...string) completer {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return endings, cobra.ShellCompDirectiveFilterFileExt

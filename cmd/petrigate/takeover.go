@@ -54,7 +54,8 @@ func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Driver, error)
 	return d, nil
 }
 
-// withExitCode wraps an error from the takeover package so that it leads to the right exit code.
+// withExitCode wraps an error from package takeover so that the program exits with the code for
+// that error.
 func withExitCode(err error) error {
 	var wrong *takeover.UsageError
 	if errors.As(err, &wrong) {

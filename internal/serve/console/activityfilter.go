@@ -155,7 +155,7 @@ func (m *matcher) matchesNet(r *row) bool {
 	return r.About == m.Net || slices.ContainsFunc(r.Nets, is) || r.Would != nil && slices.ContainsFunc(r.Would.Nets, is)
 }
 
-// hasWords reports whether each word occurs in one of the row's texts. Joining the texts first
+// hasWords reports whether each word occurs in any of the row's texts. Joining the texts first
 // would be slower.
 func (m *matcher) hasWords(r *row) bool {
 	texts := r.texts()

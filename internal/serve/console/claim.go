@@ -27,8 +27,8 @@ func (c *claimBody) Next() int {
 	return 0
 }
 
-// claimOf returns the claim with the given index, displaying the given step. It returns nil if the
-// report has no such claim or no calls that refute it.
+// claimOf returns the data for showing the given step of the claim with the given index. It returns
+// nil if the report has no such claim or no calls that refute it.
 func claimOf(report *check.Report, number int, step string) *claimBody {
 	claims := report.Claims()
 	if number < 0 || number >= len(claims) {

@@ -110,8 +110,7 @@ func (d *logins) dropOldest() {
 	delete(d.sessions, oldest)
 }
 
-// A visitor is the person who sends a request, along with the form token of that person's browser
-// session.
+// A visitor is the person who sends a request. Token belongs to the person's browser session.
 type visitor struct {
 	Person
 	Token string // token to include in forms

@@ -330,8 +330,8 @@ type explanation struct {
 // A blockRow names a net that refuses a call or requires an approval.
 type blockRow struct{ Net, Rule, Reason string }
 
-// A callRow is one of the calls that must succeed before the explained call would be allowed. It
-// lists the nets that the call affects.
+// A callRow describes a call that must succeed before the explained call would be allowed. It lists
+// the nets that the call affects.
 type callRow struct {
 	Tool  string
 	Rules []blockRow

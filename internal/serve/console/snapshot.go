@@ -120,8 +120,8 @@ type pastRows struct {
 	Gap          string    // why the steps before this page are unknown
 }
 
-// stepsAround returns the steps before and after the displayed one. It skips steps without a known
-// state of the net.
+// stepsAround returns the steps before and after the displayed one. It skips steps if the state of
+// the net after them is unknown.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {

@@ -26,7 +26,7 @@ type Text struct {
 	ID     string // valid as long as the policy contains this text
 	Name   string // file name, as used in problem positions
 	Kind   string
-	Text   string // content when the policy was put in force
+	Text   string // content of the text when the policy was put in force
 	Closed string // why the text cannot be edited; empty if it can be edited
 
 	index int // index of the text among the configuration's rules

@@ -92,7 +92,8 @@ func (n *Narrator) add(a approval) {
 	}
 }
 
-// follow prints events until End is called, including those that arrived before the call.
+// follow prints events until End has been called and every event that arrived before that call has
+// been printed.
 func (n *Narrator) follow(records *audit.Follower) {
 	s := newFormatter(&n.lines)
 	for {

@@ -16,7 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// An authority is the authorization server of an MCP server, along with the scopes to request.
+// An authority describes the authorization server of an MCP server and holds the scopes to request
+// there.
 type authority struct {
 	resource string
 	scopes   []string

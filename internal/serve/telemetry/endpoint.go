@@ -16,8 +16,8 @@ type Endpoint struct {
 	Missing func() []string        // returns the reasons why the proxy is not ready, if any
 }
 
-// Serve handles a request for one of the three paths. For any other path, it returns false without
-// writing a response. Only trusted callers see the names of servers and tools.
+// Serve handles a request for /metrics, /healthz or /readyz. For any other path, it returns false
+// without writing a response. Only trusted callers see the names of servers and tools.
 func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, trusted bool) bool {
 	var answer func(w http.ResponseWriter, trusted bool)
 	switch r.URL.Path {

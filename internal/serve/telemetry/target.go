@@ -105,8 +105,8 @@ func (e environment) endpoint(configured string) (string, error) {
 	return endpointURL(name, base, path)
 }
 
-// endpointURL checks a URL chosen by the user. If the URL has no path, endpointURL adds the given
-// one.
+// endpointURL checks a URL chosen by the user. If the URL has no path, endpointURL adds the
+// parameter path.
 func endpointURL(name, value, path string) (string, error) {
 	u, err := url.Parse(value)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -69,8 +69,8 @@ func (s *tracker) remove(q *trackedApproval) {
 	s.full = s.full && len(s.open) > maxTracked/4
 }
 
-// endFinished cancels the contexts of approvals that have ended, as reported by over. It returns
-// the time when the next approval expires, or the zero time if no approvals remain.
+// endFinished cancels the context of each approval that has ended according to over. It returns the
+// time when the next approval expires, or the zero time if no approvals remain.
 func (s *tracker) endFinished(over func(id string) bool) (next time.Time) {
 	for _, q := range s.waiting() {
 		if over(q.id) {
