@@ -18,7 +18,7 @@ type builder struct {
 	labels *gate.Labels // labels given by the rules' maps
 
 	netMaps map[string][]gate.Map // the hand-written nets' own maps, by net name
-	invalid bool                  // whether there are errors outside of claims
+	invalid bool                  // whether errors were found, not counting errors in claims
 
 	scripts *shell.Reader // created when a net first needs it
 }

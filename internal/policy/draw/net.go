@@ -39,7 +39,7 @@ type Place struct {
 	// Set by Net.Live.
 	Now      int  // current tokens, including those in flight
 	InFlight int  // tokens held by calls in flight
-	Wanted   bool // a blocked call needs a token from here
+	Wanted   bool // a blocked call needs a token from this place
 }
 
 // A Transition is drawn as a box.

@@ -19,7 +19,7 @@ type Report struct {
 	Complete bool             `json:"complete"`      // whether the comparison covers everything
 	Why      string           `json:"why,omitempty"` // the reason, if not complete
 	States   int              `json:"states"`
-	Stricter *reportedWitness `json:"stricter"` // null if no such difference was found
+	Stricter *reportedWitness `json:"stricter"` // null if no difference in this direction was found
 	Looser   *reportedWitness `json:"looser"`
 
 	More []*reportedWitness `json:"more"` // further differences, caused by other rules or tools

@@ -39,7 +39,7 @@ func (s *Simulation) wayOut(written Call, c gate.Call, r *gate.Refusal) wayOut {
 	}
 	switch {
 	case w.None && r.Retry > 0:
-		return w // waiting is enough
+		return w // the call only needs to wait
 	case r.Kind == gate.KindValidation:
 		w.sentence = "Other arguments may be allowed."
 	default:
@@ -75,7 +75,7 @@ func (s *Simulation) onlyServers(w *wayOut, tool string) {
 		return // the call belongs to an agent's session
 	}
 	for _, step := range w.Steps {
-		agent, _, qualified := strings.Cut(step.Name, ".") // the part before the dot may also be a server's tool with the agent's name, and the rest its action
+		agent, _, qualified := strings.Cut(step.Name, ".") // the part before the dot may also be the name of a server's tool, and the part after it an action of that tool
 		switch ours := func(c config.Server) bool { return c.Name == agent }; {
 		case qualified && slices.Contains(own, step.Name) && !slices.ContainsFunc(s.source.Config.Servers, ours):
 			w.Remedy = verify.Remedy{Why: fmt.Sprintf("%s is an agent's own tool, and session.by is connection, so its calls are in another session", quoted(step.Name))}

@@ -30,7 +30,7 @@ type Plan struct {
 	File   string // path of the rules file
 	Report check.Report
 	Tools  int
-	Left   []string // lines omitted because "check" would complain about them
+	Left   []string // lines omitted because "check" would report problems with them
 
 	Missing []string // servers that did not respond; the plan has no rules for their tools
 

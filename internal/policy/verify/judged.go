@@ -14,7 +14,7 @@ import (
 // checkRefutation replays the counterexample of p and returns p with the run that the gate
 // admitted. If nets refuse all arguments that are tried, the result is unknown.
 func (m *prover) checkRefutation(p Proof) Proof {
-	p.Witness = withoutClasses(p.Witness) // this run was already replayed
+	p.Witness = withoutClasses(p.Witness) // the witness has already been replayed
 	run, why := withoutClasses(p.Counterexample), ""
 	if m.judging {
 		run, why = m.replayed(p.Counterexample, p.query)

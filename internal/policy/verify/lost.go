@@ -67,7 +67,7 @@ func (m *prover) withoutFixedLimits(o Options) *prover {
 	if err != nil {
 		return nil
 	}
-	o.passes, o.Prove = true, nil // still admit calls known only to a limit
+	o.passes, o.Prove = true, nil // calls known only to an omitted limit must still be admitted
 	return newProver(p, &o)
 }
 
@@ -82,7 +82,7 @@ func isFixedLimit(n *gate.NetInfo) bool {
 func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 	match, one := m.ofOne(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {
-		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // some of these calls cannot have arbitrary values
+		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // some calls of the tool cannot have arbitrary values
 	}
 	for i, ok := range m.Attract().Ok {
 		if ok && match(m.Classes[i]) {

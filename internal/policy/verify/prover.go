@@ -19,7 +19,7 @@ type prover struct {
 	policy     *gate.Policy
 	also       map[string][]gate.Name // further names of known tools, by tool
 	conditions []string               // conditions on arguments that nets evaluate
-	each       *ForEach               // if not nil, the claim that restricts questions to a single value of its key
+	each       *ForEach               // if not nil, the claim for each value of a key that restricts questions to a single value
 	options    *Options
 
 	judging bool // whether some net judges arguments

@@ -68,7 +68,7 @@ type Deadlock struct {
 // same approvals requested with and without the net.
 type Redundant struct {
 	Net     Net
-	Because []Net // nets that already forbid the same calls
+	Because []Net // nets that forbid the same calls, so that this net is not needed
 }
 
 // A Loss is a set of names that become permanently unavailable after a run with failures, but not

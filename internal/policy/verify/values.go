@@ -23,7 +23,7 @@ func (m *prover) proof(a Assertion) Proof {
 	}
 	switch a.(type) {
 	case Reachable, DeadlockFree, NoTerminalStates:
-		return p // proofs of these assertions already consider both a single value and several values
+		return p // the proofs of these assertions already consider both a single value and several values
 	}
 	if always, ok := a.(AlwaysPossible); ok && always.ButBudget {
 		return p // this proof, too, considers both a single value and several values

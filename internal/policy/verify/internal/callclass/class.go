@@ -55,7 +55,7 @@ func (s *Class) Name() string {
 func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	for _, l := range s.labels {
 		switch {
-		case l.Glob > 0 || l.From&naming.FromTool != 0: // such a label follows from the names given by the tool and the maps
+		case l.Glob > 0 || l.From&naming.FromTool != 0: // already implied by the names that the tool and the maps give
 		case l.From&naming.FromAction != 0:
 			return nil, false
 		default:

@@ -5,7 +5,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A mapping is a map of the policy or of one of its nets.
+// A mapping is a map that belongs to the policy or to a net.
 type mapping struct {
 	*gate.Map
 	net  int   // index of the net that owns the map; -1 for the policy

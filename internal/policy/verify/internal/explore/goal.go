@@ -4,7 +4,7 @@ import "github.com/petrigate/petrigate/internal/policy/verify/internal/callclass
 
 // A Goal describes calls that should always be reachable.
 type Goal struct {
-	Matches func(*callclass.Class) bool             // reports whether the goal wants calls of the class, as far as this depends only on the class
+	Matches func(*callclass.Class) bool             // reports whether a call of the class can meet the goal, as far as this depends only on the class
 	ok      func(s *Space, k int32, class int) bool // reports whether a call of the class meets the goal in state k
 	values  bool                                    // whether calls with values other than the tracked one also meet the goal
 	one     bool                                    // whether only calls with the tracked value meet the goal

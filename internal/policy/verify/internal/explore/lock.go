@@ -150,7 +150,7 @@ func (s *Space) locking(ms []Move, match func(*callclass.Class) bool) (nets []in
 	return leaveOut(s.numbers(), func(fewer []int) Result { return s.model.locks(s.newRun().nets, calls, ms, fewer, match) })
 }
 
-// numbers returns the model's indexes of the view's nets.
+// numbers returns, for each net of the view, its index in the model.
 func (v *view) numbers() []int { return list.Map(v.nets, func(n *Net) int { return n.Index }) }
 
 // locks determines whether the nets alone, after the run, forbid every call selected by match, even

@@ -217,7 +217,7 @@ func (s *Space) isOfType(c *live, id uint32) bool {
 	}) && (s.q.Tag == nil || s.q.Tag(c.class)&Succeeded == t.tag)
 }
 
-// play applies the moves even if nets block them.
+// play applies the moves, even those that nets block.
 func (r *run) play(ms []Move) {
 	for _, mv := range ms {
 		r.apply(mv, func([]int) bool { return true })

@@ -26,8 +26,8 @@ type class struct {
 	effects []callclass.Effect
 	tag     uint8
 
-	sure   bool  // a call of one of these call classes is known to be possible; see ViewOptions.Beyond
-	beyond []int // the smallest set of nets outside the view that can refuse a call known to be possible
+	sure   bool  // a call of any of the represented call classes is known to be possible; see ViewOptions.Beyond
+	beyond []int // the smallest set of nets outside the view that can refuse one of the calls known to be possible
 }
 
 // ViewOptions select what a view includes.
