@@ -23,7 +23,7 @@ import (
 
 var errNoProxy = errors.New("no running proxy was found; start one with petrigate serve, or start an MCP client that runs it")
 
-// running returns a client for each of the user's proxies that responds. If there are none, it
+// running returns a client for each of the user's proxies that responds. If no proxy responds, it
 // returns errNoProxy.
 func running() ([]*control.Client, error) {
 	found, err := control.Find(daemon.RuntimeDir())
@@ -38,9 +38,8 @@ func proxyFlag(c *cobra.Command) *int {
 	return c.Flags().Int("proxy", 0, "only the proxy with this process `id` (see status)")
 }
 
-// selectProxy returns the proxy with the given process ID or, if pid is 0, the only proxy. All
-// proxies in having satisfy some condition; what names it in error messages, as in "3 running
-// proxies have WHAT".
+// selectProxy returns the proxy with the given process ID or, if pid is 0, the only proxy in
+// having. Error messages use what to complete phrases such as "3 running proxies have".
 func selectProxy(having []*control.Client, pid int, what string) (*control.Client, error) {
 	var choices []string
 	for _, client := range having {
@@ -196,7 +195,8 @@ func printListings[T any](w io.Writer, lists []listing[T], none, head string, ro
 	return text.Table(w, none, head, rows)
 }
 
-// group returns a command that has only subcommands. Without a subcommand, it runs ls.
+// group returns a command that consists of subcommands. If run without a subcommand, the command
+// runs ls.
 func group(use, short string, ls *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: ls.RunE}
 	c.Flags().AddFlagSet(ls.Flags())

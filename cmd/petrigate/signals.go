@@ -39,7 +39,7 @@ func endBySignal(end context.CancelCauseFunc) {
 // newHangUps starts receiving SIGHUP. Until claim is called, each SIGHUP calls end.
 func newHangUps(end context.CancelCauseFunc) *hangUps {
 	h := &hangUps{received: make(chan struct{}, 1)}
-	if signal.Ignored(syscall.SIGHUP) { // SIGHUP is ignored, for example, under nohup
+	if signal.Ignored(syscall.SIGHUP) { // nohup, for example, causes SIGHUP to be ignored
 		return h
 	}
 	signals := make(chan os.Signal, 1)

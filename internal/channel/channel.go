@@ -22,7 +22,7 @@ type Channel struct {
 	Usual   bool // whether the channel is open if the configuration names no channels
 	Client  bool // whether the MCP client that makes the call displays the request; hooks have no such client and cannot use this channel
 	Console bool // whether the channel is a page in the console
-	Lists   bool // whether the channel lists all requests that it can answer, so that nobody needs to be notified of each
+	Lists   bool // whether the channel lists all requests that it can answer, so that people need no notifications
 	AsksPIN bool // whether the channel can ask for the approval PIN
 	Vouches bool // whether another system signs the answers, so that no PIN is needed
 

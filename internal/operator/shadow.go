@@ -9,7 +9,7 @@ type ShadowInfo struct {
 	Refused int         `json:"refused"` // number of calls that would have been refused
 	Asked   int         `json:"asked"`
 	Would   []WouldInfo `json:"would"` // verdicts that the nets would have given, most frequent first
-	Nets    []ShadowNet `json:"nets"`  // nets in shadow mode, listed for each open session
+	Nets    []ShadowNet `json:"nets"`  // one entry for each net in shadow mode in each open session
 }
 
 // A WouldInfo is a verdict that nets in shadow mode would have given, along with the number of

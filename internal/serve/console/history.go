@@ -40,7 +40,7 @@ type track struct {
 	last     int // number of the newest step
 	used     time.Time
 	gap      string // why the steps after the newest one are unknown
-	complete bool   // whether steps starts with the first step of the session
+	complete bool   // whether steps includes the first step of the session
 }
 
 // A history keeps the state of the nets after each step. The states from before the console was

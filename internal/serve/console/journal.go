@@ -61,8 +61,8 @@ func newJournal(now func() time.Time) *journal {
 }
 
 // run adds the stored records, then the live ones, until ctx is done. It also sends the stored
-// records to read, which must be buffered, and closes live before it returns. past and live may be
-// nil.
+// records to the channel read, which must be buffered, and closes live before it returns. past and
+// live may be nil.
 func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Source, read chan<- []trail.Record) {
 	defer close(j.done)
 	if live == nil {

@@ -99,7 +99,7 @@ func visitorOf(r *http.Request) visitor {
 	return v
 }
 
-// actorOf returns the person who sent a form, including the PIN that was entered in the form.
+// actorOf returns the person who sent a form, together with the PIN entered in the form.
 func actorOf(r *http.Request) operator.Actor {
 	return operator.Actor{Name: visitorOf(r).Name, PIN: r.PostForm.Get("pin")}
 }

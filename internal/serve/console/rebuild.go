@@ -13,9 +13,9 @@ import (
 )
 
 // run rebuilds the states that followed the earlier records, then adds a step for each live record,
-// until ctx is done. It closes live before it returns. The journal sends the earlier records
-// through before, which is nil if no records are stored. state returns the current state of a
-// session. live may be nil.
+// until ctx is done. It closes live before it returns. The channel before supplies the earlier
+// records from the journal; it is nil if no records are stored. The function state returns the
+// current state of a session. live may be nil.
 func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
 	defer close(h.done)
 	if live == nil {

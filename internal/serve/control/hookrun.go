@@ -22,7 +22,7 @@ type HookRun struct {
 	Config  string   // configuration file of the proxy to use; if empty, any running proxy
 	In      io.Reader
 	Out     io.Writer // read by the agent
-	Err     io.Writer // read by the model if the call is refused, and otherwise by the person
+	Err     io.Writer // shown to the model if the call is refused, and to the person otherwise
 }
 
 // Run forwards the event to the running proxy, writes the reply and returns the exit code of the

@@ -5,8 +5,8 @@ import "errors"
 // A ConsoleOpener can open the web console. An [operator.Proxy] may implement it.
 type ConsoleOpener interface {
 	// OpenConsole returns the address of the console page at path. The address contains a login
-	// code that works in one browser. There, the login acts for the given person and displays the
-	// given name.
+	// code, which logs in one browser as the given person. Actions in that browser are recorded
+	// under the given name.
 	OpenConsole(name, person, path string) (address string, err error)
 }
 

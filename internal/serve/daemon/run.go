@@ -59,8 +59,8 @@ func (d *Daemon) Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, 
 }
 
 // logEnd arranges for the signal that ends the proxy to be logged as soon as it arrives, because
-// shutting down may take a while. The returned function wait waits until a log line that has been
-// started is complete.
+// shutting down may take a while. The returned function wait waits until the signal has been
+// logged; if none has arrived, wait returns at once and nothing is logged.
 func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 	said := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {

@@ -18,8 +18,8 @@ import (
 )
 
 // TLSProblems reports TLS files that cannot be used. It reports unreadable files with the severity
-// missing, because they may not matter to a command that only checks a configuration: the
-// configuration may be meant for another machine or user.
+// missing: they are not an error in a configuration that is only being checked, because it could be
+// meant for another machine or user.
 func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
 	var all diag.List
 	if t := c.Listen.TLS; t != nil {

@@ -75,8 +75,8 @@ func readTokens(path string) (tokens, error) {
 func exposed(mode os.FileMode, ofRoot bool) bool { return mode.Perm()&forbidden(ofRoot) != 0 }
 
 // forbidden returns the mode bits that would give others access to a file. If root owns the file
-// and this process does not run as root, the file may be readable by its group; Kubernetes Secrets
-// and systemd credentials are such files.
+// and this process does not run as root, the file may be readable by its group, as Kubernetes
+// Secrets and systemd credentials are.
 func forbidden(ofRoot bool) os.FileMode {
 	if ofRoot {
 		return 0o037

@@ -41,7 +41,7 @@ type Source struct {
 	mu         sync.Mutex
 	storeTime  time.Time // modification time of the store at the last read
 	recent     []*Grant  // grants obtained most recently by this process
-	lastLogged error     // error logged last
+	lastLogged error     // last error logged
 }
 
 // NewSource returns a source of tokens for s that uses the grants in the store. The caller must

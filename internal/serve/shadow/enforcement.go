@@ -131,7 +131,7 @@ func shadowNets(r *policy.Result) (all []string) {
 // Options configures [Enforce].
 type Options struct {
 	Out, Err io.Writer
-	Yes      bool                                // write the file without asking
+	Yes      bool                                // whether to write the file without asking
 	Ask      func(question string) (bool, error) // nil if no one can be asked
 	Actor    string                              // name of the operator, for the audit log
 	Runtime  string                              // directory with the sockets of running proxies

@@ -69,8 +69,8 @@ func (e *Endpoint) serveReady(w http.ResponseWriter, trusted bool) {
 	_, _ = io.WriteString(w, said)
 }
 
-// Handler returns a handler that serves only e, for use on an address of its own. The trusted
-// function reports whether the sender of a request may see the names of servers and tools.
+// Handler returns a handler that serves e and nothing else, for use on a separate address. The
+// function trusted reports whether the sender of a request may see the names of servers and tools.
 func (e *Endpoint) Handler(trusted func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !e.Serve(w, r, trusted(r)) {

@@ -77,7 +77,7 @@ func printChanges(w io.Writer, all map[string]located, printed map[string]operat
 	return nil
 }
 
-// compareAge compares approvals by creation time.
+// compareAge compares approvals, putting older ones first.
 func compareAge(a, b operator.ApprovalInfo) int {
 	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 }
