@@ -60,8 +60,7 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pip
 }
 
 // offerPipefail asks the user whether test commands should count as tests even if their output is
-// piped into another command. If so, it changes the plan so that the agent's scripts run with
-// pipefail.
+// piped into another command. If so, it changes the plan so that such scripts run with pipefail.
 func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, yes bool, ask func(string) (bool, error)) (err error) {
 	switch {
 	case !plan.OffersPipefail():

@@ -290,8 +290,8 @@ func (c *Console) policyNets() map[string]operator.PolicyNet {
 	return nets
 }
 
-// rowOf returns the table row for a net. known describes the net of that name in the policy in
-// force.
+// rowOf returns the table row for a net. The parameter known describes the net of the same name in
+// the policy in force.
 func rowOf(n gate.NetState, known operator.PolicyNet) netRow {
 	row := netRow{PolicyNet: known, Marking: n.String(), Key: n.Key}
 	row.Name, row.Active, row.Shadow = n.Name, n.Active, n.Shadow

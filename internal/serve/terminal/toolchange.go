@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxToolText is the maximum number of bytes shown of a value. If the value is longer, its length
-// follows.
+// maxToolText is the maximum number of bytes of a value to show. A longer value is cut off, and its
+// length is shown after it.
 const maxToolText = 16 << 10
 
 // PrintToolChanges prints the current definition of each tool next to the accepted one.

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxShown limits the arguments in a message, in bytes. The linked page shows the arguments in
-// full.
+// maxShown is the maximum size, in bytes, of the arguments in a message. The linked page shows the
+// arguments in full.
 const maxShown = 64 << 10
 
 // A message is the body of an event.
