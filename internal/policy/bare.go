@@ -200,7 +200,7 @@ func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 }
 
 // ofAgents returns a hint on how to write the name of an agent's tool, or "" if the name does not
-// obviously denote such a tool.
+// clearly denote the tool of an agent.
 func ofAgents(name string) string {
 	if full := agenttool.Qualified(name); full != "" {
 		return fmt.Sprintf("; for the tool of an agent, write %q", full)

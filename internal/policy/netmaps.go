@@ -31,7 +31,7 @@ func (x netMaps) entries(m config.Map) []gate.Map {
 }
 
 // touching returns a map that reads the field as a script and matches if the script accesses a file
-// whose name matches glob.
+// that matches glob.
 func (x netMaps) touching(m config.Map, access shell.Access, glob string) gate.Map {
 	out := gate.Map{Tool: m.Tool, Field: cmp.Or(m.Field, "field"), As: m.As, Rule: position(m.Position)}
 	number, err := x.reader().Files(access, glob)

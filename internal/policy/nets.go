@@ -189,7 +189,7 @@ func moves(t config.Transition) bool {
 	return !slices.Equal(slices.Sorted(slices.Values(t.Inputs)), slices.Sorted(slices.Values(t.Outputs)))
 }
 
-// warnWindows warns if a net with session scope should obviously count over all sessions. For
+// warnWindows warns if a net with session scope should probably count over all sessions. For
 // example, two windows of a client are two sessions.
 func (r *netReader) warnWindows(n *config.Net) {
 	if n.Scope != "" {

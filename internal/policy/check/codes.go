@@ -5,7 +5,7 @@ const (
 	codeRefuted   = "E301" // a claim is refuted
 	codeNever     = "W301" // a tool can never be called
 	codeFailing   = "W302" // a tool can be called only after a failure
-	codeDeadlock  = "W303" // after some run, no call that a group of nets gates can be made anymore
+	codeDeadlock  = "W303" // after some sequence of calls, a group of nets forbids all calls that it gates
 	codeRedundant = "W304" // a net never changes a verdict
 	codeUnproved  = "W305" // a claim could not be decided
 	codeDead      = "W306" // a transition can never fire

@@ -130,7 +130,7 @@ func (p *product) wait(k int, d time.Duration) {
 	p.visit(n)
 }
 
-// expandLoose makes the calls that might not exist and lets the clock fire transitions.
+// expandLoose makes the calls that might not exist and fires transitions of the clock.
 func (p *product) expandLoose(k int) (missing []int) {
 	for _, c := range p.maybe {
 		if missing := p.begin(k, c); missing != nil {

@@ -13,8 +13,8 @@ import (
 // tooManyNames is the reason given for an incomplete alphabet.
 const tooManyNames = "the patterns match names in too many ways"
 
-// served adds the tools of servers. If the policy has a configuration, these are the configured
-// servers; otherwise, they are all servers that the names suggest.
+// served adds the tools of servers: of the configured servers if either policy has a configuration,
+// and otherwise of all servers that the names suggest.
 func (a *alphabet) served(sides [2]*Side) {
 	known := false
 	for _, s := range sides {

@@ -67,8 +67,8 @@ func (s *Side) yields() bool {
 	return slices.ContainsFunc(s.nets, func(n gate.NetInfo) bool { return n.Advisory })
 }
 
-// A sharedNet is a net that both policies have, given by its name in each of them. Such a net makes
-// no difference by itself, so the search omits it until a run needs it.
+// A sharedNet is a net that both policies have; it holds the net's name in each of them. Such a net
+// makes no difference by itself, so the search omits it until a run needs it.
 type sharedNet [2]string
 
 // sharedNets pairs the nets that have the same meaning in both policies.

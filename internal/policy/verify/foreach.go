@@ -103,8 +103,8 @@ func ofOneValue(ms []explore.Move, tag func(*callclass.Class) uint8) bool {
 	return !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return tag(s) != 0 && !s.Takes(v) })
 }
 
-// Budgeted is like [explore.Model.Budgeted], which looks for a limit that keeps the budget. Like
-// [prover.Never], it restricts the question to a single value.
+// Budgeted is like [explore.Model.Budgeted], which looks for a net that bounds the number of tagged
+// calls. Like [prover.Never], it restricts the question to a single value.
 func (m *prover) Budgeted(tag func(*callclass.Class) uint8, count int, b explore.Budget) (net int, ok bool) {
 	if m.each != nil {
 		tag = m.each.narrow(tag)

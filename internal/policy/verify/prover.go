@@ -119,7 +119,7 @@ type Proof struct {
 	Witness        Trace  // for Reachable, if Proved, a run that leads to a call of Tool
 	Because        []Net  // nets that cause the result; if Refuted, all of them are needed, unless Rough is set
 	Rough          bool   // if Refuted, some of Because might not be needed, because not all subsets were tried
-	Default        bool   // if Refuted, the default denies all calls concerned
+	Default        bool   // if Refuted, the default denies all calls that the assertion is about
 	ForEach        string // if not Proved, key fields, written as in claims; the claim is proved for each of their values separately
 	Why            string
 	Supposed       string // if Unknown, the tool whose existence decides the result

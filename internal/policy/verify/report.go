@@ -83,8 +83,8 @@ type Loss struct {
 // A Question is a question that the report leaves open.
 type Question struct {
 	Topic Topic
-	Tools []gate.Tool // tools concerned
-	Nets  []Net       // nets concerned
+	Tools []gate.Tool // tools that the question is about
+	Nets  []Net       // nets that the question is about
 	Why   string      // why the question is open
 }
 

@@ -27,8 +27,8 @@ type synthesis struct {
 	taken    map[string]bool // names that must not be returned
 	apart    func(at []uint64) string
 	// apart distinguishes names that the same patterns match, by the states of the automata. If it
-	// returns "", the name is not wanted. If apart is nil, names that no pattern matches are not
-	// wanted.
+	// returns "", the name is not returned. If apart is nil, names that no pattern matches are not
+	// returned.
 }
 
 // maxSyntheses is the default limit on the search for names; see [Options].
@@ -170,7 +170,7 @@ func keyAfter(c rune, at []uint64) string {
 }
 
 // accepted returns a key for the set of patterns that match in the given state, and reports whether
-// a name that leads to this state is wanted.
+// names that lead to this state should be returned.
 func (v *synthesis) accepted(at []uint64) (set string, wanted bool) {
 	b := make([]byte, len(at))
 	for i := range at {

@@ -27,7 +27,7 @@ func (m *Model) Attract() *attractor {
 				continue
 			}
 			if m.Stop() {
-				return a // the classes found so far are correct
+				return a // the attractor is incomplete, but the classes in it are correct
 			}
 			if prep, ok := a.layer(s); ok {
 				a.Ok[i], a.prep[i] = true, prep

@@ -103,8 +103,8 @@ func (s *Space) rebuildPaths(avoid func(*callclass.Class) bool) {
 	}
 }
 
-// BlockingNets returns a smallest set of nets outside the view that, if removed, would let at least
-// one more state reach the goal. It returns nil if no set would.
+// BlockingNets returns a smallest set of nets outside the view whose removal would let at least one
+// more state reach the goal. It returns nil if no such set exists.
 func (s *Space) BlockingNets(g *Goal, good []bool) []int {
 	var least []int
 	for i := range good {

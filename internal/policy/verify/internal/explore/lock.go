@@ -22,8 +22,8 @@ func (sys *system) gated(s *callclass.Class) bool {
 	return slices.ContainsFunc(s.Effects, func(t callclass.Effect) bool { return sys.Nets[t.Net].lists(t.Meaning) })
 }
 
-// Lock looks for a state where no sequence of successful calls reaches the goal anymore. States
-// where the goal allows a run to stop do not count.
+// Lock looks for a state where no sequence of successful calls can reach the goal anymore. It
+// ignores states where the goal allows a run to stop.
 func (s *Space) Lock(g *Goal) Answer {
 	good := s.Assured(g, s.surely)
 	if !slices.Contains(good, false) {

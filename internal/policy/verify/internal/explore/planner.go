@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A planner looks for the shortest run to a wanted call where every call succeeds before the next
-// begins and all approvals are granted. It uses A* search, with the number of remaining landmarks
-// as the estimate.
+// A planner looks for the shortest run to a call tagged as wanted. In the run, every call succeeds
+// before the next begins, and all approvals are granted. It uses A* search, with the number of
+// remaining landmarks as the estimate.
 type planner struct {
 	*view
 	*scope
@@ -22,7 +22,7 @@ type planner struct {
 	queue  [][]int32 // states to expand, by estimated length of a plan that contains them
 	least  int       // index of the first queue that might not be empty
 	key    []byte
-	sole   int // position of the only net that must refuse the call or ask for approval; -1 if a wanted call must be admitted
+	sole   int // position of the only net that must refuse the call or ask for approval; -1 if a call tagged as wanted must be admitted
 }
 
 func (m *Model) newPlanner(v *view, sole int) *planner {
@@ -38,8 +38,8 @@ func (m *Model) newPlanner(v *view, sole int) *planner {
 	return p
 }
 
-// visit adds state to the queue unless it is already known to be reachable by as few calls or
-// cannot lead to the goal.
+// visit adds state to the queue, unless the state cannot lead to the goal or is already known to be
+// reachable with no more calls.
 func (p *planner) visit(state []int, from int32, by int) {
 	p.key = callclass.AppendKey(p.key[:0], state)
 	length := 0

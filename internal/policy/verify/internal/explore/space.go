@@ -288,8 +288,8 @@ func (o *openTypes) clearSpoiled(words []uint32) {
 	}
 }
 
-// maxAlike is the maximum number of equal calls without tokens in flight that are counted exactly.
-// If there are this many calls, they also stand for any larger number.
+// maxAlike is the number of equal calls without tokens in flight that also stands for any larger
+// number of such calls. Only smaller numbers are counted exactly.
 const maxAlike = 2
 
 // insert adds a call of type id to opens, unless the equal calls in opens already stand for any
