@@ -230,8 +230,9 @@ func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, result.Policy.Options())
 }
 
-// The result of others is the tools that the verification does not examine by itself: free tools,
-// tools in phases, tools that only shadow nets list, and known tools that no net lists by name.
+// The tools returned by others are those that the verification does not examine by itself: free
+// tools, tools in phases, tools that only shadow nets list, and known tools that no net lists by
+// name.
 func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	seen := make(map[string]bool)
 	var free []gate.Tool

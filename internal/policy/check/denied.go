@@ -76,7 +76,7 @@ func refusedByDefault(p *gate.Policy, state *gate.State, agent string) []string 
 	})
 }
 
-// The result of some is the first few of the names.
+// The names returned by some are the first few of the given names.
 func some(names []string) []string {
 	const most = 4
 	if len(names) <= most {

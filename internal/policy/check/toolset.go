@@ -158,7 +158,7 @@ func (s ToolSet) Unended() (names []string) {
 	return names
 }
 
-// The result of others is the known tools that have no name in seen.
+// The tools returned by others are the known tools that have no name in seen.
 func (s ToolSet) others(seen map[string]bool) []string {
 	var names []string
 	for _, t := range s.Tools {

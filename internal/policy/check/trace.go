@@ -184,7 +184,7 @@ func Called(s verify.Step) string {
 	return fmt.Sprintf("%s (%s%s)", text.Escape(s.Name), called, further(s))
 }
 
-// The result of further is the relevant names of the call besides its tool's name.
+// The names returned by further are the relevant names of the call besides its tool's name.
 func further(s verify.Step) string {
 	if s.Names == nil {
 		return ""

@@ -235,8 +235,8 @@ func (plan *Plan) Write() error {
 	return nil
 }
 
-// The result of missing is the keys that activate the rules in shadow mode, except those that the
-// configuration already has.
+// The keys returned by missing activate the rules in shadow mode. Keys that the configuration
+// already has are left out.
 func missing(c *config.Config) []key {
 	all := []key{
 		shadowKey,

@@ -256,7 +256,7 @@ func groups(names []string) (all []string) {
 	return append(all, odd...)
 }
 
-// The result of each is one line for each list of names. In the line, the list replaces %s in form.
+// The lines returned by each consist of form, with one of the lists of names in place of %s.
 func each(form string, names []string) (lines []line) {
 	before, after, _ := strings.Cut(form, "%s")
 	for _, group := range groups(names) {

@@ -235,8 +235,8 @@ const maxReplayed = 20_000
 // If another returns true, the step is a call with a value other than the tracked one.
 func (s *Step) another() bool { return s.class != nil && s.class.HasOther() }
 
-// The result of others is arguments that give the call the same names and that a net might accept
-// after refusing the call. They contain additional members: either members mentioned in the nets'
+// The arguments returned by others give the call the same names, and a net might accept them after
+// refusing the call. They contain additional members: either members mentioned in the nets'
 // conditions, or one that no net reads.
 func (m *prover) others(s *Step, refused *gate.Refusal, number int) []string {
 	var tried []string
