@@ -86,8 +86,8 @@ func mayBegin(pattern, prefix string) bool {
 	return true
 }
 
-// checkBare reports bare names that tools of several servers may have if the policy would then also
-// accept calls to the wrong server's tool.
+// checkBare reports bare names that are ambiguous because tools of several servers may have them.
+// It does so only where a call to the wrong server's tool must not count.
 func (b *builder) checkBare() {
 	all := servers(Owners(b.source.Config))
 	if len(all) < 2 {

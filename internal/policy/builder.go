@@ -69,7 +69,7 @@ func (r *report) inNet(n *config.Net, p diag.Problem) {
 func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
 
 // places returns a function that maps a name in the list with the given key to its position. If
-// that position is unknown, the function returns the position otherwise. The parameter of is the Of
+// that position is unknown, the function returns the fallback otherwise. The parameter of is the Of
 // method of the net or transition that contains the list.
 func places(of func(key, text string) config.Position, key string, otherwise config.Position) func(text string) gate.Position {
 	return func(text string) gate.Position { return at(of(key, text), otherwise) }

@@ -113,7 +113,7 @@ func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 }
 
 // mapApplies reports whether the map can apply to calls of the given tool. If it cannot, mapApplies
-// warns about it; the warning states the consequence so.
+// warns about it. The text so is the consequence stated in the warning.
 func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
 	if !isKnown(tool, b.source.Tools) {
 		msg, hint := fmt.Sprintf("unknown tool %q", tool.Text), b.nearestTool(tool.Text, b.source.Tools)
@@ -150,7 +150,7 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 }
 
 // mapReads returns the last part of a warning about map m, which reads an unknown argument: the
-// consequence so or, if m evaluates an expression, a phrase about that expression.
+// text so or, if m evaluates an expression, a phrase about that expression.
 func mapReads(m gate.Map, so string) string {
 	if m.Field == "" {
 		return "which the expression of this map reads"

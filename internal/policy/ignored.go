@@ -105,8 +105,8 @@ func (b readIgnored) field(f rules.Field, names []rules.Name) {
 	})
 }
 
-// warn warns if any of the paths leads to an ignored argument of a tool that the function called
-// selects.
+// warn warns if any of the paths leads to an ignored argument of a tool accepted by the function
+// called.
 func (b readIgnored) warn(ways [][]string, called func(tool string) bool, where gate.Position, what string, add func(diag.Problem)) {
 	for _, entry := range b.source.Config.Approval.Ignore {
 		dot := strings.LastIndexByte(entry, '.')

@@ -259,8 +259,9 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	return append(others, gate.Tools(tools.others(seen)...)...)
 }
 
-// tellable returns the text why, the reason for a result. If the result depends on whether the tool
-// supposed exists, tellable adds that "petrigate check --live" can find out.
+// tellable returns the text why, the reason for a result. If the result depends on whether a tool
+// exists, supposed is the tool's name, and tellable adds that "petrigate check --live" can find
+// out.
 func tellable(why, supposed string) string {
 	if supposed == "" {
 		return why

@@ -69,7 +69,7 @@ func (v *Analysis) unsure() []string {
 	return notes
 }
 
-// grouped yields the names that the function meant selects, in groups. Names with the same key,
+// grouped yields the names selected by the function meant, in groups. Names with the same key,
 // which the function common returns, belong to the same group. The groups are ordered by their
 // first names.
 func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name) string) iter.Seq2[string, []verify.Name] {

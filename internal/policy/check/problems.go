@@ -230,7 +230,8 @@ func (ns netInfos) before(nets []verify.Net) string {
 	return citedAll(nets) + " forbid or ask before it does"
 }
 
-// agreeing returns singular if all contains exactly one element, and plural otherwise.
+// agreeing returns the word singular if the slice all has exactly one element, and the word plural
+// otherwise.
 func agreeing[T any](all []T, singular, plural string) string {
 	if len(all) == 1 {
 		return singular

@@ -83,7 +83,7 @@ func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 }
 
 // likely converts a list of tools that might not exist. It does not merge tools, because only one
-// of them can own a bare name. Only the tools before index named are suggested by the rules; no
+// of them can own a bare name. The rules suggest only the tools with indexes less than named; no
 // claim may depend on the others.
 func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	var set ToolSet

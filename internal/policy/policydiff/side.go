@@ -55,7 +55,7 @@ func (s *Side) emptyIfShadow(other *Side) error {
 	return s.compile()
 }
 
-// The result of only is a policy built from the nets that the function wanted selects, each
+// The result of only is a policy built from the nets selected by the function wanted, each
 // transformed with the function seen.
 func (s *Side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
 	nets := list.Map(list.Filter(s.nets, wanted), func(n gate.NetInfo) gate.Net { return seen(n.Net) })

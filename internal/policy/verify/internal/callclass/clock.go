@@ -15,7 +15,7 @@ type clock struct {
 	late  bool
 }
 
-// over calls the function stop to find out whether time is up, and reports the answer.
+// If over returns true, time is up. It calls the function stop to find out.
 func (c *clock) over() bool {
 	if c == nil {
 		return false
