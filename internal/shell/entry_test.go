@@ -34,3 +34,21 @@ func TestNewProgram(t *testing.T) {
 		t.Errorf("with one: %v, want %v", after, want)
 	}
 }
+
+// TestGroupsOfGlab: glab has other groups than gh. The word after a group counts as its subcommand;
+// after any other word, the words of a pattern may follow later.
+func TestGroupsOfGlab(t *testing.T) {
+	for _, tt := range []struct {
+		words, script string
+		want          shell.Outcome
+	}{
+		{"glab label delete", "glab label create delete", shell.Match},
+		{"gh label delete", "gh label create delete", shell.NoMatch},
+		{"glab mr delete", "glab mr create delete", shell.NoMatch},
+		{"gh mr delete", "gh mr create delete", shell.Match},
+	} {
+		if got, _ := shell.Read(tt.script).Runs(pattern(t, tt.words)); got != tt.want {
+			t.Errorf("%s: runs %s: %v, want %v", tt.script, tt.words, got, tt.want)
+		}
+	}
+}

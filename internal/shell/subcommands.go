@@ -63,7 +63,7 @@ var groups = eachGroup(map[string]string{
 	"git":                   "stash remote worktree submodule bisect notes reflog lfs flow svn bundle sparse-checkout maintenance subtree",
 	"docker,podman,nerdctl": "system container image volume network builder buildx context compose swarm service stack secret config node plugin manifest trust",
 	"kubectl,oc":            "rollout config auth set certificate top",
-	"gh,glab":               "pr issue repo release run workflow auth secret variable gist api cache label project ruleset ssh-key gpg-key codespace extension alias config org",
+	"gh":                    "pr issue repo release run workflow auth secret variable gist api cache label project ruleset ssh-key gpg-key codespace extension alias config org",
 	"glab":                  "mr issue repo release ci auth variable",
 	"aws":                   "s3 s3api ec2 iam lambda rds ecs eks ecr sts cloudformation dynamodb sns sqs ssm secretsmanager logs route53",
 	"npm":                   "run run-script config dist-tag owner token profile team access cache org",
