@@ -16,7 +16,7 @@ type Base struct {
 	Key     string   // public key that verified the signature; empty if the configuration specifies a digest instead
 	Entry   Position // position of the base's entry in "extends"
 
-	Refresh time.Duration // how often the URL is read again; 0 means never automatically
+	Refresh time.Duration // how often to read the URL again; 0 disables automatic reading
 	Copy    string        // why a cached copy was used instead of the URL; empty if none was used
 
 	Rules   []RuleText

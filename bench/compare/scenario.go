@@ -10,11 +10,11 @@ import (
 // A scenario is a row in the table. The harness determines how to measure it.
 type scenario struct {
 	id, what string
-	memory   float64 // maximum cost of the target memory, relative to floor; 0 means no goal
-	goal     goal    // goal for the target default, relative to memory
+	memory   float64 // maximum cost of the target "memory", as a multiple of the cost of the target "floor"; 0 means no goal
+	goal     goal    // goal for the target "default", relative to the target "memory"
 }
 
-// A goal is a kind of goal for the target default, relative to the target memory.
+// A goal is a kind of goal for the target "default", relative to the target "memory".
 type goal int
 
 const (

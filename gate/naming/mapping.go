@@ -197,8 +197,8 @@ func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok b
 	return h, ok
 }
 
-// why reports whether the maps that give the name match the call. It also explains an uncertain or
-// absent match. m may be nil.
+// why reports whether the call matches any of the maps that assign name to calls. It also explains
+// an uncertain or absent match. m may be nil.
 func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
 	if m == nil {
 		return d, toolnet.NotFound

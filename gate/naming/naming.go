@@ -54,9 +54,10 @@ func (g *Naming) Name(name string) {
 	}
 }
 
-// Why reports whether the maps that give the name match a call with the given physical names. It
-// also explains why the match is uncertain or is not evidence. If no map matches, the doubt
-// describes the part of the call that prevents a match.
+// Why reports whether a call matches any of the maps that assign name to calls. tools holds the
+// call's physical names. The returned Doubt explains why the match is uncertain, or why the call's
+// success does not count as evidence. If no map matches, the Doubt describes the part of the call
+// that prevents a match.
 func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	return g.mapping.why(c, tools, name)
 }

@@ -78,7 +78,7 @@ var (
 	shellForm = regexp.MustCompile(`^\$\{?([A-Za-z_][A-Za-z0-9_]*)(:-.*?)?\}?$`)
 )
 
-// shellVariables translates ${NAME} and ${NAME:-default}.
+// shellVariables translates ${NAME} and ${NAME:-default} to petrigate's syntax.
 var shellVariables = &variables{find: braces, one: shellVariable}
 
 func shellVariable(s System, match string) (p piece, problem string, ok bool) {

@@ -103,7 +103,7 @@ func (d *Doctor) listen(ctx context.Context) []Finding {
 	return all
 }
 
-// port checks an address by trying to listen at it.
+// port checks an address by trying to listen on it.
 func (d *Doctor) port(ctx context.Context, address string) Finding {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err == nil {

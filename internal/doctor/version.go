@@ -20,7 +20,7 @@ const (
 	infoStrings = 32
 	infoFrame   = 16 // number of bytes before and after the text that lists the modules
 
-	infoMost = 1 << 20 // maximum size of both strings in bytes
+	infoMost = 1 << 20 // maximum size of the build information, in bytes
 )
 
 // mainVersion returns the version of the main module of a program built by Go 1.18 or later,

@@ -46,7 +46,7 @@ type control struct {
 	expanded bool
 	out, in  []move
 	looped   bool
-	loops    []move // loops from the control to itself that change a single counter by one
+	loops    []move // short paths from the control back to itself that change a single counter by one
 	boxes    []box  // reachable counter values, as disjoint boxes
 }
 
@@ -246,7 +246,8 @@ func (e *move) repeat(r box) box {
 	return r
 }
 
-// loopsOf returns the short loops from the control u to itself that change a single counter by one.
+// loopsOf returns the short paths from the control u back to itself that change a single counter by
+// one.
 func (c *counterSearch) loopsOf(u int) []move {
 	at := c.controls[u]
 	if at.looped {

@@ -204,8 +204,8 @@ func (f *farkas) eliminate() bool {
 	return true
 }
 
-// cheapest returns the column whose elimination creates the fewest rows. It removes columns that
-// are already 0 from f.open.
+// cheapest returns the column whose elimination creates the fewest rows. It also removes from
+// f.open all columns that are 0 in every row.
 func (f *farkas) cheapest() (column int, ok bool) {
 	best := math.MaxInt
 	open := f.open[:0]

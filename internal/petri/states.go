@@ -108,7 +108,8 @@ func (s *stateSet) keySlot(key []uint64, hash uint64) int {
 	}
 }
 
-// tagOf returns the tag for a hash. It uses other bits than firstSlot.
+// tagOf returns the tag for a hash. It uses different bits of the hash from those that firstSlot
+// uses.
 func tagOf(hash uint64) uint8 { return uint8(hash) | 1 }
 
 // wordSlot is like slot, but for a one-word key.

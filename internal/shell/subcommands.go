@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// subcommands is the table of programs with subcommands. It lists the options that can precede a
-// subcommand, in the notation of [program]. An option that is not listed may take a value.
+// subcommands maps each program with subcommands to the options that can precede a subcommand, in
+// the notation of [program]. An option that is not listed is treated as one that might take a
+// value.
 var subcommands = eachName(map[string]func() *knownOptions{
 	"git":                           leading(gitLead),
 	"docker,podman,nerdctl":         leading("H|host= c|context= l|log-level= config= D|debug tls tlscacert= tlscert= tlskey= tlsverify url= connection= root= remote"),

@@ -52,7 +52,8 @@ func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 // Given the command as written in the script, it returns the explanation and advice.
 type gap func(own string) (what, advice string)
 
-// gapOutside returns a gap that can be avoided by running the command in a separate call.
+// gapOutside returns a gap that gives what as the explanation, and the advice to run the command in
+// a separate call.
 func gapOutside(what string) gap {
 	return func(own string) (string, string) { return what, alone(own) }
 }

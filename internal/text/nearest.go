@@ -26,7 +26,8 @@ func Nearest(word string, among []string) string {
 	return best
 }
 
-// Suggest returns a hint with the word [Nearest] to the misspelt word, or "" if no word is near.
+// Suggest returns a hint such as `did you mean "x"?`, where x is the result of [Nearest], or
+// "" if no known word is near.
 func Suggest(word string, known []string) string {
 	near := Nearest(word, known)
 	if near == "" {

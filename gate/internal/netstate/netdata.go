@@ -143,7 +143,7 @@ func (d *NetData) extras() *Extras {
 	return d.Extras
 }
 
-// noExtras are empty extras. They are read-only.
+// noExtras is shared by all states without extras. It must not be modified.
 var noExtras Extras
 
 // Debt returns the debt, or nil if the net has no debt; see [Extras].

@@ -30,8 +30,8 @@ func (v *Analysis) lost() diag.List {
 	return ps
 }
 
-// claimedPossible reports whether the policy claims that the tool is always possible, and the claim
-// was refuted.
+// claimedPossible reports whether the policy claims that calls to the tool are always possible, and
+// the claim was refuted.
 func (v *Analysis) claimedPossible(t gate.Tool) bool {
 	return slices.ContainsFunc(v.proofs, func(p proven) bool {
 		return p.Kind == rules.AlwaysPossible && p.Result == verify.Refuted && p.Tool.Name == t.Name && p.Tool.Kind == t.Kind

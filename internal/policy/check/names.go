@@ -20,13 +20,13 @@ func ruleName(t gate.Tool) string {
 	return t.Name
 }
 
-// toolText returns a tool's name as rules write it, escaped for output.
+// toolText returns a tool's name as written in rules, escaped for output.
 func toolText(t gate.Tool) string { return text.Escape(ruleName(t)) }
 
-// nameText returns the name of n's tool as rules write it, escaped for output.
+// nameText returns the name of n's tool as written in rules, escaped for output.
 func nameText(n verify.Name) string { return toolText(n.Tool) }
 
-// listed returns the names that a net lists, as rules write them.
+// listed returns the names that a net lists, as written in rules.
 func listed(net gate.NetInfo) []string {
 	listed := list.FlatMap(net.Transitions, func(t gate.Transition) []string { return list.Map(t.Tools, ruleName) })
 	allowed := list.FlatMap(net.Phases, func(p gate.Phase) []string { return list.Map(p.Tools, ruleName) })

@@ -56,7 +56,7 @@ func (v *Analysis) after(t verify.Trace) map[string]gate.NetState {
 	return states
 }
 
-// call returns the call that a step makes, with all names of its tool.
+// call returns the call that a step makes, including all names of the step's tool.
 func (s ToolSet) call(step verify.Step) gate.Call {
 	c := gate.Call{Tool: step.Tool}
 	if step.Args != "" {

@@ -17,7 +17,7 @@ import (
 // A ToolSet holds tools, each with all the names that its calls have.
 type ToolSet struct {
 	Tools []verify.Tool
-	Known bool // no other tools exist; if false, the rules only suggest that these tools exist
+	Known bool // Tools contains all tools that exist; if false, the rules only suggest these tools, and others may exist
 
 	Schemas map[string][]policy.Schema // argument schemas, by each name of the tool; tools that rules only suggest have no schemas
 	Agents  bool                       // agents also call their built-in tools and report these calls through hooks

@@ -56,8 +56,7 @@ func (a *alphabet) addRestricting(t namedTool) {
 	a.add(t)
 }
 
-// toolsOf returns names of an agent's tools whose calls have at least one name that the policies
-// mention.
+// toolsOf returns the names of an agent's tools that the policies mention under any of their names.
 func (a *alphabet) toolsOf(agent string) []string {
 	all, servers := agenttool.Of(agent), a.heads(instances(a.patterns))
 	for _, name := range a.bases() {

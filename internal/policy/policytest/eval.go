@@ -22,8 +22,8 @@ import (
 // of errors and continues.
 //
 // A line may also have the form {"case": ..., "expect": ...}. If the answer differs from the
-// expected one, the returned Evaluation lists the difference. The returned error is an error
-// reading r or writing to w.
+// expected one, the returned Evaluation lists the difference. Eval returns an error only if reading
+// from r or writing to w fails.
 func Eval(r io.Reader, w io.Writer) (Evaluation, error) {
 	out := bufio.NewWriter(w)
 	var e Evaluation

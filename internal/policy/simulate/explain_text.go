@@ -98,7 +98,8 @@ func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	}
 }
 
-// The text written by waiting lists the tokens that the call needs but a hand-written net lacks.
+// For a hand-written net that blocks the call, waiting writes the net's marking to b, and the
+// tokens that the transitions for the call lack.
 func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	net := e.of.net(block.Net)
 	if net.Labels != nil || e.refusal.Kind != gate.KindBlocked {

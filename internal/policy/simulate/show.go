@@ -121,7 +121,8 @@ func (m *Simulator) title(net string) string {
 	return text
 }
 
-// reason returns the text of a refusal, with the simulator's call numbers.
+// reason returns the text of a refusal, with the number of each call replaced by the number that
+// the simulator uses for it.
 func reason(r *gate.Refusal) string {
 	text := r.Text
 	for _, b := range r.Blocks {

@@ -200,8 +200,9 @@ func (t *remedySearch) states() []*gate.NetData {
 // maxRounds is the maximum number of values of a call that are handled one after the other.
 const maxRounds = 8
 
-// continueFrom continues the search from state s, where the nets refuse the call because of another
-// of its values.
+// continueFrom searches for steps to add to those of so. After the steps of so, in state s, the
+// call is still refused because of a value that so does not take into account; stopped is that
+// refusal.
 func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })
 	if t.rounds++; !keyed || len(so.Steps) == 0 || t.rounds > maxRounds {

@@ -3,7 +3,7 @@
 //
 // A [Recorder] writes events to a [Storage], such as a [Log]: an append-only file of JSON lines.
 // The package fails closed: if [Recorder.Write] cannot record an action, its caller does not
-// perform the action, and [Recorder.Ready] reports in advance that a write would fail. The first
+// perform the action, and [Recorder.Ready] reports in advance whether a write would fail. The first
 // record after a gap marks the gap. Arguments are recorded as hashes unless configured otherwise
 // (see [Redactor]).
 //
@@ -11,7 +11,7 @@
 // Several processes can append to the same file. They take turns using a file lock (flock), and
 // each continues the chain from the last line. A head file next to the log holds the last number
 // and hash, so that truncation of the log can be detected. A busy process takes a lease: it keeps
-// the file lock for some milliseconds and appends to a memory-mapped file (pendingFile), whose
+// the file lock for a few milliseconds and appends to a memory-mapped file (pendingFile), whose
 // lines are later moved to the log in one write.
 //
 // Staged records ([Recorder.Stage]) are stored in order by group commit: the first waiter stores

@@ -80,7 +80,7 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 			return proxy.Remedy{Text: verify.OwnToolMay}
 		}
 	} else if found = f.forAgent(s, c, r); found.None {
-		return proxy.Remedy{} // the agent may have tools that are not known here and that would help
+		return proxy.Remedy{} // the agent may have tools that petrigate does not know, and they might make the call possible
 	}
 	told := proxy.Remedy{Text: found.Sentence(c.Tool), Steps: found.Calls(), None: found.None}
 	if found.None && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {

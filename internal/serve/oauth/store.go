@@ -54,7 +54,7 @@ func (s *Store) changed(key string) time.Time {
 	return info.ModTime()
 }
 
-// lock keeps other processes from using the grant until the returned function unlock is called.
+// lock keeps other processes from using the grant until unlock is called.
 func (s *Store) lock(ctx context.Context, key string) (unlock func(), err error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the directory of tokens: %w", err)

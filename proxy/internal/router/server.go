@@ -172,7 +172,7 @@ func (r *Router) onlyClient(u *pool.Server) (only *session.Client) {
 	return only
 }
 
-// refuseUnattributed refuses a server's request, because several clients may be meant.
+// refuseUnattributed refuses a server's request that cannot be attributed to a single client.
 func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 	text := "cannot tell which client this is for"
 	switch u.Config.Isolation {

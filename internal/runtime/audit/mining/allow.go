@@ -28,7 +28,7 @@ type Allowed struct {
 type toolActivity struct {
 	calls    int
 	sessions sessionSet
-	stopped  bool // a call was refused or needed approval, or would have outside shadow mode
+	stopped  bool // a call was refused or needed approval, or a net in shadow mode would have refused it or required approval
 }
 
 // An allowCounter counts decisions per tool.

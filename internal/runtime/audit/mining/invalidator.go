@@ -9,8 +9,8 @@ type invalidator struct {
 	pair
 	c        int
 	out      bool // refuted: B was called after C without another A in between
-	sessions int  // number of sessions with C between A and B
-	calls    int  // number of calls of B with C between A and B
+	sessions int  // number of sessions where C was called between A and B
+	calls    int  // number of calls to B where C was called between A and B
 	chance   chance
 }
 

@@ -20,7 +20,7 @@ import (
 type segment struct {
 	name  string          // name of a sealed segment
 	file  file            // open file of a segment that has all its lines; nil: the segment is sealed
-	end   int64           // end of the file's lines
+	end   int64           // offset where the file's lines end and its padding begins
 	index *sqlite.Segment // nil: not indexed yet
 }
 

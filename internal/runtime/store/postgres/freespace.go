@@ -46,7 +46,7 @@ func (r *freeSpace) ready(ctx context.Context, w *writer) error {
 	defer r.trial.Unlock()
 	lacking := int(r.needed.Load())
 	if lacking == 0 {
-		return nil // another test has succeeded
+		return nil // another call has found enough space in the meantime
 	}
 	tx, err := w.pool.Begin(ctx)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 )
 
 // link is a connection with its prepared statements. Only one goroutine at a time may use it.
-// Statements have no context, because each is short and waits for a lock no longer than the busy
-// timeout.
+// Statements run without a context, because each is short and waits for a lock no longer than the
+// busy timeout.
 type link struct {
 	db         *sql.DB
 	conn       *sql.Conn

@@ -316,7 +316,7 @@ func (s *Class) Returns() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Field.Result && d.Has != Same })
 }
 
-// Has returns the presence of the tracked value in field f.
+// Has determines whether field f has the tracked value, has another value, or cannot be read.
 func (s *Class) Has(f gate.Field) Presence {
 	f = normalize(f)
 	for _, d := range s.Data {

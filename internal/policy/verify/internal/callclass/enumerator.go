@@ -53,7 +53,7 @@ type Class struct {
 
 	of        *recipe  // how to build the arguments
 	exchanged *Class   // the result of [Class.Exchanged]
-	alike     []*Class // this class and the classes that differ from it only in the fields that have the tracked value
+	alike     []*Class // this class and the classes that differ from it only in the Has fields of Data
 }
 
 // An Effect is a net and the number of the [Meaning] that a class has there.

@@ -75,8 +75,9 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	return true
 }
 
-// supposeMatched adds tools that have the same names as labels of maps, for sets of patterns that
-// match no other known name.
+// supposeMatched adds hypothetical tools named after the labels of maps. It adds a tool only if
+// some pattern matches the label, and no known tool and no name in fresh is matched by exactly the
+// same patterns.
 func (b *vocabulary) supposeMatched(v *synthesis, fresh []synthesized) {
 	met := make(map[string]bool)
 	for _, f := range fresh {

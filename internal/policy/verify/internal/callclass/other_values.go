@@ -12,9 +12,10 @@ import (
 // each of those calls has a specific value. To replay a run, these values are chosen so that the
 // gate admits the run.
 
-// OfItself reports whether calls of class s have the tracked value in the first field of each sort.
-// With a suitable choice of tracked values, this holds for every call with values. OfItself ignores
-// the sorts of the chosen fields, because the question determines their values.
+// OfItself reports whether calls of class s have the tracked value in the first readable field of
+// each [sort]. This holds for every call with values if, for each sort, the value of that field is
+// chosen as the tracked value. OfItself ignores the sorts of the chosen fields, because the query
+// determines the tracked values of those sorts.
 func (s *Class) OfItself(chosen ...gate.Field) bool {
 	var seen []int
 	for _, f := range chosen {

@@ -155,8 +155,8 @@ func scriptOf(ps []pattern, set uint64) (text string, ok bool) {
 	return strings.Join(commands, "; "), len(commands) > 1
 }
 
-// If exactly returns true, each pattern in set matches at least one of the texts, and every other
-// pattern matches none of them.
+// exactly reports whether set holds the patterns that match at least one of the texts, and no
+// others.
 func exactly(ps []pattern, set uint64, texts ...string) bool {
 	for i := range ps {
 		if slices.ContainsFunc(texts, ps[i].matches) != (set&(1<<i) != 0) {
@@ -166,7 +166,8 @@ func exactly(ps []pattern, set uint64, texts ...string) bool {
 	return true
 }
 
-// witness returns a text that exactly the patterns in set match, and reports whether it found one.
+// witness returns a text that is matched by all patterns in set and by no others, and reports
+// whether it found one.
 func witness(ps []pattern, set uint64) (string, bool) {
 	exact := func(s string) bool { return exactly(ps, set, s) }
 	parts, tries := []string{""}, maxTries

@@ -38,8 +38,8 @@ func (m *Model) Attract() *attractor {
 	return a
 }
 
-// layer reports whether calls of the existing layers can make a call of class s possible. prep
-// holds the nets whose states these calls change.
+// layer reports whether, from every state, calls in the existing layers lead to a state that admits
+// a call of class s. prep holds the nets whose states those calls change.
 func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	m := a.model
 	strict := list.Filter(s.Effects, func(t callclass.Effect) bool { return !m.Nets[t.Net].lenient(t.Meaning) }) // the nets that can refuse the class

@@ -16,7 +16,7 @@ type Model struct {
 	Calls     *callclass.Enumerator
 	Classes   []*callclass.Class // classes that the policy's default admits
 	byNet     [][]int            // for each net, the indexes of the classes that affect it
-	attractor *attractor         // the attractor, computed on first use
+	attractor *attractor         // the classes of calls that are always possible; computed on first use
 	all       *scope             // the scope of all classes, computed on first use
 	full      *Model             // in the result of [Model.OneValue], the model with all calls; otherwise nil
 	one       *Model             // the result of [Model.OneValue], computed on first use

@@ -21,7 +21,7 @@ type run struct {
 	next int  // number of the next call to begin
 }
 
-// A live call is a call that was admitted.
+// A live is an admitted call of a run, whether or not it has ended.
 type live struct {
 	class *callclass.Class
 	holds []callclass.Effect // what the call holds in each net, by net index
@@ -336,8 +336,8 @@ func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Clas
 	return next, nil
 }
 
-// continued searches for a run that continues r by successful calls until a call selected by match
-// can begin. It tries shorter runs first. calls returns the calls to try in a run, and over reports
+// continued searches for a way to extend r by successful calls so that a call selected by match can
+// begin. It tries shorter runs first. calls returns the calls to try in a run, and over reports
 // whether the search must end. found is nil if no such run was found; complete is false if the
 // search was cut off.
 func (l *searchLimits) continued(r *run, match func(*callclass.Class) bool, over func(visited int) bool, calls func(*run) []*callclass.Class) (found *run, complete bool) {

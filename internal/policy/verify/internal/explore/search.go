@@ -10,8 +10,8 @@ import (
 // Never is the search for a run that meets the query, considering all outcomes and interleavings.
 // It uses counterexample-guided abstraction refinement: it starts with few nets, because few nets
 // have few states and whatever they forbid is forbidden by the whole policy. If it finds a run, it
-// adds a net that forbids the run and searches again. It ends when all nets admit the run or when
-// no run is found.
+// adds a net that forbids the run and searches again. The result is [Refuted] if all nets admit the
+// run, and [Proved] if no run is found.
 func (m *Model) Never(q *Query, nets []int) Answer {
 	o := ViewOptions{Tag: q.Tag, about: q.Sole + 1, Limit: m.Limit}
 	f := m.neverOf(q, nets, o)
