@@ -14,7 +14,7 @@ import (
 
 // OfItself reports whether calls of class s have the tracked value in the first readable field of
 // each [sort]. This holds for every call with values if, for each sort, the value of that field is
-// chosen as the tracked value. OfItself ignores the sorts of the chosen fields, because the query
+// chosen as the tracked value. OfItself ignores the sorts of the chosen fields, because the claim
 // determines the tracked values of those sorts.
 func (s *Class) OfItself(chosen ...gate.Field) bool {
 	var seen []int
