@@ -67,7 +67,7 @@ var checkWebhookURL = accept(isSecureURL, "%[1]s must be a URL that begins with 
 // checkAnswerURL accepts a base URL for links.
 var checkAnswerURL = accept(func(text string) bool {
 	return isURL(text) && !strings.Contains(text, "?")
-}, "%[1]s must be the URL by which people reach the address of \"listen\"", `for example "https://gate.example.com"`)
+}, "%[1]s must be the URL that people open to reach the address of \"listen\"", `for example "https://gate.example.com"`)
 
 // externalReference matches a value that is nothing but a reference to a variable or a file.
 var externalReference = regexp.MustCompile(`^\$\{((env:)?[A-Za-z_][A-Za-z0-9_]*(:\?[^}]*)?|file:[^}]+)\}$`)

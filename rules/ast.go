@@ -45,7 +45,7 @@ type Require struct {
 	Or     bool
 	Before []Name
 	Once   bool       // whether one success is enough for all calls to Before, until a call to Since
-	Since  []Name     // calls after which the required call must succeed again
+	Since  []Name     // after any of these calls, the required call must succeed again
 	Key    []KeyField // if set, the rule applies separately to each value of these fields
 }
 

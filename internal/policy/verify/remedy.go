@@ -68,7 +68,7 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 		return Remedy{Why: "no other call changes what was refused"}
 	}
 	if awaited(r) {
-		return Remedy{Why: "a call that is under way brings what is missing"} // the refusal already states this reason
+		return Remedy{Why: "a call under way will bring the missing tokens"} // the refusal already states this reason
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
