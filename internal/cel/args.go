@@ -15,7 +15,7 @@ import (
 // Limits on the arguments of a call that an expression reads.
 const (
 	maxArgs   = 1 << 20 // maximum size in bytes of an argument, or of args if an expression reads it as a whole
-	maxValues = 20_000  // maximum number of JSON values in the same data
+	maxValues = 20_000  // maximum number of JSON values in the argument, or in args if an expression reads it as a whole
 )
 
 // A document is a JSON object that expressions read as data. Members are converted when they are
@@ -28,16 +28,17 @@ type document struct {
 	whole piece
 }
 
-// A piece is a converted member of an object, or a converted object.
+// A piece is the Go value of a JSON object or of one of its members, or the error from converting
+// it.
 type piece struct {
 	value any
-	ok    bool // the member exists
+	ok    bool // whether the object has such a member
 	keys  keys // keys of all objects in value
 	err   error
 }
 
-// check returns an error if the piece could not be converted, or if any of its keys differs from a
-// wanted key only in letter case.
+// check returns an error if the conversion failed, or if a key in the value differs from one of the
+// wanted keys only in letter case.
 func (p *piece) check(wanted []string) error {
 	for _, key := range wanted {
 		if err := p.keys.checkSpelling(key); err != nil {
@@ -47,7 +48,7 @@ func (p *piece) check(wanted []string) error {
 	return p.err
 }
 
-// get returns an object that contains at least the members in want.
+// get returns the members that the lookup wants, and possibly other members.
 func (d *document) get(want lookup) (map[string]any, error) {
 	if want.members == nil {
 		return d.everything(want.keys)
@@ -127,8 +128,8 @@ func convert(doc []byte) piece {
 // convertMember converts the value of an argument, unless it exceeds the limits.
 func convertMember(doc []byte) piece { return convertFrom("arguments", doc) }
 
-// convertFrom converts a value, unless it exceeds the limits. from is a plural noun that describes
-// the value in error messages.
+// convertFrom converts a value, unless it exceeds the limits. The parameter from is a plural noun,
+// such as "arguments", that names the source of the value in error messages.
 func convertFrom(from string, doc []byte) piece {
 	if len(doc) > maxArgs {
 		return piece{ok: true, err: &Unreadable{fmt.Sprintf("the %s are too large for an expression: %d bytes; the limit is %d", from, len(doc), maxArgs)}}

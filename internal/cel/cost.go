@@ -64,8 +64,8 @@ func elements(v ref.Val) int {
 // the number of instructions. RE2 takes time proportional to this product.
 const maxMatchCost = 64 << 20
 
-// boundedMatch returns a call of the CEL function matches for a literal pattern, which it compiles
-// only once. The call fails if matching would cost too much.
+// boundedMatch returns a call to the CEL function "matches". It compiles the literal pattern once,
+// in advance. The call fails if matching would cost too much.
 func boundedMatch(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// Limits on a value that a net remembers. The value may be copied each time a transition fires.
+// Limits on a value that a net remembers. They are low because the value may be copied each time a
+// transition fires.
 const (
 	maxDataBytes  = 256 << 10
 	maxDataValues = 10_000

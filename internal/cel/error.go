@@ -53,8 +53,7 @@ func whole(msg, hint string) error {
 	return diag.List{{Line: 1, Column: 1, Msg: msg, Hint: hint}}
 }
 
-// An Unreadable is the error returned for data of a call that an expression cannot read. Msg is the
-// reason.
+// An Unreadable is the error for call data that an expression cannot read. Msg is the reason.
 type Unreadable struct{ Msg string }
 
 // Error returns the message.

@@ -26,8 +26,7 @@ func pathFunctions() []cel.EnvOption {
 	}
 }
 
-// A place is the result of comparing a path with a directory, as far as the text of the path
-// determines it.
+// A place tells whether a path is inside a directory, if the text of the path determines this.
 type place uint8
 
 const (
@@ -36,14 +35,14 @@ const (
 	outside
 )
 
-// errPlace makes an expression fail. Failing restricts the call and never exempts it, whether the
-// policy requires paths inside or outside the directory.
+// errPlace is the error for a path that may be inside or outside the directory. The expression then
+// fails, which restricts the call whether the policy requires paths inside or outside.
 var errPlace = errors.New("cannot tell whether the path is within the directory: only one of them is absolute or has a drive, it begins with ~, or systems read it differently")
 
-// within determines, from the text alone, whether path p names dir or something below it. On some
-// systems, a backslash is a separator, and a letter followed by a colon is a drive; the answer must
-// be the same on all systems. The start of a relative path is unknown, and so is the home directory
-// for ~.
+// within determines, from the text alone, whether path p names dir or something below it. The
+// answer holds on all systems, including those where a backslash is a separator or a letter
+// followed by a colon is a drive. It is unknown if only one of the paths is absolute, or if a path
+// begins with ~, because the working directory and the home directory are unknown.
 func within(p, dir string) place {
 	if p == "" || dir == "" || strings.ContainsRune(p+dir, 0) || strings.HasPrefix(p, "~") || strings.HasPrefix(dir, "~") {
 		return unknown

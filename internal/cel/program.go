@@ -111,8 +111,8 @@ func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	return errs
 }
 
-// homeDirectories reports calls of the CEL function "within" that have a directory beginning with
-// "~". Such a call would fail for every path, because it is never known whether a path is in a home
+// homeDirectories reports calls to the CEL function "within" whose directory begins with "~". Such
+// a call would fail for every path, because it is never known whether a path is in a home
 // directory.
 func homeDirectories(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("within")) {
@@ -186,7 +186,7 @@ func (sizeEstimator) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
 	return &cost.SizeEstimate{Min: 0, Max: maxArgs}
 }
 
-// EstimateCallCost returns nil: CEL's own models estimate the cost of function calls.
+// EstimateCallCost returns nil, so CEL's own models estimate the cost of function calls.
 func (sizeEstimator) EstimateCallCost(string, string, *cost.AstNode, []cost.AstNode) *cost.CallEstimate {
 	return nil
 }

@@ -157,12 +157,13 @@ func (r *reading) find(pattern int) gate.Found {
 	}
 }
 
-// Only reports whether any of the expressions is certainly true. An expression is about the whole
-// call, so if it is true, nothing in the call is unaccounted for. If its value would depend on a
-// doubtful field, its evaluation fails.
+// Only reports whether any of the expressions is certainly true. Such an expression accounts for
+// the whole call, not just for a part of it. If its value depended on a doubtful field, its
+// evaluation would have failed.
 func (r *reading) Only(patterns []int) bool { return slices.ContainsFunc(patterns, r.Evidence) }
 
-// Doubt returns the zero Doubt. A failed evaluation is reported elsewhere.
+// Doubt returns the zero Doubt, because [reading.Finds] already returns [gate.Perhaps] for a failed
+// evaluation.
 func (r *reading) Doubt(int) gate.Doubt { return gate.Doubt{} }
 
 // Evidence reports whether the expression is certainly true.

@@ -30,7 +30,7 @@ func (c Change) String() string {
 		return "added " + line(c.Is)
 	case c.Is == nil:
 		return "removed " + line(c.Was)
-	case bytes.Equal(c.Was, c.Is): // both are masked
+	case bytes.Equal(c.Was, c.Is): // both values are masked
 		return line(c.Was) + " -> another value"
 	}
 	return line(c.Was) + " -> " + line(c.Is)
@@ -53,9 +53,9 @@ func Brief(s string) string {
 	return text.Excerpt(s, maxShown) + fmt.Sprintf(" (%d bytes)", len(s))
 }
 
-// Compare returns up to most changes between two JSON values, and the number of changes beyond
-// those. mask hides values and returns how many it has hidden; if it is nil, nothing is hidden. A
-// hidden value is reported as changed if the actual values differ.
+// Compare compares two JSON values. It returns the first changes, limited in number by most, and
+// the number of further changes. mask hides values and returns how many it has hidden; if it is
+// nil, nothing is hidden. A hidden value is reported as changed if the actual values differ.
 func Compare(was, is []byte, most int, mask func([]byte) ([]byte, int)) (changes []Change, more int) {
 	if mask == nil {
 		mask = func(v []byte) ([]byte, int) { return v, 0 }
@@ -73,7 +73,7 @@ type comparer struct {
 	more    int
 }
 
-// value compares the values was and is, which are at the given path in the two documents. keys
+// value compares two values at the same path: was in the old document, and is in the new one. keys
 // contains the object keys on that path.
 func (d *comparer) value(path string, keys []string, was, is []byte) {
 	kind := rawjson.Kind(is)
@@ -164,11 +164,12 @@ func (d *comparer) add(path string, keys []string, was, is []byte) {
 	d.changes = append(d.changes, Change{path, d.shown(keys, was), d.shown(keys, is)})
 }
 
-// hides reports whether the mask hides any value under the given keys as a whole.
+// hides reports whether the mask hides whole objects and arrays under the given keys.
 func (d *comparer) hides(keys []string) bool { return rawjson.Kind(d.shown(keys, []byte(`{}`))) != '{' }
 
-// shown returns the displayed form of the value under the given keys. The mask recognizes a value
-// by its keys, so shown applies it to nested objects that contain the value under these keys.
+// shown returns the value under the given keys as displayed, with secrets masked. The mask
+// recognizes a value by its keys, so shown wraps the value in objects with these keys, applies the
+// mask, and unwraps the result.
 func (d *comparer) shown(keys []string, value []byte) json.RawMessage {
 	if value == nil {
 		return nil
@@ -191,7 +192,7 @@ func (d *comparer) shown(keys []string, value []byte) json.RawMessage {
 // plainKey matches the keys that need no quotes in a path.
 var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// member returns the path step for a member.
+// member returns the path step for an object member, such as .name or ["odd key"].
 func member(key string) string {
 	if plainKey.MatchString(key) {
 		return "." + key

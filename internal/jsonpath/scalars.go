@@ -24,7 +24,7 @@ func Key(key string) Path { return Path{steps: []step{{key: key, index: noIndex}
 
 // Scalars returns the distinct scalars that the path selects in doc, in order and in the canonical
 // form of [Scalar]. An array at the end of the path stands for its elements. If there is a fault,
-// for example more scalars than most, Scalars returns only the fault.
+// Scalars returns only the fault. It is a fault if the number of scalars exceeds most.
 func (p Path) Scalars(doc []byte, most int) ([]string, Fault) {
 	s := scalars{most: most}
 	if s.walk(p.steps, doc); s.fault != None {
@@ -33,8 +33,8 @@ func (p Path) Scalars(doc []byte, most int) ([]string, Fault) {
 	return s.all, None
 }
 
-// Readable is like [Path.Scalars], but skips array elements without scalars and, once it has found
-// most scalars, ignores the rest.
+// Readable is like [Path.Scalars], but skips array elements without scalars, and ignores any
+// scalars beyond the limit set by most.
 func (p Path) Readable(doc []byte, most int) ([]string, Fault) {
 	s := scalars{most: most, lenient: true}
 	if s.walk(p.steps, doc); len(s.all) > 0 {
@@ -51,7 +51,7 @@ type scalars struct {
 	most    int
 	lenient bool // skip array elements with faults
 	all     []string
-	seen    map[string]bool // set of the elements of all; nil while there are only a few
+	seen    map[string]bool // all as a set; nil while all has only a few elements
 	fault   Fault
 }
 

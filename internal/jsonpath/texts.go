@@ -9,7 +9,7 @@ import (
 // A Texts holds the strings at one place in a document.
 type Texts struct {
 	one     [1]string // the value, if it is certainly a single string
-	values  [][]byte  // all other values, whose leaves are the texts
+	values  [][]byte  // values other than a single string; their leaves are the texts
 	all     []string  // all leaves, followed by the leaves joined together; computed on demand
 	weak    bool
 	present bool // the place exists in the document

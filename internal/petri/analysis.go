@@ -10,8 +10,8 @@ type Analysis struct {
 	States    int   // number of distinct reachable markings
 	Edges     int   // number of pairs of a state and a transition enabled in it
 	Deadlocks int   // number of states without an enabled transition
-	Trapped   int   // number of deadlocks without a marked terminal place
-	Trap      []int // shortest firing sequence to a trapped deadlock; nil if unknown
+	Trapped   int   // number of trapped states: deadlocks without a marked terminal place
+	Trap      []int // shortest firing sequence to a trapped state; nil if unknown
 	Dead      []int // transitions that are never enabled
 	Bounds    []int // largest token count in each place; Omega if unbounded
 
@@ -53,14 +53,14 @@ type Options struct {
 	// number of states found so far. It may be nil.
 	Continue func(states int) bool
 
-	counter int // minimum token count of a counter; 0 means largeCount
+	counter int // minimum number of tokens in a counter (see counterSearch); 0 means largeCount
 }
 
 // DefaultLimit is the default maximum number of states to visit in a search.
 const DefaultLimit = 100_000
 
-// largeCount is the default minimum number of tokens in a counter. Smaller counters are not worth
-// the effort.
+// largeCount is the default minimum number of tokens in a counter, a place whose token counts are
+// stored as ranges. For fewer tokens, ranges are not worth the effort.
 const largeCount = 256
 
 // A Stop is the reason why a search ended.

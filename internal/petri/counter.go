@@ -47,7 +47,7 @@ type control struct {
 	out, in  []move
 	looped   bool
 	loops    []move // short paths from the control back to itself that change a single counter by one
-	boxes    []box  // reachable counter values, as disjoint boxes
+	boxes    []box  // all reachable counter values, as disjoint boxes
 }
 
 // move is an edge from one control to another, for the counter values in guard.
@@ -272,8 +272,8 @@ type loopFinder struct {
 	home, work int
 }
 
-// follow extends the path followed so far by each move out of the control u. It records the loops
-// that return to the home control.
+// follow extends the path followed so far by each move out of the control u. It records the paths
+// that return to the starting control.
 func (f *loopFinder) follow(u int, so move, path []int) {
 	f.expand(u)
 	path = append(path, u)

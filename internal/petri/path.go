@@ -2,8 +2,8 @@ package petri
 
 import "slices"
 
-// pathToTrap returns a shortest firing sequence that leads to the first trapped state, or nil if no
-// state is trapped.
+// pathToTrap returns a shortest firing sequence to the first trapped state (a deadlock without a
+// marked terminal place), or nil if no state is trapped.
 func (s *search) pathToTrap() []int {
 	if s.firstTrapped < 0 {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// MaxFirings returns how many times in a row t can fire in m without any place getting more than
-// most tokens. It returns [math.MaxInt] if that number is unlimited.
+// MaxFirings returns how many times in a row t can fire in m while the token count of every place
+// stays within most. It returns [math.MaxInt] if that number is unlimited.
 func (t *Transition) MaxFirings(m Marking, most int) int {
 	times := math.MaxInt
 	for _, a := range t.In {
@@ -51,7 +51,7 @@ func (t *Transition) ChangesInputOf(u *Transition) bool {
 }
 
 // TakesMissing reports whether t consumes tokens from an input place of u that has too few tokens
-// for u, so that t may hold the missing tokens.
+// for u. If so, a firing of t may have taken the missing tokens.
 func (t *Transition) TakesMissing(u *Transition, m Marking) bool {
 	return slices.ContainsFunc(u.In, func(need Arc) bool { return m[need.Place] < need.Weight && weight(t.In, need.Place) > 0 })
 }

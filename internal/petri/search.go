@@ -42,8 +42,8 @@ type search struct {
 	edges        int
 	expanded     int
 	deadlocks    int // number of states without an enabled transition
-	trapped      int // number of deadlocks without a marked terminal place
-	firstTrapped int // first trapped state, or -1
+	trapped      int // number of trapped states: deadlocks without a marked terminal place
+	firstTrapped int // number of the first trapped state, or -1
 	terminal     []int
 }
 

@@ -10,12 +10,12 @@ type stubborn struct {
 
 	marking Marking
 	active  []bool // transitions enabled in marking
-	addedIn []int  // for each transition, the last round when it was added to the set
+	addedIn []int  // for each transition, the last round that added it to the set
 	round   int
 	set     []int32
 	best    []int32
 
-	states, enabled, chosen int // totals over the states so far
+	states, enabled, chosen int // totals over the states visited so far
 }
 
 // worthwhile reports whether the sets chosen so far are small enough to be worth computing.

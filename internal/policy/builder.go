@@ -65,12 +65,12 @@ func (r *report) inNet(n *config.Net, p diag.Problem) {
 	r.add(p)
 }
 
-// The result of at is the first known position in places.
+// at returns the first known position among the given ones.
 func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
 
-// places returns a function that maps a name in the list with the given key to its position. If
-// that position is unknown, the function returns the fallback otherwise. The parameter of is the Of
-// method of the net or transition that contains the list.
+// places returns a function that returns the position of a name in the list with the given key, or
+// a fallback (the parameter otherwise) if that position is unknown. The parameter of is the method
+// Of of the net or transition that contains the list.
 func places(of func(key, text string) config.Position, key string, otherwise config.Position) func(text string) gate.Position {
 	return func(text string) gate.Position { return at(of(key, text), otherwise) }
 }

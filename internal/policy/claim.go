@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// claims resolves the names in the claims.
+// claims adds the claims to the result, after resolving the names in them.
 func (b *builder) claims(claims []*rules.Prove, nets []gate.Net) {
 	for _, p := range claims {
 		b.claim(p, nets)
@@ -25,7 +25,8 @@ func (b *builder) claims(claims []*rules.Prove, nets []gate.Net) {
 	}
 }
 
-// claim resolves the names in a claim of the rules.
+// claim resolves the names in a claim of the rules, and adds the claim to the result if that
+// succeeds.
 func (b *builder) claim(p *rules.Prove, nets []gate.Net) {
 	parts := p.Each()
 	c := claimOf(parts[0])

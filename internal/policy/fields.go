@@ -112,8 +112,8 @@ func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 	return applies
 }
 
-// mapApplies reports whether the map can apply to calls of the given tool. If it cannot, mapApplies
-// warns about it. The text so is the consequence stated in the warning.
+// mapApplies reports whether the map can apply to calls to the given tool. If it cannot, mapApplies
+// issues a warning that ends with the parameter so, the consequence.
 func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
 	if !isKnown(tool, b.source.Tools) {
 		msg, hint := fmt.Sprintf("unknown tool %q", tool.Text), b.nearestTool(tool.Text, b.source.Tools)
@@ -149,8 +149,8 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	}
 }
 
-// mapReads returns the last part of a warning about map m, which reads an unknown argument: the
-// text so or, if m evaluates an expression, a phrase about that expression.
+// mapReads returns the end of a warning about a map that reads an unknown argument. The end is the
+// parameter so or, if the map evaluates an expression, a phrase about that expression.
 func mapReads(m gate.Map, so string) string {
 	if m.Field == "" {
 		return "which the expression of this map reads"

@@ -23,7 +23,7 @@ type hooks struct {
 type validator struct {
 	tools   []string
 	require *cel.Condition
-	reason  *cel.Template // nil means a generic reason
+	reason  *cel.Template // nil if the refusal gives a generic reason
 	source  string
 }
 

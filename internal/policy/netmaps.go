@@ -20,8 +20,8 @@ type netMaps struct {
 	n *config.Net
 }
 
-// entries returns the gate's maps for an entry: a single map, or one for each file glob of the
-// entry.
+// entries returns the gate's maps for an entry in the net's list of maps: a single map, or one for
+// each file glob of the entry.
 func (x netMaps) entries(m config.Map) []gate.Map {
 	if len(m.Reads)+len(m.Writes) == 0 {
 		return []gate.Map{x.entry(m)}
@@ -52,7 +52,7 @@ func (x netMaps) reader() *shell.Reader {
 	return x.b.scripts
 }
 
-// entry returns the gate's map for an entry that is not about files.
+// entry returns the gate's map for an entry that does not read or write files.
 func (x netMaps) entry(m config.Map) gate.Map {
 	out := gate.Map{Tool: m.Tool, Field: m.Field, As: m.As, Rule: position(m.Position)}
 	switch {

@@ -59,7 +59,7 @@ type Transition struct {
 	Every    time.Duration // time between two firings by the clock; 0 if the clock does not fire the transition
 	Key      []string      // fields of the key; the transition fires separately for each value
 	Unless   []string      // names that exempt a call
-	Listed   bool          // not a transition: the box lists admitted names
+	Listed   bool          // whether the box is not a transition, but lists admitted names
 
 	Lacks []Lack // missing tokens, set by Net.Live; empty if the transition is enabled
 }

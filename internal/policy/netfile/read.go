@@ -30,8 +30,8 @@ func Read(name string, src []byte) ([]*Net, error) {
 	return each(name, nets, fromConfig)
 }
 
-// The function each converts the nets of a file with the function convert. It returns an error if
-// the file contains no net.
+// each calls the function convert on every net in a file and returns the results. It returns an
+// error if the file contains no net.
 func each[T any](file string, nets []T, convert func(file string, n *T) (*Net, error)) ([]*Net, error) {
 	var out []*Net
 	for i := range nets {
