@@ -21,24 +21,24 @@ const (
 	UnknownPlace  = "E107" // a claim refers to places that no net has
 	BadExpression = "E108" // a net contains an invalid CEL expression
 	BadCommand    = "E109" // a map of a net contains an invalid command
-	WeakUnless    = "E110" // an exemption uses a name that is never certain
+	WeakUnless    = "E110" // an exemption uses a name that no call is certain to have
 
 	BareName = "E111" // a bare name is used where it matters which server's tool is meant
 
 	UnknownTool   = "W101" // a name does not belong to any known tool
-	FirstMatch    = "W102" // with "match: first", a call that matches several entries gets only the first name
+	FirstMatch    = "W102" // with "match: first", a call that matches several entries of a net's map gets only the first label
 	ReleasedToken = "W103" // with "unknown: release", a call counts as not made if its outcome is unknown
 	GlobInNet     = "W104" // the name of a tool in a net looks like a pattern
 
 	UnknownClaimed = "W105" // a claim refers to a call that nothing gates
 	TwoWindows     = "W106" // a net with session scope should probably count over all sessions
 	UnknownField   = "W107" // a map, key or sum reads an argument that the tool does not accept
-	WeakProgress   = "W108" // with "weak: progress", an uncertain name suffices
+	WeakProgress   = "W108" // with "weak: progress", a transition fires even if a call only might have the required name
 	UnusedPlace    = "W109" // no transition uses a place
 	NoEvidence     = "W110" // a rule waits for a command that never counts as evidence
 	IdleAllow      = "W111" // an allow rule has no effect because the default allows every call
-	IdleDeny       = "W112" // the default never denies a call because a limit makes every tool known
-	NearName       = "W113" // a name may be a misspelling of another name
+	IdleDeny       = "W112" // "default: deny" never denies a call because a limit names every tool
+	NearName       = "W113" // a name may be a misspelling of another one
 	MissedName     = "W114" // a pattern such as pay_* does not match the name pay
 	Unasked        = "W115" // an approval cannot be given
 	UntoldEnd      = "W116" // a rule waits for a script, but no hook reports how scripts end

@@ -21,9 +21,9 @@ type Source struct {
 	Config *config.Config // the configuration that the source comes from; may be nil
 
 	Tools   []string            // all known physical tool names; nil if the tools are unknown
-	Schemas map[string][]Schema // argument schemas of the known tools, by each name of the tool
-	Hooked  []string            // names that only agents' built-in tools have; hooks report calls of these tools
-	Unended []string            // names in Hooked of tools that run scripts, although no hook reports how a script ended
+	Schemas map[string][]Schema // argument schemas of the known tools, keyed by each name of the tool
+	Hooked  []string            // names that only agents' built-in tools have; hooks report the calls to these tools
+	Unended []string            // the names in Hooked of tools that run scripts without any hook that reports how a script ended
 }
 
 // FromConfig returns the source for a configuration. The source's tools are unknown.

@@ -41,7 +41,8 @@ func (v *vocabulary) named(text string) *spelling {
 	return s
 }
 
-// use records a use of a name, at most once per list.
+// The method use adds an occurrence to the uses of its name, but at most one for each list of
+// names.
 func (v *vocabulary) use(o occurrence) {
 	if o.Quoted || beyondTools(o.Text) {
 		return
@@ -124,7 +125,8 @@ func (v *vocabulary) reported(code string, at gate.Position) *diag.Problem {
 	return &v.result.Problems[i]
 }
 
-// retract removes a warning about rules that another warning explains.
+// retract removes the warning with the given code at this position, because another warning
+// explains the same problem.
 func (v *vocabulary) retract(code rules.Code, at gate.Position) {
 	said := v.reported(string(code), at)
 	v.result.Problems = slices.DeleteFunc(v.result.Problems, func(p diag.Problem) bool { return said != nil && p == *said })

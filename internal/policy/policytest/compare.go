@@ -46,8 +46,8 @@ func compare(answer []byte, expect json.RawMessage) *Difference {
 	return nil
 }
 
-// places reduces errs to the places of the errors: the keys line and net, which are all that
-// compare looks at.
+// places reduces each error in errs to its keys "line" and "net", the only ones that compare
+// considers.
 func places(errs any) any {
 	list, ok := errs.([]any)
 	if !ok {

@@ -54,8 +54,8 @@ func newCoverage(items []*Item) *Coverage {
 	return c
 }
 
-// A spoiler is a transition that acts on every admitted call to its tools, even if it was not
-// chosen for the call.
+// A spoiler is a transition that acts on every admitted call to its tools, even if the call fires
+// another transition.
 type spoiler struct {
 	item  *Item
 	tools []gate.Tool
@@ -66,9 +66,9 @@ type watch struct {
 	items  []*Item
 	policy *gate.Policy     // instrumented copy of the policy that reports fired transitions
 	chosen []firing         // transitions chosen for the current call
-	rules  map[string]*Item // rules by net
+	rules  map[string]*Item // rules, keyed by net
 	moves  map[firing]*Item
-	maps   map[string][]*Item // maps by label
+	maps   map[string][]*Item // maps, keyed by label
 	spoils []spoiler
 }
 

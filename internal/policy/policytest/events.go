@@ -9,7 +9,8 @@ import (
 )
 
 // event parses an event of a counterexample and adds it to t as a step. The format is that of
-// "check --json" and of cases. A call whose result is a separate event stays pending until then.
+// "check --json" and of cases. A call whose result is a separate event stays pending until that
+// event.
 func (p *parser) event(t *Test, v config.Value) {
 	raw, ok := v.Object()
 	if !ok {
@@ -43,7 +44,7 @@ func (p *parser) event(t *Test, v config.Value) {
 	t.Steps = append(t.Steps, s)
 }
 
-// The method ends sets the verdict that is expected for the last call of a counterexample.
+// The method ends sets the expected verdict on the last call of a counterexample.
 func (t *Test) ends(expect string) {
 	for i := len(t.Steps) - 1; i >= 0; i-- {
 		if s := &t.Steps[i]; s.Tool != "" {

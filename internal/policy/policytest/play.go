@@ -201,7 +201,7 @@ const inShadow = "in shadow "
 // numbered matches an expected rule given as a file, a line and optionally a column.
 var numbered = regexp.MustCompile(`^(.*?):([0-9]+)(?::([0-9]+))?$`)
 
-// speaksOf reports whether b comes from the rule that the step expects.
+// speaksOf reports whether the verdict b comes from the rule that the step expects.
 func (s *Step) speaksOf(b gate.Block) bool {
 	m := numbered.FindStringSubmatch(s.Rule)
 	if m == nil {
@@ -236,7 +236,7 @@ func blocksText(blocks []gate.Block) string {
 	return cmp.Or(strings.Join(all, ", "), "no net")
 }
 
-// concerned returns those of the nets that gave a verdict on the call. It modifies the slice all.
+// concerned returns the nets that gave a verdict on the call. It modifies the slice all.
 func (d *callOutcome) concerned(all []gate.NetState) []gate.NetState {
 	said := make(map[string]bool)
 	for _, v := range d.said {

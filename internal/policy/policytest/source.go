@@ -16,9 +16,9 @@ import (
 
 // A Loader loads the policies of test files, each policy only once. The zero value is ready to use.
 type Loader struct {
-	// Call, for example check.CallsUnder, returns a function that creates calls to tools under a
-	// configuration. The configuration is nil if the policy consists only of rules and nets. If
-	// Call is nil, every tool has a single name.
+	// Call returns a function that creates calls to tools under a configuration, as
+	// check.CallsUnder does. The configuration is nil if the policy consists only of rules and
+	// nets. If Call is nil, each tool is known by one name only.
 	Call func(*config.Config) func(tool string) gate.Call
 
 	Cover  bool   // whether to record coverage

@@ -151,8 +151,8 @@ func (t *Test) check(s *Step, v config.Value) {
 	s.Result, s.Times = cmp.Or(s.Result, "success"), max(s.Times, 1)
 }
 
-// settles returns the number of the step whose call is to be ended. v contains this number or the
-// name of the call.
+// settles returns the number of the step whose call the current step ends. v is this number or the
+// call's name.
 func (t *Test) settles(v config.Value) int {
 	number := 0
 	if v.IsNumber() {

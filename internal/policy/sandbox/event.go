@@ -15,7 +15,7 @@ type Event struct {
 	Type    string          `json:"type"` // "call", "answer", "result", "activate", "deactivate" or "wait"
 	ID      string          `json:"id,omitempty"`
 	Tool    string          `json:"tool,omitempty"`
-	Also    []string        `json:"also,omitempty"` // additional names of the tool
+	Also    []string        `json:"also,omitempty"` // other names of the tool
 	Weak    []string        `json:"weak,omitempty"` // names in Tool and Also that neither count as evidence nor exempt the call
 	Args    json.RawMessage `json:"args,omitempty"`
 	Approve Consent         `json:"approve,omitempty"`
@@ -43,8 +43,8 @@ func (e *Event) Arguments() json.RawMessage {
 	return e.Args
 }
 
-// CallOf returns the event that makes the call c. Additional names that are neither certain nor
-// weak become certain.
+// CallOf returns the event that makes the call c. An event distinguishes only weak names from
+// others, so any name in c.Also that is not weak becomes certain.
 func CallOf(c gate.Call) Event {
 	e := Event{Type: "call", ID: c.ID, Tool: c.Tool, Args: c.Args}
 	if c.Foreign {

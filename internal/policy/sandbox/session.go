@@ -15,8 +15,8 @@ const (
 	Later // the answer is given later, with [Session.Answer]
 )
 
-// Call makes a call at the simulated time. If approval is requested, Call answers with says, except
-// that it returns the [gate.Ask] if says is [Later].
+// Call makes a call at the simulated time. If approval is requested, Call gives the answer in says,
+// unless that is [Later]; Call then returns the [gate.Ask].
 func (s *Session) Call(c gate.Call, says Consent) gate.Decision {
 	c.Time = s.box.now
 	d := s.Decide(c, nil)

@@ -66,11 +66,11 @@ type Explanation struct {
 	ReadAs   string          `json:"readAs,omitempty"` // the agent's built-in tool denoted by Tool, if Tool is an unqualified name
 	Args     json.RawMessage `json:"args,omitempty"`
 	Changed  json.RawMessage `json:"changed,omitempty"` // arguments that the agent uses instead of Args; see shell.pipefail
-	Unknown  bool            `json:"unknown,omitempty"` // the existing tools are known, and none has this name
+	Unknown  bool            `json:"unknown,omitempty"` // whether the existing tools are known and none has this name
 	Decision string          `json:"decision"`          // "allow", "refuse" or "ask"
 	Names    []string        `json:"names"`
-	Certain  []string        `json:"certain"` // the names that are certain; only these can exempt the call and make it known
-	Weak     []string        `json:"weak"`    // the names that restrict the call but do not count as evidence
+	Certain  []string        `json:"certain"` // names that the call certainly has; only these can exempt the call, or make it known to the policy
+	Weak     []string        `json:"weak"`    // names that restrict the call but do not count as evidence
 	Kind     gate.Kind       `json:"kind,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
 	Would    string          `json:"would,omitempty"` // verdict of shadow nets; if not empty, Kind and Reason describe this verdict

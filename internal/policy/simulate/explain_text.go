@@ -98,8 +98,8 @@ func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	}
 }
 
-// For a hand-written net that blocks the call, waiting writes the net's marking to b, and the
-// tokens that the transitions for the call lack.
+// waiting writes to b the marking of a hand-written net that blocks the call, and the tokens that
+// the transitions for the call lack.
 func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	net := e.of.net(block.Net)
 	if net.Labels != nil || e.refusal.Kind != gate.KindBlocked {
@@ -168,7 +168,7 @@ func (e *Explanation) nets(b *strings.Builder) {
 	}
 }
 
-// The result of says is the net's verdict in plain words.
+// says returns the net's verdict in plain words.
 func (n *explainedNet) says() string {
 	said := map[string]string{
 		"abstain": "nothing", "free": "always passes", "gated": "passes now", "blocked": "refuses", "yields": "does not block now: it is advisory",

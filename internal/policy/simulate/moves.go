@@ -62,8 +62,8 @@ func result(word, text string) (number string, says json.RawMessage, err error) 
 }
 
 // latest returns the number of the call that a command refers to: the number in text or, if text is
-// empty, the number of the latest call whose state is wants. If no call is in that state, it
-// returns the number of the latest call that has not ended.
+// empty, the number of the latest call in the wanted state. If no call is in that state, it returns
+// the number of the latest call that has not ended.
 func (m *Simulator) latest(wants callState, text string) (int, error) {
 	if text != "" {
 		n, err := strconv.Atoi(text)

@@ -74,7 +74,7 @@ func listText(key, dir string, files []string) string {
 	return fmt.Sprintf("%s: [%s]\n", key, strings.Join(quoted, ", "))
 }
 
-// The result of from is the path of file relative to dir.
+// from returns the path of file, relative to dir.
 func from(dir, file string) string {
 	folder, err := filepath.Abs(dir)
 	target, err2 := filepath.Abs(file)
@@ -121,8 +121,8 @@ func (m *Simulator) stepsText() []string {
 	return steps
 }
 
-// ended reports whether move i admitted the call. If the next move ends the call, the step that
-// makes the call then also ends it.
+// ended reports whether move i admitted the given call. If so, and if the next move ends the call,
+// a single step makes and ends it.
 func (m *Simulator) ended(i, call int) bool {
 	return i >= 0 && m.moves[i].of == call && (m.moves[i].word == "call" || m.moves[i].word == "approve")
 }

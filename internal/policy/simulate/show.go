@@ -54,7 +54,8 @@ func (m *Simulator) unconcerned(c Call) {
 	}
 }
 
-// printChanges prints how the markings differ from those in before, each under its net's rule.
+// printChanges prints the changes to the markings since the given earlier states, each under its
+// net's rule.
 func (m *Simulator) printChanges(before []gate.NetState) {
 	for i, n := range m.of.session.Nets() {
 		was, is := policy.MarkingText(before[i].Marking), policy.MarkingText(n.Marking)
@@ -171,8 +172,8 @@ func asks(people int) string {
 	return " (asks " + text.People(people, "", "") + ")"
 }
 
-// dependsOnArguments reports whether all nets that refuse a call without arguments would read
-// arguments.
+// dependsOnArguments reports whether all nets that refuse a call made without arguments would read
+// its arguments.
 func (m *Simulator) dependsOnArguments(r *gate.Refusal) bool {
 	return len(r.Blocks) > 0 && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool {
 		n := m.of.net(b.Net)

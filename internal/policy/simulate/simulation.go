@@ -74,7 +74,8 @@ func (s *Simulation) Learn(tools check.ToolSet) {
 	s.offer()
 }
 
-// offer tells the session which tools are available, since this determines which nets yield.
+// offer tells the session which tools are available. Whether an advisory net yields to other nets
+// depends on these tools.
 func (s *Simulation) offer() {
 	calls := []gate.Call{}
 	for _, t := range s.tools.Tools {

@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/toolkind"
 )
 
-// Words in tool names. A reading tool whose name contains a word from showing shows a thing, not
-// only that the thing exists; with a word from content, it shows the contents of the thing. A
-// writing tool with a word from making also creates new things, so there may be nothing to look at
-// beforehand.
+// Words in tool names. A read-only tool shows a thing, instead of just listing it, if its name
+// contains a word in showing. It shows the contents of the thing if the name contains a word in
+// content. A writing tool whose name contains a word in making can also create new things, so there
+// may be nothing to look at beforehand.
 var (
 	showing = []string{"read", "view", "cat", "get", "show", "describe"}
 	content = []string{"read", "view", "cat"}
@@ -69,7 +69,7 @@ func (s *server) showing(t tool, field string) (readers []string, key string) {
 	return nil, ""
 }
 
-// showsContent reports whether the tool only reads and its name contains any of the words.
+// showsContent reports whether the tool is read-only and its name contains any of the words.
 func (t *tool) showsContent(words []string) bool {
 	return t.Kind.Reads() && t.named(words)
 }

@@ -39,8 +39,8 @@ type Plan struct {
 	Config        string // path of the configuration; only missing keys are added to it
 	Before, After []byte // content of the configuration before and after the change
 
-	// There names the file that contains an existing policy: the rules file or the configuration.
-	// If There is not empty, nothing is written.
+	// There is the path of the file that contains an existing policy: the rules file or the
+	// configuration. If the path is not empty, nothing is written.
 	There string
 
 	// Client reports whether the configuration file probably belongs to a client, since it is a
@@ -88,7 +88,7 @@ func New(ctx context.Context, c *config.Config, tools []check.ListedTool, missin
 	if err := plan.prepare(c); err != nil {
 		return nil, err
 	}
-	known := check.KnownSet(tools, c) // KnownSet adds the missing names of the tools
+	known := check.KnownSet(tools, c) // also adds the other names of tools known only by their exposed name
 	p := &proposal{servers: guess(tools, c.Servers), missing: missing, deny: c.Default == "deny" || !c.Has("default")}
 	p.propose()
 	for range rounds {
@@ -235,8 +235,8 @@ func (plan *Plan) Write() error {
 	return nil
 }
 
-// The keys returned by missing activate the rules in shadow mode. Keys that the configuration
-// already has are left out.
+// missing returns the keys that activate the rules in shadow mode, except those that the
+// configuration already has.
 func missing(c *config.Config) []key {
 	all := []key{
 		shadowKey,

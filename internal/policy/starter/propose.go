@@ -31,7 +31,8 @@ type statements struct {
 // A line is a line of the rules file that contains a statement.
 type line struct {
 	text string
-	// alone contains one statement per name, or is nil if the statement has a single name.
+	// alone contains a separate statement for each name, or is nil if the statement has a single
+	// name.
 	alone []line
 }
 
@@ -256,7 +257,8 @@ func groups(names []string) (all []string) {
 	return append(all, odd...)
 }
 
-// The lines returned by each consist of form, with one of the lists of names in place of %s.
+// each returns a line for each list of names that groups returns. The line is form, with the list
+// in place of %s.
 func each(form string, names []string) (lines []line) {
 	before, after, _ := strings.Cut(form, "%s")
 	for _, group := range groups(names) {

@@ -67,7 +67,7 @@ func (plan *Plan) offer(o Options) error {
 	return nil
 }
 
-// verb returns the string made if the plan creates the configuration, and the string changed if the
+// verb returns its first argument if the plan creates the configuration, and its second one if the
 // configuration already exists.
 func (plan *Plan) verb(made, changed string) string {
 	if plan.made {

@@ -43,7 +43,7 @@ func (p *proposal) head() []string {
 	return head
 }
 
-// The text returned by about lists the servers and the number of tools of each.
+// about returns text that lists the servers and the number of tools of each.
 func (p *proposal) about() string {
 	var all []string
 	for _, s := range p.servers {
