@@ -7,18 +7,18 @@ import (
 )
 
 type (
-	// A Never is the claim that no call of Tool is admitted.
+	// A Never is the claim that no call to Tool is admitted.
 	Never struct{ Tool gate.Tool }
 
-	// NeverBefore claims that no call of Tool is admitted unless a call of First has succeeded
-	// since the previous call of Tool. If Once is set, any earlier success of First suffices.
+	// NeverBefore claims that no call to Tool is admitted unless a call to First has succeeded
+	// since the previous call to Tool. If Once is set, any earlier success of First suffices.
 	NeverBefore struct {
 		Tool, First gate.Tool
 		Once        bool
 	}
 )
 
-// AtMost claims that at most Count calls of Tools are admitted per period. The calls of all these
+// AtMost claims that at most Count calls to Tools are admitted per period. The calls to all these
 // tools are counted together, whatever their outcomes.
 type AtMost struct {
 	Count int
@@ -26,21 +26,21 @@ type AtMost struct {
 	Per   Period
 }
 
-// A Period specifies when the count of an [AtMost] restarts. The zero Period counts the calls of a
-// session.
+// A Period specifies when the count of an [AtMost] restarts. With the zero Period, it never
+// restarts, and each session is counted separately.
 type Period struct {
-	Call       gate.Tool     // a call of this tool restarts the count; if the name is empty, no call does
-	Successful bool          // only successful calls of Call restart the count
+	Call       gate.Tool     // a call to this tool restarts the count; if the name is empty, no call restarts it
+	Successful bool          // only successful calls to Call restart the count
 	Window     time.Duration // if positive, calls are limited by a token bucket: Count calls at once, then one more every Window/Count
 	User       bool          // count the calls in all sessions of a user together
 }
 
 type (
-	// Reachable claims that some sequence of successful calls leads to a call of Tool.
+	// Reachable claims that some sequence of successful calls leads to a call to Tool.
 	Reachable struct{ Tool gate.Tool }
 
-	// AlwaysPossible claims that successful calls can lead from every reachable state of the policy
-	// to a call of Tool. If ButBudget is set, limits that gate only Tool are ignored.
+	// AlwaysPossible claims that, from every reachable state of the policy, successful calls can
+	// lead to a call to Tool. If ButBudget is set, limits that gate only Tool are ignored.
 	AlwaysPossible struct {
 		Tool      gate.Tool
 		ButBudget bool
@@ -54,18 +54,18 @@ type (
 	Conserved struct{ Net string }
 
 	// Exclusive claims that no two of Places in Net are ever marked at the same time. A token taken
-	// by a call in flight still counts as being in its place, even after an unknown outcome has
-	// released it: the call may still be running.
+	// by a call in flight still counts as being in its place. This remains so after an unknown
+	// outcome has released the token, because the call may still be running.
 	Exclusive struct {
 		Net    string
 		Places []string
 	}
 
-	// DeadlockFree claims that successful calls can lead from every reachable state to a call gated
-	// by Net, unless a terminal place of Net is marked.
+	// DeadlockFree claims that, from every reachable state, successful calls can lead to a call
+	// gated by Net, unless a terminal place of Net is marked.
 	DeadlockFree struct{ Net string }
 
-	// NoTerminalStates claims that successful calls can lead from every reachable state to a call
+	// NoTerminalStates claims that, from every reachable state, successful calls can lead to a call
 	// gated by Net, even if a terminal place is marked.
 	NoTerminalStates struct{ Net string }
 )
@@ -79,8 +79,8 @@ type NoFailureLocks struct{ Tool gate.Tool }
 // An Each is the claim that all assertions in Of hold.
 type Each struct{ Of []Assertion }
 
-// NeverAfter claims that once a call of After has been admitted, whatever its outcome, no call of
-// Tool is admitted until a call of any tool in Until has succeeded. If Unapproved is set, calls of
+// NeverAfter claims that once a call to After has been admitted, whatever its outcome, no call to
+// Tool is admitted until a call to any tool in Until has succeeded. If Unapproved is set, calls to
 // Tool that need such an approval are allowed.
 type NeverAfter struct {
 	Tool, After gate.Tool
@@ -88,7 +88,7 @@ type NeverAfter struct {
 	Unapproved  *Approval   // if nil, all calls are restricted
 }
 
-// NeverWhile claims that no call of Tool is admitted while a call of Other is in flight or has an
+// NeverWhile claims that no call to Tool is admitted while a call to Other is in flight or has an
 // unknown outcome, and vice versa. If Tool and Other are the same tool, the claim is that no two of
 // its calls are ever in flight at the same time.
 type NeverWhile struct{ Tool, Other gate.Tool }
@@ -101,7 +101,7 @@ type Approval struct {
 }
 
 type (
-	// NeverWithoutApproval claims that every call of Tool needs an approval.
+	// NeverWithoutApproval claims that every call to Tool needs an approval.
 	NeverWithoutApproval struct {
 		Tool gate.Tool
 		Approval

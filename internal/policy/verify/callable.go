@@ -27,8 +27,8 @@ func (m *prover) callable(t gate.Tool) Name {
 	return Name{Tool: t, Why: why}
 }
 
-// checkName replaces the runs in n with runs that the gate admits. If it finds no such run, why is
-// the reason.
+// checkName replaces the runs in the finding n with runs that the gate admits. If it fails to find
+// one, why is the reason.
 func (m *prover) checkName(n Name) (played Name, why string) {
 	var failing string
 	n.Shortest, why = m.checkRun(n.Shortest)
@@ -46,7 +46,7 @@ func (m *prover) callableBy(t gate.Tool) Name {
 	q := admits(t)
 	classes, gap := m.ClassesFor(nil, q.Tag)
 	if !slices.ContainsFunc(classes, func(s *callclass.Class) bool { return s.Carries(t, false) }) {
-		if name.Why = cmp.Or(gap, m.Calls.AnyGap()); name.Why == "" { // no call has the name, or the default denies all calls that have it
+		if name.Why = cmp.Or(gap, m.Calls.AnyGap()); name.Why == "" { // no call has the name, or the policy's default denies all calls that have it
 			name.Callable, name.Default = Impossible, true
 		}
 		return name
@@ -89,17 +89,17 @@ func (m *prover) callableBy(t gate.Tool) Name {
 	return name
 }
 
-// setImpossible records that the nets forbid all calls with the name. It reduces the set of nets as
-// far as possible.
+// setImpossible records that the nets forbid all calls with the name. It leaves out nets that are
+// found to be unnecessary for this.
 func (m *prover) setImpossible(name *Name, q *explore.Query, nets []int) {
 	nets, sure := m.Minimal(q, nets)
 	name.Callable, name.Because, name.Rough = Impossible, m.named(nets), !sure
 }
 
-// admits returns a query for a call with the given name.
+// admits returns a query that is met if a call with the given name is admitted.
 func admits(t gate.Tool) *explore.Query { return &explore.Query{Tag: ofItself(t), Sole: -1} }
 
-// carrying returns a tag function that tags the calls with the given name as [explore.Wanted].
+// carrying returns a function that tags calls with the given name as [explore.Wanted].
 func carrying(t gate.Tool) func(*callclass.Class) uint8 {
 	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) })
 }

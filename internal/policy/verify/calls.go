@@ -13,12 +13,12 @@ import (
 type Call struct {
 	Name string // human-readable name: the last label, or the tool if there are no labels
 	Tool string
-	Also []gate.Name // further names of the tool, from Options.Tools
+	Also []gate.Name // other names of the tool, from Options.Tools
 	Args string      // JSON arguments; empty means {}
 
-	// Doubtful is set if no arguments are known that make the maps give exactly the names in
-	// Mapped, so that the call might not exist. Calls returns doubtful calls only if
-	// Options.Doubtful is set.
+	// Doubtful is set if the call might not exist, because no arguments are known that make the
+	// maps give exactly the names in Mapped. Calls returns doubtful calls only if Options.Doubtful
+	// is set.
 	Doubtful bool
 	Mapped   []gate.Name
 }

@@ -32,8 +32,8 @@ func (a ForEach) prove(m *prover) Proof {
 	return p
 }
 
-// narrow restricts a tag function to calls with the tracked value. In a [NeverBefore], calls of
-// Tool without a value stay tagged, because no earlier call can have the same value.
+// narrow restricts a tag function to calls with the tracked value. If the claim is a [NeverBefore],
+// calls to Tool without a value stay tagged, because no earlier call can have the same value.
 func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class) uint8 {
 	if tag == nil {
 		return nil
@@ -53,9 +53,9 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 	}
 }
 
-// own reports whether calls of class s have the tracked value as their own value. If a claim is
-// made for each value of a key, a call's own value is in the fields of that key, even if the call's
-// first field is not one of them.
+// own reports whether the tracked value is the own value of calls of class s, which is the value of
+// the first field that keys read. If a claim is made for each value of a key, the fields of that
+// key take the place of the first field.
 func (m *prover) own(s *callclass.Class) bool {
 	if m.each == nil {
 		return s.OfItself()

@@ -23,7 +23,7 @@ func (m *prover) explored(nets []int) Group {
 		return g
 	}
 	gap := m.Calls.Gap(nets, nil)
-	rows := !slices.ContainsFunc(nets, func(n int) bool { return !m.Nets[n].Info.Row }) // limits on equal calls in a row never block calls with other arguments
+	rows := !slices.ContainsFunc(nets, func(n int) bool { return !m.Nets[n].Info.Row }) // limits on identical consecutive calls never block calls with other arguments
 	if rows || !m.deny && gap == "" && m.Callless(nets) {
 		g.Complete, g.Deadlock.Result = true, Proved
 		return g

@@ -79,8 +79,8 @@ func (w *recipe) valueOf(d *Datum, args string) (l literal, ok bool) {
 	return literal(value), ok && string(value) != "null"
 }
 
-// samples returns sets of members that the expressions mention, filled with the values in v and
-// with other values. It omits sets that might give the call additional names.
+// samples returns sample arguments with members that the expressions mention. The members have the
+// values in v or other values. samples omits arguments that might give the call additional names.
 func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	var sources []string
 	var values []any
@@ -92,7 +92,7 @@ func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	return slices.DeleteFunc(samples(sources, nil, values...), w.named)
 }
 
-// named reports whether the members might give the call a name that is not in the form.
+// named reports whether the members might give the call a name that does not follow from its form.
 func (w *recipe) named(members map[string]any) bool {
 	return slices.ContainsFunc(w.b.fields(w.form.tools), func(field string) bool {
 		v, there := members[keysOf(field)[0]]
@@ -121,8 +121,8 @@ func leaves(v any) []literal {
 	return all
 }
 
-// read reports whether the expressions yield, for the given arguments, the values that v and the
-// expressions' data require.
+// read evaluates the expressions for the given arguments and reports whether they yield the values
+// that v and the [Presence] of each expression require.
 func (w *recipe) read(args string, v Values, expressions []Datum) bool {
 	if args == "" {
 		args = "{}"

@@ -11,9 +11,10 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A label that a map gives after reading a text has two properties: it can be certain, and it can
-// be evidence. If several such maps match the same text, a single script can produce only some
-// combinations of these properties. The values for a set of maps cover exactly these combinations.
+// A label given by a map with a reader has two properties: whether a call is certain to have the
+// label, and whether the call's success counts as evidence for it. If several such maps match the
+// same text, a single script can produce only some combinations of these properties. The values
+// returned for a set of maps cover exactly these combinations.
 
 // maxMatters is the maximum number of labels per text whose certainty and evidence are
 // distinguished.
@@ -55,8 +56,8 @@ func (n *Net) exempts(name string) bool {
 		})
 }
 
-// kindsOf returns values matched by all patterns in set and by no others, one for each combination
-// of properties of their labels. Patterns in either may match as well, because they make no
+// kindsOf returns values that all patterns in set match, one for each combination of properties of
+// their labels. No other patterns match the values, except possibly those in either, which make no
 // difference. If no such text can exist, kindsOf returns no values. ok is false if there are too
 // many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
@@ -102,7 +103,7 @@ func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (va
 // scripts makes different commands count as evidence. Some scripts also run a command that no
 // pattern looks for.
 func scriptsOf(ps []pattern, set uint64, text string) (scripts []string) {
-	other := unsought(ps, "date", "id", "hostname", "uname") // according to some readers, these commands have an effect
+	other := unsought(ps, "date", "id", "hostname", "uname") // commands that some readers treat as having an effect
 	var commands []string
 	for i := range members(set) {
 		if ps[i].script == nil {
@@ -148,7 +149,7 @@ func (p *pattern) evidentCommand() string {
 	return ""
 }
 
-// hitsOf returns a hit for each pattern in set. The labels of these hits are evidence but not
+// hitsOf returns a hit for each pattern in set, with a label that counts as evidence but is not
 // certain.
 func hitsOf(ps []pattern, set uint64) []hit {
 	var hits []hit
@@ -160,8 +161,8 @@ func hitsOf(ps []pattern, set uint64) []hit {
 
 func hitsKey(hits []hit) string { return fmt.Sprint(hits) }
 
-// reads returns the hits of the maps in text, reduced to the properties that matter. exact reports
-// whether exactly the patterns in set match text.
+// reads returns the matches of the maps in text, without the label properties that do not matter.
+// exact reports whether exactly the patterns in set match text.
 func (b *Enumerator) reads(ps []pattern, set uint64, text string) (hits []hit, exact bool) {
 	if !exactly(ps, set, text) {
 		return nil, false
@@ -257,8 +258,8 @@ func oneCommand(ps []pattern, readers []int) bool {
 	})
 }
 
-// compatible reports whether a single script can make all strong labels certain although it also
-// contains the commands that the other readers find.
+// compatible reports whether a script can make all labels in the set strong certain although it
+// also runs the commands that the other readers look for.
 func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	for at, i := range matter {
 		if strong&(1<<at) == 0 {
@@ -277,14 +278,15 @@ func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	return true
 }
 
-// carries reports whether a command that p looks for, with more words added, could also be a
-// command that other looks for. An unknown program can have any arguments.
+// carries reports whether a command that p looks for could, with more words added, also be a
+// command that other looks for. This is possible, for example, if p's program is unknown and can
+// therefore have any arguments.
 func carries(p, other *pattern) bool {
 	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
 }
 
-// spares reports whether the command of other has no effect, so that a script that also runs it
-// still counts as running only p's command.
+// spares reports whether a script that runs both p's and other's command still counts as running
+// only p's command, because other's command has no effect.
 func spares(p, other *pattern) bool {
 	own, inert := strings.Join(p.script, " "), strings.Join(other.script, " ")
 	return slices.ContainsFunc([]string{inert + "; " + own, own + " | " + inert}, func(s string) bool { return p.read(s).Only(p.same) })

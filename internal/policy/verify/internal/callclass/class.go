@@ -51,11 +51,11 @@ func (s *Class) Name() string {
 }
 
 // Mapped returns the names that maps give to calls of class s. ok is false if nets see more than
-// these names, because the calls have action names or are read by keys.
+// these names, because the calls have action names or keys read their fields.
 func (s *Class) Mapped() (names []gate.Name, ok bool) {
 	for _, l := range s.labels {
 		switch {
-		case l.Glob > 0 || l.From&naming.FromTool != 0: // already implied by the names that the tool and the maps give
+		case l.Glob > 0 || l.From&naming.FromTool != 0: // the tool and the other names imply this label
 		case l.From&naming.FromAction != 0:
 			return nil, false
 		default:

@@ -4,7 +4,7 @@ package callclass
 // enumeration.
 const WhyTime = "the time ran out"
 
-// askEvery is the number of forms enumerated between two calls of stop.
+// askEvery is the number of forms enumerated between two calls to stop.
 const askEvery = 64
 
 // A clock limits the duration of an enumeration. Calls not enumerated in time are missing from all
@@ -15,7 +15,7 @@ type clock struct {
 	late  bool
 }
 
-// If over returns true, time is up. It calls the function stop to find out.
+// over reports whether time is up, according to the function stop.
 func (c *clock) over() bool {
 	if c == nil {
 		return false

@@ -112,8 +112,8 @@ func Extended(args string, conditions []string) []string {
 	return all
 }
 
-// Numbered returns the arguments with an additional member that has no known meaning and the value
-// number. It returns nil if all names tried for the member are in use.
+// Numbered returns the arguments with an additional member whose value is number and whose name has
+// no known meaning. It returns nil if all names that it tries are in use.
 func Numbered(args string, number int) []string {
 	base := make(object)
 	if args != "" && json.Unmarshal([]byte(args), &base) != nil {
@@ -163,8 +163,8 @@ func (b *Enumerator) certainIfHolds(m *mapping) bool {
 	return all
 }
 
-// agree reports whether the conditions yield the results that the form requires, given the
-// arguments.
+// agree reports whether the conditions, evaluated for the arguments, yield the results that the
+// form requires.
 func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
 	found := w.read(f.tools[0].Text, args)
 	for i, m := range w.maps {
@@ -182,7 +182,8 @@ func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
 	return true
 }
 
-// read returns what each condition finds in the arguments.
+// read evaluates the conditions for the arguments and returns their results in order. Results are
+// cached.
 func (w *conditions) read(tool, args string) []gate.Found {
 	if found, ok := w.found[args]; ok {
 		return found

@@ -25,7 +25,7 @@ const (
 	Other                 // the field has another value
 )
 
-// A Datum is a field that keys read from calls of a class, and its [Presence].
+// A Datum holds a field that keys read from calls of a class, and the field's [Presence].
 type Datum struct {
 	Field gate.Field // the field, without its source text
 	Has   Presence
@@ -82,13 +82,13 @@ func quoted(text string) literal {
 	return literal(b)
 }
 
-// reading returns the fields that the key reads from calls of the given transition, or nil if the
-// net has no key.
+// reading returns the fields that the key reads from calls listed by the given transition, or nil
+// if the net has no key.
 func (n *Net) reading(transition int) []gate.Field {
 	return n.Info.KeyOf(&n.Info.Transitions[transition])
 }
 
-// KeyOf returns the fields that the net's key reads from calls of tool t, or nil if the net has no
+// KeyOf returns the fields that the net's key reads from calls to tool t, or nil if the net has no
 // key or does not list the tool.
 func (n *Net) KeyOf(t gate.Tool) []gate.Field {
 	for i := range n.Info.Transitions {

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// seen returns the atoms (maps, actions or patterns that calls match) that the nets or the tag
-// function can see.
+// seen returns the atoms that the nets or the tag function can see. An atom is a map, an action or
+// a pattern that a call can match.
 func (d *deferred) seen(nets []int, tag func(*Class) uint8) []int {
 	atoms := list.FlatMap(nets, func(n int) []int { return d.byNet[n] })
 	for i := 0; tag != nil && i < len(d.alone); i++ {
@@ -45,8 +45,8 @@ func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class
 	return classes, gap
 }
 
-// Together returns sets of nets. A single unlisted call can affect all nets of a set together.
-// Unlisted calls are those of an open tool, and those of names that many patterns match.
+// Together returns sets of nets, each containing the nets that a single deferred call can affect
+// together. Calls are deferred if their tool is open or if many patterns match their names.
 func (b *Enumerator) Together() [][]int {
 	return list.Map(b.deferred, func(d *deferred) []int { return d.nets })
 }

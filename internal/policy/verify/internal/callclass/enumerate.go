@@ -56,7 +56,7 @@ func New(p *gate.Policy, nets []*Net, o Options) *Enumerator {
 		b.supposed[t.Name] = t.Supposed
 	}
 	for _, t := range o.Tools {
-		for _, a := range t.Also { // a tool's further names are not additional tools
+		for _, a := range t.Also { // the other names of a tool are not tools of their own
 			b.isTool[a.Text] = true
 		}
 	}
@@ -110,7 +110,7 @@ func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 	return s
 }
 
-// addPhases adds to the effects of s the phases that do not admit a call with these names.
+// addPhases extends the effects of s by the phases that do not admit a call with these names.
 func (b *vocabulary) addPhases(s *Class, names []gate.Name) {
 	var ls []naming.Label
 	for _, name := range names {

@@ -16,7 +16,7 @@ type Enumerator struct {
 	classes           Numbers[*Class]
 	gaps              []gap // calls that were omitted
 	deferred          []*deferred
-	overflows         []string // gaps found in deferred calls
+	overflows         []string // reasons why some deferred calls were not enumerated
 	Deny              bool
 	certainties       map[string]certainty   // the properties that matter for each label given by a reader
 	conditions        map[string]*conditions // the conditions that apply to each tool
@@ -34,11 +34,11 @@ type keyFields struct {
 	asked  []Reading // fields that assertions read from calls
 }
 
-// A Class is a kind of call: a physical tool together with the names that a single call of the tool
+// A Class is a kind of call: a physical tool together with the names that a single call to the tool
 // can have.
 type Class struct {
 	Tool      string
-	Args      string         // a witness: JSON arguments; empty means {}
+	Args      string         // JSON arguments that serve as a witness; empty means {}
 	Doubtful  bool           // no arguments are known that give exactly these names
 	supposed  bool           // the tool might not exist
 	lacking   string         // an argument of the calls that is missing from the tool's schema, if any
@@ -101,7 +101,7 @@ type kinds struct {
 	gap     string
 }
 
-// A gap describes omitted calls of a tool, or of any tool if tool is empty.
+// A gap describes omitted calls to a tool, or to any tool if tool is empty.
 type gap struct{ tool, text string }
 
 // A certainty records whether it matters that a label is evidence, and whether it matters that the

@@ -45,8 +45,8 @@ func (b *Enumerator) AllGaps() []string {
 }
 
 // Doubt returns the reason why an answer that depends on a call of class s is unknown. If the
-// reason is that a tool might not exist, supposed is the tool's name, and why is the string tool
-// followed by that name.
+// reason is that a tool might not exist, supposed is the name of that tool, and why consists of the
+// parameter tool and that name.
 func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	switch {
 	case !s.Doubtful && s.supposed:
@@ -62,7 +62,7 @@ func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	return fmt.Sprintf("no arguments of %s are known that are %s and nothing else that matters here", s.Tool, enumerated(names)), ""
 }
 
-// mappedAt returns the position of the map that gives name to calls of the tool, or "" if no map
+// mappedAt returns the position of the map that gives calls to the tool this name, or "" if no map
 // does.
 func (b *vocabulary) mappedAt(tool, name string) string {
 	for _, m := range b.naming.maps {

@@ -9,7 +9,7 @@ import (
 type mapping struct {
 	*gate.Map
 	net  int   // index of the net that owns the map; -1 for the policy
-	same []int // patterns that give the same label after reading the same field with the same reader
+	same []int // patterns of all maps that have the same label, field and reader
 
 	readings map[readingKey]gate.Reading // cache shared by all mappings that were created together
 }

@@ -39,7 +39,7 @@ func allows(p gate.Phase, ls []naming.Label) bool {
 	return slices.ContainsFunc(p.Tools, func(t gate.Tool) bool { return naming.Exempts(&t, ls) })
 }
 
-// separateSpoilers returns a with the spoiling transitions in a separate list.
+// separateSpoilers makes an [Ask] that lists the spoiling transitions separately from the others.
 func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	spoils := func(t int) bool { return n.Info.Transitions[t].Spoils }
 	if !slices.ContainsFunc(a.Transitions, spoils) {

@@ -17,8 +17,8 @@ type policyNaming struct {
 }
 
 // newNaming collects the names that the rules use and numbers their patterns. extra holds the names
-// that assertions use. Their patterns, and those of nets with their own maps, come last, so that
-// adding them does not affect any other net.
+// that assertions use. Their patterns, and those of nets with their own maps, come last, so adding
+// them does not affect any other net.
 func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *policyNaming {
 	g := &policyNaming{Naming: *naming.New(nil), maps: newMappings(maps, -1), others: make(map[string]bool)}
 	for _, t := range known {
@@ -57,7 +57,7 @@ func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *p
 // A form holds what determines the names of a call: its tool and the contents of its argument
 // fields.
 type form struct {
-	tools  []naming.Label // the physical names
+	tools  []naming.Label // the physical names of the tool
 	fields []value
 }
 
@@ -87,7 +87,7 @@ func (f *form) value(field string) *value {
 	return nil
 }
 
-// hit returns the hit of map m in the value. ok is false if m does not match.
+// hit returns the result of matching map m against the value. ok is false if m does not match.
 func (v *value) hit(m *mapping) (h hit, ok bool) {
 	switch {
 	case v == nil:
@@ -192,14 +192,14 @@ func (n *Net) own(f *form) []naming.Label {
 	return naming.WithPatterns(ls, n.listing.Patterns())
 }
 
-// A Tool is a callable tool, with its further physical names.
+// A Tool is a callable tool with its other physical names.
 type Tool struct {
 	Name     string
 	Also     []gate.Name
 	Supposed bool // the tool might not exist
 }
 
-// Also returns a map from each tool to its further names.
+// Also returns the Also field of each tool, by the tool's name.
 func Also(tools []Tool) map[string][]gate.Name {
 	also := make(map[string][]gate.Name)
 	for _, t := range tools {

@@ -12,17 +12,17 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// A Net describes which calls a net distinguishes: which of its transitions list a name, and what
-// each set of names means.
+// A Net describes how a net of the policy sees calls: which of its transitions list a name, and
+// which [Meaning] a call has.
 type Net struct {
 	Info  gate.NetInfo
 	Index int
 	Place map[string]int // indexes of the places, by name
 	Trans []petri.Transition
-	Adds  []bool // for each transition, whether weak names do not suffice
+	Adds  []bool // for each transition, whether it ignores weak names
 	Dead  []bool // for each transition, whether it can never fire
 
-	crossed bool // whether the key is crossed; see [Enumerator.Crossed]
+	crossed bool // whether two fields of the key share a sort; see [Enumerator.Crossed]
 
 	maps     []*mapping // the net's own maps; empty if the net reads the policy's labels
 	listing  listing.Listing
@@ -85,7 +85,7 @@ type Meaning []Ask
 // An Ask is the part of a [Meaning] that belongs to a single name of the call.
 type Ask struct {
 	gate.Asked       // the transitions that list the name, except the spoiling ones
-	Spoilers   []int // spoiling transitions that list the name
+	Spoilers   []int // transitions that list the name and spoil evidence
 	Barred     []int // places whose phases do not admit the call, by index; such an Ask has no name
 	Idle       []int // those of Transitions that wait for a result with another value
 	Refused    bool  // a gating transition needs a value that the call lacks; such an Ask has no name

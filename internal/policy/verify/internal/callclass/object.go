@@ -34,7 +34,7 @@ func (o object) text() string {
 	return string(text)
 }
 
-// place sets the content that field reads. It returns false if the field already has different
+// place sets the content of the given field. It returns false if the field already has different
 // content.
 func (o object) place(field string, content any) bool {
 	return o.placeAt(keysOf(field), content)

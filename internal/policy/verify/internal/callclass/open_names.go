@@ -41,7 +41,7 @@ func (b *Enumerator) openPatterns(before *Enumerator, also map[string][]gate.Nam
 		}
 		var alone []contrast
 		k := o.kinds([]int{i})
-		if k.gap != "" { // make sure that a question about the pattern finds the gap
+		if k.gap != "" { // let questions about the pattern find the gap
 			name := plainest(o.all[i].Text)
 			s := b.class(name, &form{tools: []naming.Label{{Text: name, From: naming.FromTool, Certain: true}}})
 			alone = append(alone, contrast{s, before.plain(name)})
@@ -93,7 +93,7 @@ func (o *openNames) kindsOf(seen []int) kinds {
 			}
 		}
 		for _, s := range b.classes.List {
-			s.Doubtful = s.Doubtful || b.Deny && len(s.KnownTo) == 0 // a net may know a similar name
+			s.Doubtful = s.Doubtful || b.Deny && len(s.KnownTo) == 0 // a net may know another name that these patterns match
 		}
 		k.classes = b.classes.List
 		if len(b.deferred) > 0 {

@@ -226,7 +226,8 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 // maxSetsOfField is the maximum number of sets of maps tried per field for a question.
 const maxSetsOfField = 2048
 
-// certaintyOf returns a key for all that nets see of the value: the properties of its labels.
+// certaintyOf returns a key that identifies everything nets can see of the value, namely the
+// properties of its labels.
 func certaintyOf(v *value, ps []pattern, groups [][]int) string {
 	var certainties []string
 	for _, h := range v.hits {
@@ -258,7 +259,7 @@ func (b *vocabulary) sameLabel(ps []pattern) [][]int {
 	return groups
 }
 
-// tooMany returns the reason why not all calls of the tool were enumerated for the given atoms.
+// tooMany returns the reason why not all calls to the tool were enumerated for the given atoms.
 func (o *openTool) tooMany(atoms []int) string {
 	var names []string
 	for i := range o.fields {

@@ -13,8 +13,8 @@ import (
 // gate admits the run.
 
 // OfItself reports whether calls of class s have the tracked value in the first readable field of
-// each [sort]. This holds for every call with values if, for each sort, the value of that field is
-// chosen as the tracked value. OfItself ignores the sorts of the chosen fields, because the claim
+// each [sort]. Every call that has values meets this condition if the values of these fields are
+// chosen as the tracked values. OfItself ignores the sorts of the fields in chosen, because a claim
 // determines the tracked values of those sorts.
 func (s *Class) OfItself(chosen ...gate.Field) bool {
 	var seen []int
@@ -65,8 +65,8 @@ func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	return s.of.arguments(v)
 }
 
-// AsSame returns v with additional value number n as the tracked value of each sort where calls of
-// class s have another value.
+// AsSame returns v after making additional value number n the tracked value of each sort where
+// calls of class s have another value.
 func (s *Class) AsSame(v Values, n int) Values {
 	same := maps.Clone(v.same)
 	if same == nil {
@@ -90,9 +90,10 @@ func (s *Class) same(sort int) bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
 }
 
-// On returns the class that calls of class s belong to when the values returned by to.AsSame are
-// tracked: they have another value in each sort where calls of class to do, and their result fields
-// lack the value. On returns nil if no such class is known.
+// On returns the class that calls of class s belong to if the values returned by to.AsSame are
+// tracked instead. Fields with the previously tracked value then have another value if calls of
+// class to have another value in the same sort, and result fields lack the value. On returns nil if
+// no such class is known.
 func (s *Class) On(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s

@@ -208,7 +208,7 @@ func join(a, b string) []string {
 }
 
 // impossible reports whether it is obvious that every text matched by all patterns in set is also
-// matched by a pattern that is neither in set nor in either.
+// matched by a pattern outside both set and either.
 func impossible(ps []pattern, set, either uint64) bool {
 	for i := range members(set) {
 		for j := range ps {

@@ -255,7 +255,7 @@ func stateKey(at []uint64) string {
 	return string(b)
 }
 
-// joint reports whether name a matches exactly those patterns that several other names match
+// joint reports whether a name matches exactly those patterns that several other names match
 // together.
 func joint(a synthesized, names []synthesized) bool {
 	union := bytes.Repeat([]byte{'0'}, len(a.set))

@@ -110,7 +110,7 @@ func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []
 		texts = list.Add(texts, known...)
 		values = append(values, unknown...)
 	}
-	for _, p := range ps[tried:] { // the gap also concerns the maps that were not tried
+	for _, p := range ps[tried:] { // let the gap also cover the maps that were not tried
 		values = append(values, &value{field: "action", hits: []hit{{of: p.mapping}}})
 	}
 	if !complete {

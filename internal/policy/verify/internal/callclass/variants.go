@@ -93,7 +93,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 			if !n.begins(e) {
 				b.addGap("", "the net %s counts calls in a row, and does not let each of them begin", n.Info.Name)
 			}
-			continue // with different arguments, the net would admit any call
+			continue // the net limits only identical consecutive calls, so it would admit calls with different arguments
 		}
 		if len(e) > 0 {
 			s.Effects = append(s.Effects, Effect{n.Index, n.intern(e)})
@@ -116,7 +116,7 @@ func (b *vocabulary) keyOf(s *Class, f *form) string {
 			b.appendNames(&key, n.own(f))
 		}
 	}
-	b.appendNames(&key, s.labels) // the names as assertions see them
+	b.appendNames(&key, s.labels) // the names that assertions see
 	for _, d := range s.Data {
 		fmt.Fprintf(&key, "%d", d.Has)
 	}

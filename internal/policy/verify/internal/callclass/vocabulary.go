@@ -16,7 +16,7 @@ type vocabulary struct {
 	maps     []*mapping              // maps of the policy, followed by those of the nets
 	extra    []gate.Tool             // names that assertions use
 	tools    []string                // physical names
-	isTool   map[string]bool         // the physical names and the further names of known tools
+	isTool   map[string]bool         // the physical names and the other names of known tools
 	known    map[string]bool         // names of known tools
 	supposed map[string]bool         // tools that might not exist
 	complete bool                    // no tools exist besides the known ones and those named by the policy or an assertion

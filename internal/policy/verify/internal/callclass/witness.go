@@ -25,7 +25,7 @@ func (s *Class) HasValues(v Values) bool {
 	})
 }
 
-// RecordKey records in v the values in the given key of the net, but only for sorts that have no
+// RecordKey records the values of the given key of the net in v, but only for sorts that have no
 // value yet.
 func (b *keyFields) RecordKey(v *Values, net int, key []gate.KeyValue) {
 	if v.same == nil {
