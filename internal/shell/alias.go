@@ -29,7 +29,8 @@ func isAlias(p *Pattern, text string, n int) bool {
 	return n == 0 && slices.Contains(strings.Fields(aliases[p.name.text+" "+p.operands[0].text]), text)
 }
 
-// equivalents maps a subcommand to an equivalent subcommand and option.
+// equivalents maps a program and subcommand to the equivalent spelling: another subcommand and an
+// option.
 var equivalents = map[string][2]string{"terraform destroy": {"apply", "-destroy"}, "tofu destroy": {"apply", "-destroy"}, "terragrunt destroy": {"apply", "-destroy"}}
 
 // isEquivalent reports whether the subcommand sub with the arguments rest is equivalent to p's
@@ -41,7 +42,7 @@ func isEquivalent(p *Pattern, sub arg, rest []arg) bool {
 	})
 }
 
-// isAbbreviation reports whether a program may accept text as short for p.operands[next].
+// isAbbreviation reports whether a program may accept text as an abbreviation of p.operands[next].
 func isAbbreviation(p *Pattern, text string, next int) bool {
 	name, want := p.name.text, p.operands[next].text
 	switch {
@@ -72,7 +73,8 @@ func isSubsequence(text, other string) bool {
 	return true
 }
 
-// otherNames maps alternative program names to the words they stand for.
+// otherNames maps alternative names of programs to the usual program name, followed by a subcommand
+// if the alternative name implies one.
 var otherNames = map[string]string{"docker-compose": "docker compose", "podman-compose": "podman compose", "gmake": "make", "bmake": "make"}
 
 // families holds the programs that come in variants named after a file system type, such as
@@ -109,9 +111,10 @@ func family(name string) string {
 // versionless returns name without a trailing version number, for example pip for pip3.12.
 func versionless(name string) string { return strings.TrimRight(name, "0123456789.-") }
 
-// argsUnder returns the arguments that the command has if its program is called name:
-// docker-compose up is docker with the arguments compose up. It returns nil if no system knows the
-// program by that name. RM and rm.exe may be rm, and pip3.12 is a version of pip.
+// argsUnder returns the command's arguments when the command is written with the program name name.
+// For example, docker-compose up has the arguments compose up under the name docker. argsUnder
+// returns nil if name cannot denote the same program on any system. RM and rm.exe may denote rm,
+// and pip3.12 may denote pip.
 func (c *command) argsUnder(name string) []arg {
 	args := slices.Concat([]arg{}, c.args)
 	if sameFile(c.name, name) || versionless(c.name) != "" && versionless(c.name) == versionless(name) {

@@ -28,7 +28,7 @@ type argKind uint8
 const (
 	literal  argKind = iota // the argument is exactly text
 	single                  // the argument is one word: text, something unknown, then tail
-	spread                  // the argument is one or more such words, for example from a glob
+	spread                  // the argument is one or more words like those of a single, for example from a glob
 	anything                // the argument is any number of unknown words
 )
 
@@ -95,7 +95,8 @@ func sizes(list []arg) (n int) {
 	return n
 }
 
-// file returns the base name of the file named by the argument, which may have the form of=x.
+// file returns the base name of the file named by the argument, which may have a prefix such as of=
+// or host:.
 func (a arg) file() string {
 	text := a.text
 	if a.kind != literal {

@@ -43,8 +43,8 @@ func (r *expander) assign(a *syntax.Assign, straight bool) (value arg) {
 	return value
 }
 
-// value reads the value of an assignment, which no shell splits into words. It returns 0 for any
-// value that is certainly a number.
+// value reads the value of an assignment, which shells do not split into words. For any value that
+// is certain to be a number, it returns the literal 0.
 func (r *expander) value(w *syntax.Word) arg {
 	if p, _ := onlyExpansion(w); p != nil { // the shell does not split the value
 		if a, ok := r.vars.valueOf(p, true); ok {

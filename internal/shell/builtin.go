@@ -66,13 +66,13 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 // inShellBuiltins holds the builtins that run another builtin in the current shell.
 var inShellBuiltins = setOf("command builtin eval")
 
-// isOutside reports whether commands run by the command with index i are in another process.
-// Builtins there cannot affect the script's shell.
+// isOutside reports whether commands that the command with index i runs are in another process,
+// where builtins cannot affect the script's shell.
 func (r *reader) isOutside(i int) bool {
 	for ; i >= 0; i = r.commands[i].by {
 		switch c := &r.commands[i]; {
 		case shells[c.name]:
-			return false // such a shell has its own control flow and variables
+			return false // a nested shell has its own control flow and variables
 		case !inShellBuiltins[c.name] && len(r.functions[c.name]) == 0 && r.aliases[c.name] == nil:
 			return true
 		}
@@ -92,7 +92,7 @@ func (r *reader) readSet(args []arg) {
 		r.vars.forgetAll()
 	}
 	switch {
-	case r.body != nil, r.piped: // the shell itself may run the last element of a pipe
+	case r.body != nil, r.piped: // some shells run the last command of a pipe themselves, so it may change the script's options
 		*r.flow.uncertain = true
 	case r.defined["set"]:
 	default:
@@ -158,7 +158,8 @@ func (r *scope) readPrintf(args []arg) {
 	}
 }
 
-// readTest interprets test and [. Unlike [[, they evaluate an operand only if it follows -v.
+// readTest interprets test and [. Unlike [[, they evaluate an operand as arithmetic only if it
+// follows -v or -R.
 func (r *scope) readTest(args []arg) {
 	for i, a := range args {
 		r.vars.tests = r.vars.tests || a.kind != literal
@@ -173,8 +174,8 @@ func (r *scope) readTest(args []arg) {
 	}
 }
 
-// readShellOptions interprets the options of set and shopt. letters holds the options that change
-// how the shell reads the rest of the script.
+// readShellOptions interprets the options of set and shopt. letters holds the one-letter options
+// that change how the shell reads the rest of the script.
 func (r *scope) readShellOptions(letters string, args []arg) {
 	for _, a := range args {
 		if a.matchWord("=-- =-") != "" {
@@ -195,9 +196,8 @@ func (r *scope) readShellOptions(letters string, args []arg) {
 	}
 }
 
-// readSourced interprets the source builtin. The contents of the sourced file are unknown, like any
-// program in a file. Files that set up the shell, such as .bashrc, are assumed not to change the
-// script's commands.
+// readSourced interprets the source builtin. The contents of the sourced file are unknown. Files
+// that set up the shell, such as .bashrc, are assumed not to change the script's commands.
 func (r *scope) readSourced(args []arg) {
 	r.vars.forgetAll()
 	r.vars.unbound = true

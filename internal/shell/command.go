@@ -7,21 +7,22 @@ type command struct {
 	outside bool   // the program is in neither a system directory nor a project's bin directory
 	args    []arg
 	inputs  []arg // the files named by input redirections
-	// possible means that the command might not run at all, like the words after `docker exec`.
+	// possible means that the words might not be run as a command at all, for example those after
+	// `docker exec`.
 	possible bool
 	// unknown means that the tables do not fully describe the program, so it may run commands named
 	// by its arguments.
 	unknown bool
 	// unlisted means that the program is not in any table.
 	unlisted bool
-	by       int // index of the command that runs this one; -1: the script itself
+	by       int // index of the command that runs this one, or -1 if the script runs it directly
 	maker    maker
 	filter   bool    // standard input is a pipe
 	masking  masking // why the script's success does not prove that the command succeeded
 	from, to int     // the command's byte range in the outermost script
 }
 
-// A maker is the cached result of [command.makes].
+// A maker is the cached result of [command.makes]: whether the command may create or change files.
 type maker uint8
 
 const (

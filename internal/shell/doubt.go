@@ -15,7 +15,7 @@ type reach uint8
 const (
 	all    reach = iota // the doubt affects all commands
 	inText              // the doubt affects commands whose words occur in unparsed text
-	strict              // the doubt affects all commands under [Options.Strict]; otherwise it affects none, but nothing is certain any more
+	strict              // the doubt affects all commands under [Options.Strict]; otherwise it affects none, but no later command is certain any more
 	mild                // the doubt affects all commands under [Options.Strict]; otherwise none
 )
 
@@ -24,9 +24,9 @@ type doubt struct {
 	what     string
 	from, to int // byte range in the outermost script; to is 0 if the doubt affects the whole script
 	reach    reach
-	owner    int  // index of the command whose arguments caused the doubt; -1: none
-	before   int  // number of commands read before the doubt; 0: it affects the whole script
-	spoils   bool // the programs of later commands may have been replaced
+	owner    int  // index of the command whose arguments caused the doubt, or -1
+	before   int  // number of commands read before the doubt, or 0 if the doubt affects the whole script
+	spoils   bool // something may have replaced the programs that later commands run
 }
 
 // advices maps prefixes of doubts to advice. The longest matching prefix wins, and the first entry
@@ -81,7 +81,7 @@ const (
 // String returns "no match", "match" or "opaque".
 func (o Outcome) String() string { return [...]string{"no match", "match", "opaque"}[o] }
 
-// or combines two outcomes if one match is enough.
+// or returns the outcome of a condition that holds if either of two conditions holds.
 func (o Outcome) or(other Outcome) Outcome {
 	if o == Match || other == Match {
 		return Match
@@ -89,7 +89,7 @@ func (o Outcome) or(other Outcome) Outcome {
 	return max(o, other)
 }
 
-// and combines two outcomes if both must match.
+// and returns the outcome of a condition that holds only if both of two conditions hold.
 func (o Outcome) and(other Outcome) Outcome {
 	if o == NoMatch || other == NoMatch {
 		return NoMatch

@@ -68,8 +68,8 @@ func (c *command) changesNothing() bool {
 	return dry
 }
 
-// helping holds the programs that print a subcommand's help if --help is the last argument. After a
-// subcommand in running, however, --help may belong to another program.
+// helping holds the programs that print a subcommand's help if --help is the last argument. running
+// holds the subcommands after which --help may belong to another program instead.
 var (
 	helping = setOf("git docker podman kubectl oc terraform tofu pulumi gh glab helm")
 	running = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")
@@ -83,7 +83,8 @@ func (c *command) asksHelp(sub string, args []arg) bool {
 		!slices.ContainsFunc(args[:n], func(a arg) bool { return a.kind != literal || strings.HasPrefix(a.text, "-") }) && args[n].kind == literal
 }
 
-// dry reports whether the pattern itself seems to describe a dry run.
+// dry reports whether the pattern itself seems to describe a dry run, that is, whether it contains
+// an option such as --dry-run or -n.
 func (p *Pattern) dry() bool {
 	return slices.ContainsFunc(p.words, func(w string) bool { return strings.Contains(w, "dry") || w == "-n" })
 }

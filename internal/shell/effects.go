@@ -64,7 +64,7 @@ var setters = setOf("read mapfile readarray getopts unset")
 var otherSetters = setOf(`eval source . trap alias unalias let declare typeset local export readonly enable exec command builtin fc bind emulate print vared integer
 	float zparseopts setopt unsetopt functions autoload zmodload noglob nocorrect`)
 
-// calls adds the effects of a simple command to c.
+// calls records in c the effects that a simple command with the words args can have.
 func (v *variables) calls(c *effects, args []*syntax.Word) {
 	if len(args) == 0 {
 		return
@@ -129,8 +129,8 @@ func mayBeOption(w *syntax.Word) bool {
 	return strings.Trim(known, nameLetters+"0123456789[]-") == "" && (strings.HasPrefix(known, "-v") || !isText(w.Parts)) || strings.HasPrefix(known, `\`)
 }
 
-// assignedIn returns the known values that the statements in list assign to variables. It leaves
-// out variables that anything else in list changes.
+// assignedIn returns the variables that assignments in list set to known values, and these values.
+// It leaves out variables that other statements in list may also change.
 func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	texts, changed := make(map[string]string), make(set)
 	for _, s := range list {

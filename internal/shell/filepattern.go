@@ -19,8 +19,8 @@ const (
 // String returns "reads" or "writes".
 func (a Access) String() string { return [...]string{"reads", "writes"}[a] }
 
-// A file is a file that a script explicitly reads or writes. If its path has the kind anything, the
-// script does not name the file.
+// A file is a file that a script explicitly reads or writes. A path of kind anything means that
+// nothing is known about the file's name.
 type file struct {
 	access   Access
 	path     arg
@@ -116,8 +116,8 @@ func couldBe(glob, text, tail string) Outcome {
 	return NoMatch
 }
 
-// compatible reports whether either of the strings is a prefix of the other or, if has is
-// [strings.HasSuffix], a suffix of it.
+// compatible reports whether one of the strings is a prefix or, if has is [strings.HasSuffix], a
+// suffix of the other.
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 
 // outputs are the extensions of files that hold command output.
@@ -144,7 +144,7 @@ func (p *FilePattern) matches(at string) bool {
 		return matchStar(p.glob, clean)
 	}
 	if p.access == Writes && (isTemporary(clean) || strings.Trim(p.glob, "*") == "" && isOutput(path.Base(clean))) {
-		return false // such files are not part of the project
+		return false // temporary files and command output are not part of the project
 	}
 	if !strings.Contains(p.glob, "/") {
 		return matchStar(p.glob, path.Base(clean))

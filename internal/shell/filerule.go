@@ -13,21 +13,21 @@ type fileRule struct {
 	reads   bool   // the program reads the operands
 	writes  bool   // the program writes the operands
 	last    bool   // the program writes the last operand and reads the rest
-	moves   bool   // the program writes the last operand and moves the rest there
-	remote  bool   // an operand with a colon is on another machine
+	moves   bool   // the program moves all operands but the last to the file or directory named by the last operand
+	remote  bool   // an operand that contains a colon names a file on another machine
 	takes   string // options whose value is not a file
 	where   string // options that name the working directory
-	script  string // options that replace the skipped operands
-	writing string // options that make the program write its operands, which it otherwise reads
-	instead bool   // with a writing option, the program writes its operands without reading them, as sed -i does
+	script  string // options whose value is the pattern or script; no operands are skipped then
+	writing string // options that make the program write its operands
+	instead bool   // with one of these options, as with sed -i, the operands count only as written, not as read
 	valued  string // options whose value is a file to write
 	sources string // options whose value is a file to read
 	behind  string // options whose value names a file to read after @ or <
 	words   bool   // a single dash introduces a word, not a group of letters
 	unnamed string // arguments that make the program write files not named by any argument; see [withRows]
 	dry     string // options that request a dry run
-	rewrite string // after these first operands, the program also writes the rest if it changes any files
-	shows   string // after these first operands, the program reads the rest, including paths after a colon
+	rewrite string // first operands after which the remaining operands are also written if the command changes any files
+	shows   string // first operands after which the remaining operands are read; a path may follow a colon
 	rows    []unnamedWrites
 }
 
@@ -48,7 +48,7 @@ func (f *fileRule) read(r *findings, args []arg) {
 			r.touch(Reads, a)
 		}
 	}
-	if !contain(options, f.script) { // one of these options holds the pattern or script instead
+	if !contain(options, f.script) { // an option in f.script provides the pattern or script, so no operand does
 		operands = operands[min(f.skip, len(operands)):]
 	}
 	f.use(r, operands, options)
@@ -60,7 +60,7 @@ func isRemote(a arg) bool {
 	return ok && !strings.Contains(before, "/")
 }
 
-// use adds the operands to the files that the program reads or writes.
+// use records which operands the program reads and which it writes.
 func (f *fileRule) use(r *findings, operands, options []arg) {
 	writing := contain(options, f.writing)
 	last := f.last && len(operands) > 1 && !contain(options, f.dry)
@@ -157,8 +157,8 @@ func withRows(table map[string]fileRule) map[string]fileRule {
 	return table
 }
 
-// split separates operands from options and records the files in option values. elsewhere reports
-// whether the working directory is a directory for temporary files.
+// split separates operands from options and records the files named by option values. elsewhere
+// reports whether an option changes the working directory to a directory for temporary files.
 func (f *fileRule) split(r *findings, args []arg) (operands, options []arg, elsewhere bool) {
 	ended := false
 	for i := 0; i < len(args); i++ {

@@ -17,15 +17,15 @@ type files struct {
 	// A later command may act on a written file even if no argument names it. For example, the file
 	// may be a test, a hook, a module or a configuration.
 	writing bool  // the current list of commands writes a file
-	obeying bool  // a program may act on the written file without naming it
-	git     bool  // git may act on the written file
-	after   int   // number of commands read when such a file was first written, plus one; 0: never
+	obeying bool  // a program may act on a written file without naming it
+	git     bool  // git may act on a written file without naming it
+	after   int   // number of commands read when a file that a program may act on was first written, plus one; 0 if no such file has been written
 	dashed  bool  // the script creates a file whose name a program may take for an option
-	loops   bool  // the script has a loop or a function, so a command can run both before and after another
+	loops   bool  // the script has a loop or a function, so any command may run before and after any other
 	texts   []arg // here documents and here strings in the current list
 	data    []arg // text written to files
 	pkg     []int // indexes of the commands that change package.json: npm pkg set
-	writer  set   // programs whose output is written to files
+	writer  set   // names of the programs whose output is written to files
 }
 
 var inertFiles = setOf(".log .txt .md .csv .tsv .out .err .html .diff .patch")

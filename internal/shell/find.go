@@ -40,8 +40,8 @@ func execEnd(args []arg) int {
 	return len(args)
 }
 
-// replaced returns a copy of args where an unknown part takes the place of mark. named means that
-// the unknown part never turns an argument into an option.
+// replaced returns a copy of args with each occurrence of mark replaced by an unknown part. named
+// means that an argument that begins with the unknown part is never an option.
 func replaced(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
 	for i, a := range args {
@@ -111,8 +111,9 @@ func findsNames(args []arg) bool {
 	return true
 }
 
-// producers maps programs to the words that make them print file names; "" means that they always
-// do. A printed name looks like an option only if a file has such a name.
+// producers maps programs to the words that make them print file names. An empty string means that
+// the program always prints file names. The output looks like an option only if a file has such a
+// name.
 var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "", "ls": "", "git": "=ls-files", "rg": "=-l =--files =--files-with-matches =-il", "grep": "=-l =-rl =-lr =-Rl =-lR =-ril =-rli =-lrZ =-rlZ =-lZ --files-with-matches"}
 
 // lineFilters are the filters that pass lines on unchanged.
@@ -127,7 +128,7 @@ func (r *reader) pipesNames() bool {
 	for i := r.pipe.from; i < r.owner; i++ {
 		c := &r.commands[i]
 		switch {
-		case isRunBy(r.commands, r.owner, i): // a wrapper such as sudo runs xargs
+		case isRunBy(r.commands, r.owner, i): // the command is a wrapper, such as sudo, that runs xargs
 			continue
 		case n == 0 && !c.producesNames(), n > 0 && (!lineFilters[c.name] || c.hasOption("-o --o")):
 			return false

@@ -29,8 +29,8 @@ type findings struct {
 	outermost string       // the script that was passed to [Options.Read]
 	at        *syntax.Stmt // current statement of the outermost script
 	texts     int          // nesting depth of the current script
-	body      *body        // function or trap body being read; nil: none
-	owner     int          // index of the command whose arguments are being read; -1: none
+	body      *body        // function or trap body being read, if any
+	owner     int          // index of the command whose arguments are being read, or -1
 	settling  bool         // the whole script has been read; the remaining doubts are being added
 	tentative bool         // the commands now being found might not run
 	input     bool         // standard input comes from the script itself: a pipe, a redirection or a here document
@@ -44,10 +44,10 @@ func (f *findings) addDoubt(what string, reach reach) {
 	case f.strict:
 		reach = all
 	case f.tentative && reach == all:
-		reach = mild // the commands of a container or a launcher are unknown
+		reach = mild // the commands in a container or run by a launcher are uncertain anyway
 	}
 	if reach == all && f.opaque {
-		return // only the first of these doubts is reported
+		return // of the doubts that affect all commands, only the first is reported
 	}
 	f.opaque = f.opaque || reach == all
 	d := doubt{what: what, reach: reach, owner: f.owner, before: len(f.commands), spoils: reach == all || reach == strict}
@@ -58,19 +58,19 @@ func (f *findings) addDoubt(what string, reach reach) {
 	f.doubts = append(f.doubts, d)
 }
 
-// doubtAll adds a doubt about something that may run anything.
+// doubtAll adds a doubt about something that may run any command.
 func (f *findings) doubtAll(what string) { f.addDoubt(what, all) }
 
-// doubtStrict adds a doubt about something that could replace the programs of later commands
-// without naming a program in the script.
+// doubtStrict adds a doubt about something that could replace the programs of later commands by
+// programs that the script does not name.
 func (f *findings) doubtStrict(what string) { f.addDoubt(what, strict) }
 
 // doubtMild adds a doubt about something that could run a program not named in the script, such as
 // a program in a file, but changes no other command.
 func (f *findings) doubtMild(what string) { f.addDoubt(what, mild) }
 
-// doubtText adds a doubt about arguments that contain unparsed text, which may run a command it
-// names. If standard input comes from the script, the whole script counts as unparsed text.
+// doubtText adds a doubt about unparsed text in arguments. A command named in the text may run. If
+// standard input comes from the script, the whole script counts as unparsed text.
 func (f *findings) doubtText(what string, args ...arg) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.pipe }) {
 		f.doubtAll(what)
@@ -110,8 +110,9 @@ func (f *findings) touch(access Access, at arg) {
 	f.touched = append(f.touched, one)
 }
 
-// arithmeticOn adds a doubt about text that bash evaluates as arithmetic, where an array index may
-// run a command. The doubt affects all commands only if the script contains such an index.
+// arithmeticOn adds a doubt about text that bash evaluates as arithmetic. An array index in the
+// text may run a command. The doubt affects all commands only if the script contains an array index
+// with a command.
 func (f *findings) arithmeticOn(what string) {
 	if hasCommandIndex(f.outermost) {
 		f.doubtAll(what)
@@ -120,7 +121,8 @@ func (f *findings) arithmeticOn(what string) {
 	f.doubtStrict(what)
 }
 
-// arrayOf adds a doubt about a string that bash expands again, as the elements of an array.
+// arrayOf adds a doubt about a string that bash expands a second time to get the elements of an
+// array.
 func (f *findings) arrayOf(what string) {
 	if strings.Contains(f.outermost, "$(") || strings.Contains(f.outermost, "`") || strings.Contains(f.outermost, "<(") {
 		f.doubtAll(what)
@@ -129,8 +131,8 @@ func (f *findings) arrayOf(what string) {
 	f.doubtStrict(what)
 }
 
-// doubtOptions adds a doubt about unknown options before a command. If an argument is not literal,
-// it could be the command word, so the doubt affects all commands.
+// doubtOptions adds a doubt about unknown options that precede a command. If any of args is not
+// literal, it could be the command word, so the doubt affects all commands.
 func (f *findings) doubtOptions(what string, args []arg) {
 	args = f.withoutPending(args)
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal && !a.name }) {
@@ -210,21 +212,22 @@ func (f *findings) withoutPending(args []arg) []arg {
 	return slices.DeleteFunc(slices.Clone(args), f.isPending)
 }
 
-// codes holds the doubts about code in other languages, which may use the files it names.
+// codes holds the descriptions of doubts about code in other languages. Such code may use the files
+// that it names.
 var codes = map[string]bool{"a program on the command line": true, "a program that is read from the input": true}
 
-// maxPaths limits how many words of such code are examined as paths.
+// maxPaths is the maximum number of words in code in other languages that are examined as paths.
 const maxPaths = 25_000
 
-// A codePath is a word that may be a file path, from code in another language. The field of is the
+// A codePath is a word in code in another language that may be a file path. The field of holds the
 // index of the doubt about that code.
 type codePath struct {
 	path string
 	of   int
 }
 
-// codePaths returns the words that may be paths, without duplicates, from code in other languages.
-// more means that some words were left out.
+// codePaths returns, without duplicates, the words in code in other languages that may be paths.
+// more reports whether words were left out because of maxPaths.
 func (f *findings) codePaths() (all []codePath, more bool) {
 	seen := set{}
 	for _, m := range f.mentions.texts {

@@ -31,7 +31,7 @@ type flow struct {
 	masking      masking
 	errexit      bool // set -e is in effect
 	pipefail     bool // set -o pipefail is in effect
-	conditions   int  // number of enclosing conditions, where set has no certain effect
+	conditions   int  // number of enclosing conditions; within a condition, the effect of set is uncertain
 	chained      int  // number of && operators before the command
 	subprocesses int  // number of enclosing subprocesses
 	mayHaveEnded bool // an earlier command may have ended the script successfully
@@ -48,8 +48,9 @@ func (f *flow) exits() bool { return f.errexit && !*f.uncertain }
 // failsPipes reports whether a whole pipe fails when any of its commands fails (set -o pipefail).
 func (f *flow) failsPipes() bool { return f.pipefail && !*f.uncertain }
 
-// mask records w as the reason why the success of the following commands is masked, unless one is
-// already recorded. It returns the previous masking, which the caller must restore.
+// mask sets f.masking to w, the reason why the success of the following commands is masked, unless
+// another reason is already recorded. It returns the previous masking, which the caller must
+// restore.
 func (f *flow) mask(w masking) (before masking) {
 	if before = f.masking; before == certain {
 		f.masking = w
@@ -91,9 +92,9 @@ func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	return func() {}
 }
 
-// enterElement enters element n of a list or a pipe. Element 0 is the leftmost one; any other
-// element is the right operand of list[n-1]. The results must be passed to leaveElement at the end
-// of the element.
+// enterElement enters element n of a list or a pipe. Element 0 is the left operand of list[0], and
+// element n is the right operand of list[n-1]. The caller must pass the results to leaveElement at
+// the end of the element.
 func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before flow, apart bool) {
 	before = *f
 	if len(list) == 0 {
@@ -132,9 +133,9 @@ func (f *flow) leaveElement(before flow, apart bool) {
 	*f = before
 }
 
-// leaveList ends a list. An option set by an element other than the first counts only within the
-// list, because that element might not have run. errexit and pipefail are the options after the
-// first element.
+// leaveList ends a list. errexit and pipefail are the options in effect after the list's first
+// element. Options set by later elements do not remain in effect, because those elements might not
+// have run.
 func (f *flow) leaveList(errexit, pipefail bool) {
 	if f.chained == 0 {
 		f.errexit, f.pipefail = f.errexit && errexit, f.pipefail && pipefail
@@ -185,7 +186,7 @@ func endsScript(s *syntax.Stmt) bool {
 // setOptions applies the options -e and -o pipefail of set.
 func (f *flow) setOptions(args []arg) {
 	if f.conditions > 0 || f.redirected > 0 {
-		f.errexit, f.pipefail = false, false // the options might not be set, so they count as not set
+		f.errexit, f.pipefail = false, false // it is uncertain whether set runs, so both options count as not set
 		return
 	}
 	value := false // the argument is the value of the option -o

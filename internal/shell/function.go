@@ -49,7 +49,7 @@ func (r *reader) readFunction(d *syntax.FuncDecl) {
 	switch {
 	case !f.usesArguments:
 	case handlers[name], hooks[name], strings.HasPrefix(name, "TRAP"), slices.ContainsFunc(r.commands, func(c command) bool { return c.name == name || c.path == name }):
-		r.doubtAll("a command word that is not literal") // the shell itself may call the function, or an earlier command may have done so
+		r.doubtAll("a command word that is not literal") // the shell may call the function with unknown arguments, or an earlier command may have called it
 	default:
 		put(&r.functions, name, append(r.functions[name], d.Body))
 		r.vars.forwardingFunctions.add(name)
@@ -69,14 +69,14 @@ func (r *reader) readBody(f *body, s *syntax.Stmt) {
 	r.withInput(f.definition, func() { r.stmt(s) })
 }
 
-// readCall reads a function's bodies again with the arguments of a call.
+// readCall reads the bodies of a function once more, now with the arguments of a call.
 func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 	bodies := r.functions[name]
 	if len(bodies) == 0 {
 		return
 	}
 	if slices.ContainsFunc(args, r.isPending) {
-		return // the body will be read when the enclosing function is called
+		return // the call's arguments are known only when the enclosing function is called, and the body is read then
 	}
 	if was, ok := r.calling[name]; ok {
 		if !slices.Equal(was, args) {

@@ -42,7 +42,7 @@ func readGitCommand(name string, args []arg) (p plan) {
 		if len(args) > 0 && args[0].text == "run" {
 			p.add(runsCommand, "", args[1:]...)
 		} else if len(args) > 0 && strings.HasPrefix(args[0].text, "vi") {
-			p.doubt(inText, "a subcommand that runs other commands", args...) // the subcommand is bisect visualize or bisect view
+			p.doubt(inText, "a subcommand that runs other commands", args...) // bisect visualize or its alias bisect view
 		}
 		return p
 	case "submodule":
@@ -87,8 +87,8 @@ func readGitForeach(args []arg) plan {
 	return plan{{do: runsScript, args: rest}}
 }
 
-// Words in the arguments of git config: options without an effect of their own, and words that make
-// it only print or remove a setting.
+// Words in the arguments of git config: the options that do not affect what a setting runs, and the
+// words that make git config only print or remove a setting.
 var (
 	gitConfigFlags = setOf("--global --system --local --worktree --add --replace-all --get --get-all --get-regexp --unset --unset-all --list -l --bool --show-origin")
 	gitConfigReads = setOf("get list unset --get --get-all --get-regexp --list -l --unset")

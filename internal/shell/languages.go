@@ -12,17 +12,18 @@ import (
 // sqlClients are the clients whose harmless input harmlessSQL can recognize.
 var sqlClients = setOf("sqlite3 duckdb psql mysql mariadb sftp")
 
-// sqlTells matches words in SQL, and in SQL clients' commands, that run a program or write a file.
+// sqlTells matches text in SQL or in commands of SQL clients that can run a program or write a
+// file.
 var sqlTells = regexp.MustCompile(`(?i)\\|\b(program|system|pager|shell|source)\b|\b(edit|writefile|load_extension|fts3_tokenizer)\s*\(|(?m:^\s*!)`)
 
-// dotCommand matches commands of the sqlite3 shell, and dotHarmless those that only print
-// something.
+// dotCommand matches the start of a dot command of the sqlite3 shell. dotHarmless matches the dot
+// commands that neither run a program nor write a file.
 var (
 	dotCommand  = regexp.MustCompile(`(?m)^\s*\.`)
 	dotHarmless = regexp.MustCompile(`(?m)^[ \t]*\.(schema|tables?|dump|index(es)?|databases|help|modes?|headers?|width|nullvalue|timer|stats|show|fullschema|explain|eqp|quit|exit|bail|changes|separator|timeout|version)( [\w %*,.'"-]*)?$`)
 )
 
-// harmlessSQL reports whether the statements certainly run nothing.
+// harmlessSQL reports whether the SQL text is certain not to run a program or write a file.
 func harmlessSQL(text string) bool {
 	return !sqlTells.MatchString(text) && !dotCommand.MatchString(dotHarmless.ReplaceAllString(text, ""))
 }
@@ -109,8 +110,9 @@ func readSed(args []arg) (p plan) {
 // sedHarmless matches sed scripts that only print, delete and substitute. The expression is large,
 // so it is compiled on first use.
 var sedHarmless = sync.OnceValue(func() *regexp.Regexp {
-	// part returns an expression for text up to a delimiter. The text must not contain a delimiter
-	// in brackets, because sed versions treat it differently.
+	// part returns a regular expression that matches text up to and including the delimiter d. The
+	// text must not contain d in brackets, because versions of sed disagree about its meaning
+	// there.
 	part := func(d string) string { return `(?:[^\n\\\[` + d + `]|\\.|\[[^\n\]` + d + `]*\])*` + d }
 	substitutions := list.Map([]string{`/`, `\|`, `#`, `,`, `@`, `:`}, func(d string) string { return d + part(d) + part(d) })
 	address := `(?:[0-9$,~+ ]|/` + part(`/`) + `[IM]*)*[ \t!]*`
@@ -123,8 +125,8 @@ var interpreters = setOf(`python pypy ipython perl ruby node nodejs php lua luaj
 	scala elixir iex clojure clj mongo mongosh erl osascript guile racket sbcl ghc runghc jshell coffee tsx ts-node octave gnuplot m4 dc gdb
 	lldb`)
 
-// readInterpreter reads an interpreter call whose program is a Python module or the file named by
-// the first argument. It adds a doubt about any other call.
+// readInterpreter reads the arguments of an interpreter. It adds a doubt unless the program is a
+// Python module or the file named by the first argument.
 func readInterpreter(family string, args []arg) (p plan) {
 	if asksHelp(args) || len(args) == 1 && args[0].matchWord("=-V =-v") != "" {
 		return p

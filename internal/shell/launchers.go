@@ -9,7 +9,7 @@ import (
 // it downloads.
 type launch struct {
 	options func() *knownOptions
-	loose   bool // a subcommand of the launcher or a script of the project may take the place of the program
+	loose   bool // instead of a program, the words may name a subcommand of the launcher or a script of the project
 }
 
 // launches is the table of launchers. A launched program is read as if it were run directly.
@@ -37,17 +37,17 @@ var launches = eachName(map[string]launch{
 	"conda run,mamba run,micromamba run":    {options: leading("n|name= p|prefix= no-capture-output live-stream cwd= v")},
 })
 
-// ownWords are the subcommands of loose launchers. Any other word is a program or a script of the
-// project.
+// ownWords are the subcommands of the launchers marked loose. Any other word after such a launcher
+// names a program or a script of the project.
 var ownWords = setOf(`
 	add audit autoclean bin cache check config constraints create dedupe deploy dlx env exec explain fetch generate-lock-entry global
 	help i import info init install install-test it licenses link list ll la ln login logout ls node npm outdated owner pack patch patch-commit
 	plugin policies prune publish rb rebuild remove rm root run run-script runtime search self-update server set setup start stage store t tag team test
 	tst un uninstall unlink unplug unlink up update upgrade upgrade-interactive version versions view why workspace workspaces`)
 
-// launched returns the launcher's entry and the words of the program it runs. sure is false if an
-// option is unknown, because its value may precede the program. ok is false if the words do not
-// belong to a launcher.
+// launched returns the launcher's entry in launches and the words of the program that the launcher
+// runs. sure is false if one of the launcher's options is unknown or may change the program. ok is
+// false if the command is not a launcher.
 func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) {
 	name = tableName(name)
 	l, lead, ok := entryOf(launches, name, args)
@@ -69,7 +69,8 @@ func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) 
 	return l, rest, sure, true
 }
 
-// tableName returns an interpreter's name in the tables.
+// tableName returns the name under which the tables list a program: python for python3.12, and
+// otherwise name itself.
 func tableName(name string) string {
 	if family := strings.TrimRight(name, "0123456789.-"); family == "python" {
 		return family
@@ -89,8 +90,8 @@ func unlaunched(words []string) []string {
 	return words
 }
 
-// launchedProgram returns the words of the program run by a launcher such as npx, or nil if the
-// words do not launch a program.
+// launchedProgram returns the words of the program run by a launcher such as npx. It returns nil if
+// the command is not a launcher or its program is uncertain.
 func launchedProgram(name string, args []arg) []arg {
 	l, program, sure, ok := launched(name, args)
 	if !ok || !sure || len(program) == 0 || program[0].kind != literal {

@@ -27,7 +27,7 @@ func (c *command) makes() bool {
 	}
 	t, ok := tools[c.name]
 	plain := plainPrograms[c.name] && !configurable[c.name]
-	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // a client that writes a file has already caused a doubt
+	return !clients[c.name] && (c.unlisted || ok && t.kind == optionTool || plain) // if a client such as psql can write a file, its input has already caused a doubt
 }
 
 // makesSources reports whether all files named by a command are sources; see [isSource].
@@ -37,8 +37,8 @@ func (c *command) makesSources() bool {
 	})
 }
 
-// namesOption reports whether any operand names a file whose name looks like an option, as in touch
-// -- -x.
+// namesOption reports whether any argument names a file whose base name begins with a dash, as in
+// touch -- -x.
 func (c *command) namesOption() bool {
 	behind := false
 	for _, a := range c.args {
@@ -50,13 +50,14 @@ func (c *command) namesOption() bool {
 	return false
 }
 
-// takesOptions reports whether a command may mistake file names for options.
+// takesOptions reports whether file names that begin with a dash may become options of the command,
+// as in rm *.
 func (c *command) takesOptions() bool {
 	return slices.ContainsFunc(c.args, func(a arg) bool { return a.kind >= spread && a.text == "" })
 }
 
-// namesPartOf reports whether any argument contains any of the file names. For example, s.sh.gz and
-// -os.sh contain s.sh.
+// namesPartOf reports whether the text of any argument contains one of the file names, as s.sh.gz
+// and -os.sh contain s.sh.
 func (c *command) namesPartOf(files set) bool {
 	for _, a := range c.args {
 		file := a.file()

@@ -49,8 +49,8 @@ func (c *command) mayBeSplit() bool {
 	return slices.ContainsFunc(c.args[:len(c.args)-len(rest)], func(a arg) bool { return a.split })
 }
 
-// is reports whether the command runs p's program. It also returns the arguments that the command
-// has under p's name; see [command.argsUnder].
+// is reports whether the command runs the program that p names. It also returns the command's
+// arguments under that name; see [command.argsUnder].
 func (c *command) is(p *Pattern) (Outcome, []arg) {
 	switch {
 	case p.name.text == "":
@@ -69,7 +69,8 @@ func (c *command) is(p *Pattern) (Outcome, []arg) {
 	return NoMatch, nil
 }
 
-// found reports whether args contain p's operands in the required places.
+// found reports whether args contain p's operands: the first one as the subcommand, if the program
+// has subcommands, and the others in the same order as in p.
 func (p *Pattern) found(c *command, args []arg) Outcome {
 	if len(p.operands) == 0 {
 		return Match
@@ -109,7 +110,7 @@ func (p *Pattern) found(c *command, args []arg) Outcome {
 	return p.inOrder(c, args, at)
 }
 
-// operand reports whether a matches p.operands[n].
+// operand returns whether the argument a matches p.operands[n].
 func (p *Pattern) operand(n int, a arg) Outcome {
 	w := &p.operands[n]
 	switch {
@@ -121,9 +122,10 @@ func (p *Pattern) operand(n int, a arg) Outcome {
 	return NoMatch
 }
 
-// inOrder reports whether args contain p.operands[from:] in order.
+// inOrder reports whether p.operands[from:] occur in this order among args and the files that the
+// command gets as input.
 func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
-	sure, may := from, from // number of operands certainly found, and possibly found
+	sure, may := from, from // number of p's operands that were certainly found, and number that may have been found
 	files := subcommandsOf(p.name.text) == nil
 	for _, list := range [...][]arg{args, c.inputs} {
 		for _, a := range list {
@@ -142,8 +144,9 @@ func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
 	return Match
 }
 
-// advance returns how many of p's operands may have been found once the argument a has been read. n
-// is the number found before it.
+// advance returns how many of p's operands may have been found after the argument a, given that n
+// may have been found before it. files means that an operand that is a file name also matches paths
+// to the file.
 func (p *Pattern) advance(a arg, n int, files bool) int {
 	switch {
 	case n == len(p.operands):
@@ -160,7 +163,7 @@ func (p *Pattern) advance(a arg, n int, files bool) int {
 	return n
 }
 
-// isFile reports whether the path in at leads to a file that the word names.
+// isFile reports whether the path at is a longer path to the file named by w.
 func (w *word) isFile(at string) bool {
 	if !strings.ContainsAny(w.text, "./") || len(at) <= len(w.text) || strings.HasPrefix(at, "-") {
 		return false
@@ -191,9 +194,9 @@ func (c *command) inert(p *Pattern) bool {
 	return p.leads(operands) && known.operands.allow(operands[max(lead, len(p.operands)):])
 }
 
-// plainArgs returns the arguments without git's options before the subcommand, as in git -C DIR
-// status. If one of these is not in locationOptions, it returns all arguments and false, because
-// other options can make git run a command.
+// plainArgs returns the arguments without git's global options, which precede the subcommand, as in
+// git -C DIR status. If a global option is not in locationOptions, it may make git run a command,
+// so plainArgs returns all arguments and false.
 func (c *command) plainArgs() (args []arg, ok bool) {
 	if c.name != "git" || len(c.args) == 0 || !strings.HasPrefix(c.args[0].text, "-") {
 		return c.args, true
@@ -215,7 +218,7 @@ func (p *Pattern) names(o givenOption) bool {
 	})
 }
 
-// leads reports whether args begin with p's operands.
+// leads reports whether the first of args match p's operands, one by one.
 func (p *Pattern) leads(args []arg) bool {
 	if len(args) < len(p.operands) {
 		return false

@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A mentions value holds the words of unparsed text, that is, of the arguments of programs that may
-// run commands named there. The words are collected once for all patterns. Each has the index of
-// the first doubt about it.
+// A mentions value holds unparsed text and its words. Unparsed text comes from the arguments of
+// programs that may run a command named in their arguments. It is collected once for all patterns.
+// Each word is mapped to the index of the first doubt about it.
 type mentions struct {
 	words map[string]int
 	texts []mention // whole texts, for finding names that contain separators
@@ -77,8 +77,8 @@ func (m *mentions) has(name string) (of int, ok bool) {
 	return of, ok
 }
 
-// hasAll reports whether the unparsed text contains all of the pattern's words. It returns the
-// index of the doubt about the text with the pattern's name.
+// hasAll reports whether unparsed text contains all words of the pattern. It also returns the index
+// of the doubt about the text that contains the pattern's program name.
 func (m *mentions) hasAll(p *Pattern) (of int, ok bool) {
 	if len(m.words) == 0 {
 		return 0, false
@@ -101,8 +101,8 @@ func (m *mentions) hasAll(p *Pattern) (of int, ok bool) {
 	return of, true
 }
 
-// hasName reports whether a word matches the pattern's name, and returns the index of the doubt
-// about that word.
+// hasName reports whether a word of unparsed text matches the pattern's program name. It also
+// returns the index of the doubt about that word.
 func (m *mentions) hasName(p *Pattern) (of int, ok bool) {
 	if !p.name.glob {
 		return m.has(p.name.text)
@@ -115,7 +115,7 @@ func (m *mentions) hasName(p *Pattern) (of int, ok bool) {
 	return of, ok
 }
 
-// mayHave reports whether a word may be the option, alone or in a group of letters.
+// mayHave reports whether unparsed text may contain the option w, alone or in a group of letters.
 func (m *mentions) mayHave(w *wanted) bool {
 	for word := range m.words {
 		if strings.HasPrefix(word, "-") && w.given(nil, []arg{{text: word}}) != NoMatch {

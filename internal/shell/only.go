@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// Only (the third question) reports whether the script does nothing but what the patterns describe.
-// If it does more, the Doubt gives the reason. Every command must match a pattern, be inert, or do
+// Only answers the third question: does the script do nothing but what the patterns describe? If it
+// does more, the Doubt gives the reason. Every command must match a pattern, be inert, or do
 // nothing but run another command, as timeout does. The script must not write a file other than
 // /dev/null, set a variable that programs act on, define a function, or contain anything doubtful.
 //
-// A command certainly matches a pattern if the tables contain all options and operands that the
-// pattern does not name, and the command does exactly what its name says with them. For example,
-// `git log --output=f` writes a file, and `make -n test` builds nothing. If a program is in no
-// table, only the words of the pattern are certain. The words up to the pattern's first option must
-// be the first operands: `git push status` is not certain to be `git status`. A pattern that ends
-// with * allows any literal arguments.
+// A command certainly matches a pattern if its other options and operands are in the tables and
+// leave the command's meaning unchanged. By contrast, `git log --output=f` writes a file, and `make
+// -n test` builds nothing. If a program is in no table, only the words of the pattern are allowed.
+// The words up to the pattern's first option must be the command's first operands, because `git
+// push status` is not `git status`. A pattern that ends with * allows any literal arguments.
 func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 	o := only{r, ps, make([]bool, len(r.commands))}
 	if len(o.commands) == 0 {
@@ -53,11 +52,10 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 type only struct {
 	*Reading
 	patterns []Pattern
-	covered  []bool // for each command, whether it matches a pattern that ends with *; such a pattern also covers the commands that it runs
+	covered  []bool // for each command, whether it, or a command that runs it, matches a pattern that ends with *
 }
 
-// within reports whether a doubt affects no command, or only one covered by a pattern that ends
-// with *.
+// within reports whether a doubt affects no command, or only a covered one; see [only.covered].
 func (o *only) within(d *doubt) bool {
 	if d.reach == mild && (d.owner < 0 || !o.commands[d.owner].unlisted) {
 		return true
@@ -84,13 +82,14 @@ func (o *only) matched(c *command) (carried, any bool) {
 	return carried, false
 }
 
-// allLiteral reports whether all arguments are known.
+// allLiteral reports whether all arguments are known, except for names and numbers that cannot be
+// options.
 func (c *command) allLiteral() bool {
 	return !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal && !a.name })
 }
 
-// begins reports whether the command's first operands are p's operands. It always returns true if
-// the program has a table of subcommands, because matching has compared the subcommand.
+// begins reports whether the command's first operands are p's operands. If the program has a table
+// of subcommands, begins returns true, because the subcommand has been compared before.
 func (c *command) begins(p *Pattern) bool {
 	if subcommandsOf(p.name.text) != nil || len(p.operands) == 0 {
 		return true
@@ -99,7 +98,8 @@ func (c *command) begins(p *Pattern) bool {
 	return p.leads(operands)
 }
 
-// passes reports whether a command does nothing but run another command of the script.
+// passes reports whether the command with index i does nothing but run another command of the
+// script, as timeout does.
 func (o *only) passes(i int) bool {
 	c := &o.commands[i]
 	if c.outside || c.possible {
@@ -119,7 +119,8 @@ func (o *only) passes(i int) bool {
 // privileged holds the wrappers that give a command more privileges or another root directory.
 var privileged = setOf("sudo doas chroot busybox")
 
-// Commands without an effect of their own, with any arguments or as filters in a pipe.
+// Commands without an effect of their own. Those in inertFilters have no effect only as filters in
+// a pipe.
 var (
 	inertCommands = setOf("cd pwd echo true false : test [ sleep printf export set pushd popd exit wait")
 	inertFilters  = setOf("head tail grep egrep fgrep wc sort uniq cut tr jq cat tac column nl rev fold fmt")

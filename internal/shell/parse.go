@@ -20,7 +20,7 @@ const (
 	maxDepth  = 10_000  // maximum nesting depth of nodes
 	maxTexts  = 16      // maximum nesting depth of scripts, as in sh -c "sh -c ..."
 
-	piecesOfParser = 8 // pieces charged for each call of the parser, even if the script is empty
+	piecesOfParser = 8 // number of pieces added to the count for each call of the parser, even for an empty script
 )
 
 // parse parses a script. It returns an error if the parser panics.
@@ -118,7 +118,8 @@ func pieces(text string) int {
 	return n
 }
 
-// kinds maps each byte to 1 if it separates words, and to 2 if it can split a word.
+// kinds maps white space, which separates words, to 1, other characters that can split a word to 2,
+// and the remaining bytes to 0.
 var kinds = func() (k [256]byte) {
 	for _, c := range []byte(" \t\n") {
 		k[c] = 1

@@ -12,14 +12,14 @@ import (
 // [Compile]. The zero value matches nothing.
 type Pattern struct {
 	name     word
-	words    []string // words after the name as written, without a * at the end
+	words    []string // words after the program name, as written, without a * at the end
 	operands []word   // words that are not options
 	options  []wanted
-	known    *knownOptions // the program's options; nil: the program is in no table
+	known    *knownOptions // the program's options; nil if the program is in no table
 	any      bool          // the last word is *, which allows any further options and operands
-	exactly  bool          // besides the pattern's own arguments, only inert ones are allowed
+	exactly  bool          // the command's other arguments must be inert; see [Compile]
 	source   string        // the pattern as written
-	files    *FilePattern  // if set, the pattern describes files rather than a command
+	files    *FilePattern  // not nil if the pattern describes files rather than a command
 }
 
 // A word is a word of a pattern. In a glob, * matches any text.

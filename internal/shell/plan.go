@@ -8,7 +8,7 @@ type plan []step
 type step struct {
 	do    action
 	reach reach  // the reach of the doubt, if the step adds a doubt
-	what  string // the reason for a doubt, or the name of a variable or an alias
+	what  string // the reason for the doubt, or the name of the variable or alias
 	args  []arg
 }
 
@@ -20,20 +20,20 @@ const (
 	addsOptions           // adds a doubt about unknown options before a command
 	addsArithmetic        // adds a doubt about text that bash evaluates as arithmetic
 	runsCommand           // args are a command with its own input
-	passesCommand         // args are a command; the program's redirections also apply to it
+	passesCommand         // args are a command, which inherits the program's redirections
 	runsScript            // args, joined with spaces, are a script
 	runsElsewhere         // args, joined with spaces, are a script for another shell; the program's redirections also apply to it
-	mayRunScript          // the text of an argument is a script that may run later
+	mayRunScript          // each argument is a script that may run later
 	mayRunArgs            // a command may begin at any argument
 	runsFile              // the argument names a file that contains a program
 	runsInput             // the standard input is a program
-	inBackground          // the following commands run in the background
+	inBackground          // the commands of the following steps run in the background
 	writesFile            // the argument names a file to write
-	givesVariable         // programs get a variable named what, with the argument as its value
+	givesVariable         // programs get an environment variable; what is its name, the argument its value
 	changesPackage        // args are written to package.json
-	passesValue           // make gets a value that is not literal
-	definesAlias          // what names a git setting that may define an alias; the argument is its value
-	runsAlias             // what may be a git alias; args are its arguments
+	passesValue           // make is called with a value that is not literal
+	definesAlias          // what is the name of a git setting that may define an alias; the argument is the setting's value
+	runsAlias             // what is a subcommand of git that may be an alias; args are the arguments after it
 )
 
 func (p *plan) add(do action, what string, args ...arg) {
@@ -45,8 +45,8 @@ func doubtful(reach reach, what string, args ...arg) plan {
 	return plan{{reach: reach, what: what, args: args}}
 }
 
-// doubt appends a doubt; see the methods of findings. Only a doubt with reach [inText] has
-// arguments.
+// doubt appends a step that adds a doubt with the given reach; see the methods of findings. args
+// are used only if reach is [inText].
 func (p *plan) doubt(reach reach, what string, args ...arg) {
 	*p = append(*p, doubtful(reach, what, args...)...)
 }

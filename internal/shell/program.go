@@ -28,7 +28,7 @@ type operands struct {
 	begin    string // every operand must begin with this string
 	notBegin string // no operand may begin with any of these characters
 	notEnd   string // no operand may end with this string
-	is       set    // every operand must be in this set; nil: no restriction
+	is       set    // if not nil, every operand must be in this set
 }
 
 const unbounded = 1 << 30
@@ -70,7 +70,7 @@ type knownOption struct {
 	names    []string
 	takes    bool     // the option takes a value, attached or as the next argument
 	attached bool     // the option takes only an attached value
-	values   []string // values that keep the option inert; nil: any value
+	values   []string // values with which the option is inert; nil means any value
 	inert    bool
 	mayRun   bool     // the option may run something
 	implies  []string // the names of the options that this option implies
@@ -80,9 +80,9 @@ type knownOption struct {
 // dash includes the dash.
 type knownOptions struct {
 	byName map[string]*knownOption
-	dashed bool // long options have a single dash, so letters cannot be combined
+	dashed bool // long options begin with a single dash, so one-letter options cannot be combined
 	digits bool
-	exact  bool // a value may look like an option
+	exact  bool // the argument after an option that takes a value is that value, even if it looks like an option
 }
 
 // parseOptions parses the options of an entry; see [program].
@@ -114,15 +114,15 @@ func parseOptions(text string) *knownOptions {
 
 // A givenOption is an option of a command in the script.
 type givenOption struct {
-	known *knownOption // nil: the option is not in the table
+	known *knownOption // nil if the option is not in the table
 	name  string
 	value arg
 	set   bool // the option has a value
 }
 
-// splitOptions separates a command's options from its operands, in any order. ok is false if it is
-// uncertain which arguments are options. Unless sure is true, words that are not literal count as
-// operands.
+// splitOptions separates a command's options from its operands, which may be mixed. ok is false if
+// it is uncertain which arguments are options. If sure is false, an argument whose start is unknown
+// counts as an operand.
 func (k *knownOptions) splitOptions(args []arg, sure bool) (options []givenOption, operands []arg, ok bool) {
 	for len(args) > 0 {
 		a := args[0]
@@ -149,8 +149,8 @@ func (k *knownOptions) splitOptions(args []arg, sure bool) (options []givenOptio
 	return options, operands, true
 }
 
-// leading returns a function that returns the options of a program whose options precede its
-// operands. The function parses them only once.
+// leading returns a function that parses options on its first call and returns the result. The
+// options are those of a program that accepts options only before its operands.
 func leading(options string) func() *knownOptions {
 	return sync.OnceValue(func() *knownOptions {
 		k := parseOptions(options)
@@ -182,7 +182,8 @@ func (k *knownOptions) splitLeading(args []arg) (found []givenOption, rest []arg
 	return found, nil, true
 }
 
-// isUnknown reports whether the option in this form is missing from the table.
+// isUnknown reports whether the option is missing from the table or has a value although the table
+// lists it without one.
 func (o givenOption) isUnknown() bool {
 	return o.known == nil || o.set && !o.known.takes && !o.known.attached
 }
@@ -192,8 +193,8 @@ func has(found []givenOption, name string) bool {
 	return slices.ContainsFunc(found, func(o givenOption) bool { return o.name == name })
 }
 
-// option parses the option or options in args[0]. It returns the number of arguments that they
-// take, or 0 if the number is uncertain.
+// option parses args[0], which contains one or more options. It returns these and the number of
+// arguments that they and their values occupy, or 0 if the number is uncertain.
 func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 	a := args[0]
 	name, value, with := a.cut()
@@ -211,7 +212,7 @@ func (k *knownOptions) option(args []arg) (found []givenOption, n int) {
 		attached := rest.text != "" || rest.tail != "" || rest.kind != literal
 		switch {
 		case k.exact && attached && rest.text == "" && rest.tail == "":
-			return found, 0 // the unknown part may be an attached value or be empty
+			return found, 0 // the unknown part may be the option's value or be empty
 		case o == nil || k.dashed && attached:
 			return []givenOption{{name: a.text}}, 1
 		case o.takes && attached || o.attached:
@@ -253,8 +254,8 @@ func (k *knownOptions) long(name string, value arg, with bool, args []arg) (foun
 	return []givenOption{{known: o, name: name}}, 1
 }
 
-// isValue reports whether args[0] is the value of an option. Some values are optional, so an
-// argument that looks like an option may be one.
+// isValue reports whether args[0] is the value of the preceding option. The value may be optional,
+// so an argument that looks like an option does not count unless k.exact is set.
 func (k *knownOptions) isValue(args []arg) bool {
 	if len(args) == 0 || args[0].kind > single && !(k.exact && args[0].split) {
 		return false

@@ -31,7 +31,7 @@ func endsElsewhere(source string, rd *syntax.Redirect) bool {
 	if end := strings.LastIndexByte(body, '\n'); strings.TrimLeft(body[end+1:], "\t") == delimiter {
 		body = body[:end]
 	}
-	// A backslash at the end joins the delimiter to the body.
+	// If the body ends with a backslash, bash joins the line with the delimiter to it.
 	return strings.HasSuffix(body, "\\") || strings.Contains("\n"+unbroken.Replace(body)+"\n", "\n"+delimiter+"\n")
 }
 
@@ -80,14 +80,14 @@ func leadingDigits(s string, most int, digits string) string {
 	return s[:len(s)-len(strings.TrimLeft(s, digits))]
 }
 
-// misreadQuotes returns doubts about quotes in ${...} within double quotes and in expansions nested
-// there. Bash treats single quotes there as ordinary characters and expands the text between them;
-// the parser treats them as quotes.
+// misreadQuotes returns doubts about quotes that the parser and bash read differently: those in a
+// double-quoted ${...} and in expansions nested in it. In such places, bash treats single quotes as
+// ordinary characters and expands the text between them.
 func misreadQuotes(p *syntax.ParamExp) (doubts []string) {
 	syntax.Walk(p, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst, *syntax.ProcSubst:
-			return false // here, quotes are quotes again
+			return false // quotes within a substitution have their usual meaning
 		case *syntax.SglQuoted:
 			if strings.ContainsAny(n.Value, "$`\"{}\\") {
 				doubts = append(doubts, "single quotes within double quotes")

@@ -18,7 +18,7 @@ type Reader struct {
 	options  Options
 	patterns []Pattern
 	numbers  map[string]int
-	byName   map[string][]int // patterns, keyed by the family of their name
+	byName   map[string][]int // indexes of the other patterns, keyed by the family of the program name; see [family]
 	globs    []int            // patterns whose names are globs
 }
 
@@ -90,7 +90,7 @@ type numberedReading struct {
 	reader *Reader
 	script *Reading
 	found  []Outcome
-	by     []int // for each pattern, index of the first command with the pattern's outcome; -1: none
+	by     []int // for each pattern, index of the first command with the outcome in found, or -1
 	work   int   // number of arguments compared with patterns so far
 }
 

@@ -17,7 +17,7 @@ type Reading struct {
 
 // Options control how scripts are read. The zero value selects the defaults.
 type Options struct {
-	Strict bool // treat a script that is not fully understood as if it might run any command; see [Doubt]
+	Strict bool // treat every doubt as if the script might run any command; see [Doubt]
 	Pass   bool // make a [Reader] report an uncertain match as no match
 }
 

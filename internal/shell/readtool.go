@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// readTool determines what a tool runs. It returns false if an argument may still name a command.
+// readTool determines what a tool runs. known is false if an argument may still name a command.
 func readTool(name string, t tool, args []arg, strictly bool) (p plan, known bool) {
 	for file := range strings.FieldsSeq(t.files) {
 		p.add(runsFile, "", arg{text: file})
@@ -30,7 +30,7 @@ func readTool(name string, t tool, args []arg, strictly bool) (p plan, known boo
 	}
 	launched := false
 	for i, a := range args {
-		option := t.launches == "" && a.kind == spread && a.text == "" // the name of a file may be an option
+		option := t.launches == "" && a.kind == spread && a.text == "" // a glob at the start of an argument may yield a file name that is an option
 		if t.kind == container && (a.kind == anything || option) || t.kind >= builder && i == 0 && a.kind == anything {
 			p.doubt(strict, "a subcommand that is not literal")
 			return p, false
@@ -81,7 +81,7 @@ func (t *tool) readArgument(args []arg) (p plan) {
 	return p
 }
 
-// readLauncher reads arguments. A command may begin at each of them.
+// readLauncher reads the arguments of a tool that may run a command beginning at any of them.
 func readLauncher(args []arg) (p plan) {
 	if slices.ContainsFunc(args, func(a arg) bool { return a.kind == literal && strings.ContainsAny(a.text, " ;|&$`") }) {
 		p.doubt(inText, "an argument that may be a script", args...)

@@ -54,12 +54,12 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	c.args = r.withoutPending(c.args)
 	r.commands = append(r.commands, c)
 	if len(c.args) < len(args)-1 {
-		return // the remaining words are read at each call of the function
+		return // some words are arguments of the enclosing function, so the command is read again at each call
 	}
 	r.readThrough(at, name, args, redirs)
 }
 
-// readThrough reads what the command with index at runs.
+// readThrough reads the commands and scripts that the command with index at runs in turn.
 func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.Redirect) {
 	owner := r.owner
 	if shellWords[name] && r.isOutside(owner) {
@@ -91,7 +91,7 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 	if len(r.functions[name]) == 0 {
 		r.readFiles(lower, args[1:])
 	} else {
-		r.commands[at].unknown, r.commands[at].unlisted = false, false // the function's body is read instead
+		r.commands[at].unknown, r.commands[at].unlisted = false, false // the function runs instead of the program, and its body is read
 	}
 	if setsScripts(lower, args[1:]) {
 		r.doubtStrict("a setting that changes how project scripts run")
@@ -107,7 +107,7 @@ func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.R
 }
 
 // dispatch determines what a program runs, according to the tables. It returns false if the program
-// is in no table or its arguments may still name a command.
+// is in no table, or if an argument may name a command that dispatch did not find.
 func (r *reader) dispatch(name string, args []arg, redirs []*syntax.Redirect) bool {
 	if plainPrograms[name] {
 		return true
@@ -178,7 +178,7 @@ func readProgram(name string, args []arg, strictly bool) (p plan, ok bool) {
 // transparent are the builtins and shells whose exit status is that of the script that they run.
 var transparent = setOf("eval sh bash dash ash ksh mksh zsh rbash")
 
-// perform carries out a program's plan. redirs are the program's redirections.
+// perform carries out a program's plan. redirs are the redirections of the program.
 func (r *reader) perform(p plan, redirs []*syntax.Redirect) {
 	defer func(before masking) { r.flow.masking = before }(r.flow.masking)
 	for _, s := range p {

@@ -24,8 +24,8 @@ func (r *Reading) Runs(p Pattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// possibleDoubt returns the doubt that makes it uncertain whether the script runs p. It must be
-// called only if no command matches p.
+// possibleDoubt returns the doubt that makes it uncertain whether the script runs a command that p
+// describes. The caller must have checked that no command certainly matches p.
 func (r *Reading) possibleDoubt(p *Pattern) (*doubt, bool) {
 	if p.name.text == "" {
 		return nil, false
@@ -44,7 +44,7 @@ func (r *Reading) possibleDoubt(p *Pattern) (*doubt, bool) {
 	return nil, false
 }
 
-// mayMatch returns why it is uncertain whether c matches p.
+// mayMatch explains why it is uncertain whether c matches p.
 func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	what := "an argument that is not literal"
 	switch {
@@ -64,8 +64,8 @@ func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	return Doubt{What: what, Code: r.code(c.from, c.to), At: r.character(c.from), Advice: how}
 }
 
-// endsOptions reports whether inserting -- before the first argument that is not literal would rule
-// out p, as in rm -- "$f".
+// endsOptions reports whether c would certainly not match p if -- preceded the first argument that
+// is not literal, as in rm -- "$f".
 func (c *command) endsOptions(p *Pattern) bool {
 	i := slices.IndexFunc(c.args, func(a arg) bool { return a.kind != literal })
 	if i < 0 || c.possible || !p.name.is(c.name) {
@@ -76,9 +76,10 @@ func (c *command) endsOptions(p *Pattern) bool {
 	return ended.matches(p) == NoMatch
 }
 
-// missingPart finds a command with the pattern's program and subcommand, and names the first word
-// of the pattern that the command lacks. For example, `go test ./pkg` lacks the ./... in `go test
-// ./...`. If the script has no such command, missingPart returns the zero Doubt.
+// missingPart finds a command with the pattern's program and subcommand that does not match the
+// pattern, and names the first word of the pattern that the command lacks. For example, the command
+// `go test ./pkg` lacks ./... of the pattern `go test ./...`. If the script has no such command,
+// missingPart returns the zero Doubt.
 func (r *Reading) missingPart(p *Pattern) Doubt {
 	begin := 1
 	if len(p.operands) > 0 && groups[p.name.text+" "+p.operands[0].text] != nil {

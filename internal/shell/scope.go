@@ -16,8 +16,8 @@ type scope struct {
 
 // A nestedReader reads scripts nested in words and values.
 type nestedReader interface {
-	// substitution reads commands whose output becomes part of a word. fed means that their
-	// standard input is a pipe.
+	// substitution reads commands whose output becomes part of a word. fed means that the standard
+	// input of the commands is a pipe.
 	substitution(list []*syntax.Stmt, fed bool)
 	// tentativeScript reads text that a program may run as a script.
 	tentativeScript(text string)
@@ -59,8 +59,8 @@ func (r *scope) assigned(name string, value arg) {
 	}
 }
 
-// compute handles an arithmetic expression that evaluates the variable and may assign a value to
-// it.
+// compute handles an arithmetic expression that uses the named variable. The expression evaluates
+// the variable and may assign a value to it.
 func (r *scope) compute(name string) {
 	if steers(name) {
 		r.doubtStrict("a variable that changes what runs: " + name) // for example, ((PATH=1))
@@ -111,7 +111,8 @@ func (r *scope) declareArgs(builtin string, assigned, args []arg) {
 	}
 }
 
-// declareArg reads an argument of declare or a similar builtin that is not a plain assignment.
+// declareArg reads an argument of declare or a similar builtin. The argument is not parsed as an
+// assignment; for example, it may be an option or contain an expansion.
 func (r *scope) declareArg(a arg) {
 	name, value, ok := strings.Cut(a.text, "=")
 	name = strings.TrimSuffix(name, "+")
@@ -148,8 +149,8 @@ func (r *scope) compound(a arg, kind fact) {
 	}
 }
 
-// given handles a variable that programs get in their environment. Unless the variable is known to
-// be inert, it may affect programs in an unknown way.
+// given handles an environment variable that the script passes to programs. Unless the variable is
+// known to be inert, it may change what the programs do.
 func (r *scope) given(name string, value arg) {
 	if !isInertVariable(name, value) {
 		r.vars.given = true
@@ -157,7 +158,8 @@ func (r *scope) given(name string, value arg) {
 	}
 }
 
-// doubtObeyed adds a doubt if any of the commands may act on an environment variable.
+// doubtObeyed adds a doubt if any of the commands may act on the environment variables that the
+// script passes to programs.
 func (r *scope) doubtObeyed(commands []command) {
 	for i := range commands {
 		if !isSelfContained(commands[i].name) {
@@ -192,7 +194,7 @@ func (r *scope) settle() {
 	}
 }
 
-// note carries out the step s, which runs no command.
+// note carries out the step s of a plan. The step must not run a command.
 func (r *scope) note(s step) {
 	switch s.do {
 	case addsDoubt:

@@ -95,8 +95,8 @@ func (r *reader) readScriptInput(name string, redirs []*syntax.Redirect) {
 	r.readDialect(name, arg{text: text})
 }
 
-// readsFile reports whether a shell reads its script from files, as in bash < x.sh and cat x.sh |
-// bash. It records these files as programs.
+// readsFile reports whether a shell reads its script from files on standard input, as in bash <
+// x.sh or cat x.sh | bash. It records these files as programs.
 func (r *reader) readsFile(redirs []*syntax.Redirect) bool {
 	if len(redirs) == 0 && !r.input && !r.piped {
 		redirs = r.outerRedirs
@@ -157,8 +157,8 @@ func hereText(rd *syntax.Redirect) (text string, ok bool) {
 	return text, text != "" || len(rd.Hdoc.Parts) == 0
 }
 
-// constant returns the text of a word without expansions. Commands in expansions have already been
-// read and are not read again.
+// constant returns the text of a word. ok is false if the word contains expansions, which are not
+// read, because the commands in them have already been read.
 func constant(w *syntax.Word, read func(*expander, *syntax.Word) arg) (text string, ok bool) {
 	if !isText(w.Parts) {
 		return "", false
@@ -189,8 +189,8 @@ func (r *reader) readClientInput(name string, redirs []*syntax.Redirect) {
 	}
 }
 
-// harmlessInput reports whether the input from the pipe is literal text without commands, or the
-// contents of files.
+// harmlessInput reports whether the pipe feeds a client only literal text that runs nothing, or
+// only the contents of files.
 func (r *reader) harmlessInput() bool {
 	if r.owner < 1 || r.flow.subprocesses == 0 {
 		return false

@@ -15,13 +15,14 @@ type reader struct {
 	budget int // number of bytes of script text that may still be parsed
 	work   int // number of pieces parsed so far, including those of nested scripts
 
-	// covered means that readPossible is reading every suffix of an argument list as a command, and
-	// the current command is one of these suffixes.
+	// covered is set while readPossible reads every suffix of an argument list as a command. The
+	// current command is one of these suffixes, and suffixes of its arguments need not be read
+	// again.
 	covered bool
-	// recognized means that the current program is in a table, although its arguments may still
-	// name a command.
+	// recognized means that the current program is in a table, although an argument may name a
+	// command that was not found.
 	recognized bool
-	loopBodies int // number of loop bodies read so far; a body counts once per word
+	loopBodies int // number of times that loop bodies have been read, once for each word of a loop
 
 	gitAliases map[string]string // git aliases defined by the script
 	aliases    scriptAliases
@@ -37,23 +38,23 @@ type reader struct {
 
 // A pipeline is the part of a pipe before the current element.
 type pipeline struct {
-	from     int // index of the first command
-	elements int // number of elements if all are simple commands; otherwise 0 or less
+	from     int // index of the first command in the pipe
+	elements int // number of elements if each is a simple command; zero or negative if any is not
 }
 
-// withInput calls read. If fed is true, the commands found by read get their standard input from a
-// pipe in the script.
+// withInput calls read, which reads commands. fed means that these commands get their standard
+// input from a pipe in the script.
 func (r *reader) withInput(fed bool, read func()) {
 	defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)
 	r.input, r.piped = r.input || fed, r.piped || fed
 	read()
 }
 
-// scriptAliases maps the script's aliases to their words. It contains only aliases that are
-// followed.
+// scriptAliases maps aliases that the script defines to their words. It contains only the aliases
+// that the reader expands.
 type scriptAliases map[string][]string
 
-// use reports whether name is an alias or a program that an alias runs.
+// use reports whether name is one of the aliases, or a program that one of the aliases runs.
 func (a scriptAliases) use(name string) bool {
 	for alias, words := range a {
 		if alias == name || words[0] == name {
@@ -63,9 +64,9 @@ func (a scriptAliases) use(name string) bool {
 	return false
 }
 
-// define reads alias definitions. Some shells, such as zsh, expand an alias in the script that
-// defines it. An alias for a program with plain words is followed; any other makes all later
-// commands uncertain.
+// define reads alias definitions. Some shells, such as zsh, expand an alias in the same script that
+// defines it. If the alias stands for a program and plain words, the reader expands it, too; any
+// other alias makes all later commands uncertain.
 func (a *scriptAliases) define(r *findings, builtin string, args []arg) {
 	for _, def := range args {
 		name, text, defines := strings.Cut(def.text, "=")

@@ -59,7 +59,8 @@ const (
 	npmLead     = "prefix= C= s|silent q|quiet d dd ddd g|global loglevel= userconfig= globalconfig= cache= registry= y|yes no-audit no-fund no-progress offline prefer-offline json tag= otp= access= location= ignore-scripts legacy-peer-deps f|force include= omit="
 )
 
-// groups are the subcommands that have subcommands of their own.
+// groups holds the subcommands that have subcommands of their own. Its keys have the form "program
+// subcommand".
 var groups = eachGroup(map[string]string{
 	"git":                   "stash remote worktree submodule bisect notes reflog lfs flow svn bundle sparse-checkout maintenance subtree",
 	"docker,podman,nerdctl": "system container image volume network builder buildx context compose swarm service stack secret config node plugin manifest trust",
@@ -78,8 +79,8 @@ var groups = eachGroup(map[string]string{
 	"uv":                    "pip tool python run cache",
 })
 
-// eachGroup expands the table of groups to one entry per program and group. An entry contains the
-// options that can precede the group's subcommands.
+// eachGroup expands a table of groups to one entry for each program and group. The value of an
+// entry returns the options that can precede the group's own subcommands.
 func eachGroup(rows map[string]string) map[string]func() *knownOptions {
 	table := make(map[string]func() *knownOptions)
 	for names, subs := range rows {
@@ -115,7 +116,7 @@ func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 		case a.kind == literal && (a.text == "--" || strings.HasPrefix(a.text, "+")): // for example, cargo +nightly test
 			args = args[1:]
 			continue
-		case len(a.text) > 1 && a.text[0] == '-': // these include options whose value is not literal
+		case len(a.text) > 1 && a.text[0] == '-': // an option, or an argument that is known to begin like one
 		default:
 			return a, args[1:], sure
 		}
@@ -127,8 +128,8 @@ func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	return nil, nil, sure
 }
 
-// beside returns args without the options before the subcommand whose values are not literal. It
-// keeps the given options, which come from a pattern.
+// beside returns args without the options that precede the subcommand and have values that are not
+// literal. It keeps the options that a pattern asks for.
 func (k *knownOptions) beside(args []arg, options []wanted) []arg {
 	sub, rest, _ := k.next(args)
 	end := len(args) - len(rest)

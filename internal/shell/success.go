@@ -7,15 +7,16 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// Surely answers the second question: if the script exits with status 0, is it certain that p has
-// run and succeeded? If not, the Doubt gives the reason and a script that would be accepted.
+// Surely answers the second question: if the script exits with status 0, is it certain that a
+// command that p describes has run and succeeded? If not, the Doubt gives the reason and a script
+// that would be accepted.
 //
-// The answer is yes if p runs on every successful path through the script: as the last command of
-// the script; in the && list that ends the script; before ; under set -e; as the last command of a
-// pipe, or anywhere in a pipe under set -o pipefail; inside ( ), { }, wrappers such as timeout,
-// launchers such as npx, and bash -c. The command may have any arguments except those that,
-// according to the tables, make the program do something else, less, or nothing. A pattern that
-// ends with * allows these as well. An exact pattern allows only inert arguments.
+// The answer is yes if the command runs on every successful path through the script: as the last
+// command of the script; in the && list that ends the script; before ; under set -e; as the last
+// command of a pipe, or anywhere in a pipe under set -o pipefail; inside ( ), { }, wrappers such as
+// timeout, launchers such as npx, and bash -c. The command may have any arguments except those
+// that, according to the tables, make the program do something else, less, or nothing. A pattern
+// that ends with * allows these as well. An exact pattern allows only inert arguments.
 func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	first, surely := r.evidence(&p)
 	if surely || first < 0 {
@@ -24,7 +25,7 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	c := &r.commands[first]
 	own := strings.TrimLeft(strings.TrimRight(r.code(c.from, c.to), ";& "), "! ")
 	if c.by >= 0 || c.masking == substituted {
-		own = p.source // the statement belongs to the surrounding command
+		own = p.source // the text at c's position is the surrounding command, not c itself
 	}
 	what, advice := r.gap(first, &p)(own)
 	return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
@@ -48,12 +49,13 @@ func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 	return first, false
 }
 
-// A gap is a function that explains why a script's success does not prove a command's success.
-// Given the command as written in the script, it returns the explanation and advice.
+// A gap is a function that explains why a script's success does not prove that a certain command
+// succeeded. The parameter own is the command as written in the script. The results are an
+// explanation and advice.
 type gap func(own string) (what, advice string)
 
-// gapOutside returns a gap that gives what as the explanation, and the advice to run the command in
-// a separate call.
+// gapOutside returns a gap with the explanation what. Its advice is to run the command in a
+// separate call.
 func gapOutside(what string) gap {
 	return func(own string) (string, string) { return what, alone(own) }
 }
@@ -61,7 +63,7 @@ func gapOutside(what string) gap {
 func alone(own string) string { return "run `" + own + "` in a separate call" }
 
 // gap returns a function that explains why the script's success does not prove that the command
-// with index i succeeded, or nil if the script's success proves this.
+// with index i succeeded. It returns nil if the script's success does prove this.
 func (r *Reading) gap(i int, p *Pattern) gap {
 	c := &r.commands[i]
 	switch {
@@ -101,13 +103,12 @@ func (r *Reading) gap(i int, p *Pattern) gap {
 }
 
 // spoiled returns a doubt about something that may have replaced the program of the command with
-// index i, or nil.
+// index i. It returns nil if no doubt is of this kind.
 func (r *Reading) spoiled(i int) *doubt {
 	return list.Find(r.doubts, func(d doubt) bool { return d.spoils && d.before <= i })
 }
 
-// hides holds, for each masking, the reason why the script's success does not prove the command's
-// success.
+// hides describes, for each masking, how it hides whether a command succeeded.
 var hides = [...]string{
 	followed:    "another command decides whether the script succeeds",
 	piped:       "the pipe hides whether it failed",
@@ -121,7 +122,8 @@ var hides = [...]string{
 	ended:       "the script may end before it",
 }
 
-// lost describes the construct that hides whether the command succeeded, and how to avoid it.
+// lost describes the construct that hides whether the command c succeeded, and explains how to
+// avoid the construct. alone is the advice to run the command on its own.
 func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice string) {
 	switch what = hides[c.masking]; c.masking {
 	case followed:
@@ -235,7 +237,7 @@ func (c *command) shows(p *Pattern) (option string, ok bool) {
 	return "", false
 }
 
-// noOptions stands for the options of any program that is in no table.
+// noOptions is the table of options for programs that are in no table.
 var noOptions = parseOptions("")
 
 // changes reports whether an option changes what its command does.
@@ -252,8 +254,8 @@ func changes(k *knownOptions, o givenOption, text string) bool {
 	return !o.inert()
 }
 
-// shortens reports whether a long option may be the abbreviation of an option that changes the
-// command's effect.
+// shortens reports whether the long option name may be an abbreviation of an option that changes
+// what the command does.
 func (k *knownOptions) shortens(name string) bool {
 	long, ok := strings.CutPrefix(name, "--")
 	if !ok || len(long) < 2 {
@@ -267,8 +269,8 @@ func (k *knownOptions) shortens(name string) bool {
 	return false
 }
 
-// others returns the operands that are not in the pattern. The pattern's first lead operands belong
-// to the name of the table's entry, so operands does not contain them.
+// others returns the operands that are not in the pattern. operands does not include the operands
+// that belong to the name of the table's entry; these are the pattern's first lead operands.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

@@ -95,7 +95,8 @@ func plainText(w *syntax.Word) (text string, ok bool) {
 	return text, ok && strings.Trim(text, plainLetters+" ") == ""
 }
 
-// isList reports whether p expands to separate words, like "$@".
+// isList reports whether p expands to a list, such as the arguments in $@ or the elements of an
+// array.
 func isList(p *syntax.ParamExp) bool {
 	return p.Param != nil && (p.Param.Value == "@" || p.Param.Value == "*") || lit(p.Index) == "@" || lit(p.Index) == "*" || p.Names != 0
 }

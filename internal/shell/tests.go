@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// evidenceOperands holds operands that let a build or test command do all its work, in addition to
-// those in [programs]. Any other operand selects part of the work.
+// evidenceOperands holds, for build and test programs, the operands that do not limit the work, in
+// addition to those in [programs]. Any other operand selects a part of the work.
 var evidenceOperands = eachName(map[string]operands{
 	"make,gmake,just,task,rake,mvn,gradle,gradlew": {max: unbounded, not: "="},
 	"npm test,npm run,pnpm test,pnpm run,yarn test,yarn run,npm run-script,cargo test,cargo nextest,bun test,deno test,vitest run,phpunit,git commit": {},
@@ -58,9 +58,9 @@ func setsScripts(program string, args []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || scriptSettings[name(a.text)] })
 }
 
-// passed returns the first argument in args that selects part of the tests. The arguments in args
-// are passed on to the test program. An argument after an option does not count, because it may be
-// the option's value.
+// passed looks for an argument that selects a part of the tests, in args, which are passed on to
+// the test program. It returns the first such argument. An argument after an option does not count,
+// because it may be the option's value.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false
 	for _, a := range args {

@@ -4,11 +4,11 @@ package shell
 // string fields are lists of words in the notation of [arg.matchWord].
 type tool struct {
 	kind     toolKind
-	mayRun   string // arguments that may make the tool run a command
+	mayRun   string // words that may make the tool run a command
 	commands string // options whose value is a command line
 	file     string // options whose value is a file that contains a program
-	launches string // after these words, a command may begin at any argument
-	runs     string // after these words, the arguments are files that contain programs
+	launches string // words after which any argument may be the first word of a command
+	runs     string // words after which the arguments are files that contain programs
 	flags    string // letters of the tool's harmless options; any other option may make it run a command
 	files    string // names of the project files that define what the tool executes
 }

@@ -7,8 +7,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A values holds the values of variables that are known for certain. While a function's body is
-// read for a call, the array "@" contains its arguments, and "1" to "9" are the first nine.
+// A values holds the variables whose values are known for certain, together with these values.
+// While a function's body is read for a call, the array "@" contains the call's arguments, and the
+// variables "1" to "9" contain the first nine of them.
 type values struct {
 	texts  map[string]arg
 	arrays map[string][]arg
@@ -91,8 +92,8 @@ func sliced(p *syntax.ParamExp, list []arg, known bool) ([]arg, bool) {
 	return behind(list, n-1)
 }
 
-// behind returns the elements of list after the first n. It returns false if list is shorter than n
-// or any of the first n elements may expand to several words or none.
+// behind returns list without its first n elements. It returns false if list is shorter than n, or
+// if any of the first n elements may expand to several words or none.
 func behind(list []arg, n int) ([]arg, bool) {
 	if n > len(list) {
 		return nil, false

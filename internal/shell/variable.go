@@ -8,10 +8,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A variables holds the known facts about a script's variables. In arithmetic, bash evaluates the
-// *value* of a variable as an expression, and runs the commands in its array indexes: x='a[$(rm
-// y)]'; echo $((x)). If declare or a similar builtin assigns a value to an array, bash expands the
-// value again: declare -a x='($(rm y))'.
+// A variables holds the known facts about a script's variables. They matter because bash may run
+// commands in the value of a variable. In arithmetic, it evaluates the *value* as an expression and
+// runs the commands in array indexes: x='a[$(rm y)]'; echo $((x)). If declare or a similar builtin
+// assigns a value to an array, bash expands the value a second time: declare -a x='($(rm y))'.
 type variables struct {
 	facts        map[string]fact
 	wild         bool  // any variable may have any value
@@ -28,7 +28,7 @@ type variables struct {
 	expanded            int  // number of bytes in all expansions so far
 	forwardingFunctions set  // the functions that use their arguments
 	visited             int  // number of nodes visited by effectsOf so far
-	unknowable          set  // the variables whose value cannot be known
+	unknowable          set  // the variables whose value is unknown for the rest of the script
 	fixed               set  // the variables that may be read-only
 	customIFS           bool // expansions may be split at characters that are not blanks
 	resets              bool // a trap may set the arguments of functions
@@ -86,7 +86,8 @@ func (v *variables) setArguments(list []arg, known bool) {
 	}
 }
 
-// mayBind reports whether the variable keeps a value that the script assigns to it.
+// mayBind reports whether the named variable is certain to keep a value that the script assigns to
+// it.
 func (v *variables) mayBind(name string) bool {
 	return !v.unbound && !v.wild && !v.unknowable[name] && isName(name) && !implicitVariables[name] && !counters[name] && !begins(name, "BASH") && !ownVariables[name] && !steers(name)
 }
@@ -97,7 +98,8 @@ func (v *variables) neverBind(name string) {
 	v.unknowable.add(name)
 }
 
-// valueOf returns the value of p if the value is known and is a single word.
+// valueOf returns the value of the variable that p expands. ok is false if the value is unknown or
+// if p may expand to anything but a single word.
 func (v *variables) valueOf(p *syntax.ParamExp, quoted bool) (value arg, ok bool) {
 	if len(v.texts) == 0 || !isPlain(p) || p.Index != nil {
 		return arg{}, false
@@ -115,8 +117,8 @@ func (v *variables) valueOf(p *syntax.ParamExp, quoted bool) (value arg, ok bool
 	return value, value.kind <= single
 }
 
-// elements returns the expansion of a word that consists only of "${x[@]}", "$@" or "${@:2}", if it
-// is known. The elements of an unquoted word must be words that no shell splits.
+// elements returns the expansion of a word that consists only of "${x[@]}", "$@" or "${@:2}". ok is
+// false if the expansion is unknown or if, without quotes, a shell could split its elements.
 func (v *variables) elements(w *syntax.Word) (list []arg, ok bool) {
 	p, quoted := onlyExpansion(w)
 	if p == nil || !isSlice(p) {
@@ -137,10 +139,10 @@ func (v *variables) elements(w *syntax.Word) (list []arg, ok bool) {
 	return list, ok && v.expanded <= maxExpanded
 }
 
-// commands returns the possible expansions of a command word that consists only of $x, one list of
-// words for each possible value of x. It returns nil if the values are unknown or if one may be a
-// builtin, because builtins affect the shell that runs them. Without quotes, plain text is split at
-// blanks. zsh does not split it and then finds no program with that name.
+// commands returns the possible expansions of a command word that consists only of $x, as one list
+// of words for each possible value of x. It returns nil if the values are unknown or if one of them
+// may be a builtin, because a builtin affects the shell itself. An unquoted value is split at
+// blanks. zsh does not split it, but then finds no program of that name.
 func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	p, quoted := onlyExpansion(w)
 	if p == nil || !isPlain(p) || p.Index != nil || p.Param.Value == "*" {
@@ -150,7 +152,7 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	for _, text := range values {
 		words := strings.Fields(text)
 		switch {
-		case len(words) == 0 && !quoted: // the remaining words are the command
+		case len(words) == 0 && !quoted: // the word expands to nothing, so the next word names the command
 		case len(words) == 0, len(words) > maxElements, shellWords[words[0]], strings.Trim(text, plainLetters+" ") != "",
 			len(words) > 1 && (quoted || v.customIFS):
 			return nil
@@ -158,7 +160,7 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 		lists = append(lists, literals(words))
 	}
 	if len(lists) == 1 && len(lists[0]) == 1 {
-		return nil // such a value is treated like any other
+		return nil // a single value of one word needs no special treatment
 	}
 	for _, list := range lists {
 		if v.expanded += sizes(list); v.expanded > maxExpanded {
@@ -168,9 +170,9 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	return lists
 }
 
-// assign sets the value of a variable after an assignment. before holds the previous elements of
-// the array, if known, and held the values that the variable may have had. straight means that the
-// assignment is certain to run exactly once.
+// assign sets the value of a variable after an assignment. before holds the elements that the array
+// had before, if known is true, and held the values that the variable may have had. straight means
+// that the assignment is certain to run exactly once.
 func (v *variables) assign(a *syntax.Assign, value arg, elements, before []arg, known bool, held []string, straight bool) {
 	name := a.Name.Value
 	indexed := a.Array != nil && slices.ContainsFunc(a.Array.Elems, func(e *syntax.ArrayElem) bool { return e.Index != nil })

@@ -89,7 +89,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	})
 	r.flow.leaveElement(before, apart)
 	errexit, pipefail := r.flow.errexit, r.flow.pipefail
-	elements := 0 // number of elements of the pipe so far; negative if some element is not a simple command
+	elements := 0 // number of elements of the pipe so far, or a negative number if any of them is not a simple command
 	for i, b := range rest {
 		piped := isPipe(b)
 		switch {
@@ -223,8 +223,8 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	}
 }
 
-// callEach reads a command once for each entry of lists, which contains the possible expansions of
-// the command word. If lists is empty, it reads the words as written.
+// callEach reads a simple command once for each possible expansion of its first word, words[0].
+// lists contains these expansions. If lists is empty, callEach reads the words as written.
 func (r *reader) callEach(lists [][]arg, words []*syntax.Word, redirs []*syntax.Redirect) {
 	if len(lists) == 0 {
 		r.run(r.words(words), redirs)
@@ -362,7 +362,7 @@ func (r *reader) loop(c *syntax.ForClause) {
 				if v.kind == spread {
 					v.kind = single // the value is one of the loop's words
 				}
-				if r.vars.mayBind(l.Name.Value) { // no function in the body sets the variable
+				if r.vars.mayBind(l.Name.Value) { // the variable keeps its value, because no function in the body can set it
 					r.vars.bind(l.Name.Value, v)
 				}
 				r.stmts(c.Do)
@@ -380,7 +380,7 @@ func (r *reader) loop(c *syntax.ForClause) {
 	r.vars.forgetEffects(changed)
 }
 
-// isCount reports whether w is a numeric range such as {1..9}.
+// isCount reports whether w is a brace expansion that yields only numbers, such as {1..9}.
 func isCount(w *syntax.Word) bool {
 	text := w.Lit()
 	return strings.HasPrefix(text, "{") && strings.Trim(text, "{}.-0123456789") == ""

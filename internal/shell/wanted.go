@@ -59,8 +59,8 @@ func (k *knownOptions) byLongName(name string) *knownOption {
 	return nil
 }
 
-// wants returns the options to look for if a pattern contains the option o as w: w in all its
-// spellings, or the options that o implies.
+// wants returns the options to look for if w, an option of a pattern, has the entry o in the table
+// k. These are w with all names of o or, if o implies other options, those options.
 func (o *knownOption) wants(k *knownOptions, w wanted) []wanted {
 	switch {
 	case o == nil:
@@ -113,8 +113,8 @@ func (w *wanted) given(k *knownOptions, args []arg) Outcome {
 	return found.or(together)
 }
 
-// inOperands reports whether an operand after -- has the option's effect, as in git push origin --
-// +main.
+// inOperands reports whether any of args, the operands after --, has the effect of the option w, as
+// +main has in git push origin -- +main.
 func (w *wanted) inOperands(args []arg) Outcome {
 	found := NoMatch
 	for _, a := range args {
@@ -148,7 +148,7 @@ func (k *knownOptions) takesNext(args []arg) bool {
 	return false
 }
 
-// in reports whether args[0] is or contains the option.
+// in reports whether args[0] is the option w or a group of letters that contains it.
 func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 	a := args[0]
 	switch {
@@ -172,7 +172,7 @@ func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 	return NoMatch
 }
 
-// ends reports whether an argument whose start is unknown may be the option.
+// ends reports whether the argument a, whose start is unknown, may be the option w.
 func (w *wanted) ends(a arg) Outcome {
 	if a.may(w.text) || slices.ContainsFunc(w.names, func(n string) bool { return a.may("-"+n) || a.may("--"+n) }) {
 		return Opaque
@@ -240,13 +240,13 @@ func (w *wanted) inLetters(k *knownOptions, args []arg) Outcome {
 	return NoMatch
 }
 
-// is reports whether an option in a table is the wanted option or implies it.
+// is reports whether the option o from a table is the wanted option w or implies it.
 func (w *wanted) is(o *knownOption) bool {
 	return slices.ContainsFunc(w.names, func(n string) bool { return slices.Contains(o.names, n) || slices.Contains(o.implies, n) })
 }
 
-// begins reports whether letter may be the short form of the option of a program that is in no
-// table.
+// begins reports whether letter may be the short form of the long option w. It is meant for
+// programs that are in no table.
 func (w *wanted) begins(letter string) bool {
 	return len(w.names) == 1 && len(w.names[0]) > 1 && w.names[0][0] != '-' && strings.EqualFold(w.names[0][:1], letter)
 }

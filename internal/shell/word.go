@@ -13,7 +13,7 @@ type expander struct {
 	depth     int    // nesting depth of the current node
 	argCount  int    // number of arguments of all commands; a wrapper's arguments count again for the command it runs
 	posix     bool   // the current shell lacks the extensions of bash
-	expanding bool   // inside a double-quoted ${...} whose quotes, including nested ones, have already been checked
+	expanding bool   // the current ${...} is in double quotes, and the quotes in it, including nested ones, have already been checked
 }
 
 // enter descends by one node and reports whether the maximum depth permits it. If so, the caller
@@ -92,7 +92,7 @@ func (r *expander) expandBraces(args []arg, w *syntax.Word) []arg {
 			return args
 		}
 	}
-	r.word(w) // this call reads the commands in the word
+	r.word(w) // the result is ignored, but the commands in the word must be read
 	return append(args, arg{kind: anything})
 }
 
@@ -230,8 +230,8 @@ func mayRun(pattern string) bool {
 	return strings.ContainsAny(pattern, "e+") && !strings.ContainsAny(pattern, "|(") || strings.Contains(pattern, "#q")
 }
 
-// words returns the kind of an expansion whose value is unknown. If it is quoted, it is a single
-// word.
+// words returns the kind of argument that an expansion with an unknown value yields. A quoted
+// expansion yields a single word.
 func words(quoted bool) argKind {
 	if quoted {
 		return single
@@ -253,8 +253,8 @@ var settingPrograms = map[string]set{
 	"minikube": setOf("docker-env"), "docker-machine": setOf("env"), "npm": setOf("completion"), "gh": setOf("completion"), "kubectl": setOf("completion"), "register-python-argcomplete": nil,
 }
 
-// calls reports whether list is a single call to one of the programs. If the table lists
-// subcommands for the program, the call must use one of them.
+// calls reports whether list consists only of a call to one of the programs. If programs lists
+// subcommands for the called program, the call must use one of them.
 func calls(list []*syntax.Stmt, programs map[string]set) bool {
 	if len(list) != 1 || list[0].Negated || list[0].Background {
 		return false
@@ -373,7 +373,8 @@ func (r *expander) param(p *syntax.ParamExp, quoted bool) argKind {
 	return words(quoted)
 }
 
-// expansion reads the word in ${x:-word} and reports whether it expands to at most one word.
+// expansion reads the word in an expansion such as ${x:-word}. It reports whether that word expands
+// to at most one word.
 func (r *expander) expansion(p *syntax.ParamExp) bool {
 	if p.Exp.Op == syntax.OtherParamOps && p.Exp.Word != nil && p.Exp.Word.Lit() == "P" {
 		r.doubtAll("an expansion as a prompt")
@@ -397,8 +398,8 @@ func (r *expander) hereDoc(w *syntax.Word) arg {
 	return b.arg()
 }
 
-// within reads w, a word in ${...}. Bash runs process substitutions in such a word, whereas the
-// parser reads them as text.
+// within reads w, a word in ${...}. It adds a doubt if w contains a process substitution, because
+// bash runs the substitution whereas the parser reads it as text.
 func (r *expander) within(w *syntax.Word) arg {
 	if w == nil {
 		return arg{}

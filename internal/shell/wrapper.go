@@ -7,7 +7,7 @@ import (
 
 // A wrapper is a program that runs a command named by its arguments.
 type wrapper struct {
-	options     func() *knownOptions // options before the command; with an option marked "!", no command runs
+	options     func() *knownOptions // options before the command; if an option marked "!" is given, no command runs
 	operands    int                  // number of operands before the command
 	assigns     bool                 // assignments such as name=value may precede the command
 	joins       bool                 // the words are joined with spaces and run as a script
@@ -53,7 +53,7 @@ const (
 // read returns what the wrapper with this name runs.
 func (w *wrapper) read(name string, args []arg) (p plan) {
 	if name == "command" && len(args) > 0 && args[0].matchWord("=-v =-V") != "" {
-		return p // the wrapper only describes a command
+		return p // with these options, command only describes the words after it
 	}
 	found, rest, ok := w.options().splitLeading(args)
 	if !ok {

@@ -65,7 +65,7 @@ func (f *files) runsReplaced(commands []command) bool {
 		for _, a := range c.args {
 			clean := path.Clean(a.text)
 			if a.kind == literal && isSystem(clean+"/x") && strings.HasPrefix(clean, "/") {
-				return true // the command writes into a program directory, under any name
+				return true // the command writes into a program directory, so the file may have any name
 			}
 			clean = path.Clean(a.text[strings.IndexByte(a.text, '=')+1:])
 			if a.kind == literal && isSystem(clean) {
@@ -76,7 +76,7 @@ func (f *files) runsReplaced(commands []command) bool {
 	return slices.ContainsFunc(commands, func(c command) bool { return f.system[c.name] })
 }
 
-// writeFile records that a redirection writes a file.
+// writeFile records that a redirection writes the file a.
 func (f *findings) writeFile(a arg) {
 	w := &f.files
 	if a.kind != literal || !isInertFile(a.text) {
@@ -94,15 +94,16 @@ func (f *findings) writeFile(a arg) {
 	}
 }
 
-// element calls read for an element of a list or a pipe. It then records the files written by the
-// commands from index at on, including those of the preceding elements of the pipe.
+// element calls read to read an element of a list or a pipe. It then records which files are
+// written by the commands from index at on. For a pipe, at is the index of the pipe's first
+// command.
 func (f *findings) element(at int, read func()) {
 	outer := f.files.texts
 	read()
 	w := &f.files
 	for i := at; i < len(f.commands); i++ {
 		c := &f.commands[i]
-		if c.maker == unasked { // an inner list may already have set the field
+		if c.maker == unasked { // the element may contain a list whose commands have been examined already
 			if c.maker = makesNone; c.makes() {
 				c.maker = makesFiles
 			}
@@ -128,7 +129,8 @@ func (f *findings) element(at int, read func()) {
 	w.texts = outer
 }
 
-// mayBeObeyed reports whether a command may run, or act on, a file that the script wrote earlier.
+// mayBeObeyed reports whether any command may run a file that the script wrote earlier, or act on
+// it in another way.
 func (f *findings) mayBeObeyed() bool {
 	w, commands := &f.files, f.commands
 	if w.after == 0 {
