@@ -13,7 +13,7 @@ import (
 type File struct {
 	Name       string
 	Statements []Statement
-	Base       bool // whether other files narrow this file, so that a lower limit in another file is not a mistake
+	Base       bool // whether other files narrow this file; a lower limit in another file is then intended
 
 	source map[Statement]*scanner // source line of each statement, for excerpts
 	errs   ErrorList
@@ -28,11 +28,12 @@ type Statement interface {
 	names() []Name // call names that the statement uses
 }
 
-// A Rule holds the fields common to all statements, except [Allow], that compile to a net.
+// A Rule holds the fields that all statements compiled to nets have in common. An [Allow] statement
+// has none of them.
 type Rule struct {
 	Pos     gate.Position
-	Shadow  bool   // record refusals, but refuse nothing
-	Unless  []Name // exempt calls that are certain to have any of these names
+	Shadow  bool   // whether the rule only records refusals, without refusing calls
+	Unless  []Name // names that exempt a call if it certainly has one of them
 	Because string // the author's reason, shown in refusals; may be empty
 }
 

@@ -59,7 +59,7 @@ func isEvidence(nets []gate.Net, name string) bool {
 }
 
 // noEvidenceReason explains why the call's success would not count as evidence for the name. It
-// returns nil if the success would count, or if the name is uncertain.
+// returns nil if the success would count, or if it is uncertain whether the call has the name.
 func (e *Example) noEvidenceReason(tool Name, p *gate.Policy) *gate.Doubt {
 	why, found := p.Why(gate.Call{Tool: tool.Text, Args: e.args()}, e.As.Text)
 	if found != gate.Surely || why.What == "" {

@@ -39,7 +39,7 @@ func (c *compiler) checkLimit(s *Limit) {
 // longPeriods are periods that authors use but limits do not support.
 var longPeriods = []string{"week", "month", "quarter", "year"}
 
-// checkPeriod warns about a refilling call with the name of a period.
+// checkPeriod warns if the call that refills a limit is named like a period, such as "month".
 func (c *compiler) checkPeriod(s *Limit) {
 	meant := text.Suggest(s.Per.Text, refillWords)
 	switch {
@@ -79,7 +79,7 @@ func (c *compiler) checkContrary() {
 	}
 }
 
-// subject returns the limit as written in statements, without the count.
+// subject returns the limit as written in rules, without the count.
 func (s *Limit) subject() string {
 	of := ""
 	if s.Of != nil {
@@ -126,10 +126,10 @@ func (s *Limit) countsAll() bool {
 	return s.Per == nil && s.Of == nil && len(s.Key) == 0 && spans[s.Over].word != ""
 }
 
-// strongerRules holds, for each name, the rules that can make a limit redundant.
+// strongerRules holds the rules that can make a limit redundant, keyed by call name.
 type strongerRules struct {
 	blocks map[string]*Block
-	limits map[string][]*Limit // lowest limit for each span
+	limits map[string][]*Limit // limits with the lowest count for their span
 }
 
 // strongerRules collects the rules without exemptions. It lists a rule for a pattern under every
@@ -150,7 +150,7 @@ func (c *compiler) strongerRules() strongerRules {
 			f(n.String())
 			if n.Glob() {
 				words.matching(n, func(text string) {
-					if strings.Contains(n.Text, ".") || !strings.Contains(text, ".") { // otherwise the pattern matches no actions
+					if strings.Contains(n.Text, ".") || !strings.Contains(text, ".") { // a pattern without a dot does not match actions
 						f(text)
 					}
 				})

@@ -61,7 +61,8 @@ var fields = []string{"channel", "channel_id", "path", "file", "filename", "fold
 // users are words for the user that authors write after "per".
 var users = []string{"client", "agent", "principal", "person", "caller", "member"}
 
-// checkEach warns about a refilling call that is named like a field or like the user.
+// checkEach warns if the call that refills a limit has a name that probably means a field or the
+// user.
 func (c *compiler) checkEach(s *Limit) {
 	n := s.Per
 	if n == nil || n.Quoted || len(s.Key) > 0 || c.labels.maps[n.Text] != nil {

@@ -34,7 +34,7 @@ func (c *compiler) checkRequire(s *Require) {
 
 // checkPairs compares a waiting call with the calls that it waits for.
 func (c *compiler) checkPairs(s *Require, before Name) {
-	var own []Name // required calls that are always calls to before as well, and so must wait themselves
+	var own []Name // required calls that must wait themselves, because each of them is also a call to before
 	for _, first := range s.First {
 		// An exempt call passes, and its success counts as well.
 		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.labels.isOneOf(first, before))
@@ -64,7 +64,8 @@ func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 	}
 }
 
-// checkSince warns about a call that cancels the success that it earns or uses.
+// checkSince warns if call n cancels a success that it earns or uses, because it is also one of the
+// calls after "since".
 func (c *compiler) checkSince(s *Require, n Name, format, last string) {
 	for _, spoiler := range s.Since {
 		if c.labels.isOneOf(n, spoiler) {

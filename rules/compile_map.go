@@ -64,7 +64,7 @@ func (c *compiler) field(s Statement, f Field) gate.Field {
 	return gate.Field{Reader: c.readers.calls, Number: number, Source: f.String()}
 }
 
-// compile adds the condition to the labels, once for each tool.
+// compile adds the success condition to the labels, once for each tool.
 func (s *Success) compile(c *compiler) {
 	for _, tool := range s.Tools {
 		if maps := c.labels.maps[tool.Text]; maps != nil && !tool.Quoted {

@@ -14,7 +14,7 @@ type compiler struct {
 	report
 	statements []Statement // statements in all files, without duplicates
 	maps       []*Map      // maps in the statements, split by tool
-	labels     *labels     // labels that the maps give
+	labels     *labels     // labels given by the maps
 	netNames   map[string]int
 	readers    readers
 	out        *Compiled
@@ -24,7 +24,7 @@ type compiler struct {
 type report struct {
 	files    []*File
 	fileOf   map[Statement]*File
-	failed   map[Statement]*Error // errors found while compiling, by statement
+	failed   map[Statement]*Error // errors found while compiling, keyed by statement
 	warnings []Warning            // warnings, in the order they were found
 }
 
@@ -60,7 +60,7 @@ type Compiled struct {
 	Claims   []*Prove     // claims about the policy that contains the nets
 	Warnings []Warning    // warnings in file and line order
 
-	verified []Verification // verification of each net, in the same order
+	verified []Verification // verification results, in the same order as Nets
 }
 
 // A Verification counts a net's reachable states.

@@ -1,14 +1,14 @@
 // Package rules reads the .rules language and compiles it to nets for package gate. A file has one
 // statement per line; together they define what an agent can do:
 //
-//	require backup before delete               # a success of backup unlocks one delete
+//	require backup before delete               # a successful call to backup unlocks one delete
 //	require test before deploy once            # one success is enough for the session
-//	require copy before move with same path    # a success unlocks calls of its own path
+//	require copy before move with same path    # a success unlocks calls with its own path
 //	require human-approval before deploy       # a person is asked, every time
 //	block rm because "Use trash."
 //	block send_email after fetch_url           # from the first fetch on
 //	limit push to 3 per session
-//	limit push to 1 per successful test        # each success of test gives one push back
+//	limit push to 1 per successful test        # each successful call to test gives one push back
 //	limit fetch to 100 per minute              # calls come back with time
 //	map bash.command runs rm as delete         # names a bash call by what its script runs
 //	map charge when "args.amount > 100" as big # names a call by its arguments
@@ -17,9 +17,9 @@
 //	example bash.command "ls; rm x" as delete  # checked when the file is loaded
 //	prove never deploy before test             # a claim about the whole policy
 //
-// [Parse] parses a file and reports all errors with their positions, [Compile] compiles the files of
-// a policy to nets, and [Load] does both. The nets contain the labels given by the maps, so the gate
-// needs nothing else:
+// [Parse] parses a file and reports all errors with their positions, [Compile] compiles the files
+// of a policy to nets, and [Load] does both. The nets contain the labels given by the maps, so the
+// gate needs nothing else:
 //
 //	compiled, err := rules.Load(os.DirFS("."), "safety.rules")
 //	...
@@ -28,8 +28,8 @@
 // The main types are [File] with its statements, one type per kind ([Require], [Block], [Limit],
 // [Map], ...), and [Compiled]. Files depend on one another in one direction: parse.go parses
 // statements with the files parse_*.go and parser.go, print.go prints the canonical form, and
-// compile.go generates nets (nets*.go, compile_map.go) and finds errors and warnings (check*.go). The
-// package has no goroutines and no locks; compiling a File does not modify it.
+// compile.go generates nets (nets*.go, compile_map.go) and finds errors and warnings (check*.go).
+// The package has no goroutines and no locks; compiling a File does not modify it.
 //
 // # Grammar
 //
@@ -83,14 +83,14 @@
 //
 // # Rules
 //
-// unless exempts calls that certainly have one of the names: the name of the tool, an action, a name
-// given by runs to a script that does nothing else, or a name given by an expression that is true. A
-// name given by a word or a regex is never certain, and an error after unless.
+// unless exempts calls that certainly have one of the names: the name of the tool, an action, a
+// name given by runs to a script that does nothing else, or a name given by an expression that is
+// true. A name given by a word or a regex is never certain, and an error after unless.
 //
-// Without once, each call of B needs its own success of A. A limit per user counts all sessions of a
-// principal. A limit per second, minute, hour or day is refilled one call at a time, evenly over the
-// span. "per C" refills one call for each call of C, "per successful C" for each call of C that
-// succeeds.
+// Without once, each call to B needs its own successful call to A. A limit per user counts all
+// sessions of a principal. A limit per second, minute, hour or day is refilled one call at a time,
+// evenly over the span. "per C" refills one call for each call to C, "per successful C" for each
+// call to C that succeeds.
 //
 // Refusals and questions of a rule begin with the text after because, which is a JSON string.
 //
@@ -98,27 +98,28 @@
 //
 // # Lists, clauses and keys
 //
-// A rule with several names is equivalent to one rule for each name: with "require A, B before C, D",
-// each of C and D needs both A and B. A limit on several names is a single limit on all of them
+// A rule with several names is equivalent to one rule for each name: with "require A, B before C,
+// D", each of C and D needs both A and B. A limit on several names is a single limit on all of them
 // together. "require A or B before C" accepts a success of either. allow lists calls that pass
 // although the policy denies calls by default.
 //
-// since limits the lifetime of a success: with "require test before push since edit_file", a call of
-// edit_file cancels the success of test, even if the call fails, and a test that was under way at the
-// same time earns nothing. With once and since, in any order, a success is enough for all calls until
-// the next call after since. "block B after A until C" and "require human-approval before B after A"
-// apply from a call of A, whatever its outcome, until a success of C or the end of the session.
+// since limits the lifetime of a success: with "require test before push since edit_file", a call
+// to edit_file cancels the successful call to test, even if the call fails, and a test that was
+// under way at the same time earns nothing. With once and since, in any order, a success is enough
+// for all calls until the next call after since. "block B after A until C" and "require
+// human-approval before B after A" apply from a call to A, whatever its outcome, until a successful
+// call to C or the end of the session.
 //
 // With a key, a rule applies separately to each value of a field: a backup of one path unlocks only
-// the delete of that path. A field is a key of the arguments, a path that begins with "$.", or a CEL
-// expression in quotes. "with same src as path" compares the src of the first call with the path of
-// the second; "result.$.path" is a part of the first call's result. Values are compared as JSON
-// values. An array needs a success for each of its elements. A call without a value is refused if the
-// rule restricts it, and otherwise earns nothing. Calls after since have the same field as the calls
-// that wait; a call without the field cancels all successes.
+// the delete of that path. A field is a key of the arguments, a path that begins with "$.", or a
+// CEL expression in quotes. "with same src as path" compares the src of the first call with the
+// path of the second; "result.$.path" is a part of the first call's result. Values are compared as
+// JSON values. An array needs a successful call for each of its elements. A call without a value is
+// refused if the rule restricts it, and otherwise earns nothing. Calls after since have the same
+// field as the calls that wait; a call without the field cancels all successes.
 //
-// "at once" limits the calls under way, "in a row" consecutive equal calls, and "to 1000 of amount per
-// day" the sum of a field. "require 2 human-approvals" needs two different people.
+// "at once" limits the calls under way, "in a row" consecutive equal calls, and "to 1000 of amount
+// per day" the sum of a field. "require 2 human-approvals" needs two different people.
 //
 // # Maps
 //
@@ -127,31 +128,32 @@
 // matches as a whole word, with a boundary only where it begins or ends with an ASCII letter, digit
 // or underscore. A regex is RE2 with ASCII classes, can contain spaces and #, and escapes / as \/.
 //
-// runs reads the field as a shell script and finds the commands that it would run; more words narrow
-// the match. If a match is uncertain (a script that does not parse, $X), the call is restricted as if
-// it matched, but is never evidence. Words of the command can be quoted. * as the last word allows any
-// arguments for exemptions and evidence; exactly allows only inert ones. reads and writes find the
-// files that the script would read or write: one match of several patterns is enough, and * matches
-// any text. Their names restrict calls, but are never evidence and exempt nothing. when is a CEL
-// expression over args, tool, upstream and annotations, in a JSON string; if it fails, the call is
-// restricted as well. A key that differs from the field only in letter case counts, too: the field
-// then has all their values, but only for restrictions. Maps apply to every rule of the policy,
-// regardless of their order.
+// runs reads the field as a shell script and finds the commands that it would run; more words
+// narrow the match. If a match is uncertain (a script that does not parse, $X), the call is
+// restricted as if it matched, but is never evidence. Words of the command can be quoted. * as the
+// last word allows any arguments for exemptions and evidence; exactly allows only inert ones. reads
+// and writes find the files that the script would read or write: one match of several patterns is
+// enough, and * matches any text. Their names restrict calls, but are never evidence and exempt
+// nothing. when is a CEL expression over args, tool, upstream and annotations, in a JSON string; if
+// it fails, the call is restricted as well. A key that differs from the field only in letter case
+// counts, too: the field then has all their values, but only for restrictions. Maps apply to every
+// rule of the policy, regardless of their order.
 //
-// The tool of a map can be a glob, as in "map *.path /\.env/ as secret", or a list, as in "map Edit,
-// Write.path /\.env/ as secret".
+// The tool of a map can be a glob, as in "map *.path /\.env/ as secret", or a list, as in "map
+// Edit, Write.path /\.env/ as secret".
 //
-// success defines when calls of a tool succeed if their results do not report errors: a CEL expression
-// over text and over result, which is the structured content or the JSON of a result. If the
-// expression is not true or fails, the call has failed. Several conditions on one tool must all hold.
+// success defines when calls to a tool succeed if their results do not report errors: a CEL
+// expression over text and over result, which is the structured content or the JSON of a result. If
+// the expression is not true or fails, the call has failed. Several conditions on one tool must all
+// hold.
 //
-// An example is a test of the maps: the text of one field, or all arguments as a JSON object, with a
-// name that the call must or must not get. Rules with failing examples do not load.
+// An example is a test of the maps: the text of one field, or all arguments as a JSON object, with
+// a name that the call must or must not get. Rules with failing examples do not load.
 //
 // # Claims
 //
-// Nets of rules are named after their statements, such as require-backup-before-delete; hand-written
-// nets have their own names. [Compile] returns the claims without proving them.
+// Nets of rules are named after their statements, such as require-backup-before-delete;
+// hand-written nets have their own names. [Compile] returns the claims without proving them.
 //
 // # Positions
 //

@@ -1,6 +1,6 @@
 package rules
 
-// Statement forms for hints.
+// Forms of statements, shown in hints.
 const (
 	requireForm    = "write: require A before B"
 	orForm         = "write: require A or B before C, or: require A, B before C"
@@ -28,7 +28,7 @@ const (
 	shadowForm     = "write: shadow block A"
 )
 
-// The clauses of each rule, in order, for hints.
+// Clauses of each rule in order, shown in hints.
 const (
 	requireClauses = `the order is: require A before B once since C with same path unless D because "..."`
 	approveClauses = `the order is: require 2 human-approvals via cli before B after A until C unless D because "..."`
@@ -37,7 +37,7 @@ const (
 	allowClauses   = `allow takes names and a reason: allow A, B because "..."`
 )
 
-// Key forms for hints.
+// Forms of keys, shown in hints.
 const (
 	sameForm  = "write: with same path, or: with same src as path"
 	eachForm  = "write: for each path"

@@ -9,8 +9,8 @@ import (
 // labels indexes the names given by maps, so that a rule or map need not be compared with all other
 // maps.
 type labels struct {
-	maps  map[string][]*Map // maps, by the name they give
-	weak  map[string]*Map   // for each name, the first map that gives it without certainty
+	maps  map[string][]*Map // maps, keyed by the name that they give
+	weak  map[string]*Map   // first map that gives a name without certainty, keyed by that name
 	order map[*Map]int
 	words vocabulary
 }
@@ -45,7 +45,7 @@ func (l *labels) firstWeak(n Name) *Map {
 // literal prefix.
 type vocabulary []string
 
-// matching passes to f each name that n matches.
+// matching calls f for each name in v that n matches.
 func (v vocabulary) matching(n Name, f func(text string)) {
 	prefix := n.Text
 	if n.Glob() {

@@ -145,7 +145,7 @@ func (p patternParser) operator(t token) {
 // when parses an expression about the whole call.
 func (p patternParser) when() Pattern { return p.whenOf(whenForm) }
 
-// whenOf parses an expression. form is the statement's form for hints.
+// whenOf parses an expression. form shows the form of the statement, for hints.
 func (p patternParser) whenOf(form string) Pattern {
 	at := p.line.peek()
 	p.keyword("when", form)

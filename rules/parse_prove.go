@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Claim forms for hints.
+// Forms of claims, shown in hints.
 const (
 	proveForm      = "write: prove never A before B"
 	withoutForm    = "write: prove never A without human-approval"

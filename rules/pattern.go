@@ -45,7 +45,7 @@ const (
 	Writes                    // files written by the script in a field
 )
 
-// patternWords are the pattern keywords, by kind.
+// patternWords are the pattern keywords, indexed by kind.
 var patternWords = [...]string{Runs: "runs", When: "when", Reads: "reads", Writes: "writes"}
 
 // script reports whether the pattern reads a field as a shell script.
@@ -100,8 +100,8 @@ func MatchRegex(expr string) (func(string) bool, error) {
 	return compileRegex(expr, false)
 }
 
-// requiredLiteral returns the longest literal that every match of re contains, as far as the syntax
-// tree shows.
+// requiredLiteral returns the longest literal in the syntax tree that every match of re must
+// contain.
 func requiredLiteral(re *syntax.Regexp) string {
 	switch {
 	case re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0 && !slices.Contains(re.Rune, utf8.RuneError):

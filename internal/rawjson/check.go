@@ -38,7 +38,7 @@ func Check(doc []byte, maxDepth int) error {
 }
 
 // A checker checks a document. Each of its methods takes the offset of a syntax element and returns
-// the offset after that element, or -1 after a call of fail.
+// the offset after that element. After an error, a method calls fail and returns -1.
 type checker struct {
 	doc  []byte
 	max  int
@@ -62,7 +62,8 @@ func (c *checker) unexpected(i int, want string) int {
 	return c.fail(i, "unexpected "+strconv.QuoteToASCII(string(c.doc[i:i+1]))+", want "+want)
 }
 
-// value checks the value at offset i, which is inside depth objects and arrays.
+// value checks the value at offset i. The parameter depth is the number of objects and arrays that
+// enclose the value.
 func (c *checker) value(i, depth int) int {
 	switch peek(c.doc, i) {
 	case '"':
@@ -110,7 +111,7 @@ func (c *checker) container(i, depth int, end byte) int {
 	}
 }
 
-// key checks the key at offset i in the object of o, and the colon after the key.
+// key checks the object key at offset i, and the colon after it. o is the set of the object's keys.
 func (c *checker) key(o *keySet, i int) int {
 	if peek(c.doc, i) != '"' {
 		return c.unexpected(i, "a key")
@@ -200,7 +201,7 @@ func (o *keySet) insert(keys [][]byte, n int) bool {
 type keyStack struct {
 	n    int
 	few  [24][]byte
-	many [][]byte // nil while all keys fit into few
+	many [][]byte // all keys, once they no longer fit in the array few; nil before that
 }
 
 func (s *keyStack) push(key []byte) {
@@ -215,7 +216,7 @@ func (s *keyStack) push(key []byte) {
 	s.n++
 }
 
-// from returns all keys on the stack except the first base keys.
+// from returns the keys on the stack, from index base on.
 func (s *keyStack) from(base int) [][]byte {
 	if s.many == nil {
 		return s.few[base:s.n]

@@ -76,7 +76,7 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// Characters with a one-letter escape, and the letters.
+// Characters that have a one-letter escape, and the letters of these escapes in the same order.
 const (
 	lettered = "\"\\\n\r\t\b\f/"
 	letters  = `"\nrtbf/`
