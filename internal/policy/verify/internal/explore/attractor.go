@@ -16,7 +16,7 @@ func (m *Model) Attract() *attractor {
 	}
 	a := &attractor{model: m, Ok: make([]bool, len(m.Classes)), prep: make([]map[int]bool, len(m.Classes))}
 	m.attractor = a
-	for i, n := range m.Nets { // find out whether all effects that calls of open tools have on the net are known
+	for i, n := range m.Nets { // find out whether all effects of calls to open tools on the net are known
 		_, gap := m.Calls.Kinds([]int{i}, nil)
 		n.incomplete = gap != ""
 	}
@@ -62,10 +62,10 @@ func (a *attractor) layer(s *callclass.Class) (prep map[int]bool, ok bool) {
 	return prep, true
 }
 
-// together returns the first strict net and every other strict net that is connected to it,
-// directly or through further nets, by helpers that change the states of both. It also returns
-// these helpers. Helpers are classes of the attractor that can be prepared without changing the
-// state of any strict net. rest holds the other strict nets.
+// together returns the first net in strict and all nets in strict that helpers connect to it,
+// directly or through other nets. A helper connects two nets if it changes the states of both. The
+// helpers, which are also returned, are classes of the attractor that can be prepared without
+// changing the state of any net in strict. rest holds the other nets in strict.
 func (a *attractor) together(strict []callclass.Effect) (nets []callclass.Effect, helpers []int, rest []callclass.Effect) {
 	m := a.model
 	nets, rest = strict[:1:1], slices.Clone(strict[1:])
@@ -87,9 +87,8 @@ func (a *attractor) together(strict []callclass.Effect) (nets []callclass.Effect
 	return nets, helpers, rest
 }
 
-// recover reports whether successful calls of the helpers lead, from every state that the nets can
-// reach on their own, to a state where each of the nets admits the call that is to be made
-// possible.
+// recover reports whether, from every state that the nets can reach on their own, successful calls
+// of the helpers lead to a state where each of the nets admits the call that is being prepared.
 func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	joint := [][]int{nil}
 	for _, t := range nets {
@@ -113,8 +112,8 @@ func (a *attractor) recover(nets []callclass.Effect, helpers []int) bool {
 	return len(good) == len(joint)
 }
 
-// leads reports whether the nets admit the call in state, or some helper leads from state to a
-// state known to be good.
+// leads reports whether the nets admit the call in the given state, or some helper leads from this
+// state to a state known to be good.
 func (a *attractor) leads(nets []callclass.Effect, helpers []int, state []int, good map[string]bool) bool {
 	m := a.model
 	if !slices.ContainsFunc(nets, func(t callclass.Effect) bool {

@@ -8,7 +8,7 @@ func (m *Model) Barred(q *Query) Answer {
 		nets, barred = m.wholeScope().relax().blockers(q.goal(m.Classes))
 	}
 	if !barred || m.Calls.Gap(nets, q.Tag) != "" || m.Yielding(nets) != "" || !m.view(nets, ViewOptions{Tag: q.Tag}).barred() {
-		return Answer{} // a call of an open tool can have effects that no listed call has
+		return Answer{} // a call to an open tool can have effects that no listed call has
 	}
 	return Answer{Result: Proved, Nets: nets}
 }

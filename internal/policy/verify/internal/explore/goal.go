@@ -4,16 +4,16 @@ import "github.com/petrigate/petrigate/internal/policy/verify/internal/callclass
 
 // A Goal describes calls that should always be reachable.
 type Goal struct {
-	Matches func(*callclass.Class) bool             // reports whether a call of the class can meet the goal, as far as this depends only on the class
+	Matches func(*callclass.Class) bool             // reports whether calls of the class meet the goal, at least in some states
 	ok      func(s *Space, k int32, class int) bool // reports whether a call of the class meets the goal in state k
 	values  bool                                    // whether calls with values other than the tracked one also meet the goal
 	one     bool                                    // whether only calls with the tracked value meet the goal
 	excused func(s *Space, k int32) bool            // reports whether a run may stop in state k without reaching the goal; may be nil
 }
 
-// TaggedGoal returns the goal of reaching a call that the view tagged as wanted. match must select
-// the same calls. If one is true, the goal is about the tracked value only, and match must not
-// select calls with other values.
+// TaggedGoal returns the goal of reaching a call that the view tagged as wanted. The function match
+// must select the same calls. If the parameter one is true, the goal is only about the tracked
+// value, and match must not select calls with other values.
 func TaggedGoal(match func(*callclass.Class) bool, one bool) *Goal {
 	return &Goal{Matches: match, one: one, ok: func(s *Space, _ int32, c int) bool { return s.classes[c].tag&Wanted != 0 }}
 }

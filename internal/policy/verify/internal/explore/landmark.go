@@ -7,15 +7,15 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// A landmark is a set of calls such that every run to the goal contains at least one of them (a
-// disjunctive action landmark).
+// A landmark is a set of calls. Every run to the goal contains at least one of them (a disjunctive
+// action landmark).
 type landmark struct {
 	calls  []int
-	nets   []int // nets that require the landmark because they block all calls of its parent
+	nets   []int // nets that block all calls of the parent landmark and so require this one
 	parent int   // index of the landmark that first needed this one; -1 if the goal needs it
 }
 
-// landmarks returns the landmarks of all runs from state to a call of the goal. If a net blocks all
+// landmarks returns the landmarks of all runs from state to a call in goal. If a net blocks all
 // calls of a landmark, a call that changes the state of this net must come first; such calls form
 // the next landmark. ok is false if the last landmark found is empty, because then no run reaches
 // the goal.
@@ -161,8 +161,9 @@ func (v *view) scopeOf() *scope {
 // A plan cannot be shorter than the number of disjoint landmarks. If a plan of that length exists,
 // as it does for a chain of rules, it is found without a search.
 
-// landmarkPlan returns the plan that makes one call of each landmark, after the landmarks that it
-// needs. It returns nil if these calls do not form a plan or if a shorter plan might exist.
+// landmarkPlan returns the plan that makes one call from each landmark, after calls from the
+// landmarks that it needs. It returns nil if these calls do not form a plan or if a shorter plan
+// might exist.
 func (p *planner) landmarkPlan(start []int) (path []int) {
 	if p.sole >= 0 {
 		return nil
@@ -177,7 +178,7 @@ func (p *planner) landmarkPlan(start []int) (path []int) {
 		needs[found[k].parent] = append(needs[found[k].parent], k)
 	}
 	state := start
-	p.round++ // mark the calls of the path
+	p.round++ // mark the calls on the path
 	var reach func(k int) bool
 	reach = func(k int) bool {
 		for _, before := range needs[k] {

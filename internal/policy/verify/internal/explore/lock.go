@@ -61,8 +61,8 @@ func (s *Space) Lock(g *Goal) Answer {
 }
 
 // reached returns a reachable state that is not good, or -1 if all reachable states are good. It
-// prefers a state that calls with a single value lead to. If required is true, only calls that are
-// known to exist may lead to the state.
+// prefers a state that can be reached by calls with a single value. If required is true, only calls
+// that are known to exist may lead to the state.
 func (s *Space) reached(good []bool, required bool) int32 {
 	if slices.ContainsFunc(s.nets, (*Net).Keyed) {
 		s.rebuildPaths(func(c *callclass.Class) bool { return c.Unsure() || c.HasOther() })
@@ -172,8 +172,8 @@ func (m *Model) locks(all []*Net, calls []*callclass.Class, ms []Move, nets []in
 	return Proved
 }
 
-// callsOf returns the classes that affect a net of the view. It keeps calls selected by match apart
-// from other calls.
+// callsOf returns the classes that affect a net of the view. No class contains both calls selected
+// by match and other calls.
 func (v *view) callsOf(match func(*callclass.Class) bool) []*callclass.Class {
 	classes, _ := v.model.ClassesFor(v.numbers(), Tagged(match))
 	return list.Filter(classes, func(s *callclass.Class) bool {

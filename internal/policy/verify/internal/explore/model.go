@@ -83,8 +83,8 @@ func (m *Model) index() {
 	}
 }
 
-// ClassesFor returns all classes. It distinguishes deferred calls as far as the nets and the tag
-// function can. If classes might be missing, gap is the reason.
+// ClassesFor returns all classes, including those of deferred calls that the nets and the tag
+// function can distinguish. If classes might be missing, gap is the reason.
 func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classes []*callclass.Class, gap string) {
 	kinds, gap := m.Calls.Kinds(nets, tag)
 	if m.full != nil {
@@ -93,7 +93,7 @@ func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classe
 	return slices.Concat(m.Classes, kinds), gap
 }
 
-// askEvery is the minimum number of visited states between two calls of Model.Stop.
+// askEvery is the minimum number of visited states between two calls to Model.Stop.
 const askEvery = 64
 
 // due reports whether a search must end. It calls Model.Stop only if at least askEvery states were
@@ -116,8 +116,9 @@ func lasting(stop func() bool) func() bool {
 	}
 }
 
-// waits adds the classes of the clock, which may fire each of its transitions at any time. This
-// permits more than the real clock does: one transition may be overdue while another one fires.
+// waits adds a class for each transition fired by the clock, because the model lets the clock fire
+// them at any time. This permits more than the real clock does: one transition may be overdue while
+// another one fires.
 func (m *Model) waits() {
 	for _, n := range m.Nets {
 		if n.Info.Shadow {

@@ -16,7 +16,7 @@ type structure struct {
 	lasting    [][]petri.Arc
 	free       []int // indexes of structural transitions
 	timed      []int // indexes of transitions fired by the clock
-	watchAt    []int // for each transition, its index among the watches, or -1 if it is not a deferred observer
+	watchAt    []int // for each transition, its index among the deferred observers, or -1 if it is not one
 	spoils     bool  // a transition of the net spoils evidence that other transitions watch for
 	static     bool  // the marking never changes
 	incomplete bool  // some effects that calls can have on the net are unknown
@@ -48,11 +48,11 @@ type local struct {
 	marking petri.Marking
 	flights []int
 	stuck   bool
-	spoiled bool     // a spoiling call is in flight, so no watch can begin
+	spoiled bool     // a call that spoils evidence is in flight, so no watch can begin
 	begins  []*begun // cached steps, by effect; nil if not yet computed
 }
 
-// A holding is what a call in flight holds in a net.
+// A holding is the part of a net's state that belongs to a single call in flight.
 type holding struct {
 	flights []int // transitions in flight, in the order they were chosen
 	watches []int // indexes of the deferred observers that wait for the call to succeed
@@ -75,7 +75,7 @@ type begun struct {
 	asks    []int  // transitions that require approval
 	next    int    // local state after the call has begun
 	hold    int    // number of the call's holding; 0 if the call holds nothing
-	killed  uint64 // watches of other calls that end when this call begins
+	killed  uint64 // set of the other calls' watches that end when this call begins
 }
 
 type endKey struct {

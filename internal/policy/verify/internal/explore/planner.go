@@ -22,7 +22,7 @@ type planner struct {
 	queue  [][]int32 // states to expand, by estimated length of a plan that contains them
 	least  int       // index of the first queue that might not be empty
 	key    []byte
-	sole   int // position of the only net that must refuse the call or ask for approval; -1 if a call tagged as wanted must be admitted
+	sole   int // position of a net that must be the only one to refuse the call or ask for approval; -1 if a call tagged as wanted must be admitted
 }
 
 func (m *Model) newPlanner(v *view, sole int) *planner {

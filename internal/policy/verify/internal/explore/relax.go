@@ -40,9 +40,9 @@ func (r *relaxation) blocker(c int) int {
 	return -1
 }
 
-// blockers returns nets that together admit no call of the goal: the nets that never admit such a
-// call, the nets that never admit the calls that would change the states of those nets, and so on.
-// ok is false if the relaxation admits a call of the goal.
+// blockers returns nets that together admit no call in goal: the nets that never admit such a call,
+// the nets that never admit the calls that would change the states of those nets, and so on. ok is
+// false if the relaxation admits a call in goal.
 func (r *relaxation) blockers(goal []int) (nets []int, ok bool) {
 	in := make([]bool, len(r.each))
 	add := func(c int) {

@@ -17,16 +17,16 @@ type run struct {
 	long  bool // the run repeats calls more often than can be replayed, so its final state is unknown
 
 	from *run // the run that this run continues, if any
-	by   Move // beginning of the call that succeeded after from, or its end if the call was already in flight
+	by   Move // beginning of the call that succeeded after the run from, or the end of this call if it was already in flight
 	next int  // number of the next call to begin
 }
 
-// A live is an admitted call of a run, whether or not it has ended.
+// A live is a call that was admitted in a run, whether or not it has ended.
 type live struct {
 	class *callclass.Class
 	holds []callclass.Effect // what the call holds in each net, by net index
 	ended bool
-	stays bool // the call began with a stays event
+	stays bool // the call began with an event of kind stays
 
 	number int // number of the call in the moves that [Model.Leads] returns
 }
@@ -115,7 +115,7 @@ func (r *run) end(c *live, o gate.Outcome) {
 	}
 }
 
-// spoils reports whether a call in flight spoils the watches of the net.
+// spoils reports whether a call in flight spoils evidence that the net watches for.
 func (r *run) spoils(net int) bool {
 	return slices.ContainsFunc(r.calls, func(c *live) bool {
 		return slices.ContainsFunc(c.holds, func(h callclass.Effect) bool {
@@ -124,7 +124,7 @@ func (r *run) spoils(net int) bool {
 	})
 }
 
-// unwatch ends the watches in killed for all calls in the net.
+// unwatch ends the given net's watches that are in the set killed, whichever calls they watch.
 func (r *run) unwatch(net int, killed uint64) {
 	if killed == 0 {
 		return
@@ -336,10 +336,9 @@ func (r *run) continuations(calls []*callclass.Class, match func(*callclass.Clas
 	return next, nil
 }
 
-// continued searches for a way to extend r by successful calls so that a call selected by match can
-// begin. It tries shorter runs first. calls returns the calls to try in a run, and over reports
-// whether the search must end. found is nil if no such run was found; complete is false if the
-// search was cut off.
+// continued extends r by successful calls until a call selected by match can begin. It tries
+// shorter runs first. calls returns the calls to try in a run, and over reports whether the search
+// must end. found is nil if no such run was found; complete is false if the search was cut off.
 func (l *searchLimits) continued(r *run, match func(*callclass.Class) bool, over func(visited int) bool, calls func(*run) []*callclass.Class) (found *run, complete bool) {
 	runs, seen := []*run{r}, map[string]bool{r.key(): true}
 	for k := 0; k < len(runs); k++ {
@@ -375,8 +374,8 @@ func (r *run) then() (ms []Move) {
 }
 
 // Tidy moves the end of each call to the earliest position that preserves the meaning of the run,
-// so that calls follow one another where possible. The end of a call is moved before events that
-// affect other nets, unless the tag marks both calls. The last move stays last.
+// so calls follow one another where possible. The end of a call is moved before events that affect
+// other nets, unless the tag marks both calls. The last move stays last.
 func Tidy(ms []Move, tag func(*callclass.Class) uint8) []Move {
 	out := slices.Clone(ms)
 	of := make(map[int]*callclass.Class)

@@ -212,8 +212,8 @@ func (s *Space) extend(q *Query, ms []Move) ([]Move, bool) {
 	return s.extendTo(ms, func(ms []Move) bool { return s.model.Objection(q, ms) < 0 && s.model.Meets(q, ms) })
 }
 
-// extendTo repeats one of the run's calls so that ok accepts the resulting run. The number of
-// repetitions is the number of tokens that were removed from a reduced counter.
+// extendTo looks for a call in the run that, if repeated, makes ok accept the resulting run. The
+// number of repetitions is the number of tokens that were removed from a reduced counter.
 func (s *Space) extendTo(ms []Move, ok func([]Move) bool) ([]Move, bool) {
 	for _, pos := range s.limits {
 		n := s.nets[pos]

@@ -5,8 +5,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// InSessions reports whether a run meets the query even if every call is made in a new session, so
-// that only nets with wider scopes remember earlier calls.
+// InSessions reports whether a run meets the query even if every call is made in a new session,
+// where only nets with wider scopes remember earlier calls.
 func (m *Model) InSessions(q *Query) bool {
 	shared := list.Indexes(m.Nets, func(n *Net) bool { return n.Info.Scope != gate.ScopeSession })
 	s, why := m.exploreCapped(q, shared, ViewOptions{Tag: q.Tag, witnessed: true, Limit: m.Limit})

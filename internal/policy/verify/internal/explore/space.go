@@ -14,10 +14,10 @@ type Query struct {
 	Tag     func(*callclass.Class) uint8                                     // returns the tag of a class for the monitor
 	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // returns the monitor's next state when a call is admitted, and whether this is a hit; if nil, a call tagged as wanted is a hit
 	Done    func(mon uint32, tag uint8) uint32                               // returns the monitor's next state when a call has succeeded
-	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // reports whether an admitted call may never end, or may end without being observed; if nil, no call may
+	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // reports whether an admitted call can stay in flight forever, or end without being observed; if nil, no call can
 	state   func(s *Space, words []uint32) bool                              // reports whether a state is a hit
 	lost    func(s *Space, mon uint32, open *openType) uint32                // returns the monitor's next state when the outcome of a call is unknown
-	Sole    int                                                              // index of the only net that must refuse the call or ask for approval; -1 if the query is not about such a net
+	Sole    int                                                              // index of a net that must be the only one to refuse the call or ask for approval; -1 if the query is not about such a net
 	edges   bool                                                             // whether to keep the edges of the graph
 	Unasked bool                                                             // the call must be admitted without approval
 	Asks    func(*gate.Transition) bool                                      // selects the approvals that count; nil means all
@@ -269,12 +269,12 @@ func (s *Space) reach(next []uint32, open openType, from int32, by event) {
 	s.visit(next, from, by)
 }
 
-// spoils reports whether a call of type id spoils the watches of some net.
+// spoils reports whether a call of type id spoils evidence that some net watches for.
 func (o *openTypes) spoils(id uint32) bool {
 	return slices.ContainsFunc(o.types.List[id].holds, func(h callclass.Effect) bool { return o.nets[h.Net].held.List[h.Meaning].spoils })
 }
 
-// clearSpoiled clears the spoiled flag of all nets where no call in flight spoils watches.
+// clearSpoiled clears the spoiled flag of all nets where no call in flight spoils evidence.
 func (o *openTypes) clearSpoiled(words []uint32) {
 	for _, pos := range o.spoiling {
 		spoils := func(id uint32) bool {
@@ -406,7 +406,7 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	opens := s.opens(k)
 	i, alike := find(opens, id)
 	// If the type stands for any number of watching calls, any number of them can remain after one
-	// succeeds. If the call spoils watches, it can be the last one.
+	// succeeds. If the call spoils evidence, it also matters that it may be the last one.
 	if kind == succeeds && t.enough(alike) {
 		s.ended(k, opens, killed, rest, by)
 	}

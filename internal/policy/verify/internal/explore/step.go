@@ -140,8 +140,8 @@ func (n *structure) lists(meaning int) bool {
 	return slices.ContainsFunc(n.Meanings.List[meaning], func(a callclass.Ask) bool { return len(a.Barred) == 0 && !a.Free })
 }
 
-// holds reports whether any of the places is marked, so that its phase is active. A token in flight
-// counts as being in the place that it was taken from.
+// holds reports whether any of the places is marked, which makes its phase active. A token in
+// flight counts as being in the place that it was taken from.
 func (n *structure) holds(l *local, places []int) bool {
 	present := n.present(l)
 	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })
@@ -154,8 +154,8 @@ func (n *structure) void(l *local, e callclass.Meaning, t int) bool {
 	return def.Deferred && (l.spoiled || e.Spoils())
 }
 
-// earn adds transitions that count the call's success as evidence to chosen, which holds the
-// transitions that gate the call.
+// earn extends chosen, the transitions that gate the call, by those that count the call's success
+// as evidence.
 func (n *structure) earn(l *local, e callclass.Meaning, chosen []int) []int {
 	after := slices.Clone(l.marking)
 	for _, t := range chosen {
@@ -221,7 +221,7 @@ func (n *structure) unwatched(m petri.Marking) uint64 {
 	return set
 }
 
-// keep returns the watches that are not in killed.
+// keep returns the watches that are not in the set killed.
 func (n *structure) keep(watches []int, killed uint64) []int {
 	if killed == 0 {
 		return watches

@@ -153,8 +153,8 @@ func (n *Net) unused() map[int]bool {
 	return states
 }
 
-// anyValue reports whether the name belongs to the clock or to calls without a value. A call counts
-// as having no value even if its result may have one.
+// anyValue reports whether this part of a meaning belongs to the clock or to calls without a value.
+// A call counts as having no value even if its result may have one.
 func (n *structure) anyValue(a callclass.Ask) bool {
 	return !slices.ContainsFunc(a.Transitions, func(t int) bool { return !slices.Contains(n.timed, t) && !slices.Contains(a.Idle, t) })
 }

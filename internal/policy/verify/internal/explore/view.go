@@ -17,7 +17,7 @@ type view struct {
 	classes []class
 	limits  []int // positions of nets with reduced counters
 
-	spoiling []int // positions of nets where calls spoil watches
+	spoiling []int // positions of nets where calls spoil evidence
 }
 
 // A class represents all call classes that a view cannot distinguish.
@@ -41,7 +41,7 @@ type ViewOptions struct {
 	Exact     bool                         // do not reduce counters
 	Serial    bool                         // explore only runs where each call succeeds before the next begins
 	Beyond    bool                         // record the nets outside the view that can refuse calls of each class
-	about     int                          // 1 + index of the net whose verdicts the query is about, so that its blocked calls are kept; 0 if the query is not about a net
+	about     int                          // 1 + index of the net whose verdicts the query is about; calls that this net always blocks are then kept; 0 if the query is not about a net
 }
 
 func (m *Model) view(nets []int, o ViewOptions) *view {
