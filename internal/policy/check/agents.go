@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// withAgents returns s with the agents' built-in tools that the policy names. Agents report calls
-// of such tools through hooks; no server lists them.
+// withAgents returns s extended by the agents' built-in tools that the policy names. Agents report
+// calls to such tools through hooks; no server lists them.
 func (s ToolSet) withAgents(result *policy.Result) ToolSet {
 	if !s.Known || !s.Agents && !s.named || result.Policy == nil {
 		return s
@@ -75,9 +75,9 @@ func agentTool(agent, tool string) verify.Tool {
 	return verify.Tool{Name: tool, Also: NamesByHook(agent, tool, true)}
 }
 
-// NamesByHook returns the further names that an agent's hook gives to a call of the agent's tool,
-// assuming that no server has a tool with any of these names. command reports whether the call has
-// a field named "command".
+// NamesByHook returns the other names that an agent's hook gives to calls to the agent's tool,
+// assuming that no server has a tool with any of these names. command reports whether the calls
+// have a field named "command".
 func NamesByHook(agent, tool string, command bool) []gate.Name {
 	return list.Map(agenttool.Further(agent, tool, agenttool.Members(agent, tool), command), func(n agenttool.Name) gate.Name {
 		return gate.Name{Text: n.Text, Certain: n.Sure, Weak: !n.Sure}

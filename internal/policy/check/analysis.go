@@ -21,7 +21,7 @@ import (
 type Effort struct {
 	States int                       // maximum number of states per search; 0 means the default
 	Time   time.Duration             // maximum duration of the verification
-	Now    func() time.Time          // clock for Time; if nil, processor time is used, so that the result does not depend on the machine's load
+	Now    func() time.Time          // clock for Time; if nil, processor time is used, which keeps the result independent of the machine's load
 	Report func(spent time.Duration) // called periodically with the time spent so far; may be nil
 
 	// Narrower proves that a policy admits no more than the policy in the file named by the claim.
@@ -102,7 +102,7 @@ type Analysis struct {
 	unlisted []string    // known tools that no net lists by name
 	written  writtenNets // hand-written nets, with the lines of their transitions
 	bases    []string    // files of the base policies that the configuration extends
-	found    diag.List   // problems found while the policy was built, without a proof
+	found    diag.List   // problems found while the policy was built, before the verification
 	partly   []string    // hand-written nets with unexplored states
 	effort   Effort
 }
@@ -259,9 +259,8 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	return append(others, gate.Tools(tools.others(seen)...)...)
 }
 
-// tellable returns the text why, the reason for a result. If the result depends on whether a tool
-// exists, supposed is the tool's name, and tellable adds that "petrigate check --live" can find
-// out.
+// tellable returns the reason in why. If the reason is that a tool might not exist, supposed is the
+// name of that tool, and tellable adds that "petrigate check --live" can find out.
 func tellable(why, supposed string) string {
 	if supposed == "" {
 		return why
@@ -269,8 +268,8 @@ func tellable(why, supposed string) string {
 	return why + ", which petrigate check --live can tell"
 }
 
-// tellable is like the function tellable, but supposed need not be a name that the user wrote as
-// the name of a tool. If a map gives that name to calls of other tools, the text refers to the map.
+// tellable is like the function tellable, but supposed may also be a name that a map gives to calls
+// to other tools. The text then refers to that map.
 func (v *Analysis) tellable(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
 		if supposed == m.As {

@@ -22,14 +22,14 @@ const (
 	codeDoubt         = "W201" // a doubtful line in the configuration file
 	codeNoPolicy      = "W202" // no policy gates any calls
 	codeNoRule        = "W203" // a rules text without a rule
-	codeNoCommandHere = "W204" // like E202, but nothing is being started
+	codeNoCommandHere = "W204" // like E202, but the configuration is only being checked
 	codeNoUpstream    = "W205" // no server to gate
 	codeNoAuditHere   = "W208" // an audit log cannot be written
 	codeChosenSession = "W209" // callers choose their own sessions
 	codeShortSession  = "W210" // rules count calls per connection although states are kept in a database
 
 	UnusableTLS        = "E203" // a TLS file cannot be used
-	MissingTLS         = "W206" // like E203, but nothing is being started
+	MissingTLS         = "W206" // like E203, but the configuration is only being checked
 	ExpiredCertificate = "W207" // a certificate is expired or not yet valid
 
 	UnusableTokens = "E204" // "petrigate serve" refuses a token file
@@ -107,7 +107,7 @@ func NoUpstream(c *config.Config) diag.List {
 }
 
 // speaksOfAgents reports whether the rules name a tool that can only be a built-in tool of an
-// agent. Many built-in tools have names that servers use, too.
+// agent. It ignores the many built-in tools whose names servers use, too.
 func speaksOfAgents(c *config.Config) bool {
 	own := slices.DeleteFunc(agenttool.Names(), func(name string) bool {
 		return name == strings.ToLower(name) && name != "bash" && name != "apply_patch"

@@ -38,7 +38,7 @@ func (e Effort) raise(why string) string {
 	return ""
 }
 
-// reason returns the text why, followed by a hint if raising a limit might help.
+// reason returns the reason in why, followed by a hint if raising a limit might help.
 func (e Effort) reason(why string) string {
 	if hint := e.raise(why); hint != "" {
 		return why + "; " + hint

@@ -150,7 +150,7 @@ func (r Report) callable(t reportedTool, asks int) string {
 }
 
 // yes returns "yes" for a callable name. If the run that leads to the call needs a tool that is not
-// in the tool list, yes adds the name of that tool.
+// in the tool list, yes instead returns a phrase with the name of that tool.
 func (s ToolSet) yes(t verify.Trace) string {
 	for _, step := range t {
 		if s.Known && !step.Ends && step.Wait == 0 && !hasTool(s.Tools, step.Tool) {

@@ -83,8 +83,8 @@ func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 }
 
 // likely converts a list of tools that might not exist. It does not merge tools, because only one
-// of them can own a bare name. The rules suggest only the tools with indexes less than named; no
-// claim may depend on the others.
+// of them can own a bare name. The parameter named is the number of tools at the start of the list
+// that the rules suggest; no claim may depend on the other tools.
 func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	var set ToolSet
 	seen := make(map[string]bool)

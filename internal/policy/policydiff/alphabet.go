@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A call can have several names: a proxy gives names to servers' tools, and agents' hooks give
-// names to agents' tools. An alphabet holds the tools that the two policies can distinguish by
+// A call can have several names, because a proxy gives names to servers' tools and agents' hooks
+// give names to agents' tools. An alphabet holds the tools that the two policies can distinguish by
 // their names.
 
 // A namedTool is a tool with all names that its calls have.
@@ -21,7 +21,7 @@ type namedTool struct {
 	command presence // whether calls have the field "command", which affects the names that hooks give
 }
 
-// A presence specifies whether a call must have a certain field.
+// A presence specifies whether a field must be present, must be missing, or can be either.
 type presence uint8
 
 const (
@@ -48,7 +48,7 @@ type visibility struct {
 }
 
 // add adds tool t unless the policies cannot distinguish it from another tool in the alphabet or
-// from a tool with a single name.
+// from a tool that has only one name.
 func (a *alphabet) add(t namedTool) {
 	if a.stop() {
 		a.why = verify.WhyTime
@@ -83,8 +83,8 @@ func (t namedTool) labels() []gate.Name {
 // tool has such a name, and no pattern shorter than the prefix distinguishes these names.
 const standIn = "\x00a tool "
 
-// standIns returns the tools, each under a unique name, because two tools can have the same name
-// and differ only in their further names.
+// standIns returns the tools, each under a unique name, because two tools can share a name and
+// differ only in their other names.
 func (a *alphabet) standIns() []verify.Tool {
 	var all []verify.Tool
 	for i, t := range a.tools {
@@ -93,8 +93,8 @@ func (a *alphabet) standIns() []verify.Tool {
 	return all
 }
 
-// real converts a call of a stand-in to a call of the tool that it stands for. ok is false if no
-// such call exists.
+// real replaces the stand-in that c calls with the tool that it stands for. ok is false if no such
+// call exists.
 func (a *alphabet) real(c verify.Call) (call representative, ok bool) {
 	var i int
 	if _, err := fmt.Sscanf(c.Tool, standIn+"%d", &i); err != nil {

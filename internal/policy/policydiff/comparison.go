@@ -23,8 +23,8 @@ type Comparison struct {
 	sums       [][2]gate.NetInfo // pairs of nets that differ only in the limit of a sum
 	states     int
 	stop       func() bool
-	none       [2]bool // whether the new policy is proved not to be stricter (first) and not to be looser (second)
-	alike      int     // number of equal calls that only watch and that together stand for any larger number
+	none       [2]bool // whether the new policy is proved not to be stricter (index 0) and not to be looser (index 1)
+	alike      int     // number of equal calls without tokens in flight that stand for any larger number of such calls
 
 	Stricter, Looser *Witness
 	more             []*Witness // further differences, caused by other rules or tools

@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// hooked adds agents' tools with the names that hooks give them. Every proxy accepts hook events,
-// at least from its own machine.
+// hooked adds agents' tools with the names that hooks give them, because every proxy accepts hook
+// events, at least from its own machine.
 func (a *alphabet) hooked() {
 	for _, agent := range agenttool.Agents() {
 		a.prefixes = append(a.prefixes, agent+".")

@@ -16,8 +16,8 @@ import (
 // refuses everything that the other policy refuses. This holds after every run, even over several
 // sessions.
 
-// excluded reports whether the new policy cannot be stricter (first) and whether it cannot be
-// looser (second). alone holds the maps that only one of the policies has.
+// excluded reports whether the new policy cannot be stricter (index 0) and whether it cannot be
+// looser (index 1). alone holds the maps that only one of the policies has.
 func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 	from, to := d.sides[0], d.sides[1]
 	if doubted(from, to, alone) != "" {

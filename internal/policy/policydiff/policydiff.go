@@ -152,7 +152,7 @@ func (d *Comparison) find(limit int, loose bool) (*product, error) {
 		}
 		most := limit - d.states
 		if p.hasData() {
-			most = min(most, maxDataStates) // most states of nets that count by arguments resemble one another
+			most = min(most, maxDataStates) // nets that count by arguments have many states that resemble one another
 		}
 		missing := p.search(most)
 		d.states += len(p.nodes)

@@ -14,9 +14,9 @@ import (
 // A product explores the same calls under two policies: calls begin, other calls begin before these
 // end, and calls end with success, failure or an unknown outcome.
 //
-// Any number of calls that only watch can be in flight, so a limited number of equal calls
-// represents any larger number. The search is therefore an over-approximation: a difference counts
-// only if concrete calls show it.
+// A call without tokens in flight only watches. Any number of such calls can be in flight at the
+// same time, so a limited number of equal calls represents any larger number. The search is
+// therefore an over-approximation: a difference counts only if concrete calls show it.
 type product struct {
 	*Comparison
 	calls    []possible // calls of the comparison that the policies of this product distinguish
@@ -29,7 +29,7 @@ type product struct {
 	nodes    []node
 	seen     map[string]bool
 	cut      bool    // the search was cut off before it visited all states
-	unreal   [2]bool // whether a difference was found that no concrete calls show: the new policy is stricter (first) or looser (second)
+	unreal   [2]bool // whether a difference was found that no concrete calls show: the new policy is stricter (index 0) or looser (index 1)
 }
 
 // A node is a pair of states, one for each policy, and the step that led to it.
@@ -47,7 +47,7 @@ type node struct {
 // calls.
 type repeat struct{ first, again int }
 
-// An openCall is a call in flight that at least one of the states remembers.
+// An openCall is a call in flight that is recorded in at least one of the states.
 type openCall struct {
 	step    verify.Step // the step that began the call
 	numbers [2]uint64
@@ -55,7 +55,8 @@ type openCall struct {
 
 // The search keeps at most manyAlike equal calls that only watch; they represent any larger number
 // of them. If this leads to a difference that no concrete calls show, the search is repeated with a
-// larger number, up to mostAlike. Often, something else limits the number of such calls.
+// larger number, up to mostAlike. This often helps, because something else limits the number of
+// such calls.
 const (
 	manyAlike = 3
 	mostAlike = 24
@@ -113,7 +114,7 @@ func (n node) key() string {
 	return b.String() + strings.Join(flights, "|")
 }
 
-// holds returns a string that describes what the states remember of call f, or "" if they remember
+// holds returns a string that describes what the states record about call f, or "" if they record
 // nothing.
 func (n node) holds(f openCall) string {
 	var b strings.Builder
@@ -128,8 +129,8 @@ func (n node) holds(f openCall) string {
 	return b.String()
 }
 
-// remembered appends to b what the state of a net, or of a single key value of a net, remembers of
-// a call.
+// remembered appends to b what the state of a net, or its state for a single key value, records
+// about a call.
 func remembered(b *strings.Builder, data *gate.NetData, call uint64, where string) {
 	for kind, flights := range [][]gate.Flight{data.Flights, data.Watches, data.Spoilers(), data.Lapsed()} {
 		for _, one := range flights {
@@ -140,7 +141,7 @@ func remembered(b *strings.Builder, data *gate.NetData, call uint64, where strin
 	}
 }
 
-// A valueData is the state of a net with a key for a single value.
+// A valueData is the state of a net with a key for a single value of the key.
 type valueData struct {
 	text string
 	data *gate.NetData

@@ -45,7 +45,7 @@ func (d *Comparison) representatives(single []gate.Map) (calls []representative,
 	return calls, why
 }
 
-// enumerate returns the calls with a single name and the calls of the tools in an alphabet.
+// enumerate returns the calls that have only one name, and the calls to the tools in an alphabet.
 func (d *Comparison) enumerate(p *gate.Policy, o verify.Options) (calls []representative, why string) {
 	a := d.alphabet()
 	d.vocabulary = a.vocabulary
@@ -95,7 +95,8 @@ func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 // markOf returns the unique name for the unshared map with index i.
 func markOf(i int) string { return strings.Repeat("\x00", i+2) }
 
-// bothNets returns the nets of both policies, but with the given labels.
+// bothNets returns the nets of both policies. Nets that use the labels of their policy use the
+// given labels instead.
 func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	var nets []gate.Net
 	for i, s := range d.sides {

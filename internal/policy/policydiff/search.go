@@ -110,8 +110,9 @@ func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	p.visit(n)
 }
 
-// wait lets the duration d pass in both policies. Each transition ticks as often as its interval
-// fits into d. The remainder is dropped; confirm checks a difference with the gate's own clock.
+// wait lets the duration d pass in both policies. Each transition of the clock ticks as often as
+// its interval fits into d, and the remainder is dropped. Any difference found this way is checked
+// with the gate's own clock; see confirm.
 func (p *product) wait(k int, d time.Duration) {
 	n := p.nodes[k].clone()
 	n.from, n.began, n.repeat = k, n.began+1, repeat{}

@@ -66,8 +66,8 @@ func widened(c *config.Config, b config.Base, result *policy.Result, stop func()
 	return &p
 }
 
-// mapOver returns the position of a map that the base lacks and that gives a name used by a net of
-// the base. If no such map or more than one exists, mapOver returns the position at.
+// mapOver returns the position of the map that the base lacks and that gives a name used by a net
+// of the base. If it finds no such map or several, it returns the position at instead.
 func (d *Comparison) mapOver(at config.Position) config.Position {
 	over := list.Filter(unsharedMaps(d.sides[0], d.sides[1]), func(m gate.Map) bool {
 		return slices.ContainsFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return reads(n, []gate.Map{m}) })

@@ -20,7 +20,8 @@ const (
 	lossStates = DefaultStates / 25
 )
 
-// losses adds to r the callable names that failures can make permanently unavailable.
+// losses determines which callable names failures can make permanently unavailable, and adds the
+// results to r.
 func (m *prover) losses(r *Report, o Options) {
 	o.Stop = m.Stop
 	lasting := m.withoutFixedLimits(o)
@@ -82,7 +83,7 @@ func isFixedLimit(n *gate.NetInfo) bool {
 func (m *prover) loses(t gate.Tool) (l Loss, why string) {
 	match, one := m.ofOne(t)
 	if one && slices.ContainsFunc(m.Classes, func(s *callclass.Class) bool { return m.gatedByKey(s) && !s.Free() }) {
-		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // some calls of the tool cannot have arbitrary values
+		match, one = func(s *callclass.Class) bool { return s.Carries(t, false) }, false // some calls to the tool cannot have arbitrary values
 	}
 	for i, ok := range m.Attract().Ok {
 		if ok && match(m.Classes[i]) {

@@ -40,8 +40,8 @@ func (m *prover) prove(a Assertion) Proof {
 
 func (a Each) tools() []gate.Tool { return list.FlatMap(a.Of, Assertion.tools) }
 
-// prove returns the first proof of an assertion in Of that is refuted. If none is refuted, it
-// returns the first one that is unknown, if any.
+// prove returns the result for the first assertion in Of that is refuted. If none is refuted, it
+// returns the result for the first one that is unknown, if any.
 func (a Each) prove(m *prover) Proof {
 	all := Proof{Result: Proved}
 	for i, one := range a.Of {

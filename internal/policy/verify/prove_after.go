@@ -8,7 +8,8 @@ import (
 
 func (a NeverAfter) tools() []gate.Tool { return append([]gate.Tool{a.Tool, a.After}, a.Until...) }
 
-// prove looks for a call of Tool in monitor state 1, after a call of After has been admitted.
+// prove looks for a call to Tool in monitor state 1, which means that a call to After has been
+// admitted.
 func (a NeverAfter) prove(m *prover) Proof {
 	tools := tagged([]gate.Tool{a.Tool}, []gate.Tool{a.After}, a.Until)
 	return m.safe(&explore.Query{

@@ -60,8 +60,8 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	return m.always(m.groupsOf(known), nil, explore.TaggedGoal(match, one))
 }
 
-// A call of always tries to prove that the goal can be reached from every state. If the nets listed
-// in around have few states, it uses all of these nets. Otherwise, it uses as few nets as suffice,
+// The proof returned by always concerns the claim that the goal can be reached from every state. It
+// uses all nets listed in around if these have few states, and otherwise as few nets as suffice,
 // starting with those listed in few.
 func (m *prover) always(around, few []int, g *explore.Goal) Proof {
 	if why := m.Yielding(around); why != "" {

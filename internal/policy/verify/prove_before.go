@@ -14,7 +14,8 @@ func (a Never) prove(m *prover) Proof {
 	return m.safe(&explore.Query{Tag: explore.Tagged(own), Sole: -1})
 }
 
-// prove looks for a call of Tool in monitor state 0, when no earlier success of First permits it.
+// prove looks for a call to Tool in monitor state 0, which means that no earlier success of First
+// permits it.
 func (a NeverBefore) prove(m *prover) Proof {
 	tools := tagged([]gate.Tool{a.Tool}, nil, []gate.Tool{a.First})
 	return m.safe(&explore.Query{

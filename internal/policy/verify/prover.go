@@ -17,9 +17,9 @@ type prover struct {
 	deny       bool
 	small      int // groups with at most this many states are explored completely
 	policy     *gate.Policy
-	also       map[string][]gate.Name // further names of known tools, by tool
+	also       map[string][]gate.Name // other names of known tools, by tool
 	conditions []string               // conditions on arguments that nets evaluate
-	each       *ForEach               // if not nil, the claim for each value of a key that restricts questions to a single value
+	each       *ForEach               // if not nil, a claim made for each value of a key, which restricts questions to a single value
 	options    *Options
 
 	judging bool // whether some net judges arguments
@@ -82,7 +82,7 @@ func (m *prover) groups() [][]int {
 type Options struct {
 	Prove []Assertion
 	Tools []Tool // tools known to exist; tools named in the policy may exist too
-	Known bool   // no tools exist besides Tools, not even tools named like an action or label
+	Known bool   // no tools exist besides Tools, not even tools that share the name of an action or label
 
 	// Lacks returns an argument that field f reads but the tool's schema does not list, or "" if
 	// the tool accepts all arguments that f reads. A call with such an argument does not show that
@@ -116,11 +116,11 @@ type Proof struct {
 	Part           int       // for Each, the index of Assertion in Of
 	Result         Result
 	Counterexample Trace  // if Refuted, a shortest run that violates the assertion; empty if no single run does
-	Witness        Trace  // for Reachable, if Proved, a run that leads to a call of Tool
+	Witness        Trace  // for Reachable, if Proved, a run that leads to a call to Tool
 	Because        []Net  // nets that cause the result; if Refuted, all of them are needed, unless Rough is set
 	Rough          bool   // if Refuted, some of Because might not be needed, because not all subsets were tried
 	Default        bool   // if Refuted, the default denies all calls that the assertion is about
-	ForEach        string // if not Proved, key fields, written as in claims; the claim is proved for each of their values separately
+	ForEach        string // if not Proved, key fields in the notation of claims; the claim is proved for each of their values separately
 	Why            string
 	Supposed       string // if Unknown, the tool whose existence decides the result
 
@@ -163,7 +163,7 @@ func newProver(p *gate.Policy, o *Options) *prover {
 }
 
 // compared returns the fields that assertions compare with each other. It also sets the readers of
-// expressions in the assertions' keys; see known.
+// expressions in the assertions' keys; see the function known.
 func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	for i, a := range all {
 		switch a := a.(type) {

@@ -19,7 +19,7 @@ func (r *Remedy) Calls() []string {
 	return list.Map(r.Steps.Calls(), func(name string) string { return cmp.Or(r.madeUp[name], name) })
 }
 
-// OwnToolMay is a sentence for the client if no call of a server's tool is a remedy but a call of
+// OwnToolMay is a sentence for the client if no call to a server's tool is a remedy but a call to
 // an agent's own tool may be.
 const OwnToolMay = "No call of a server's tool changes that; a call of one of the agent's own tools may."
 

@@ -27,8 +27,8 @@ type Report struct {
 type Name struct {
 	Tool     gate.Tool
 	Callable Callable
-	Shortest Trace  // if Possible, a shortest run of successful calls that ends with a call of the name
-	Failing  Trace  // if AfterFailure, a run with a failure or overlapping calls that ends with a call of the name
+	Shortest Trace  // if Possible, a shortest run of successful calls that ends with a call that has the name
+	Failing  Trace  // if AfterFailure, a run with a failure or overlapping calls that ends with a call that has the name
 	Because  []Net  // if Impossible, nets that forbid all calls with the name; all of them are needed, unless Rough is set
 	Rough    bool   // some of Because might not be needed, because not all subsets were tried
 	Default  bool   // if Impossible, the default denies all calls with the name
@@ -68,7 +68,7 @@ type Deadlock struct {
 // same approvals requested with and without the net.
 type Redundant struct {
 	Net     Net
-	Because []Net // nets that forbid the same calls, so that this net is not needed
+	Because []Net // nets that forbid the same calls, so this net is not needed
 }
 
 // A Loss is a set of names that become permanently unavailable after a run with failures, but not

@@ -39,7 +39,7 @@ type Net struct {
 // DefaultStates is the default maximum number of states per search.
 const DefaultStates = explore.DefaultStates
 
-// A Tool is a callable tool and its further physical names.
+// A Tool is a callable tool with its other physical names.
 type Tool = callclass.Tool
 
 // An Overlap is a pair of maps that read the same field and can match the same call.
@@ -64,7 +64,7 @@ func (t Trace) Calls() []string {
 func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
 
 // traceTo returns the trace of the run ms. If possible, it chooses values that also suit the calls
-// in the list then.
+// in the moves then.
 func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)

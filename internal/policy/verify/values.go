@@ -12,7 +12,8 @@ import (
 // may use several values, because a claim without a key covers the calls with all values together.
 
 // proof tries to prove the assertion for all values. Failing that, it tries to refute the
-// assertion, first with calls of a single value and then with calls of several values.
+// assertion, first with calls that all have the same value and then with calls that have several
+// values.
 func (m *prover) proof(a Assertion) Proof {
 	if _, ok := a.(Each); ok {
 		return a.prove(m) // the assertions in Of are proved one by one
@@ -44,8 +45,8 @@ func (m *prover) proof(a Assertion) Proof {
 	return p
 }
 
-// forEach returns the key of one of the nets, written as in claims, such that the claim is proved
-// for each value of the key separately. It returns "" if no such key exists.
+// forEach returns key fields of one of the nets, in the notation of claims, if the claim is proved
+// for each of their values separately. It returns "" if no net has such a key.
 func (m *prover) forEach(a Assertion, nets []Net) string {
 	for _, n := range m.Nets {
 		if !n.Keyed() || n.Info.Shadow || !slices.Contains(nets, m.net(n.Index)) {

@@ -15,7 +15,7 @@ import (
 // for all of them. A question is about only a few of these patterns, so names for them are
 // synthesized when the question is asked.
 
-// openNames represents the calls of tools that only patterns match.
+// openNames represents the calls to tools that only patterns match.
 type openNames struct {
 	deferred
 	before *Enumerator // an enumerator with only the tools and actions that the policy names
