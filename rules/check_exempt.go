@@ -30,7 +30,8 @@ func (m *Map) expression() string {
 	return fmt.Sprintf("map %s when %s as %s", joinNames(m.statement().Tools), quote(test), m.As)
 }
 
-// checkUnless checks the exemptions in a rule about tool calls.
+// checkUnless checks the names after "unless" in a rule about tool calls. It warns if a name
+// exempts every call to one of the tools.
 func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	c.checkCertain(s, r.Unless)
 	for _, n := range r.Unless {
@@ -43,8 +44,8 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	}
 }
 
-// checkCertain checks names that count only for calls that are certain to have them. It rejects a
-// name that no call can be certain to have.
+// checkCertain rejects a name if no call can be certain to have it. The names count only for calls
+// that are certain to have them.
 func (c *compiler) checkCertain(s Statement, names []Name) {
 	for _, n := range names {
 		maps := c.labels.maps[n.Text]
@@ -55,7 +56,7 @@ func (c *compiler) checkCertain(s Statement, names []Name) {
 	}
 }
 
-// checkEvidence warns if the mere occurrence of a word counts as evidence of a call. For example,
+// checkEvidence warns if a call counts as evidence although it merely mentions a word. For example,
 // "echo cp" does not copy anything.
 func (c *compiler) checkEvidence(n Name, effect string) {
 	m := c.labels.firstWeak(n)

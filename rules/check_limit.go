@@ -121,7 +121,8 @@ func (c *compiler) checkFailures() {
 	}
 }
 
-// countsAll reports whether the limit counts all its calls and is not refilled by calls.
+// countsAll reports whether the limit counts all its calls over a session, user or time span. A
+// limit with a key, a limit on a sum, and a limit refilled by calls do not.
 func (s *Limit) countsAll() bool {
 	return s.Per == nil && s.Of == nil && len(s.Key) == 0 && spans[s.Over].word != ""
 }

@@ -36,7 +36,8 @@ func (c *compiler) checkRequire(s *Require) {
 func (c *compiler) checkPairs(s *Require, before Name) {
 	var own []Name // required calls that must wait themselves, because each of them is also a call to before
 	for _, first := range s.First {
-		// An exempt call passes, and its success counts as well.
+		// If the rule exempts calls, a required call may be exempt and thus succeed without
+		// waiting.
 		is := len(s.Unless) == 0 && (first.same(before) || !before.Glob() && c.labels.isOneOf(first, before))
 		itself := is || c.labels.onlyAs(first, before) && !c.labels.excludes(first, before) || c.labels.alsoAs(first, before)
 		if !itself || s.exempts(first) {

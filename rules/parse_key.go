@@ -2,15 +2,15 @@ package rules
 
 import "strings"
 
-// A keyParser parses fields, both in keys and elsewhere.
+// A keyParser parses the key of a rule, and fields in other statements.
 type keyParser struct{ *parser }
 
-// A side describes the other calls of a rule with a key, besides the restricted calls: those that
-// earn a success or a refill.
+// A side describes the calls that earn a success or a refill in a rule with a key, in contrast to
+// the calls that the rule restricts.
 type side struct {
-	other  bool // whether the rule has such other calls
-	first  bool // whether the field of the other calls is written first
-	result bool // whether the other calls must succeed, and thus have a result
+	other  bool // whether the rule has calls that earn a success or a refill
+	first  bool // whether the field of these calls is written first
+	result bool // whether these calls must succeed, and thus have a result
 }
 
 // key parses an optional key.

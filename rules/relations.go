@@ -10,8 +10,8 @@ func (l *labels) isOneOf(n, other Name) bool {
 	return n.same(other) || l.covers(other, n) || other.Glob() && !n.Glob() && other.Matches(n.Text)
 }
 
-// covers reports whether every call to b is also a call to a: the names are equal, b is an action
-// of the tool a, or b is a label that only calls to a get.
+// covers reports whether every call to b is also a call to a. This is so if the names are equal, if
+// b is an action of the tool a, or if b is a label that maps give only to calls with the name a.
 func (l *labels) covers(a, b Name) bool {
 	if a.Glob() || b.Glob() {
 		return false
@@ -57,7 +57,7 @@ func (p Pattern) includes(q Pattern) bool {
 	return found == len(words)
 }
 
-// onlyAs reports whether maps give the name, and give it only to calls to b.
+// onlyAs reports whether name n is a label, and maps give it only to calls to b.
 func (l *labels) onlyAs(n, b Name) bool {
 	other := func(m *Map) bool {
 		if m.tool().Glob() {
@@ -69,8 +69,8 @@ func (l *labels) onlyAs(n, b Name) bool {
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
 }
 
-// excludes reports whether the pattern excludes calls that are certain to have the name because of
-// a map. Such calls do not wait; see [Require.waitingCall].
+// excludes reports whether some calls matched by the pattern need not wait, because maps make it
+// certain that they have the required name n; see [Require.waitingCall].
 func (l *labels) excludes(n, pattern Name) bool {
 	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)
 }

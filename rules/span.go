@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A Span is the period, or the set of calls, over which a limit counts, unless it is refilled by
-// calls.
+// A Span is the period, or the set of calls, over which a limit counts. Limits refilled by calls do
+// not use it.
 type Span uint8
 
 // Values of Span. Each has a row in the table spans.
@@ -22,7 +22,7 @@ const (
 	InARow // equal calls in a row
 )
 
-// A spanRow describes a span.
+// A spanRow is a row in the table of spans.
 type spanRow struct {
 	word   string        // keyword after "per"; if empty, phrase is used instead
 	short  []string      // abbreviations that authors write

@@ -19,7 +19,7 @@ type costTracker struct{}
 // result. Searching a list costs another 1 for each of its elements.
 func (costTracker) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint64 {
 	if function == operators.Equals || function == operators.NotEquals {
-		return nil // CEL knows the sizes of these operands
+		return nil // CEL knows the sizes of the operands of == and !=
 	}
 	price := 1 + uint64(length(result))/10
 	for _, a := range args {

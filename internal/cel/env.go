@@ -19,9 +19,9 @@ const (
 // A Compiler compiles expressions. It creates CEL environments on first use, since creating one
 // takes milliseconds. A Compiler is safe for concurrent use.
 type Compiler struct {
-	call   environment // for maps
+	call   environment // for expressions in maps
 	net    environment // for conditions in nets
-	memory environment // for values that a net remembers
+	memory environment // for expressions whose values a net remembers
 	result environment // for conditions on results
 }
 

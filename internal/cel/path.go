@@ -81,7 +81,7 @@ func below(p, dir string) place {
 	if hasDisguisedParent(p) || path.IsAbs(p) != path.IsAbs(dir) {
 		return unknown
 	}
-	host := strings.HasPrefix(p, "//") != strings.HasPrefix(dir, "//") // on some systems only, a leading // names a host
+	host := strings.HasPrefix(p, "//") != strings.HasPrefix(dir, "//") // a leading // names a host on some systems only
 	p, pUp := splitParents(path.Clean(p))
 	dir, dirUp := splitParents(path.Clean(dir))
 	switch {

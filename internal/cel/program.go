@@ -78,7 +78,7 @@ func check(env *cel.Env, src string) (*cel.Ast, diag.List) {
 	for _, problem := range issues.Errors() {
 		if strings.HasPrefix(problem.Message, "Syntax error: ") {
 			if syntax {
-				continue // a consequence of the first syntax error
+				continue // later syntax errors are consequences of the first one
 			}
 			syntax = true
 		}

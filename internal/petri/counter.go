@@ -99,8 +99,8 @@ func newCounterSearch(n *Net, initial Marking, bounds []int, invariants []Invari
 	return c
 }
 
-// tiedPlaces returns the two large places in an invariant and their weight. ok is false unless the
-// invariant has exactly two large places, with the same weight.
+// tiedPlaces returns the two places in an invariant that hold many tokens, and their weight. ok is
+// false unless exactly two such places occur in the invariant, with the same weight.
 func tiedPlaces(inv *Invariant, large []bool) (a, b, weight int, ok bool) {
 	var found []Arc
 	for _, w := range inv.Weights {

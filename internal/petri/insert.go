@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// insertGathered stores the gathered successors.
+// insertGathered adds the successors of the current states to the state set.
 func (s *search) insertGathered(limit int) Stop {
 	s.probe()
 	from := 0

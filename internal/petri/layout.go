@@ -88,7 +88,8 @@ func (l *layout) widths() []uint {
 	return list.Map(l.lanes, func(a lane) uint { return a.width })
 }
 
-// packedTransition is a transition in packed form.
+// packedTransition is a transition for packed markings. Firing it takes one subtraction and one
+// addition for each part.
 type packedTransition struct {
 	parts []part
 	idle  bool // whether firing the transition leaves the marking unchanged
@@ -100,7 +101,7 @@ type part struct {
 	in, out uint64
 }
 
-// packTransition returns t in packed form. The weights of its arcs must fit in the lanes.
+// packTransition converts t for packed markings. The weights of its arcs must fit in the lanes.
 func (l *layout) packTransition(t *Transition) packedTransition {
 	in, out := l.packArcs(t.In), l.packArcs(t.Out)
 	f := packedTransition{idle: slices.Equal(in, out)}

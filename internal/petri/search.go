@@ -2,12 +2,13 @@ package petri
 
 import "math/bits"
 
-// manyTransitions is the maximum number of transitions to try in every state. In larger nets, a
-// search uses watched places.
+// manyTransitions is the largest number of transitions that a search tries in every state. In nets
+// with more transitions, a search tries only those that watch a marked place; see the field
+// watchers.
 const manyTransitions = 48
 
-// learnStates is the number of states to visit before the watched places are chosen anew, based on
-// the statistics so far.
+// learnStates is the number of states to visit before the search chooses again which place each
+// transition watches, based on the statistics so far.
 const learnStates = 512
 
 // search visits a net's reachable markings in breadth-first order, in packed form.

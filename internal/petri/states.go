@@ -66,7 +66,7 @@ func (s *stateSet) add(key []uint64) bool { return s.insert(key, s.slot(key)) }
 // find returns the number of key. ok is false if key is not in the set.
 func (s *stateSet) find(key []uint64) (index int, ok bool) {
 	if s.table == nil {
-		s.bytes += 4 * int64(s.size) // may exceed the limit, because a search stopped by the limit must still report its path
+		s.bytes += 4 * int64(s.size) // the table may exceed the memory limit, because a search stopped by the limit must still report its path
 		s.buildNumbers()
 	}
 	entry := s.table[s.slot(key)]

@@ -161,9 +161,9 @@ func progresses(t config.Transition) bool {
 	return false
 }
 
-// problemOf returns the problem with using the name as u specifies, and a hint. It returns empty
-// strings if the name identifies the owner of its tool, or if it is a label and a tool read by a
-// map for that label identifies its owner.
+// problemOf explains why the name does not work for the use u, and returns a hint. It returns empty
+// strings if the name identifies the owner of its tool. A label is also accepted if a map for it
+// reads a tool whose owner is identified.
 func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
 	if u == forbids || c.identifiesOwner(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""

@@ -17,7 +17,7 @@ type builder struct {
 	files  []*rules.File
 	labels *gate.Labels // labels given by the rules' maps
 
-	netMaps map[string][]gate.Map // the hand-written nets' own maps, by net name
+	netMaps map[string][]gate.Map // maps of the hand-written nets, keyed by net name
 	invalid bool                  // whether errors were found, not counting errors in claims
 
 	scripts *shell.Reader // created when a net first needs it

@@ -36,8 +36,9 @@ func Lacks(schemas []Schema, f gate.Field) (argument string) {
 	return ""
 }
 
-// fieldLacking returns the first key on the path that no schema of the matching tools lists, and
-// the keys listed in its place. key is empty if some schema lists the whole path.
+// fieldLacking looks for a path in the schemas of the matching tools. It returns the first key on
+// the path that no schema lists, and the keys that a schema lists in its place. key is empty if
+// some schema lists the whole path.
 func (b *builder) fieldLacking(matches func(tool string) bool, way []string) (key string, known []string) {
 	for _, tool := range slices.Sorted(maps.Keys(b.source.Schemas)) {
 		if !matches(tool) {
@@ -52,7 +53,7 @@ func (b *builder) fieldLacking(matches func(tool string) bool, way []string) (ke
 	return key, known
 }
 
-// wayOf returns the keys on the path to a field.
+// wayOf splits a field, which is a key or a path, into its keys.
 func wayOf(field string) []string {
 	if !strings.HasPrefix(field, "$.") && !strings.HasPrefix(field, "$[") {
 		return []string{field}
@@ -91,7 +92,7 @@ func (b *builder) checkMaps() (given []string) {
 	return given
 }
 
-// labelsByPlace returns the maps in rules, which give labels, by their positions.
+// labelsByPlace returns the maps in rules, keyed by position.
 func (b *builder) labelsByPlace() map[gate.Position]gate.Map {
 	byPlace := make(map[gate.Position]gate.Map)
 	for _, m := range b.labels.Maps {

@@ -157,8 +157,8 @@ func (o objection) Error() string { return string(o) }
 
 func objectionf(format string, args ...any) error { return objection(fmt.Sprintf(format, args...)) }
 
-// checkRememberable refuses a call whose success the net could not remember. It ignores observers,
-// which must not refuse calls.
+// checkRememberable refuses a call whose success the net could not remember. It skips memories of
+// transitions that only observe, because these must not refuse calls.
 func (h *hooks) checkRememberable(transition string, in *cel.Input) error {
 	for _, m := range h.memories {
 		if m.transition != transition || m.observes || m.to.Uses("result") {

@@ -105,8 +105,8 @@ func (b readIgnored) field(f rules.Field, names []rules.Name) {
 	})
 }
 
-// warn issues a warning if any of the paths leads to an argument in approval.ignore. Only arguments
-// of tools whose calls are affected, as reported by the function called, are considered.
+// warn issues a warning if any of the paths leads to an argument in approval.ignore. It considers
+// only arguments of the tools accepted by called, a function on tool names.
 func (b readIgnored) warn(ways [][]string, called func(tool string) bool, where gate.Position, what string, add func(diag.Problem)) {
 	for _, entry := range b.source.Config.Approval.Ignore {
 		dot := strings.LastIndexByte(entry, '.')

@@ -79,8 +79,8 @@ func (b fieldChecker) checkNet(n *config.Net) {
 	}
 }
 
-// canHaveName reports whether calls of the tool can have the name in net n, either as their own
-// name or through one of the net's maps.
+// canHaveName reports whether a call to the tool can have the name in net n, because it is the name
+// of the tool or because one of the net's maps gives it.
 func (b fieldChecker) canHaveName(n *config.Net, name, tool string) bool {
 	return name == tool || slices.ContainsFunc(n.Map, func(m config.Map) bool { return m.As == name && m.Tool == tool })
 }
@@ -126,8 +126,8 @@ func (b fieldChecker) waysOf(source string) [][]string {
 	return nil
 }
 
-// toolsOf returns a function that reports whether calls of a tool can have name n: as their own
-// name, as the name of an action, or through a map.
+// toolsOf returns a function that reports whether a call to a tool can have name n, because n
+// matches the tool, denotes one of its actions, or matches a label that a map gives to its calls.
 func (b fieldChecker) toolsOf(n rules.Name) func(tool string) bool {
 	return func(tool string) bool {
 		if n.Matches(tool) || !n.Quoted && strings.HasPrefix(n.Text, tool+".") {

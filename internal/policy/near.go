@@ -64,14 +64,14 @@ func areAgents(a, b string) bool {
 	return slices.Contains(own, a) && slices.Contains(own, b)
 }
 
-// misspells reports whether s is probably a misspelling of other, judging by their likeness, by the
-// maps that give them, and by how often each is used. A name that a map gives is never considered a
-// misspelling.
+// misspells reports whether s is probably a misspelling of other, judging by the likeness l, by
+// whether maps give these names, and by how often each name is used. A name given by a map is never
+// considered a misspelling.
 func (v *vocabulary) misspells(s, other *spelling, l likeness, later bool) bool {
 	given := func(s *spelling) bool { return s.given != gate.Position{} }
 	fewer := len(s.uses) < len(other.uses) || len(s.uses) == len(other.uses) && later
 	switch {
-	case given(s) || strings.EqualFold(s.text, other.text): // reported elsewhere
+	case given(s) || strings.EqualFold(s.text, other.text): // other checks report such names
 		return false
 	case other.idle:
 		return true

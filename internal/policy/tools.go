@@ -36,7 +36,7 @@ func (b *builder) checkTools() {
 	}
 }
 
-// checkName warns about a name in rules. It warns only once for each consequence.
+// checkName warns about a name in rules, but only once if the warning would be the same.
 func (b *builder) checkName(m mention, known []string, warned map[string]bool) {
 	n := m.Name
 	key := n.String() + " " + m.so

@@ -80,7 +80,7 @@ func newLayout(n *Net) *layout {
 // finds the links that lead back, and reverses them.
 func (l *layout) direct() {
 	places := len(l.net.Places)
-	out := make([][]int, len(l.nodes)) // indexes of outgoing edges, by node
+	out := make([][]int, len(l.nodes)) // indexes of the outgoing edges of each node
 	for _, k := range l.net.links() {
 		e := edge{link: k, from: k.place, to: places + k.transition, head: true, tail: k.in && k.out}
 		if !k.in {

@@ -39,7 +39,8 @@ type pnmlPage struct {
 	pnmlRest
 }
 
-// A pnmlRest contains the attributes and children of an element that are not read elsewhere.
+// A pnmlRest contains the attributes and children of an element that no other field of the
+// element's type holds.
 type pnmlRest struct {
 	Attributes []xml.Attr    `xml:",any,attr"`
 	Elements   []pnmlElement `xml:",any"`
@@ -148,11 +149,11 @@ func checkEnd(d *xml.Decoder) error {
 // A pnmlReader collects the nodes and arcs of all pages.
 type pnmlReader struct {
 	*builder
-	refs  map[string]string // IDs of referenced nodes, by ID of the reference node
-	names map[string]string // names of places, by ID
+	refs  map[string]string // IDs of referenced nodes, keyed by the ID of the reference node
+	names map[string]string // names of places, keyed by ID
 	in    map[string][]weighted
 	out   map[string][]weighted
-	kind  map[string]byte // 'p' for a place or 't' for a transition, by ID
+	kind  map[string]byte // 'p' for a place or 't' for a transition, keyed by ID
 	all   pnmlPage        // elements of all pages
 }
 
@@ -247,8 +248,8 @@ func (r *pnmlReader) count(text *pnmlText, none int, what string) int {
 	return n
 }
 
-// unique returns a unique name for each node, by ID: the node's name or, if another node has that
-// name too, its ID.
+// unique returns a unique name for each node, keyed by ID: the node's name or, if that is empty or
+// not unique, the ID itself.
 func unique(nodes []pnmlNode) map[string]string {
 	count := make(map[string]int)
 	for _, n := range nodes {

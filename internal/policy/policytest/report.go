@@ -63,7 +63,7 @@ type reportedRule struct {
 type Failure struct {
 	Expected string                    `json:"expected"`
 	Got      string                    `json:"got"`
-	Marking  map[string]map[string]int `json:"marking,omitempty"` // marking of each affected net before the step, by net name
+	Marking  map[string]map[string]int `json:"marking,omitempty"` // marking of each affected net before the step, keyed by net name
 
 	nets []gate.NetState // states of the affected nets before the step
 }

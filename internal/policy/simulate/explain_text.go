@@ -50,8 +50,8 @@ func (e *Explanation) Text(k text.Ink) string {
 	return b.String()
 }
 
-// writeReading explains how unqualified names were resolved, or how to ask about an agent's
-// built-in tool of that name.
+// writeReading explains how unqualified names were resolved. If the call's own name was not, but an
+// agent has a built-in tool of that name, writeReading explains how to ask about that tool.
 func (e *Explanation) writeReading(b *strings.Builder) {
 	for _, c := range e.of.readAs {
 		fmt.Fprintf(b, "%s is read as %s.\n", c.Asked, c.Tool)

@@ -94,11 +94,11 @@ func quote(text string) string {
 	return string(b)
 }
 
-// stepsText returns the moves as the steps of a test. The step for a call that requires approval is
-// where the approval request is answered.
+// stepsText returns the moves as the steps of a test. A call that requires approval becomes a step
+// when its approval request is answered.
 func (m *Simulator) stepsText() []string {
 	var steps []string
-	at := make(map[int]int) // number of the step that makes a call, by call number
+	at := make(map[int]int) // number of the step that makes a call, keyed by call number
 	for i, mv := range m.moves {
 		switch mv.word {
 		case "after":

@@ -18,7 +18,7 @@ type Simulator struct {
 	ink      text.Ink
 	terminal bool // both input and output are terminals
 	moves    []move
-	calls    []*trackedCall // calls by number, starting at 1
+	calls    []*trackedCall // calls in the order of their numbers, which start at 1
 	Mistakes int            // number of invalid commands
 }
 

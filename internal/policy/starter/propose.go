@@ -106,7 +106,7 @@ func (p *proposal) claim(format string, names []string) {
 	p.claims.lines = append(p.claims.lines, each(format, names)...)
 }
 
-// budget adds a rule that limits the number of calls of the given tools per session.
+// budget adds a rule that limits the number of calls to the given tools per session.
 func (p *proposal) budget(comment string, names []string, count int) {
 	p.group(comment, each("limit %s to "+strconv.Itoa(count)+" per session", names)...)
 	p.claim("prove at-most "+strconv.Itoa(count)+" %s per session", names)

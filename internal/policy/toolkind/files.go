@@ -83,7 +83,7 @@ func readProperties(raw json.RawMessage) map[string]property {
 	return all
 }
 
-// forms returns the property and its alternatives.
+// forms returns the property, followed by its alternatives under anyOf and oneOf.
 func (p *property) forms() []property {
 	return append([]property{*p}, list.Map(slices.Concat(p.AnyOf, p.OneOf), readProperty)...)
 }
