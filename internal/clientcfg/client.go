@@ -15,9 +15,10 @@ type Client struct {
 	// Files returns the possible paths of the configuration file on the given system, most likely
 	// first.
 	Files func(System) []string
-	// Place is where the file lists the servers; petrigate's entry is added there.
+	// Place is the location of the server list in the file. petrigate's entry is added to this
+	// list.
 	Place splice.Place
-	// morePlaces returns further places in a file that list servers; may be nil.
+	// morePlaces returns the locations of further server lists in a file. It may be nil.
 	morePlaces func(*splice.Document) []splice.Place
 
 	dialect dialect
@@ -57,8 +58,8 @@ func (c Client) Places(d *splice.Document) []splice.Place {
 	return all
 }
 
-// Entry returns an entry that makes the client run petrigate. ok is false if the client cannot
-// express it, which happens only if l contains a URL.
+// Entry returns an entry that makes the client use petrigate as described by l. ok is false if l
+// contains a URL and the client cannot express such an entry.
 func (c Client) Entry(l Launch) (entry splice.Object, ok bool) {
 	entry = c.entry(l)
 	return entry, entry != nil
@@ -86,8 +87,8 @@ func (c Client) Safeguards(d *splice.Document, servers map[string]string) []Safe
 	return list.Map(c.guards.read(d), func(g guard) Safeguard { return Safeguard{Where: g.where, Value: g.value, Rule: g.rule(servers)} })
 }
 
-// Closed returns the key in the file that disables the named server, or "" if the server is
-// enabled.
+// Closed returns the key in the file d that disables the named server of the list at the given
+// place. It returns "" if no key disables the server.
 func (c Client) Closed(d *splice.Document, at splice.Place, name string) string {
 	if c.guards.closed == nil {
 		return ""
@@ -95,8 +96,8 @@ func (c Client) Closed(d *splice.Document, at splice.Place, name string) string 
 	return c.guards.closed(d, at, name)
 }
 
-// ClosedBeside is like Closed for a server in file, but looks for the key in d, one of the files
-// returned by [Client.Beside].
+// ClosedBeside is like Closed for a server listed in the named file, but looks for the key in d,
+// one of the files returned by [Client.Beside].
 func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
 	if c.guards.closedBeside == nil {
 		return ""

@@ -2,12 +2,13 @@ package clientcfg
 
 import "time"
 
-// A dialect is the syntax of a client's server list, apart from the names of keys.
+// A dialect describes how a client writes the values in its server list, such as timeouts and
+// references to variables.
 type dialect struct {
 	unit      func(n float64) time.Duration // converts a number in the file to a timeout
-	variables *variables                    // syntax of variable references; nil: the client does not replace any
+	variables *variables                    // syntax of variable references; nil if the client does not replace variables
 
-	headers  func(fields map[string]any) *variables // returns the syntax of variable references in an entry's headers; nil: the same as elsewhere
+	headers  func(fields map[string]any) *variables // returns the syntax of variable references in an entry's headers; nil if it is the same as in other values
 	urlIsSSE bool                                   // whether a "url" without a "type" means HTTP+SSE
 	native   []string                               // values of "type" that mark built-in entries
 }

@@ -11,13 +11,14 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// Hooks describes how an agent's hooks are configured: which file contains them, and which of its
-// entries run petrigate.
+// Hooks describes the configuration of an agent's hooks: which files contain them, and which
+// entries make the agent run petrigate.
 type Hooks struct {
 	Agent  string // name of the agent, as an argument of petrigate hook
 	Client string
 	Title  string
-	// Open lists the kinds of calls that petrigate cannot stop, whatever the file contains.
+	// Open lists the kinds of calls that petrigate cannot stop even if all of its hooks are
+	// installed.
 	Open []string
 	// New is the content of a new hooks file; may be empty.
 	New string
@@ -27,12 +28,12 @@ type Hooks struct {
 	// current directory.
 	beside  []string
 	sibling string     // another file that can disable hooks, next to the hooks file; may be empty
-	off     [][]string // settings that disable hooks; each consists of the keys on its path, followed by its value
+	off     [][]string // settings that disable hooks; each consists of the keys on the path to the setting, followed by the value that disables hooks
 	events  []hookEvent
-	flat    bool // whether the list for an event contains hooks directly instead of groups of hooks
-	// failClosed is the member that makes the agent refuse a call if its pre-call hook fails. If
-	// the agent has no such member, the hook's command must refuse the call, which works only in
-	// some shells.
+	flat    bool // whether the list for an event contains the hooks themselves instead of groups of hooks
+	// failClosed is a member of a hook's entry. It makes the agent refuse a call if the hook that
+	// runs before the call fails. If the agent does not support such a member, the hook's command
+	// itself must refuse the call, which is possible only in some shells.
 	failClosed splice.Member
 	milli      bool // whether timeouts are in milliseconds
 	url        bool // whether hooks can be URLs
@@ -44,7 +45,7 @@ type Hooks struct {
 type hookEvent struct {
 	name   string
 	before bool   // whether the agent reports the event before a call, which can then be refused
-	match  string // matcher that selects tools; empty: all tools
+	match  string // pattern that selects the tools whose calls are reported; empty for all tools
 }
 
 // AllHooks returns the hooks of all agents that configure hooks in files.
@@ -173,10 +174,10 @@ func (h Hooks) hook(s System, l Launch, e hookEvent) (o splice.Object) {
 	return o
 }
 
-// orRefuse is appended to a command so that the call is refused if the command fails. An agent
-// without a failClosed member refuses a call if the hook exits with code 2 and writes a reason to
-// stderr. If the command has already refused the call and written a reason, the additional text is
-// harmless.
+// orRefuse is appended to the command of a hook to refuse the call if the command fails. It is for
+// agents without a failClosed member, which refuse a call if the hook exits with code 2 and writes
+// a reason to stderr. If the command has already refused the call with a reason of its own, the
+// additional text is harmless.
 const orRefuse = ` || { echo "The call was not made." >&2; exit 2; }`
 
 // shellRefuses reports whether the shell command of a pre-call hook itself refuses the call if the
@@ -223,7 +224,7 @@ func (t Hook) Asks(s System, config string) bool {
 		return true
 	}
 	word := CommandLine(s, []string{config})
-	for _, w := range []string{word, strings.ReplaceAll(word, "'", `'\''`)} { // the word may be a path by itself, or part of a command for sh -c
+	for _, w := range []string{word, strings.ReplaceAll(word, "'", `'\''`)} { // the path may be a word by itself, or be in the quoted argument of sh -c
 		if after, ok := strings.CutPrefix(rest, w); ok && (after == "" || strings.ContainsAny(after[:1], " '")) {
 			return true
 		}
@@ -277,8 +278,8 @@ func (e hookEvent) isNarrow(fields map[string]any) bool {
 	return !slices.Contains([]string{"", "*", ".*", e.match}, match) || fields["if"] != nil || fields["async"] == true || fields["asyncRewake"] == true
 }
 
-// Beside returns the paths of other files that can disable the hooks in this file: project files in
-// the current directory, and the agent's file next to this one.
+// Beside returns the paths of other files that can disable the hooks in this file: another file of
+// the agent in the same directory, and project files in the current directory.
 func (h Hooks) Beside(file string) []string {
 	if h.sibling == "" {
 		return h.beside
@@ -307,13 +308,15 @@ func (h Hooks) refusesOnFailure(v any) bool {
 	return fields[h.failClosed.Key] == h.failClosed.Value
 }
 
-// CanClose reports whether a failing hook can cause the call to be refused on the given system.
+// CanClose reports whether, on the given system, a failure of the hook can cause the agent to
+// refuse the call.
 func (h Hooks) CanClose(s System) bool { return h.failClosed.Key != "" || h.shellRefuses(s) }
 
-// ClosesAll reports whether the agent itself refuses a call if its hook fails for any reason.
+// ClosesAll reports whether the agent itself refuses a call after any failure of its hook.
 func (h Hooks) ClosesAll() bool { return h.failClosed.Key != "" }
 
-// Missing returns the events that have no installed hook.
+// Missing returns the names of the events that petrigate needs but that none of the installed hooks
+// in there reports.
 func (h Hooks) Missing(there []Hook) []string {
 	installed := list.Map(there, func(t Hook) string { return t.Event })
 	names := list.Map(h.events, func(e hookEvent) string { return e.name })

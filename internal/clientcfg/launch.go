@@ -10,8 +10,9 @@ type Launch struct {
 	Headers splice.Object // headers to send to the URL
 }
 
-// stdio returns a function that creates entries. An entry contains either a command to run, or a
-// URL under urlKey with headers under headersKey.
+// stdio returns a function that creates a client's entry for petrigate. The entry contains a
+// command to run or, if the Launch has a URL, the members in first, the URL under urlKey, and
+// headers under headersKey.
 func stdio(urlKey, headersKey string, first ...splice.Member) func(Launch) splice.Object {
 	return func(l Launch) splice.Object {
 		if l.URL == "" {

@@ -43,8 +43,8 @@ func procProcesses(dir string) (all []Process) {
 	return all
 }
 
-// psProcesses parses the output of ps. Because a path may contain spaces, the first word of each
-// [Process] is the whole output line.
+// psProcesses parses the output of ps. The first element of each [Process] is the whole line,
+// because the program's path may contain spaces; the others are the words of the line.
 func psProcesses(out []byte) (all []Process) {
 	for line := range strings.Lines(string(out)) {
 		if line = strings.TrimSpace(line); line != "" {

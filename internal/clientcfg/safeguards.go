@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// guards finds a client's restrictions that are not part of a server's entry. Each field may be
-// nil.
+// guards holds functions that find a client's restrictions outside the servers' entries. Each of
+// them may be nil.
 type guards struct {
 	// read returns the restrictions in the client's file.
 	read func(d *splice.Document) []guard
@@ -23,17 +23,18 @@ type guards struct {
 	closedBeside func(d *splice.Document, file, name string) (key string)
 }
 
-// A guard is a restriction as the client expresses it.
+// A guard is a restriction on tool calls, in the client's own terms.
 type guard struct {
 	where, value string
 	tool         string // tool name in the client's form
-	deny         bool   // whether calls are refused; if false, the client asks a person
+	deny         bool   // whether the client refuses the calls; otherwise, it asks a person
 	split        string // separator between the server name and the tool name
 	prefix       string // text before the server's name
 }
 
-// rule returns the equivalent rule, or "" if the guard does not apply to tools of the given
-// servers.
+// rule converts the guard to a rule in petrigate's syntax. servers maps the client's server names
+// to those in petrigate's configuration. If the guard does not apply to tools of these servers,
+// rule returns "".
 func (g guard) rule(servers map[string]string) string {
 	name, ok := strings.CutPrefix(g.tool, g.prefix)
 	if !ok {
@@ -140,11 +141,11 @@ var claudeGuards = guards{
 	},
 }
 
-// closedOfProject returns the key that disables a server from .mcp.json, or "" if the server is
-// enabled. The key is a list of disabled servers in the settings of the user, the project or this
-// checkout; enabledMcpjsonServers and enableAllProjectMcpServers do not override it. Claude Code
-// asks the user about a server on no list, so such a server counts as enabled. Servers that the
-// user disabled with /mcp are recorded in .claude.json.
+// closedOfProject returns the key of a list that disables the named server of a project's
+// .mcp.json, or "" if the server is enabled. The list may be in the settings of the user, the
+// project or this checkout. The settings enabledMcpjsonServers and enableAllProjectMcpServers do
+// not override it. Servers that the user disabled with /mcp are listed in .claude.json. Claude Code
+// asks the user about a server on none of its lists, so such a server counts as enabled.
 func closedOfProject(d *splice.Document, file, name string) string {
 	project, ok := strings.CutSuffix(file, ".mcp.json")
 	if !ok {

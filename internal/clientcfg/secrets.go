@@ -10,7 +10,7 @@ import (
 
 // A Secret is a value in a file that must not be displayed.
 type Secret struct {
-	Name  string // name that indicates a secret; empty for a value of a variable or header that might be a secret
+	Name  string // name that marks the value as a secret, such as that of a variable or a flag; empty if only the value itself suggests a secret
 	Value string
 }
 
@@ -25,19 +25,19 @@ var (
 	plainWords = regexp.MustCompile(`^[A-Za-z]{1,15}([-_., ][A-Za-z]{1,15})*$|^[\d.]+:\d+$`)
 	// randomPart matches a sequence of characters that only a machine would generate.
 	randomPart = regexp.MustCompile(`[A-Za-z0-9+_-]{20,}`)
-	// short is a pattern for the option -p, whose value is often a password. ports matches other
-	// common values of -p: ports, paths and packages.
+	// short matches the option -p, whose value is often a password. ports matches values of -p that
+	// are not passwords: ports, paths and packages.
 	short = regexp.MustCompile(`^-p$`)
-	// joined is a pattern for the option -p with an attached value. It does not match long options
-	// such as -path or -pull-request.
+	// joined matches the option -p with an attached value. It does not match long options such as
+	// -path or -pull-request.
 	joined = regexp.MustCompile(`^-p(\S*[A-Z0-9]\S*)$`)
 	ports  = regexp.MustCompile(`^[\d:.,/-]*(tcp|udp)?$|^@?[\w.-]*/|@|^[.~-]`)
 	// account matches options whose value has the form user:password, and pair matches such a
 	// value.
 	account = regexp.MustCompile(`^(-u|--user|--proxy-user)$`)
 	pair    = regexp.MustCompile(`^[^\s:/]+:(.*[^\d].*)$`)
-	// reference matches references to values stored elsewhere, and an authentication scheme at the
-	// start of a string.
+	// reference matches references to values that are stored elsewhere. It also matches the name of
+	// an authentication scheme at the start of a string.
 	reference = regexp.MustCompile(`(?i)\$\{\{[^}]*\}\}|\$\{[^}]*\}|\$[a-z_][a-z0-9_]*|\{(env|file):[^}]*\}|^(bearer|basic|token) `)
 	// certainReference matches only unambiguous references. A $ followed by a name is ambiguous,
 	// because it may be part of a secret.
@@ -55,7 +55,8 @@ var (
 	hook = regexp.MustCompile(`(?i)(?:hooks\.slack\.com/\w+|discord(?:app)?\.com/api/webhooks|api\.telegram\.org/bot|\.webhook\.office\.com|hooks\.zapier\.com/hooks/\w+)/?([^\s?#"]+)`)
 	// token matches secrets that are recognizable by their form.
 	token = regexp.MustCompile(`\b(sk-|gh[pousr]_|github_pat_|xox[abeprs]-|glpat-|AKIA|AIza|npm_|hf_|eyJ)[\w.-]{8,}`)
-	// option matches an argument that uses the next argument as its value.
+	// option matches an option without an attached value, which may take the next argument as its
+	// value.
 	option = regexp.MustCompile(`^--?[A-Za-z][\w-]*$`)
 )
 

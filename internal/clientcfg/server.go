@@ -9,21 +9,22 @@ import (
 // A Server is an entry in a client's file, translated into a server for petrigate's configuration.
 type Server struct {
 	Name   string
-	Fields splice.Object // fields in petrigate's configuration; nil if the entry is refused
+	Fields splice.Object // fields of the server in petrigate's configuration; nil if the entry is refused
 
-	// Refused explains why the entry cannot be imported; empty if it can.
+	// Refused explains why the entry cannot be imported. It is empty if the entry can be imported.
 	Refused string
-	// Native reports whether the entry is a built-in part of the client rather than a server.
+	// Native reports whether the entry stands for a built-in feature of the client and not for a
+	// server.
 	Native bool
 	// Dropped lists the keys that have no meaning outside the client.
 	Dropped []string
 	// Literal names the variables, headers and arguments that probably contain literal secrets.
 	Literal []string
-	// Left lists the entry's restrictions that petrigate has no setting for.
+	// Left lists the restrictions in the entry for which petrigate has no equivalent setting.
 	Left []Safeguard
 	// Closed is the key outside the entry that disables the server; may be empty.
 	Closed string
-	// Notes contains further sentences for the user.
+	// Notes holds other things the user should know, one sentence each.
 	Notes []string
 }
 

@@ -27,7 +27,7 @@ type reader struct {
 	timeout                          string
 	disabled                         bool
 	allow, deny                      []string
-	oauth                            any      // false or a [splice.Object]; nil if not set
+	oauth                            any      // false or a [splice.Object]; nil if the entry has no OAuth settings
 	scopes                           []string // scopes listed outside oauth
 }
 
@@ -53,7 +53,8 @@ func translate(s System, d dialect, name string, value any) Server {
 	return server
 }
 
-// refuse records why the entry is refused, keeping only the first reason.
+// refuse marks the entry as refused, for a reason given as a format and its arguments. If the entry
+// is already refused, the earlier reason is kept.
 func (r *reader) refuse(format string, args ...any) {
 	if r.to.Refused == "" {
 		r.to.Refused = fmt.Sprintf(format, args...)
@@ -135,7 +136,8 @@ func (r *reader) readMore(key string, v any) {
 	}
 }
 
-// as returns v as a T. If v has another type, it refuses the entry; want describes the type.
+// as returns v, the value of key, as a T. If v has another type, as refuses the entry. want
+// describes a T in the message.
 func as[T any](r *reader, key string, v any, want string) T {
 	value, ok := v.(T)
 	if !ok {
@@ -298,7 +300,8 @@ func sorted[T any](fields map[string]T) (o splice.Object) {
 	return o
 }
 
-// readApproval reads the approval modes that Codex sets for a server's tools.
+// readApproval reads Codex's approval modes, which determine whether the user is asked before a
+// tool of the server is called.
 func (r *reader) readApproval(key string, v any) {
 	server := r.to.Name
 	modes := map[string]string{}
@@ -323,8 +326,8 @@ func (r *reader) readApproval(key string, v any) {
 	}
 }
 
-// noteUnreplaced adds a note for each text in a header that looks like a variable that the client
-// does not replace because the entry does not list it.
+// noteUnreplaced adds a note for each text in a header that looks like a reference to a variable
+// but is not replaced, because the entry does not list the variable.
 func (r *reader) noteUnreplaced(headers any) {
 	fields, _ := headers.(map[string]any)
 	if r.dialect.headers == nil {
@@ -363,7 +366,8 @@ func (r *reader) readOAuth(key string, v any) {
 	}
 }
 
-// readLogin reads an OAuth setting. It reports whether petrigate has an equivalent setting.
+// readLogin reads the OAuth setting with the given name into o. It reports whether petrigate has an
+// equivalent setting.
 func (r *reader) readLogin(o map[string]any, name string, v any) bool {
 	switch name {
 	case "clientId", "client_id", "CLIENT_ID":

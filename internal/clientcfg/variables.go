@@ -30,7 +30,7 @@ func (v *variables) expand(s System, text string) (ours, problem string) {
 		return literal(text), ""
 	}
 	var b strings.Builder
-	plain, at := "", 0 // literal text before the next ${...}; escaped as a whole, because a $ at the end of one piece affects the next
+	plain, at := "", 0 // literal text since the last ${...}; several pieces of text are escaped together, because a $ at the end of one affects the next
 	for _, m := range v.find.FindAllStringIndex(text, -1) {
 		p, why, ok := v.one(s, text[m[0]:m[1]])
 		if !ok {
@@ -186,7 +186,8 @@ var opencodeVariables = &variables{find: regexp.MustCompile(`\{(env|file):[^}]*\
 	return s.reference(name)
 }}
 
-// scalar converts a number or boolean to the string that a process would receive.
+// scalar converts a number or boolean to the string that a process would receive in its
+// environment. It returns other values unchanged.
 func scalar(v any) any {
 	switch v := v.(type) {
 	case json.Number:

@@ -30,8 +30,9 @@ type jsonList struct {
 	decision Decision
 }
 
-// lists returns the lines of the given lists in the files with the given paths. understand sets the
-// fields of a line from its text.
+// lists reads the given JSON lists in each of the files at the given paths and converts every
+// element to a Line. understand interprets the text of an element and sets the other fields of its
+// Line.
 func (f files) lists(paths []string, lists []jsonList, understand func(*Line, string)) (all []Line) {
 	for _, path := range paths {
 		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {
@@ -221,8 +222,8 @@ func codex(f files) (all []Line) {
 	return all
 }
 
-// codexRule reads the arguments of a prefix_rule. Each word of its pattern may also be a list of
-// alternatives.
+// codexRule reads the arguments of a prefix_rule, whose pattern lists the first words of a command.
+// Each word of the pattern may also be a list of alternatives.
 func codexRule(where, body string) (all []Line) {
 	l := Line{Where: where, Text: strings.Join(strings.Fields(body), " "), Decision: Allow}
 	if m := decision.FindStringSubmatch(body); m != nil {

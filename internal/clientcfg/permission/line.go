@@ -28,7 +28,7 @@ type Line struct {
 	command string // words of the command that the line matches
 	exactly bool   // whether the command must have no further arguments
 	shell   bool   // whether the line matches any command
-	tool    string // tool name or pattern, in the form used in rules
+	tool    string // tool name or pattern, in the syntax of petrigate's rules
 	reads   string // pattern of the files that may be read
 	edits   string // pattern of the files that may be edited
 	domain  string // web domain that may be accessed

@@ -19,8 +19,8 @@ type writer struct {
 	ran      bool // whether a command has been allowed
 }
 
-// fileTools lists the agents' tools that take a file name, each with the argument that contains it.
-// The tools under true edit the file; those under false only read it.
+// fileTools lists the agents' tools that take a file name, in the form tool.argument. The tools
+// under the key true edit the file; those under false only read it.
 var fileTools = map[bool][]string{
 	false: {"Read.file_path", "read_file.file_path", "read_file.absolute_path"},
 	true:  {"Edit.file_path", "Write.file_path", "MultiEdit.file_path", "write_file.file_path", "replace.file_path"},

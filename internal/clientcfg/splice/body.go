@@ -7,13 +7,12 @@ import (
 
 // A body is the editable text of a file. Edits return new text and do not modify the body.
 type body interface {
-	// entries returns the entries at a place in file order.
+	// entries returns the entries at a place, in the order in which the file lists them.
 	entries(at Place) ([]Entry, error)
-	// replace removes the entries with the given names. It inserts the new entries where the first
-	// removed entry was or, if none was removed, at the end.
+	// replace removes the entries named in remove and inserts those in add in place of the first
+	// removed entry. If no entry is removed, it inserts the new entries at the end.
 	replace(at Place, remove []string, add []New) ([]byte, error)
-	// restore removes the entry named ours. In its place, it inserts the named entries of the old
-	// file.
+	// restore replaces the entry named ours with the entries of old that are listed in names.
 	restore(at Place, old body, names []string, ours string) ([]byte, error)
 }
 
@@ -30,7 +29,8 @@ type New struct {
 	Value Object
 }
 
-// presentIn reports whether the entries contain n with exactly the same value.
+// presentIn reports whether now, which maps names to the values of entries, contains n with exactly
+// the same value.
 func (n New) presentIn(now map[string]any, at Place) bool {
 	got, ok := now[n.Name]
 	return ok && reflect.DeepEqual(got, Plain(n.Value.named(at, n.Name)))
@@ -40,7 +40,7 @@ func (n New) presentIn(now map[string]any, at Place) bool {
 type Place struct {
 	Path []string // keys on the path to the mapping or list
 	// Named is the key that contains an entry's name if the entries are elements of a list. It is
-	// empty if they are members of a mapping.
+	// empty if the entries are members of a mapping, whose keys are their names.
 	Named string
 }
 

@@ -29,7 +29,8 @@ func (d *Document) Bytes() []byte { return d.src }
 // modify them.
 func (d *Document) Tree() any { return d.tree }
 
-// Keys returns the sorted keys of the mapping at the given path, if any.
+// Keys returns the sorted keys of the mapping at the given path. If the path does not lead to a
+// mapping, it returns none.
 func (d *Document) Keys(path ...string) []string {
 	fields, _ := value(d.tree, path).(map[string]any)
 	return slices.Sorted(maps.Keys(fields))
@@ -38,7 +39,7 @@ func (d *Document) Keys(path ...string) []string {
 // At returns the value at the given path, or nil if the path does not exist.
 func (d *Document) At(path ...string) any { return value(d.tree, path) }
 
-// Entries returns the entries at a place, if it exists.
+// Entries returns the entries at a place. If the place does not exist, it returns none.
 func (d *Document) Entries(at Place) ([]Entry, error) { return d.body.entries(at) }
 
 // Replace returns the text of the file without the entries named in remove and with the entries in
@@ -88,8 +89,8 @@ func (d *Document) Restore(at Place, old *Document, names []string, ours string)
 	})
 }
 
-// verified parses an edited file. It returns an error if the edit changed anything but the touched
-// entries.
+// verified parses text, the file after an edit at a place, and returns it. It returns an error if
+// anything but the entries named in touched has changed, or if the function more returns one.
 func (d *Document) verified(text []byte, at Place, touched []string, more func(*Document) error) ([]byte, error) {
 	if bytes.HasPrefix(d.src, []byte(byteOrderMark)) {
 		text = append([]byte(byteOrderMark), text...)
@@ -151,14 +152,14 @@ func remaining(tree any, named string, names []string) any {
 // values returns the values of the entries at a place, keyed by name.
 func (d *Document) values(at Place) map[string]any {
 	all := map[string]any{}
-	entries, _ := d.body.entries(at) // an invalid place has no entries
+	entries, _ := d.body.entries(at) // if the value at the place is invalid, there are no entries
 	for _, e := range entries {
 		all[e.Name] = e.Value
 	}
 	return all
 }
 
-// Has reports whether the file contains the entry with exactly the same value.
+// Has reports whether the file contains an entry with the name of n and exactly the same value.
 func (d *Document) Has(at Place, n New) bool {
 	return n.presentIn(d.values(at), at)
 }

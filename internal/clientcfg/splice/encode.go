@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// named returns o in a form that can be inserted at the place. If the entries there are elements of
-// a list, it adds the entry's name to o.
+// named returns the object for an entry at a place, given the value o of the entry. If the entries
+// are elements of a list, the object also contains the entry's name.
 func (o Object) named(at Place, name string) Object {
 	if at.Named == "" {
 		return o
@@ -20,7 +20,7 @@ func (o Object) named(at Place, name string) Object {
 	return append(Object{{at.Named, name}}, o...)
 }
 
-// YAML encodes the object as YAML, with one or more lines for each member.
+// YAML encodes the object in the block style of YAML, where each member occupies one or more lines.
 func (o Object) YAML(newline string) string { return o.asYAML(newline, "") }
 
 // Plain converts an object to the form of decoded values.

@@ -15,14 +15,16 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A jsonBody is JSON with all comments and white space. root is nil if the file is empty.
+// A jsonBody is a parsed JSON file, including its comments and white space. root is nil if the file
+// is empty.
 type jsonBody struct {
 	name string
 	text []byte
 	root *hujson.Value
 }
 
-// errorPosition matches the line and column in an error message of the hujson library.
+// errorPosition matches an error message of the hujson library. Its groups are the line, the column
+// and the rest of the message.
 var errorPosition = regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`)
 
 func parseJSON(name string, text []byte) (body, any, error) {
@@ -54,7 +56,7 @@ func parseJSON(name string, text []byte) (body, any, error) {
 	return b, tree, nil
 }
 
-// tooDeep returns the offset of the first bracket that is nested too deeply, or -1.
+// tooDeep returns the offset of the first bracket whose nesting depth exceeds the limit, or -1.
 func tooDeep(text []byte) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -255,7 +257,8 @@ func (b *jsonBody) setMembers(object *hujson.Object, head hujson.Extra, members 
 	object.AfterExtra = b.joinExtra(behind, object.AfterExtra)
 }
 
-// joinExtra returns comment followed by extra, with a line break between them if necessary.
+// joinExtra returns a comment followed by extra, which is white space and comments. It inserts a
+// line break between them if necessary.
 func (b *jsonBody) joinExtra(comment, extra hujson.Extra) hujson.Extra {
 	if bytes.Contains(comment, []byte("//")) && !bytes.HasPrefix(bytes.TrimLeft(extra, " \t\r"), []byte("\n")) {
 		extra = slices.Concat(hujson.Extra(newlineOf(b.text)), extra)
@@ -263,7 +266,7 @@ func (b *jsonBody) joinExtra(comment, extra hujson.Extra) hujson.Extra {
 	return slices.Concat(comment, extra)
 }
 
-// change replaces the members of an object with those that the function to returns.
+// change calls the function to with the members of an object and replaces them with the result.
 func (b *jsonBody) change(object *hujson.Object, to func([]jsonSegment) []jsonSegment) {
 	head, all := segments(object)
 	b.setMembers(object, head, to(all))
@@ -313,7 +316,8 @@ func (b *jsonBody) replaceMembers(path, remove []string, add Object) ([]byte, er
 	return root.Pack(), nil
 }
 
-// nested returns an object that contains the members at the given path.
+// nested returns an object that contains members at the given path, with an object for each key of
+// the path.
 func nested(path []string, members Object) Object {
 	for _, key := range slices.Backward(path) {
 		members = Object{{key, members}}
@@ -385,7 +389,7 @@ func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]b
 	if err != nil {
 		return nil, err
 	}
-	if len(gone) > 0 { // the place was created by petrigate connect
+	if len(gone) > 0 { // petrigate connect created the place, which the old file lacks
 		b.drop(object, ours)
 		depth := len(at.Path) - len(gone)
 		b.prune(&root, at.Path, depth)
@@ -409,8 +413,8 @@ func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]b
 	return root.Pack(), nil
 }
 
-// restorePlace restores a missing place by copying the named entries, and everything that encloses
-// them, from the old file.
+// restorePlace restores a place that has been removed from the file. It copies the named entries
+// from the old file, together with everything that encloses them there.
 func (b *jsonBody) restorePlace(root *hujson.Value, was *jsonBody, at Place, missing, names []string) ([]byte, error) {
 	if len(names) == 0 {
 		return root.Pack(), nil

@@ -31,9 +31,9 @@ func lineStarts(text []byte) []int {
 	return starts
 }
 
-// cut cuts text into segments: the given runs, which must be in order, and the text between them.
-// An entry's segment includes the comment directly above the entry and the empty lines above that
-// comment.
+// cut divides text into segments: one for each of the runs, which must be in order, and one for
+// each piece of text between them. The segment of an entry also includes the comment directly above
+// the entry and the empty lines above that comment.
 func cut(text []byte, runs []run) []lineSegment {
 	starts := lineStarts(text)
 	piece := func(from, to int) []byte { return text[starts[from]:starts[to]] }
@@ -73,8 +73,8 @@ func withComment(text []byte, starts []int, least, from int) int {
 	return at
 }
 
-// trimmed returns the end of a run without trailing empty lines and without trailing comments that
-// begin before the given column.
+// trimmed returns the end of a run of lines without its trailing empty lines. It also leaves out
+// trailing comments that are indented less than the given column.
 func trimmed(text []byte, starts []int, from, to, column int) int {
 	for to > from+1 {
 		line := string(text[starts[to-1]:starts[to]])

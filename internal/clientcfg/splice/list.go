@@ -11,7 +11,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// An Item is a new element to append to a list.
+// An Item is a new element for a list.
 type Item struct {
 	List  string // key of the list to append to
 	Value Object
@@ -44,10 +44,10 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 	return now.src, nil
 }
 
-// Drop returns the text of the file without the items that satisfy ours. It removes them from all
+// Drop returns the text of the file without the items for which ours returns true. It considers all
 // lists in the mapping at the given path. If an item contains a list under the key inner, Drop
-// removes elements from that list instead. It also removes lists that become empty, unless old
-// contains them.
+// applies ours to the elements of that list instead. It also removes lists that become empty,
+// unless old contains them.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
 	b, ok := d.body.(*jsonBody)
 	if !ok || b.root == nil {
@@ -75,7 +75,9 @@ func (d *Document) Drop(path []string, inner string, old *Document, ours func(an
 	return next.src, nil
 }
 
-// withoutOurs returns the items of a list that do not satisfy ours.
+// withoutOurs returns the items of a list for which ours returns false. If an item contains a list
+// under the key inner, it applies ours to the elements of that list instead, and removes the item
+// only if none of them are left.
 func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	var left []any
 	for _, v := range list {
@@ -98,8 +100,9 @@ func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	return left
 }
 
-// edited parses text, the file after an edit. It returns an error unless the lists in the mapping
-// at the given path equal those in want and nothing else has changed.
+// edited parses text, the file after an edit. want contains the expected lists in the mapping at
+// the given path, keyed by name. edited returns an error if a list differs from the expected one or
+// if anything else in the file has changed.
 func (d *Document) edited(text []byte, path []string, want map[string][]any) (*Document, error) {
 	touched := slices.Collect(maps.Keys(want))
 	text, err := d.verified(text, Place{Path: path}, touched, func(next *Document) error {

@@ -27,7 +27,7 @@ func refused(name string, err error) error {
 }
 
 // wrongKind returns a problem for a place whose value has the wrong type. The value must be a list
-// if entries are elements of a list, and otherwise a mapping.
+// if at.Named is set, and a mapping otherwise.
 func wrongKind(name string, line, column int, at Place) diag.List {
 	want := "a mapping"
 	if at.Named != "" {

@@ -2,16 +2,16 @@ package splice
 
 import "slices"
 
-// A segment is a piece of a file that edits leave intact. It has a name if it is an entry or
-// another piece that the format recognizes.
+// A segment is a piece of a file that edits move or remove only as a whole. It has a name if it is
+// an entry or another piece that the format recognizes.
 type segment[T any] struct {
 	name  string
 	entry bool
 	text  T
 }
 
-// replaced removes the entries named in remove, and inserts more in place of the first of them. If
-// all contains none of them, it inserts more at the index end.
+// replaced returns all without the entries named in remove, and with the segments in more in place
+// of the first removed entry. If no entry is removed, it inserts more before index end.
 func replaced[T any](all []segment[T], remove []string, more []segment[T], end int) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && slices.Contains(remove, s.name) })
 	if at < 0 {
@@ -32,9 +32,9 @@ func replaced[T any](all []segment[T], remove []string, more []segment[T], end i
 	return rest
 }
 
-// restored removes the entry named ours and inserts the entries of the old file that are in names.
-// The first inserted entry takes the place of the removed one if it fits there. Each of the others
-// is inserted after the segment that it followed in the old file.
+// restored returns all without the entry named ours, and with the entries of old that are listed in
+// names. The first inserted entry takes the place of the removed one if fits returns true for its
+// text. Each of the others is inserted after the segment that it followed in the old file.
 func restored[T any](all, old []segment[T], names []string, ours string, fits func(T) bool) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && s.name == ours })
 	all = slices.DeleteFunc(slices.Clone(all), func(s segment[T]) bool { return s.entry && s.name == ours })
@@ -44,7 +44,7 @@ func restored[T any](all, old []segment[T], names []string, ours string, fits fu
 		}
 		to := indexAfter(all, old[:i])
 		switch {
-		case at >= 0 && at >= to && fits(s.text): // otherwise, the user has moved petrigate's entry
+		case at >= 0 && at >= to && fits(s.text): // if at < to, the user has moved petrigate's entry
 			to = at
 		case to < 0:
 			to = indexBefore(all, old[i+1:])
@@ -55,8 +55,8 @@ func restored[T any](all, old []segment[T], names []string, ours string, fits fu
 	return all
 }
 
-// indexAfter returns the index in all after the last of the earlier segments that all still
-// contains, or -1 if it contains none of them.
+// indexAfter finds the last segment of earlier that all still contains, and returns the index after
+// it in all. It returns -1 if all contains no segment of earlier.
 func indexAfter[T any](all, earlier []segment[T]) int {
 	for i := len(earlier) - 1; i >= 0; i-- {
 		if at := last(all, earlier[i]); at >= 0 {
@@ -66,8 +66,8 @@ func indexAfter[T any](all, earlier []segment[T]) int {
 	return -1
 }
 
-// indexBefore returns the index in all of the first of the later segments that all still contains,
-// or len(all) if it contains none of them.
+// indexBefore finds the first segment of later that all still contains, and returns its index in
+// all. It returns len(all) if all contains no segment of later.
 func indexBefore[T any](all, later []segment[T]) int {
 	for _, s := range later {
 		if at := slices.IndexFunc(all, func(o segment[T]) bool { return same(o, s) }); at >= 0 {

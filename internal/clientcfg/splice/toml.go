@@ -22,7 +22,7 @@ type tomlBody struct {
 	parts []tomlPart
 }
 
-// A tomlPart is either a table header or a key with its value.
+// A tomlPart is a part of a TOML file: either a table header, or a key with its value.
 type tomlPart struct {
 	table    bool
 	path     []string // keys on the path from the root
@@ -82,7 +82,8 @@ func (b *tomlBody) read() error {
 	return nil
 }
 
-// begin returns the offset where an expression begins, and the expression's key.
+// begin returns the offset where the expression e begins, and the dotted key of e, split into its
+// parts.
 func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	if e.Kind == unstable.Comment {
 		return int(p.Range(e.Data).Offset), nil
@@ -98,8 +99,8 @@ func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	return max(offset, 0), path
 }
 
-// below returns the part of path below the path of. ok is false unless path starts with of and
-// continues after it.
+// below returns the keys of path that follow the path of. ok is false unless path begins with of
+// and is longer.
 func below(path, of []string) (rest []string, ok bool) {
 	if len(path) <= len(of) || !slices.Equal(path[:len(of)], of) {
 		return nil, false
@@ -107,8 +108,8 @@ func below(path, of []string) (rest []string, ok bool) {
 	return path[len(of):], true
 }
 
-// runs groups the parts of the file into runs. A run consists of adjacent parts: those of one
-// entry, another table and its keys, or one key in the place's own table.
+// runs groups the parts of the file into runs of lines. Each run contains adjacent parts of one
+// entry at the place, or another table header and its keys.
 func (b *tomlBody) runs(at Place) (all []run) {
 	for _, part := range b.parts {
 		next := run{name: "[" + strings.Join(part.path, "\x00"), from: part.from, to: part.to}
@@ -161,8 +162,8 @@ func (b *tomlBody) entries(at Place) ([]Entry, error) {
 	return all, nil
 }
 
-// inline returns the key whose inline value contains the place, or nil if the place is not in an
-// inline value.
+// inline returns the part whose inline value contains the place, as in key = {...}. It returns nil
+// if no inline value contains the place.
 func (b *tomlBody) inline(at Place) *tomlPart {
 	for i, part := range b.parts {
 		if !part.table && len(part.path) <= len(at.Path) && slices.Equal(part.path, at.Path[:len(part.path)]) {
@@ -204,8 +205,8 @@ func (b *tomlBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	return join(next, b.text), nil
 }
 
-// captures reports whether keys that belong to another table would follow the new segments in more
-// and thus become part of the new table.
+// captures reports whether the new segments in more precede keys of another table in all. These
+// keys would become part of the new table.
 func (b *tomlBody) captures(all, more []lineSegment) bool {
 	if len(more) == 0 {
 		return false

@@ -34,7 +34,7 @@ func parseYAML(name string, text []byte) (b body, tree any, err error) {
 	if firstCharacter(text) == 0 {
 		return y, nil, nil
 	}
-	// ReadDocument checks limits that the library does not check.
+	// ReadDocument enforces limits that the YAML library does not enforce.
 	if err := config.ReadDocument(name, text, "the file").Err(); err != nil {
 		return nil, nil, err
 	}
@@ -88,7 +88,7 @@ func mapping(n ast.Node) *ast.MappingNode {
 // A yamlPlace locates a place and its entries in a YAML file.
 type yamlPlace struct {
 	key      *ast.MappingValueNode // nil if the key is missing
-	empty    bool                  // whether the key's value is null, {} or []
+	empty    bool                  // whether the value of the key is null, {} or []
 	from, to int                   // lines of the key and its value
 	starts   []yamlStart
 }
@@ -120,7 +120,7 @@ func (b *yamlBody) find(at Place) (p yamlPlace, err error) {
 	return p, b.starts(at, &p)
 }
 
-// starts determines where the entries of the place start.
+// starts finds the start of each entry at the place and records these starts in p.
 func (b *yamlBody) starts(at Place, p *yamlPlace) error {
 	line, column := tokenPlace(p.key.Key.GetToken())
 	inBrackets := false
