@@ -15,28 +15,29 @@ type Agent struct {
 	Title  string // display name
 
 	Tools  []string // known built-in tools
-	Shells []string // tools that run scripts; rules can also call them bash
+	Shells []string // tools that run scripts, for which rules can also use the name bash
 	Edits  []string // tools that change files
-	Reads  []string // read-only tools; an agent may repeat their calls when it makes no progress
+	Reads  []string // tools that only read; an agent that is stuck may call them again and again
 
-	Fields []string    // arguments of any tool that contain a file name
-	Lists  [][2]string // tools that take several files, each with the name of the argument that lists the files
-	Patch  [2]string   // tool that takes a patch, and the name of the argument that contains the patch
+	Fields []string    // names of the arguments that contain a file name, in any tool
+	Lists  [][2]string // tools that take several files, each followed by the name of the argument that lists these files
+	Patch  [2]string   // tool that takes a patch, followed by the name of the argument that contains the patch
 
-	// Asides lists, for each tool, the arguments that only describe a call or affect its timing.
-	// The key "*" stands for every tool. Models choose new values for these arguments in each call.
-	// Arguments that move a call to the background or out of its sandbox change its effect, so they
-	// are not listed.
+	// Asides lists, for each tool, the arguments that only describe a call or affect its timing. A
+	// model chooses their values anew for each call. Arguments under the key "*" belong to every
+	// tool. Arguments that move a call to the background or out of its sandbox change its effect
+	// and are not listed.
 	Asides map[string][]string
 
-	Silent      bool // whether the hooks do not report when a script ends
+	Silent      bool // whether the hooks leave the end of a script unreported
 	TakesScript bool // whether the agent runs a script returned by its hook in place of the original one
 	ShortPrefix bool // whether MCP tools are named mcp_SERVER_TOOL instead of mcp__SERVER__TOOL
 }
 
-// agents lists the known agents, in the order used in messages. Agents without TakesScript ignore a
-// script changed by a hook, or treat it as permission. Codex accepts a changed script only together
-// with "allow"; VS Code and Cursor have not been tested.
+// agents lists the known agents, in the order in which messages name them. An agent without
+// TakesScript ignores a script returned by its hook, or treats the answer as permission for the
+// original script. Codex accepts a changed script only together with "allow"; VS Code and Cursor
+// have not been tested.
 var agents = []Agent{
 	{
 		Name: "claude-code", Client: "claude-code", Title: "Claude Code", TakesScript: true,

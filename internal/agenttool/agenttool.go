@@ -25,12 +25,12 @@ func TakesScript(agent string) bool { return named(agent).TakesScript }
 // Shells returns the agent's tools that run scripts.
 func Shells(agent string) []string { return slices.Clone(named(agent).Shells) }
 
-// beside lists the tools that run scripts but are not in any agent's Shells, because no hook
-// reports the end of their scripts or because the scripts are for a different shell.
+// beside lists the tools that run scripts but are not in any agent's Shells. Either no hook reports
+// the end of their scripts, or the scripts are for a different shell.
 var beside = []string{"Monitor", "PowerShell", "send_to_terminal"}
 
-// MayRun reports whether the tool might run a script passed in its "command" argument. Restrictions
-// on bash apply to such a tool, but its calls never count as evidence.
+// MayRun reports whether the tool might run a script passed in its "command" argument. The rules
+// for bash can restrict such a tool, but its calls never prove that a script has run.
 func MayRun(tool string) bool { return slices.Contains(beside, tool) }
 
 // Agents returns the names of all known agents, sorted.
@@ -43,8 +43,8 @@ func Agents() []string {
 // Of returns the names of the agent's built-in tools, in the agent's own spelling.
 func Of(agent string) []string { return slices.Clone(named(agent).Tools) }
 
-// Spelt returns a tool name in the agent's own spelling, or "" if the agent has no such built-in
-// tool. It ignores case only for bash.
+// Spelt returns the name of an agent's built-in tool in the agent's own spelling, or "" if the
+// agent has no such tool. It ignores the case of name only for the tool Bash.
 func Spelt(agent, name string) string {
 	for _, tool := range named(agent).Tools {
 		if name == tool || tool == "Bash" && strings.EqualFold(name, tool) {
@@ -54,8 +54,9 @@ func Spelt(agent, name string) string {
 	return ""
 }
 
-// Qualified returns the tool's name preceded by the first agent that has such a tool, for example
-// claude-code.Bash. It returns "" unless the name clearly refers to a built-in tool.
+// Qualified returns the name of a built-in tool, preceded by the first agent that has the tool, for
+// example claude-code.Bash. It returns "" if no agent has the tool, or if the tool's own name is in
+// lower case, because such a name may also belong to an MCP tool.
 func Qualified(name string) string {
 	for _, agent := range Agents() {
 		if tool := Spelt(agent, name); tool != strings.ToLower(tool) {
@@ -65,9 +66,9 @@ func Qualified(name string) string {
 	return ""
 }
 
-// Names returns all names that rules can use for agents' built-in tools: an agent's own name for
-// the tool, that name preceded by the agent, that name in lower case, and bash for tools that run
-// scripts.
+// Names returns all names that rules can use for agents' built-in tools. For each tool, these are
+// the agent's own name for the tool, this name in lower case, and this name preceded by the agent's
+// name. In addition, bash stands for all tools that run scripts.
 func Names() []string {
 	all := []string{"bash"}
 	for _, agent := range Agents() {
@@ -79,15 +80,15 @@ func Names() []string {
 	return slices.Compact(all)
 }
 
-// A Name is an additional name for a call to an agent's tool.
+// A Name is a name, besides a tool's own, under which rules apply to a call to the tool.
 type Name struct {
 	Text string
-	Sure bool // whether the name can count as evidence; otherwise, it can only restrict the call
+	Sure bool // whether rules may rely on a call with this name as evidence; otherwise, the name only allows them to restrict the call
 }
 
-// Further returns the additional names of a call to an agent's tool, other than the tool's own
-// name. members lists the ways to split the name of an MCP tool into server and tool. command
-// reports whether the call has an argument named command.
+// Further returns the names, besides the tool's own, under which rules apply to a call to an
+// agent's tool. members lists the ways to split the name of an MCP tool into server and tool.
+// command means that the call has an argument named command.
 func Further(agent, tool string, members [][2]string, command bool) (all []Name) {
 	add := func(name string, sure bool) {
 		if name != tool && !slices.ContainsFunc(all, func(n Name) bool { return n.Text == name }) {
@@ -102,7 +103,7 @@ func Further(agent, tool string, members [][2]string, command bool) (all []Name)
 	} else if MayRun(tool) || !known && command {
 		add("bash", false)
 	}
-	for _, m := range members { // such a call bypasses the proxy, so the proxy's rules are applied to it here
+	for _, m := range members { // the call does not pass through the proxy, so the rules for the MCP tool are applied here
 		add(m[1], false)
 		if m[0] != "" {
 			add(m[0]+"."+m[1], false)
@@ -111,8 +112,8 @@ func Further(agent, tool string, members [][2]string, command bool) (all []Name)
 	return all
 }
 
-// Members returns the ways to split the agent's name for an MCP tool into server and tool. There
-// are several if the server's or the tool's name contains the agent's separator.
+// Members returns the ways to split the agent's name for an MCP tool into a server name and a tool
+// name. If one of these contains the agent's separator, there is more than one way.
 func Members(agent, tool string) [][2]string {
 	all := Parts(tool)
 	rest, ok := strings.CutPrefix(tool, "mcp_")
@@ -141,8 +142,8 @@ func Parts(tool string) [][2]string {
 	return cuts(rest, "__")
 }
 
-// cuts returns the ways to cut name in two at an occurrence of sign. An occurrence at the end does
-// not count.
+// cuts returns all ways to split name into two parts at an occurrence of the separator sign. The
+// second part must not be empty.
 func cuts(name, sign string) (all [][2]string) {
 	for i := range len(name) - len(sign) {
 		if strings.HasPrefix(name[i:], sign) {

@@ -1,5 +1,5 @@
-// Package diag describes problems in the user's files and expressions for people and as JSON, with
-// positions, messages, hints and excerpts of the source.
+// Package diag describes problems in the user's files and expressions. It formats them for people
+// and as JSON, with positions, messages, hints and excerpts of the source.
 package diag
 
 import (
@@ -19,7 +19,8 @@ type Position struct {
 	Line, Column int
 }
 
-// String returns file:line:column, without the unknown parts.
+// String returns the position in the form file:line:column. It leaves out the parts that are
+// unknown.
 func (p Position) String() string {
 	s := p.File
 	if p.Line > 0 {
@@ -44,7 +45,7 @@ type Problem struct {
 	Net      string   `json:"net,omitempty"` // hand-written net that contains the problem; may be empty
 	Excerpt  string   `json:"-"`             // source line with carets below it; may be empty
 	Detail   string   `json:"-"`             // further lines of explanation; may be empty
-	Offset   int      `json:"-"`             // byte offset within an expression
+	Offset   int      `json:"-"`             // byte offset of the problem in an expression
 }
 
 // Severity determines whether a file with the problem can be loaded.
@@ -64,7 +65,8 @@ func At(pos Position, msg, hint string) Problem {
 // Position returns the problem's position.
 func (p Problem) Position() Position { return Position{p.File, p.Line, p.Column} }
 
-// message returns the message, preceded by the net that it refers to.
+// message returns the problem's message, preceded by the name of the net that contains the problem,
+// if any.
 func (p Problem) message() string {
 	if p.Net != "" {
 		return fmt.Sprintf("net %q: %s", p.Net, p.Msg)
@@ -111,7 +113,7 @@ func (l List) Of(s Severity) List {
 	return list.Filter(l, func(p Problem) bool { return p.Severity == s })
 }
 
-// Coded returns a copy of the list. Problems without a code get the given severity and code.
+// Coded returns a copy of the list where problems without a code have the given severity and code.
 func (l List) Coded(s Severity, code string) List {
 	l = slices.Clone(l)
 	for i := range l {
@@ -122,7 +124,8 @@ func (l List) Coded(s Severity, code string) List {
 	return l
 }
 
-// Sort groups the problems by file, in order of first occurrence, and sorts each group by position.
+// Sort sorts the problems by file and, within a file, by position. The files remain in the order in
+// which they first occur in the list.
 func (l List) Sort() {
 	files := map[string]int{}
 	for _, p := range l {

@@ -1,13 +1,13 @@
-// Package docpage extracts the code blocks of the pages in docs and of the README, and runs the
+// Package docpage extracts the code blocks from the README and the pages in docs, and runs the
 // tutorial. Only tests use it.
 //
 // A code block is either fenced, or indented by four spaces after an empty line. A comment on the
-// line above tells tests how to treat the block. In the output that a block shows, a line that
-// contains only ... stands for omitted lines.
+// line above a block tells tests how to treat the block. In the output that a block shows, a line
+// that consists of ... stands for omitted lines.
 //
-//	<!-- run in: FOLDER -->    its commands run in that folder of the repository, and print what the block shows
-//	<!-- seen in: FILE -->     each line of its output is in that file of the repository
-//	<!-- not run: REASON -->   it cannot run here
+//	<!-- run in: FOLDER -->    the block's commands run in this folder of the repository and print the output that it shows
+//	<!-- seen in: FILE -->     each line of the block's output is also in this file of the repository
+//	<!-- not run: REASON -->   the block's commands cannot run in a test
 package docpage
 
 import (
@@ -28,7 +28,7 @@ type Block struct {
 	RunIn, SeenIn, NotRun string // values from the comment above the block; may be empty
 }
 
-// marker matches a comment that tells tests how to treat the next block. It is read-only.
+// marker matches a comment that tells tests how to treat the block below it. It is read-only.
 var marker = regexp.MustCompile(`^<!-- (run in|seen in|not run): (.+) -->$`)
 
 // All returns the code blocks in the README and all pages in docs. top is the root of the
@@ -42,7 +42,8 @@ func All(t testing.TB, top string) []Block {
 	return found
 }
 
-// Prose returns the text of each page without its fenced code blocks, keyed by path.
+// Prose returns the text of the README and of each page in docs without fenced code blocks, keyed
+// by path.
 func Prose(t testing.TB, top string) map[string]string {
 	t.Helper()
 	found := pages(t, top)

@@ -15,13 +15,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A Walk follows docs/tutorial.md and compares everything that the page shows with the actual
-// output. The page assumes the home directory /home/me and a program in /usr/local/bin.
+// A Walk follows the steps in docs/tutorial.md and compares all output that the page shows with the
+// actual output. The page assumes that the home directory is /home/me and that the program is in
+// /usr/local/bin.
 type Walk struct {
-	Home    string                     // home directory of a user with Claude Desktop
+	Home    string                     // actual home directory of a user with Claude Desktop
 	Program string                     // path of the program, as petrigate connect writes it
 	Run     func(args []string) string // runs petrigate, confirms when asked, and returns the terminal output
-	Env     []string                   // environment of the MCP client
+	Env     []string                   // runs petrigate with args, answers yes to its questions, and returns the terminal output
 
 	client *chatClient
 }
@@ -58,8 +59,8 @@ func (w *Walk) Page(t testing.TB, page string) string {
 	return page
 }
 
-// chat restarts the client and makes the calls in a transcript. Each call follows "> "; its outcome
-// is on the following lines.
+// chat restarts the client, makes the calls in a transcript, and compares their outcomes with those
+// in the transcript. A call follows "> ", and its outcome is on the lines after it.
 func (w *Walk) chat(t testing.TB, file, text string) {
 	t.Helper()
 	w.client.close()
@@ -83,8 +84,8 @@ func (w *Walk) onPage(text string) string {
 	return strings.NewReplacer(w.Program, programOfPage, w.Home, homeOfPage).Replace(text)
 }
 
-// digests matches text that differs from run to run: the names of sessions and copies, and paths in
-// the record. It is read-only.
+// digests matches text that differs from run to run: the names of sessions and copies, and paths of
+// records. It is read-only.
 var digests = regexp.MustCompile(`\b[0-9a-f]{12,}\b|#[0-9a-f]{8}\b`)
 
 func maskDigests(text string) string { return digests.ReplaceAllString(text, "DIGEST") }

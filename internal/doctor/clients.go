@@ -49,9 +49,9 @@ func (d *Doctor) checkClient(c takeover.Inspection) []Finding {
 	return list.Map(own, func(e takeover.Entry) Finding { return d.checkEntry(c, e, running) })
 }
 
-// withReconnect returns the finding with a fix that connects the client again. It returns the
-// finding without a fix if the configuration cannot be loaded, or if the client is running and
-// would overwrite its file.
+// withReconnect adds a fix to the finding: to run petrigate connect for the client once more. It
+// returns the finding unchanged if the configuration cannot be loaded, or if the client is running
+// and would overwrite its file.
 func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	if d.loaded == nil || d.Connected.Launch.Command == "" || c.Client.Overwrites && c.Running != nil && *c.Running {
 		return f
@@ -63,7 +63,8 @@ func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 	})
 }
 
-// checkEntry checks an entry that runs petrigate.
+// checkEntry checks an entry in a client's file that runs petrigate. running is appended to the
+// text that reports the connection.
 func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running string) Finding {
 	fix := "petrigate connect " + c.Name
 	if e.URL != "" {
@@ -99,7 +100,7 @@ func older(info os.FileInfo, program, ours string) bool {
 	return !known || !own || a != b || a == "(devel)"
 }
 
-// directServers finds servers that a connected client still reaches directly, without petrigate.
+// directServers finds servers that connected clients reach directly instead of through petrigate.
 func (d *Doctor) directServers(context.Context) []Finding {
 	var all []Finding
 	connected := 0

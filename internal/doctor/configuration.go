@@ -31,7 +31,7 @@ func (d *Doctor) configuration(ctx context.Context) []Finding {
 	d.result = result
 	found := slices.Concat(warnings, check.NoAudit(c), daemon.TLSProblems(c, diag.Error))
 	all := problems(slices.DeleteFunc(found, func(p diag.Problem) bool {
-		return p.Code == "W201" && p.File == d.Config || p.Code == "W208" // reported by the checks in the groups "permissions" and "audit"
+		return p.Code == "W201" && p.File == d.Config || p.Code == "W208" // the groups "permissions" and "audit" report these problems
 	}))
 	if !slices.ContainsFunc(all, func(f Finding) bool { return f.Status == Failed }) {
 		all = append([]Finding{ok("%s loads, and its policy is valid", d.Config)}, all...)
@@ -53,7 +53,7 @@ func (d *Doctor) loadFindings(err error) []Finding {
 	return all
 }
 
-// problems converts problems found by package check into findings.
+// problems converts the problems in list to findings.
 func problems(list diag.List) (all []Finding) {
 	for _, p := range list {
 		place := p.File
@@ -76,8 +76,8 @@ func problems(list diag.List) (all []Finding) {
 	return all
 }
 
-// asksPeople determines whether the policy ever asks a person for approval, and whether it ever
-// does so only through the client.
+// asksPeople reports whether the policy ever asks a person for approval. client reports whether the
+// policy requires an approval that can be given only through the client.
 func asksPeople(r *policy.Result) (people, client bool) {
 	for _, n := range r.Policy.Nets() {
 		for _, t := range n.Transitions {

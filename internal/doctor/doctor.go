@@ -33,7 +33,7 @@ import (
 // exported fields must be set before calling Examine.
 type Doctor struct {
 	Config    string                             // path of the configuration; empty: none
-	Trusts    func(path string, src []byte) bool // reports whether the user trusts a file in the working directory; see [config.Options]; nil if Config was given explicitly
+	Trusts    func(path string, src []byte) bool // path of the configuration; empty if the user has none
 	Desk      *takeover.Driver
 	Program   string            // path of the running program
 	Short     []string          // PATH variable of programs started from the desktop
@@ -41,15 +41,15 @@ type Doctor struct {
 	Services  *service.Manager  // user's service manager; nil if not supported
 	StateDir  string
 	Now       func() time.Time
-	Waiting   func(servers []string) // called with the names of the servers that have not answered yet, as long as any remain
+	Waiting   func(servers []string) // called, possibly repeatedly, with the names of the servers that have not answered yet
 	Done      func()                 // called when all servers have answered or failed
-	Connected takeover.Connection    // arguments for petrigate connect, which determine the entry it would write for a client
+	Connected takeover.Connection    // arguments of petrigate connect, used to recognize and repair the entries that it writes
 
 	loaded   *config.Config // nil if the configuration cannot be loaded
 	result   *policy.Result // nil if the policy cannot be built
 	clients  []takeover.Inspection
 	tools    []check.ListedTool
-	answered bool // whether all upstreams have listed their tools
+	answered bool // whether every upstream has listed its tools
 }
 
 // isConnected reports whether the client with the given name is connected.

@@ -14,7 +14,7 @@ import (
 type group struct {
 	name string
 	look func(*Doctor, context.Context) []Finding
-	slow bool // whether the checks query other programs, so no fix can change their results
+	slow bool // whether the checks query other programs, whose answers no fix can change
 }
 
 // groups returns all groups in the order they run.

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// audit checks whether the audit log can be written.
+// audit checks that the audit log can be written.
 func (d *Doctor) audit(context.Context) []Finding {
 	if d.loaded == nil || d.loaded.Audit.File == "" {
 		return nil
@@ -23,7 +23,7 @@ func (d *Doctor) audit(context.Context) []Finding {
 	return []Finding{d.writable("the audit log", d.loaded.Audit.File, "set audit.file to a file that you can write", false)}
 }
 
-// state checks whether the database can be written.
+// state checks that the state database can be written.
 func (d *Doctor) state(ctx context.Context) []Finding {
 	if d.loaded == nil {
 		return nil
@@ -53,8 +53,8 @@ func (d *Doctor) postgres(ctx context.Context) []Finding {
 	return []Finding{ok("the database answers"), d.skew("the database", there, begin)}
 }
 
-// writable checks whether a file can be written or created. If made is true, a missing directory is
-// not a problem, because the proxy creates it.
+// writable checks that a file can be written or created. made means that the proxy creates the
+// file's directory if it is missing.
 func (d *Doctor) writable(what, path, fix string, made bool) Finding {
 	info, err := os.Stat(path)
 	dir := filepath.Dir(path)
@@ -97,7 +97,7 @@ func tryFolder(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// A secured is one of petrigate's files or directories, with the mode bits it must not have.
+// A secured is a file or directory of petrigate and the mode bits that it must not have.
 type secured struct {
 	what, path string
 	mask       fs.FileMode // bits that must not be set
@@ -113,7 +113,7 @@ func (d *Doctor) permissions(context.Context) (all []Finding) {
 	for _, s := range d.securedFiles() {
 		real, err := filepath.EvalSymlinks(s.path)
 		if err != nil {
-			continue // petrigate will create the missing file with the correct mode
+			continue // petrigate will create the file with the correct mode
 		}
 		info, err := os.Stat(real)
 		if err != nil {
@@ -142,8 +142,8 @@ func (d *Doctor) permissions(context.Context) (all []Finding) {
 	return all
 }
 
-// chmod returns a function that changes the mode of a checked file. The function returns an error
-// if the file has since been replaced.
+// chmod returns a function that sets the mode of the file at path. The function returns an error if
+// the file is no longer the one described by was.
 func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context) error {
 	return func(context.Context) error {
 		root, err := os.OpenRoot(filepath.Dir(path))

@@ -25,7 +25,7 @@ const (
 
 // A mend is a safe fix, which petrigate doctor --fix can apply.
 type mend struct {
-	shows string // text to show before asking the user; empty: do itself shows the fix and asks
+	shows string // text to show before asking the user; empty if do shows the fix and asks by itself
 	do    func(context.Context) error
 }
 
@@ -41,7 +41,8 @@ func failed(fix, format string, args ...any) Finding {
 	return Finding{Status: Failed, Says: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-// orOK returns all. If all is empty, it returns a single finding that reports no problem.
+// orOK returns all. If all is empty, it returns a single finding with the status OK and the
+// formatted text.
 func orOK(all []Finding, format string, args ...any) []Finding {
 	if len(all) == 0 {
 		return []Finding{ok(format, args...)}

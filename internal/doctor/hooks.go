@@ -22,7 +22,8 @@ import (
 // firstFailClosed is the first version of Claude Code where a failing hook can refuse a call.
 const firstFailClosed = "2.1.295"
 
-// hooks checks the hooks of all agents that are connected to petrigate or have hooks.
+// hooks checks the hooks of all agents that have hooks running petrigate or are connected to
+// petrigate as clients.
 func (d *Doctor) hooks(ctx context.Context) []Finding {
 	var all []Finding
 	claude := false
@@ -33,7 +34,7 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 		}
 		switch {
 		case h.Problem != "" && slices.ContainsFunc(d.clients, func(c takeover.Inspection) bool { return c.File == h.File }):
-			// already reported for the client
+			// the check of the client has reported the problem
 		case h.Problem != "":
 			all = append(all, warning("correct the file", "%s: %s", h.Title, h.Problem))
 		case len(h.There) > 0:
@@ -47,7 +48,8 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 	return slices.Concat(all, d.service(), d.unreportedScripts(), d.deniedTools())
 }
 
-// deniedTools finds agents that have hooks and built-in tools that the policy refuses by default.
+// deniedTools finds built-in tools that the policy denies by default. It considers only the agents
+// that run petrigate as a hook.
 func (d *Doctor) deniedTools() []Finding {
 	agents, _ := d.Desk.HookedAgents()
 	found := problems(check.Denied(d.loaded, agents))
@@ -59,7 +61,8 @@ func (d *Doctor) deniedTools() []Finding {
 	return found
 }
 
-// unreportedScripts finds rules that depend on the result of a script that no hook reports.
+// unreportedScripts finds rules that depend on the result of a script although no hook reports that
+// result.
 func (d *Doctor) unreportedScripts() []Finding {
 	agents, complete := d.Desk.HookedAgents()
 	if len(agents) == 0 || d.result == nil || !d.answered {
@@ -71,7 +74,7 @@ func (d *Doctor) unreportedScripts() []Finding {
 	source.Tools, source.Unended = known.Names(), known.Unended()
 	result, err := policy.Build(source)
 	if err != nil {
-		return nil // already reported for the configuration
+		return nil // the check of the configuration has reported the error
 	}
 	return problems(slices.DeleteFunc(result.Problems, func(p diag.Problem) bool { return p.Code != policy.UntoldEnd }))
 }

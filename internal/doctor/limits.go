@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// toolLimits checks whether the tools exceed a connected client's limits.
+// toolLimits checks that the tools do not exceed the limits of any connected client.
 func (d *Doctor) toolLimits(context.Context) []Finding {
 	if d.loaded == nil || len(d.tools) == 0 {
 		return nil
@@ -44,7 +44,7 @@ func (d *Doctor) exceeded(l clientcfg.Limits, title string) (all []Finding) {
 	return all
 }
 
-// people checks whether a person can be asked wherever the policy requires approval.
+// people checks that someone can be asked wherever the policy requires a person's approval.
 func (d *Doctor) people(context.Context) []Finding {
 	if d.result == nil {
 		return nil

@@ -20,8 +20,8 @@ import (
 // maxSkew is the largest accepted difference between two clocks.
 const maxSkew = 30 * time.Second
 
-// skew compares another clock with this machine's clock. The other clock showed the time there at
-// some moment between begin and the call of skew.
+// skew compares the clock of another machine with the local clock. there is the time shown by the
+// other clock at some moment between begin and the call to skew.
 func (d *Doctor) skew(of string, there, begin time.Time) Finding {
 	off := there.Sub(begin)
 	if end := d.Now(); there.After(begin) && there.Before(end) {
@@ -35,7 +35,7 @@ func (d *Doctor) skew(of string, there, begin time.Time) Finding {
 	return ok("the clock of %s agrees with ours", of)
 }
 
-// clock compares this machine's clock with the clocks of all upstreams reached over HTTP.
+// clock compares the local clock with the clocks of all upstreams reached over HTTP.
 func (d *Doctor) clock(ctx context.Context) []Finding {
 	if d.loaded == nil {
 		return nil
@@ -85,7 +85,8 @@ func dateOf(ctx context.Context, s config.Server) (time.Time, bool) {
 	return there, err == nil
 }
 
-// listen checks whether the listen address is free, and who can reach it.
+// listen checks that the listen address is free, and warns if it can be reached from other machines
+// without protection.
 func (d *Doctor) listen(ctx context.Context) []Finding {
 	if d.loaded == nil || d.loaded.Listen.Stdio {
 		return nil

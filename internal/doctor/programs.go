@@ -22,14 +22,14 @@ import (
 func ShortPath(system string) []string {
 	switch system {
 	case "windows":
-		return filepath.SplitList(os.Getenv("PATH")) // on Windows, all of the user's programs have the same PATH
+		return filepath.SplitList(os.Getenv("PATH")) // on Windows, desktop programs and shells get the same PATH
 	case "darwin":
 		return []string{"/usr/bin", "/bin", "/usr/sbin", "/sbin"}
 	}
 	return []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
 }
 
-// commands checks whether the commands of the upstreams can be found, even by desktop programs.
+// commands checks that the commands of the upstreams can be found, including by desktop programs.
 func (d *Doctor) commands(context.Context) []Finding {
 	if d.loaded == nil {
 		return nil
@@ -50,7 +50,8 @@ func (d *Doctor) commands(context.Context) []Finding {
 	return all
 }
 
-// command checks a command that can be found in the current shell.
+// command checks whether desktop programs can find an upstream's command, which the current shell
+// can find.
 func (d *Doctor) command(s config.Server) Finding {
 	dirs := d.Short
 	if own, set := s.Env["PATH"]; set {
@@ -101,7 +102,7 @@ func interpreter(path string) string {
 	}
 	defer func() { _ = f.Close() }()
 	head := make([]byte, 128)
-	n, _ := io.ReadFull(f, head) // a short read does not matter
+	n, _ := io.ReadFull(f, head) // the file may be shorter
 	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
 	words := strings.Fields(string(bytes.TrimPrefix(line, []byte("#!"))))
 	if !bytes.HasPrefix(line, []byte("#!")) || len(words) < 2 || filepath.Base(words[0]) != "env" {

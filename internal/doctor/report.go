@@ -10,7 +10,7 @@ import (
 
 // A Report holds the findings of all checks.
 type Report struct {
-	OK       bool      `json:"ok"` // whether no check failed
+	OK       bool      `json:"ok"` // whether all checks succeeded or only warned
 	Failed   int       `json:"failed"`
 	Warnings int       `json:"warnings"`
 	Checks   []Finding `json:"checks"`

@@ -30,14 +30,14 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 	)
 	for _, w := range listing.Warnings {
 		if w == listing.Crowded {
-			continue // already reported for the connected clients
+			continue // the check of the clients' limits has reported this
 		}
 		all = append(all, warning("petrigate tools shows the names", "%s", w))
 	}
 	return all
 }
 
-// leftOutFix returns the fix for a tool that the proxy does not expose.
+// leftOutFix returns the fix for a tool that the proxy leaves out for the reason why.
 func leftOutFix(why string) string {
 	switch {
 	case strings.Contains(why, " is quarantined: "):

@@ -10,9 +10,9 @@ import (
 
 // Layout of the build information that the go command writes into a program. It starts with a magic
 // number and flags. From byte 32 on, it contains two strings, each preceded by its length: the Go
-// version and the list of modules. Package debug/buildinfo is not used, because it also reads older
-// layouts and links parsers for all executable formats and their debug information, which would add
-// half a megabyte to this program.
+// version and the list of modules. Package debug/buildinfo would also read older layouts, but adds
+// half a megabyte to this program, because it links parsers for all executable formats and for
+// their debug information.
 const (
 	infoMagic   = "\xff Go buildinf:"
 	infoFlags   = 15
@@ -54,7 +54,7 @@ func mainVersion(program string) (version string, ok bool) {
 // versionAt reads the build information that starts with a magic number at the given offset.
 func versionAt(f io.ReaderAt, at int64) (version string, ok bool) {
 	b := make([]byte, infoMost)
-	n, _ := f.ReadAt(b, at) // a short read is detected below
+	n, _ := f.ReadAt(b, at) // a short read is detected by the length of b
 	if b = b[:n]; len(b) < infoStrings || b[infoFlags]&infoInline == 0 {
 		return "", false
 	}

@@ -26,7 +26,7 @@ func output(ctx context.Context, argv []string) (string, error) {
 	out, err := c.Output()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
-		said, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n") // the remaining lines are only advice
+		said, _, _ := strings.Cut(strings.TrimSpace(string(failed.Stderr)), "\n") // the lines after the first contain only advice
 		if said != "" {
 			err = errors.New(text.Escape(said))
 		}
@@ -35,14 +35,14 @@ func output(ctx context.Context, argv []string) (string, error) {
 	return string(out), err
 }
 
-// Answers reports whether the service manager is running. variables holds the names of the
-// environment variables that a service will have, as far as the manager reports them.
+// Answers reports whether the service manager is running. variables lists the environment variables
+// that a service will have, if the manager reports them.
 func (m *Manager) Answers(ctx context.Context) (variables []string, ok bool) {
 	out, err := output(ctx, m.probe)
 	if err != nil {
 		return nil, false
 	}
-	src, _ := os.ReadFile(m.Variables) // systemd also ignores a file that it cannot read
+	src, _ := os.ReadFile(m.Variables) // a file that cannot be read is ignored here, as it is by systemd
 	return append(variableNames(out), variableNames(string(src))...), true
 }
 
@@ -69,7 +69,7 @@ var ErrNoManager = errors.New("no service manager runs for this user, for exampl
 // Remove stops the service and removes the service file.
 func (m *Manager) Remove(ctx context.Context) error {
 	if _, ok := m.Answers(ctx); !ok {
-		return ErrNoManager // the service might be running anyway
+		return ErrNoManager // the service cannot be stopped and might still be running
 	}
 	if err := runAll(ctx, m.stop); err != nil {
 		return err
@@ -104,7 +104,8 @@ func runAll(ctx context.Context, steps []step) error {
 	return nil
 }
 
-// run runs the command. If retried is set and the command fails, run tries it again.
+// run runs the command of the step. If the command fails and s.retried is set, run repeats it
+// several times with increasing pauses.
 func (s step) run(ctx context.Context) (err error) {
 	pauses := []time.Duration{0}
 	if s.retried {

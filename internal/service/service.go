@@ -79,7 +79,7 @@ type Manager struct {
 	start        []step
 	stop         []step
 	active       []string // command that fails once the service has stopped; may be nil
-	afterRemoval []step   // steps to run after removing the file
+	afterRemoval []step   // command that fails if the service has stopped; may be nil
 	logTail      []string
 }
 
@@ -87,7 +87,7 @@ type Manager struct {
 type step struct {
 	argv    []string
 	lenient bool // whether a failure is ignored
-	retried bool // whether to retry the command if it fails, because the previous service may still be stopping
+	retried bool // whether to repeat the command if it fails, because the previous service may not have stopped yet
 }
 
 // Text returns the content of the service file for s. It returns an error if the manager cannot run
@@ -131,7 +131,7 @@ func (m *Manager) Installed() (Installed, error) {
 		i.Text = m.decode(src)
 	}
 	if found := marked.FindStringSubmatch(i.Text); found != nil {
-		i.Config, _ = strconv.Unquote(found[1]) // empty if someone has edited the line
+		i.Config, _ = strconv.Unquote(found[1]) // if the user has edited the line, Config may be empty
 	}
 	return i, nil
 }

@@ -74,7 +74,8 @@ func (d *Driver) Connect(ctx context.Context, c Connection) error {
 	return nil
 }
 
-// change records the step and writes the file. It prints done, followed by the file's path.
+// change adds the step s to the file's record and then writes the file. It prints the message done
+// and the file's path.
 func (d *Driver) change(f *file, s step, connected bool, done string) error {
 	if err := d.records().change(f, s, connected); err != nil {
 		return err
@@ -109,7 +110,7 @@ var variableReference = regexp.MustCompile(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*
 func (o output) noteVariables(client clientcfg.Client, path string) {
 	src, err := os.ReadFile(path)
 	if err != nil {
-		return // the caller also loads the file and reports the error
+		return // the caller loads the same file and reports the error
 	}
 	var names []string
 	for _, m := range variableReference.FindAllSubmatch(src, -1) {
@@ -122,8 +123,8 @@ func (o output) noteVariables(client clientcfg.Client, path string) {
 	}
 }
 
-// checkNameFree returns an error if another server uses the name of petrigate's entry, because that
-// server's entry would be lost.
+// checkNameFree returns an error if an entry that would not be replaced has the name of petrigate's
+// entry. That entry would be lost.
 func (d *Driver) checkNameFree(f *file, items []item, c Connection) error {
 	for _, i := range items {
 		if i.entry.Name == Ours && slices.Equal(i.at.Path, f.client.Place.Path) && !d.replaces(c, i) {
@@ -145,8 +146,8 @@ func (d *Driver) noteDirectServers(items []item, c Connection) {
 	}
 }
 
-// withEntry returns the content of the file with petrigate's entry added, and the entries that this
-// removes.
+// withEntry returns the content of the file with petrigate's entry in place of the entries to
+// replace. It also returns the names of the replaced entries, grouped by place.
 func (d *Driver) withEntry(f *file, items []item, c Connection, entry splice.Object) (after []byte, changed []removed, err error) {
 	doc := f.doc
 	for i, at := range f.client.Places(f.doc) {
@@ -218,8 +219,8 @@ func (d *Driver) Disconnect(ctx context.Context, name, path string) error {
 	return d.disconnect(f, n, after, exists)
 }
 
-// noteCopies prints the paths of the copies of the original file, for use when the file can no
-// longer be parsed.
+// noteCopies prints the paths of all copies of the original file. It is called if petrigate can no
+// longer parse the file.
 func (d *Driver) noteCopies(f *file) {
 	for _, name := range []string{f.backup(), d.records().path(f)} {
 		if _, err := os.Lstat(name); err == nil {
@@ -228,9 +229,9 @@ func (d *Driver) noteCopies(f *file) {
 	}
 }
 
-// notRecorded handles a file without a record. It prints that there is nothing to undo, unless the
-// file has an entry that runs petrigate. In that case it returns an error, because without a record
-// the file cannot be restored.
+// notRecorded handles a file without a record of changes. If the file has an entry that runs
+// petrigate, it returns an error, because without a record the file cannot be restored. Otherwise,
+// it prints that the client is not connected.
 func (d *Driver) notRecorded(f *file) error {
 	items, err := d.items(f, f.doc)
 	if err != nil {
@@ -243,12 +244,12 @@ func (d *Driver) notRecorded(f *file) error {
 	return nil
 }
 
-// undoSteps undoes the recorded steps in reverse order and returns the resulting content. exists
-// is false if petrigate created the file and nothing else was added to it.
+// undoSteps undoes the recorded steps in reverse order and returns the content that results. exists
+// is false if the file must be removed: petrigate created it, and nothing else was added to it.
 func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	for _, s := range slices.Backward(n.Steps) {
-		if !exists || string(after) == string(s.After) { // a file that has since been deleted is restored as a whole
+		if !exists || string(after) == string(s.After) { // a file that has been deleted since is restored as a whole
 			after, exists = s.Before, s.Existed
 			continue
 		}
@@ -259,8 +260,8 @@ func (d *Driver) undoSteps(f *file, n *record) (after []byte, exists bool, err e
 	return after, exists, nil
 }
 
-// restore handles a file that was edited after the step. It removes petrigate's entry and puts back
-// the removed entries that are still missing.
+// restore undoes a step in a file that was edited after the step. It removes petrigate's entry and
+// puts back each removed entry unless the file has a new one of the same name.
 func (f *file) restore(src []byte, s step) ([]byte, error) {
 	old, err := splice.Parse(f.path, s.Before, f.client.Format)
 	if err != nil {
@@ -310,8 +311,8 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 }
 
 // undo writes or removes the file and deletes its record, if any. asBefore reports whether the file
-// is back in its state before the first step. undo then prints done, the path, and the result;
-// edited is the text of the result if asBefore is false.
+// is now in the same state as before the first step. undo prints the message done, the file's path,
+// and the outcome, which is described by edited if asBefore is false.
 func (d *Driver) undo(f *file, n *record, after []byte, exists bool, done, edited string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {

@@ -12,14 +12,14 @@ import (
 // A Connection holds the arguments of petrigate connect.
 type Connection struct {
 	Client string
-	File   string // the client's file; empty: the default file
+	File   string // the client's file; empty for the default file
 	Config string // configuration with the servers
 	Launch clientcfg.Launch
-	// Servers contains the servers in the configuration, whose entries in the client's file are
-	// replaced.
+	// Servers contains the servers in the configuration. Connect replaces their entries in the
+	// client's file.
 	Servers []config.Server
 	All     bool     // whether to replace all servers, even those not in the configuration
-	Only    []string // if not empty, names of the only servers to replace
+	Only    []string // names of the only servers to replace; empty for no restriction
 }
 
 // checkOnly returns an error if --only names a server that the client does not have.
@@ -47,14 +47,14 @@ func (d *Driver) replaces(c Connection, i item) bool {
 	return slices.ContainsFunc(c.Servers, func(s config.Server) bool {
 		named := s.Name == i.entry.Name
 		if why != "" {
-			return named // the entry's command is unknown
+			return named // the entry cannot be loaded, so its command cannot be compared
 		}
 		return sameServer(s, theirs) && (named || slices.Equal(s.Args, theirs.Args)) // the server may have been imported under a different name
 	})
 }
 
-// sameServer reports whether both servers have the same URL or run the same program, possibly with
-// different arguments.
+// sameServer reports whether both servers have the same URL or run the same program. The program's
+// arguments may differ.
 func sameServer(a, b config.Server) bool {
 	return a.URL == b.URL && programName(a.Command) == programName(b.Command)
 }

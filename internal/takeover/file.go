@@ -97,14 +97,14 @@ func (f *file) unchanged() error {
 
 // backup returns the path of the backup made by Connect.
 func (f *file) backup() string {
-	if strings.HasSuffix(f.client.Name, "-hooks") { // the same file may also list servers
+	if strings.HasSuffix(f.client.Name, "-hooks") { // the file may also list servers and then has another backup
 		return f.target + ".before-petrigate-hooks"
 	}
 	return f.target + ".before-petrigate"
 }
 
-// backupHint returns a sentence for a message that names the backup from an earlier connect, or ""
-// if that backup does not exist.
+// backupHint returns the end of an error message, which names the backup that Connect made of the
+// file. It returns "" if the backup does not exist.
 func (f *file) backupHint() string {
 	if _, err := os.Lstat(f.backup()); err != nil {
 		return ""
@@ -112,9 +112,9 @@ func (f *file) backupHint() string {
 	return fmt.Sprintf("; the original file may be in %s", f.backup())
 }
 
-// keepBackup makes a backup that only this user can read, because the file may contain secrets.
-// first means that the file does not run petrigate yet. Otherwise, an existing backup is kept,
-// because it dates from before petrigate's entry was added.
+// keepBackup makes a backup of the file. Only this user can read the backup, because it may contain
+// secrets. first means that the file does not contain petrigate's entry yet. Otherwise, an existing
+// backup is kept, because it dates from before the entry was added.
 func (f *file) keepBackup(first bool) error {
 	_, err := os.Lstat(f.backup())
 	if !f.exists || err == nil && !first {

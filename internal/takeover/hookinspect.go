@@ -17,7 +17,7 @@ type HookInspection struct {
 	Exists   bool
 	There    []clientcfg.Hook
 	Programs []string // absolute paths of the programs run by petrigate's hooks
-	Kept     bool     // whether petrigate connect wrote the hooks
+	Kept     bool     // whether petrigate has a record of adding the hooks
 	Off      []string // settings that disable all of the agent's hooks, in this file or in the current directory
 	Problem  string
 }
@@ -59,9 +59,9 @@ func (d *Driver) HookedAgents() (agents []string, complete bool) {
 	return agents, complete
 }
 
-// disabledBy lists the settings that disable all hooks of an agent. They may be in the agent's own
-// file, or in a file in the current directory, which is under the control of the directory's
-// author.
+// disabledBy lists the settings that disable all hooks of an agent. The settings may be in the
+// agent's own files or in project files in the current directory, which are under the control of
+// the project's author.
 func (d *Driver) disabledBy(h clientcfg.Hooks, own *file) (all []string) {
 	files := []*file{own}
 	client := h.File()

@@ -14,10 +14,10 @@ import (
 // A HookConnection holds the arguments of petrigate connect --hooks.
 type HookConnection struct {
 	Client string
-	File   string           // the agent's file; empty: the default file
-	Serve  []string         // command that runs a proxy for the hooks; nil: petrigate serve
-	Launch clientcfg.Launch // how to run petrigate; includes a URL if the configuration enables hooks by URL
-	Run    *HookService     // service that can run the proxy; nil: do not offer a service
+	File   string           // the agent's file; empty for the default file
+	Serve  []string         // command that runs a proxy for the hooks; nil for petrigate serve
+	Launch clientcfg.Launch // how the hooks reach petrigate; includes a URL if the configuration accepts hooks by URL
+	Run    *HookService     // service that can run the proxy; nil if no service is to be offered
 }
 
 // ConnectHooks adds hooks that run petrigate to an agent's file.
@@ -60,7 +60,7 @@ func (d *Driver) ConnectHooks(ctx context.Context, c HookConnection) error {
 	if err := d.agreeToWrite(f); err != nil {
 		return err
 	}
-	answers, err := c.Run.serve(ctx, d) // the hooks just written need a running proxy
+	answers, err := c.Run.serve(ctx, d) // the hooks work only while a proxy runs
 	if err != nil {
 		return err
 	}
@@ -155,8 +155,9 @@ func (d *Driver) dropHooks(name, path string) (done bool, err error) {
 	return true, err
 }
 
-// withoutHooks undoes the recorded steps in reverse order and returns the resulting content without
-// petrigate's hooks. exists is false if the file must be removed.
+// withoutHooks returns the content of the file without petrigate's hooks. It first undoes the
+// recorded steps in reverse order, as far as the file has not been edited since. exists is false if
+// the file must be removed.
 func (d *Driver) withoutHooks(f *file, n *record, h clientcfg.Hooks) (after []byte, exists bool, err error) {
 	after, exists = f.src, f.exists
 	if n != nil {

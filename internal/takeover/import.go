@@ -21,12 +21,12 @@ import (
 // An Import holds the arguments of petrigate import.
 type Import struct {
 	Client string
-	File   string   // the client's file; empty: the default file
+	File   string   // the client's file; empty for the default file
 	Config string   // configuration to write; need not exist
-	Only   []string // if not empty, names of the only servers to import
+	Only   []string // names of the only servers to import; empty for no restriction
 	Rename bool     // whether to rename servers whose names are already used
 
-	TextOnly bool // whether Config was found in the working directory and is not trusted, so only its text may be read
+	TextOnly bool // whether only the text of Config may be read, because it was found in the working directory and the user does not trust it
 }
 
 // An ImportPlan describes what an import would change, before anything is written.
@@ -36,7 +36,7 @@ type ImportPlan struct {
 	Config  string           `json:"config"`
 	Servers []ImportedServer `json:"servers"`
 
-	Left []clientcfg.Safeguard `json:"left,omitempty"` // restrictions outside the servers' entries
+	Left []clientcfg.Safeguard `json:"left,omitempty"` // restrictions that are not part of a server's entry and are not imported
 
 	path   string // path of Config after resolving symbolic links
 	file   *file
@@ -50,20 +50,20 @@ type ImportPlan struct {
 // An ImportedServer describes the outcome of an import for one of the client's servers.
 type ImportedServer struct {
 	Name    string   `json:"name"`
-	As      string   `json:"as,omitempty"`     // new name in the configuration; empty: unchanged
-	Result  string   `json:"result"`           // "taken", "there" (already in the configuration), or "refused"
+	As      string   `json:"as,omitempty"`     // name in the configuration, if it differs from Name
+	Result  string   `json:"result"`           // "taken" (imported), "there" (already in the configuration), or "refused"
 	Reason  string   `json:"reason,omitempty"` // why the server was refused
 	Dropped []string `json:"dropped,omitempty"`
-	Secrets []string `json:"secrets,omitempty"` // names of the settings that contain literal secrets
+	Secrets []string `json:"secrets,omitempty"` // names of the variables, headers and arguments that contain literal secrets
 	Notes   []string `json:"notes,omitempty"`
 
-	Left []clientcfg.Safeguard `json:"left,omitempty"` // the entry's restrictions that the configuration does not express
-	Off  string                `json:"off,omitempty"`  // key outside the entry that disables the server
+	Left []clientcfg.Safeguard `json:"left,omitempty"` // restrictions in the entry that the configuration cannot express
+	Off  string                `json:"off,omitempty"`  // key outside the entry that disables the server; may be empty
 
 	fields splice.Object
 }
 
-// configServers is the place of the servers in a configuration.
+// configServers is the location of the server list in petrigate's configuration.
 var configServers = splice.Place{Path: []string{"mcpServers"}}
 
 // Plan computes the effects of an import without writing anything.
@@ -100,7 +100,7 @@ func (d *Driver) Plan(i Import) (*ImportPlan, error) {
 	return p, p.splice(d, doc)
 }
 
-// open reads the configuration that the servers will be added to.
+// open reads the configuration that will receive the imported servers.
 func (p *ImportPlan) open(d *Driver) (*splice.Document, error) {
 	p.path = p.Config
 	real, err := filepath.EvalSymlinks(p.Config)
@@ -286,8 +286,8 @@ func (d *Driver) noteExposed(p *ImportPlan) {
 	}
 }
 
-// variableFor returns the name of a variable to hold a secret. It is derived from the name of the
-// variable, header or argument that contains the secret.
+// variableFor returns a name for the environment variable that will hold a secret. It derives this
+// name from that of the variable, header or argument in the client's file.
 func variableFor(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

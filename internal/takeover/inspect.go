@@ -10,7 +10,7 @@ import (
 // An Entry is a server in a client's file.
 type Entry struct {
 	Name    string
-	Command string // set only for a server over stdio
+	Command string // empty for a server with a URL
 	Args    []string
 	URL     string
 	Own     bool // whether the entry runs petrigate
@@ -24,7 +24,8 @@ type Inspection struct {
 	Entries []Entry
 }
 
-// Inspect reads the files of all clients. c contains the servers in the configuration.
+// Inspect reads the files of all clients and compares their servers with those of the configuration
+// in c.
 func (d *Driver) Inspect(ctx context.Context, c Connection) (all []Inspection) {
 	for _, l := range d.List(ctx) {
 		client, _, _ := clientcfg.Find(l.Name)

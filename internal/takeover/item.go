@@ -22,7 +22,8 @@ type item struct {
 	own    bool // whether the entry runs petrigate
 }
 
-// open reads the client's file with the given name or, if name is empty, the client's default file.
+// open reads the file with the given name as a file of the client. An empty name stands for the
+// client's default file.
 func (d *Driver) open(c clientcfg.Client, name string) (*file, error) {
 	f := &file{client: c, path: name}
 	if name == "" {
@@ -90,8 +91,8 @@ func (d *Driver) besideFiles(f *file) (all []*file) {
 	return all
 }
 
-// load parses a translated server as part of a configuration. If that fails, why explains the
-// problem.
+// load converts a translated server to a config.Server by parsing it as part of a configuration. If
+// this fails, why explains the problem.
 func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, why string) {
 	if s.Refused != "" {
 		return loaded, s.Refused
@@ -111,9 +112,9 @@ func (d *Driver) load(file string, s clientcfg.Server) (loaded config.Server, wh
 	return c.Servers[0], ""
 }
 
-// runsUs reports whether an entry runs petrigate, and so must not become a server behind petrigate.
-// The entry's name alone is not enough unless the entry has a URL, because another server may use
-// the name.
+// runsUs reports whether an entry runs petrigate, which must not become a server behind itself. An
+// entry with a URL is recognized by its name. For any other entry, the name alone is not enough,
+// because another server may use it.
 func runsUs(s clientcfg.Server) bool {
 	command, url, args := launchOf(s)
 	named, serves := s.Name == Ours, slices.Contains(args, "serve")

@@ -58,7 +58,7 @@ func masked(shown string, secrets []clientcfg.Secret) string {
 			}
 		}
 	}
-	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) }) // mask a secret before its substrings
+	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) }) // longest first, because a secret may contain another
 	stars := textfile.Masking(slices.Compact(words))
 	var b strings.Builder
 	for line := range strings.Lines(shown) {
@@ -77,7 +77,7 @@ func jsonEscaped(s string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(text.EscapeJSON(text.QuoteJSON(s))), `"`), `"`)
 }
 
-// escaped is a pattern for printable ASCII characters that are written as escape sequences.
+// escaped matches the JSON escape sequence of a printable ASCII character.
 var escaped = regexp.MustCompile(`\\u00[2-7][0-9A-Fa-f]`)
 
 func unescaped(line string) string {

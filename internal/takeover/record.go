@@ -25,7 +25,8 @@ type record struct {
 	Steps   []step    `json:"steps"`
 }
 
-// A step is a change from the content Before to the content After.
+// A step is one change of a file. Before and After are the file's contents, and Existed is false if
+// the step created the file.
 type step struct {
 	Existed bool      `json:"existed"`
 	Before  []byte    `json:"before"`
@@ -33,7 +34,7 @@ type step struct {
 	Removed []removed `json:"removed"`
 }
 
-// A removed value names the entries removed from one mapping or list.
+// A removed value names the entries that a step has removed from a single mapping or list.
 type removed struct {
 	Path  []string `json:"path"`
 	Named string   `json:"named,omitempty"`
@@ -91,8 +92,9 @@ func (r records) writeFile(name string, src []byte) error {
 	return textfile.Replace(name, src)
 }
 
-// change records a step and then writes the file, with the lock of the state directory held.
-// connected means that the file already runs petrigate, so an existing backup must not be replaced.
+// change adds a step to the file's record and then writes the file, holding the lock of the state
+// directory. connected means that the file already runs petrigate, so an existing backup must not
+// be replaced.
 func (r records) change(f *file, s step, connected bool) error {
 	return r.locked(func() error {
 		n, err := r.read(f)
@@ -127,8 +129,9 @@ func (r records) change(f *file, s step, connected bool) error {
 	})
 }
 
-// undo writes or removes a file and then deletes its record, with the lock of the state directory
-// held. asBefore means that the file is restored exactly, so an identical backup is not needed.
+// undo writes or removes a file and then deletes its record, holding the lock of the state
+// directory. asBefore means that the file has its original content again, so its backup is no
+// longer needed.
 func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
 	return r.locked(func() error {
 		err := f.unchanged()

@@ -9,8 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// safeguards returns the client's restrictions outside the servers' entries, which petrigate import
-// does not carry over. A restriction from another file of the client includes the file's name.
+// safeguards returns the client's restrictions outside the servers' entries. petrigate import does
+// not carry them over. For a restriction from another of the client's files, Where includes that
+// file's name.
 func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 	client := p.file.client
 	names := map[string]string{}
@@ -37,7 +38,7 @@ func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 			continue
 		}
 		for _, g := range client.Safeguards(doc, names) {
-			if g.Rule != "" { // the client itself keeps applying all other restrictions
+			if g.Rule != "" { // the client continues to enforce a restriction without an equivalent rule
 				g.Where += " of " + path
 				all = append(all, g)
 			}
@@ -46,7 +47,7 @@ func (d *Driver) safeguards(p *ImportPlan) (all []clientcfg.Safeguard) {
 	return all
 }
 
-// printNotes prints what the user must know about an imported server.
+// printNotes prints the notes and the restrictions of an imported server.
 func (o output) printNotes(p *ImportPlan, t ImportedServer) {
 	for _, note := range t.Notes {
 		o.say("  note: %s", text.Escape(note))

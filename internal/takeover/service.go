@@ -23,16 +23,17 @@ type HookService struct {
 	Manager *service.Manager // nil if the system has no supported service manager
 	service.Service
 	Listen string   // address that the proxy listens on
-	Reads  []string // variables that are read by the configuration and set in the current environment
-	Memory bool     // whether each proxy keeps its states in memory
+	Reads  []string // variables that the configuration reads and that are set in the current environment
+	Memory bool     // whether a proxy keeps its states only in memory, so proxies do not share them
 
 	Make bool // whether to install the service without asking
 	Skip bool // whether to skip the offer
 
-	barred bool // set if no service can be installed
+	barred bool // whether to skip the offer to install the service
 }
 
-// serve offers to install the service, and starts it. It reports whether a proxy responds.
+// serve offers to install the service and, if the user accepts, installs and starts it. answers
+// reports whether a proxy responds afterwards.
 func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err error) {
 	switch {
 	case s == nil:
@@ -65,8 +66,8 @@ func (s *HookService) serve(ctx context.Context, d *Driver) (answers bool, err e
 	return true, s.start(ctx, d, before, unit)
 }
 
-// plan returns the content of the service file. runs is true if a service with this content is
-// already running. If no service can be installed, why is the reason.
+// plan returns the content of the service file. runs reports whether a service with this content is
+// already running. why explains why no service can be installed, and is nil otherwise.
 func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bool, why error) {
 	m := s.Manager
 	if m == nil {
@@ -100,8 +101,8 @@ func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bo
 	return unit, false, s.checkConflicts(d, there, listening)
 }
 
-// checkVariables returns an error if the configuration reads variables that the service would not
-// have.
+// checkVariables returns an error if the configuration reads variables that a service would lack.
+// variables lists the variables that a service would have.
 func (s *HookService) checkVariables(variables []string) error {
 	lack := list.Filter(s.Reads, func(name string) bool { return !slices.Contains(variables, name) })
 	switch {
@@ -140,7 +141,8 @@ func (d *Driver) startedBy(config string) []string {
 	return list.Map(list.Filter(d.Inspect(context.Background(), Connection{}), starts), func(i Inspection) string { return i.Title })
 }
 
-// listening returns the running proxies that have this configuration and listen for clients.
+// listening returns the running proxies that use the service's configuration and listen on an
+// address.
 func (s *HookService) listening(d *Driver) []Proxy {
 	if d.Proxies == nil {
 		return nil
@@ -185,7 +187,7 @@ func (s *HookService) restore(ctx context.Context, d *Driver, before service.Ins
 	})
 }
 
-// await waits until a proxy other than those in old responds.
+// await waits until a proxy responds that was not running before. old lists the proxies that were.
 func (s *HookService) await(ctx context.Context, d *Driver, old []Proxy) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
@@ -233,8 +235,9 @@ func (s *HookService) installed() bool {
 	return err == nil && there.Config == s.Config
 }
 
-// UsesService reports whether removing a client's hooks may leave the service unused. This is the
-// case if the hooks use the service or have already been removed.
+// UsesService reports whether the service may become unused when the named client's hooks are
+// removed, that is, whether the hooks use the service. It also returns true if the hooks have
+// already been removed.
 func (d *Driver) UsesService(m *service.Manager, name string) bool {
 	if m == nil {
 		return false
@@ -281,8 +284,8 @@ func (d *Driver) RemoveUnusedService(ctx context.Context, m *service.Manager) er
 	return nil
 }
 
-// usersOf returns the titles of the agents and clients that connect to a proxy with this
-// configuration without starting it themselves.
+// usersOf returns the titles of the agents and clients that use a proxy with this configuration but
+// do not start one themselves.
 func (d *Driver) usersOf(config string) []string {
 	asking := list.Filter(d.InspectHooks(), func(h HookInspection) bool { return h.mayAsk(d.System, config) })
 	titles := list.Map(asking, func(h HookInspection) string { return h.Title })

@@ -30,7 +30,8 @@ import (
 // Ours is the name of the entry that runs petrigate.
 const Ours = "petrigate"
 
-// A Driver runs the commands. Its fields describe their environment.
+// A Driver runs the commands import, connect and disconnect. Its fields describe the environment in
+// which the commands run.
 type Driver struct {
 	System clientcfg.System
 	State  string // state directory, which contains the records of changed files
@@ -48,14 +49,15 @@ type Driver struct {
 	Force bool // whether to write even if the client is running
 }
 
-// A UsageError reports that a command was called with invalid arguments.
+// A UsageError reports invalid arguments of a command.
 type UsageError struct{ msg string }
 
 func (e *UsageError) Error() string { return e.msg }
 
 func usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
-// Find returns the client with the given name. The error is a [UsageError].
+// Find returns the client with the given name. If no client has this name, the error is a
+// [UsageError].
 func Find(name string) (clientcfg.Client, error) {
 	c, near, ok := clientcfg.Find(name)
 	if ok {
@@ -70,13 +72,13 @@ func Find(name string) (clientcfg.Client, error) {
 
 func (d *Driver) say(format string, args ...any) { output{d.Out}.say(format, args...) }
 
-// An output is where a command prints its results and notes for the user.
+// An output is the destination of a command's results and of its notes for the user.
 type output struct{ io.Writer }
 
 // say prints one line.
 func (o output) say(format string, args ...any) { _, _ = fmt.Fprintf(o, format+"\n", args...) }
 
-// ErrDeclined means that the person declined.
+// ErrDeclined means that the user did not confirm a change.
 var ErrDeclined = errors.New("nothing was written")
 
 // Agree asks the person for confirmation. It returns [ErrDeclined] unless the answer is yes.
@@ -113,5 +115,5 @@ func (d *Driver) checkNotRunning(ctx context.Context, c clientcfg.Client) error 
 type Proxy struct {
 	PID    int
 	Config string
-	URL    string // empty for a proxy that serves its client over stdio
+	URL    string // empty for a proxy that its client reaches over stdio
 }
