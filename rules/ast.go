@@ -65,7 +65,7 @@ type Approve struct {
 type Block struct {
 	Rule
 	Tools        []Name
-	After, Until []Name // the rule applies from a call to After until a call to Until succeeds; empty means from the start or to the end of the session
+	After, Until []Name // the rule applies from a call to After, or from the start if After is empty, until a call to Until succeeds, or to the end of the session if Until is empty
 }
 
 // Limit is "limit A, B to N", over a span, for all names together. If Of is set, it limits the sum

@@ -94,7 +94,7 @@ func namingPolicy(maps []gate.Map) *gate.Policy {
 // hasName reports whether p's maps give the name to the call.
 func (e *Example) hasName(tool Name, p *gate.Policy) bool {
 	names := p.Names(gate.Call{Tool: tool.Text, Args: e.args()})
-	return slices.ContainsFunc(names[1:], func(n gate.Name) bool { return n.Text == e.As.Text }) // the first name is the tool
+	return slices.ContainsFunc(names[1:], func(n gate.Name) bool { return n.Text == e.As.Text }) // the first name is that of the tool
 }
 
 // args returns the call's arguments as JSON.

@@ -96,8 +96,8 @@ func (s *Limit) countText() string {
 	return text.Count(s.Count, "call")
 }
 
-// checkFailures warns if a limit is refilled even by failed calls, although another rule requires
-// the refilling call to succeed before the same limited calls.
+// checkFailures warns if failed calls refill a limit, although another rule requires the same calls
+// to succeed before the limited calls.
 func (c *compiler) checkFailures() {
 	type pair struct{ first, before string }
 	required := make(map[pair]*Require)
@@ -232,7 +232,7 @@ func (s *Limit) implies(other *Limit) bool {
 		return false
 	case other.ofPrincipal() && !s.ofPrincipal():
 		return false
-	case s.subject() == other.subject(): // reported by checkContrary, or in shadow
+	case s.subject() == other.subject(): // checkContrary reports such limits, unless other is in shadow
 		return false
 	case s.every() == 0:
 		return true

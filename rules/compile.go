@@ -11,8 +11,8 @@ import (
 
 // Options control how maps treat scripts.
 type Options struct {
-	Strict bool // assume that a script that is not fully understood can run any command
-	Pass   bool // give a script no name if it is uncertain whether the script runs the command
+	Strict bool // whether to assume that a script that is not fully understood can run any command
+	Pass   bool // whether to give a script no name if it is uncertain that the script runs the command
 }
 
 // Compile compiles files with default options; see [Options.Compile].
@@ -53,7 +53,7 @@ func Load(fsys fs.FS, paths ...string) (*Compiled, error) {
 // shapes of the nets; the states are not explored.
 func (c *Compiled) Verification() []Verification { return slices.Clone(c.verified) }
 
-// add compiles a statement.
+// add compiles a statement and adds the result to the output.
 func (c *compiler) add(s Statement) {
 	switch s := s.(type) {
 	case *Require:

@@ -115,7 +115,7 @@ func (r *report) errors() ErrorList {
 	return all
 }
 
-// sortedWarnings returns the warnings by file and position.
+// sortedWarnings returns the warnings, sorted by file and position.
 func (r *report) sortedWarnings() []Warning {
 	order := make(map[string]int, len(r.files))
 	for i, f := range r.files {

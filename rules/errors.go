@@ -69,14 +69,14 @@ const (
 	UnknownKeyword Code = "E003" // the line begins with an unknown word
 	Missing        Code = "E004" // the statement lacks a required word
 	Unexpected     Code = "E005" // a word is not the expected one
-	Trailing       Code = "E006" // something follows the statement
-	BadQuotes      Code = "E007" // the quoted name is invalid
-	BadCount       Code = "E008" // the count is invalid
-	WrongCase      Code = "E009" // the keyword is in the wrong letter case
+	Trailing       Code = "E006" // text follows the end of the statement
+	BadQuotes      Code = "E007" // a quoted name is invalid
+	BadCount       Code = "E008" // a count is invalid
+	WrongCase      Code = "E009" // a keyword is in the wrong letter case
 	SelfRefill     Code = "E010" // a limit is refilled by the calls that it limits
 	BadOperand     Code = "E011" // the tool or field of a map is invalid
 	EmptyRegex     Code = "E012" // a regex is empty
-	BadRegex       Code = "E013" // the regex is not valid RE2
+	BadRegex       Code = "E013" // a regex is not valid RE2
 	RegexTail      Code = "E014" // text follows the closing slash of a regex
 	LargeRegex     Code = "E015" // a regex is too large
 	MapGlob        Code = "E017" // the tool in an example is a glob
@@ -93,7 +93,7 @@ const (
 	NoSuchMap      Code = "E028" // no map gives the tool's calls the name in an example
 	FailedExample  Code = "E029" // the maps do not label the call in an example as it expects
 	PatternName    Code = "E030" // a regex is used where a name is expected
-	BadField       Code = "E031" // the field in a key or sum is invalid
+	BadField       Code = "E031" // a field in a key or sum is invalid
 	BadKey         Code = "E032" // the key is not possible in this rule
 	ManyPairs      Code = "E033" // two long lists form too many pairs
 )

@@ -15,10 +15,10 @@ const (
 	idle    = "idle"    // initially marked, until the start transition fires
 	ready   = "ready"   // the rule is in force
 	gated   = "gate"    // the required call has succeeded
-	locked  = "locked"  // never marked
+	locked  = "locked"  // never holds a token
 	tainted = "tainted" // the call that activates the rule has been made
 	budget  = "budget"  // one token for each remaining call
-	spent   = "spent"   // one token for each used call that may be given back
+	spent   = "spent"   // one token for each used call that can be refilled
 )
 
 // ruleNet returns a net with the parts common to all rules.

@@ -80,7 +80,8 @@ func (p patternParser) patternAt(from, to int) Pattern {
 	return Pattern{Pos: p.line.position(from), line: p.line, written: token{off: from, end: to}}
 }
 
-// runs parses the command after runs. "exactly" is the command's program only if "as" follows.
+// runs parses the command after "runs". The word "exactly" is the command's program only if "as"
+// follows it.
 func (p patternParser) runs(at token) Pattern {
 	start := p.line.off
 	exactly := p.line.next().is("exactly") && !p.line.peek().is("as")

@@ -35,7 +35,7 @@ func (p *parser) prove(at token) Statement {
 	return claim
 }
 
-// read parses the words after prove.
+// read parses the words after "prove".
 func (p claimParser) read() {
 	claim, t := p.claim, p.line.next()
 	switch {
@@ -107,7 +107,7 @@ func (p claimParser) claimNames(missing, form string) []Name {
 	return p.listOf(p.listItem, missing, "name", form)
 }
 
-// neverWords are the keywords within a claim that begins with never.
+// neverWords are the keywords within a claim that begins with "never".
 var neverWords = []string{"before", "after", "while", "without"}
 
 // never parses the words after "never".

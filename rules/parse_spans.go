@@ -20,7 +20,8 @@ func numberedSpan(text string) (n int, word string, ok bool) {
 	return n, word, err == nil && (word == "" || known)
 }
 
-// spansHint suggests a limit per single span to replace a limit per n spans with the given word.
+// spansHint returns a hint that replaces a limit over n spans, such as "per 10 minutes", with a
+// limit over one span. word names the span.
 func (p ruleParser) spansHint(l *Limit, n int, word string) string {
 	one := "use " + text.Join(TimeSpans(), "or")
 	write := func(count int, span string) string {

@@ -16,7 +16,7 @@ type Prove struct {
 	Pos    gate.Position
 	Claim  Claim
 	Tools  []Name // calls that the claim is about
-	Others []Name // for NeverBefore, NeverAfter and NeverWhile, the other calls; for AtMost, the calls that restart the count, instead of Over
+	Others []Name // for NeverBefore, NeverAfter and NeverWhile, the other calls; for AtMost, the calls that restart the count, if the claim names calls instead of a span
 	Until  []Name // for NeverAfter, calls whose success ends the claim; may be nil
 	Once   bool   // for NeverBefore, whether one success is enough for all calls
 
@@ -25,7 +25,7 @@ type Prove struct {
 	Approval *Approval // for NeverWithoutApproval, the approval; for NeverAfter and Only, the approval that exempts calls, or nil
 
 	Count      int  // for AtMost, maximum number of calls
-	Over       Span // for AtMost, span over which calls are counted
+	Over       Span // for AtMost, span over which calls are counted, unless Others restart the count
 	User       bool // for AtMost, whether Over is a time span that counts per user
 	Successful bool // for AtMost, whether only successes of Others restart the count
 

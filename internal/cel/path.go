@@ -26,7 +26,8 @@ func pathFunctions() []cel.EnvOption {
 	}
 }
 
-// A place tells whether a path is inside a directory, if the text of the path determines this.
+// A place describes the position of a path relative to a directory, as determined by the text of
+// the path alone.
 type place uint8
 
 const (

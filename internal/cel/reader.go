@@ -63,7 +63,7 @@ func (r *Reader) add(src string, known map[string]int, want *cel.Type) (number i
 }
 
 // isKeyType reports whether the value of a key can be of type t. It returns true if the type is
-// unknown until evaluation, as that of an argument's field is.
+// unknown until evaluation, like the type of an argument's field.
 func isKeyType(t *cel.Type) bool {
 	switch t.Kind() {
 	case types.DynKind, types.StringKind, types.IntKind, types.UintKind, types.DoubleKind, types.BoolKind:

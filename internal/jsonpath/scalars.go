@@ -7,12 +7,12 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Fault is the reason why a place in a document has no usable scalars.
+// A Fault is the reason why a path or key selects no usable scalars in a document.
 type Fault uint8
 
 const (
 	None      Fault = iota // no fault
-	Absent                 // the place, or part of the path to it, does not exist
+	Absent                 // the value, or part of the path to it, does not exist
 	Unfit                  // the value is null, an object, or an array within an array
 	NoElement              // the value is an empty array
 	Doubtful               // a key is duplicate, or differs from another one only in letter case
@@ -75,8 +75,8 @@ func (s *scalars) walk(steps []step, doc []byte) {
 	}
 }
 
-// elements calls add with the array element at the given index, or with all elements if index is
-// every.
+// elements calls add with the array element at the given index. If the index is the constant every,
+// it calls add with each element.
 func (s *scalars) elements(array []byte, index int, add func([]byte)) {
 	number, some := 0, false
 	rawjson.Elements(array, func(v []byte, _ int) bool {

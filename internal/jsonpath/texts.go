@@ -6,13 +6,13 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A Texts holds the strings at one place in a document.
+// A Texts holds the strings that a key or path selects in a document.
 type Texts struct {
 	one     [1]string // the value, if it is certainly a single string
 	values  [][]byte  // values other than a single string; their leaves are the texts
 	all     []string  // all leaves, followed by the leaves joined together; computed on demand
 	weak    bool
-	present bool // the place exists in the document
+	present bool // whether the document contains any value for the texts
 }
 
 // Empty returns a Texts with a single empty string.
@@ -32,8 +32,8 @@ func (p Path) Texts(doc []byte) Texts {
 	return t
 }
 
-// Weak reports whether the texts must not count as evidence, since there might be something other
-// than a single string at the place.
+// Weak reports whether the texts must not count as evidence, since the document might contain
+// something other than a single string for them.
 func (t *Texts) Weak() bool { return t.weak }
 
 // add adds a value. If the value is doubtful or not a string, the texts become weak.

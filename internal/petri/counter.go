@@ -12,7 +12,7 @@ const (
 	maxControls  = 2_000
 	maxBoxes     = 4_000
 	maxLoopSteps = 6
-	maxLoopWork  = 400 // number of moves to follow in the search for a control's loops
+	maxLoopWork  = 400 // maximum number of moves to follow in the search for a control's loops
 )
 
 // counterSearch explores a net with a few places, the counters, that hold many tokens. The token
@@ -185,7 +185,7 @@ func (c *counterSearch) guard(t int, m Marking) (box, step) {
 func (r *mirror) total(m Marking) int {
 	left := r.invariant.Constant
 	for _, w := range r.invariant.Weights {
-		left -= w.Weight * m[w.Place] // large places are 0 in m
+		left -= w.Weight * m[w.Place] // m has no tokens in the large places
 	}
 	return left / r.weight
 }

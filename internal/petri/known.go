@@ -2,8 +2,8 @@ package petri
 
 import "slices"
 
-// maxKnown is the maximum number of transitions for remembering known successors. In a net with
-// more transitions, the search looks up every successor.
+// maxKnown is the largest number of transitions in a net whose search uses knownSuccessors. In a
+// larger net, the search looks up every successor.
 const maxKnown = 256
 
 // knownSuccessors stores, for each state waiting to be expanded, the transitions whose successors

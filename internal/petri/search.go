@@ -34,7 +34,7 @@ type search struct {
 	firable   []int32  // transitions enabled in the current states
 	lookups   []int32  // transitions in firable whose successors need a lookup
 	next      []uint64 // successors that need a lookup, as concatenated keys
-	ends      []end    // for each current state, where its entries end
+	ends      []end    // for each current state, the ends of its entries in firable and lookups
 	scratch   []uint64 // scratch space for a key
 	knownHere []uint64 // in the current state, the transitions whose successors are known; may be empty
 

@@ -36,7 +36,7 @@ type stateSet struct {
 	inline []uint64
 }
 
-// chunkWords is the approximate number of words in an arena chunk.
+// chunkWords is the approximate number of words in a chunk of keys.
 const chunkWords = 1 << 15
 
 // newStateSet returns an empty set of keys with the given number of words. A set of keys with 0

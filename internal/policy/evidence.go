@@ -32,8 +32,8 @@ func (b *builder) checkEvidence() {
 	}
 }
 
-// evidence warns if every map that gives the name looks for a command with an option that makes the
-// command ineffective.
+// evidence warns about a name that no call can prove, because every map for it looks for a command
+// with an option that makes the command ineffective.
 func (b *builder) evidence(n rules.Name, so string) {
 	option := ""
 	for i := range b.labels.Maps {

@@ -151,7 +151,7 @@ func (r *netReader) warnPlaces(n *config.Net) {
 	}
 	for i, place := range n.Places {
 		if slices.Contains(n.Places[:i], place) {
-			continue // duplicate names are reported as errors elsewhere
+			continue // other checks report duplicate names as errors
 		}
 		if _, allows := n.Allow[place]; allows {
 			continue

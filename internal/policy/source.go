@@ -23,7 +23,7 @@ type Source struct {
 	Tools   []string            // all known physical tool names; nil if the tools are unknown
 	Schemas map[string][]Schema // argument schemas of the known tools, keyed by each name of the tool
 	Hooked  []string            // names that only agents' built-in tools have; hooks report the calls to these tools
-	Unended []string            // the names in Hooked of tools that run scripts without any hook that reports how a script ended
+	Unended []string            // names in Hooked of tools that run scripts, if no hook reports how the scripts end
 }
 
 // FromConfig returns the source for a configuration. The source's tools are unknown.

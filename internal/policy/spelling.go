@@ -102,7 +102,7 @@ type spelling struct {
 	words   []string
 	pattern bool
 	given   gate.Position // position of the first map that gives the name; zero if no map does
-	idle    bool          // a map gives the name, but no rule uses it
+	idle    bool          // whether a map gives the name, but no rule uses it
 	uses    []occurrence
 }
 

@@ -152,7 +152,8 @@ func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (
 	return "", ""
 }
 
-// isTool reports whether the rules use this name as a tool elsewhere.
+// isTool reports whether a map in the rules reads the arguments of the named tool, or a rule or
+// claim uses the name.
 func (b *builder) isTool(name string) bool {
 	if slices.ContainsFunc(b.labels.Maps, func(m gate.Map) bool { return m.Tool == name }) {
 		return true

@@ -34,12 +34,12 @@ type Net struct {
 type Place struct {
 	Name     string
 	Tokens   int
-	Terminal bool // a workflow can end when this place is marked
+	Terminal bool // whether a workflow can end when this place is marked
 
 	// Set by Net.Live.
 	Now      int  // current tokens, including those in flight
 	InFlight int  // tokens held by calls in flight
-	Wanted   bool // a blocked call needs a token from this place
+	Wanted   bool // whether a blocked call needs a token from this place
 }
 
 // A Transition is drawn as a box.
@@ -48,14 +48,14 @@ type Transition struct {
 	Tools   []string // tools that the transition gates; if empty, it fires by itself
 	In, Out []petri.Arc
 
-	Manual   bool          // requires approval
+	Manual   bool          // whether the transition requires approval
 	People   int           // number of different people who must approve; 0 means one
-	Deferred bool          // waits for the call to succeed
-	Observe  bool          // never blocks a call
-	Spoils   bool          // invalidates evidence from other calls
-	Row      bool          // counts equal calls in a row
+	Deferred bool          // whether the transition waits for the call to succeed
+	Observe  bool          // whether the transition never blocks a call
+	Spoils   bool          // whether the transition invalidates evidence from other calls
+	Row      bool          // whether the transition counts equal calls in a row
 	Sum      string        // limit on a sum, such as "1000 of amount"; may be empty
-	Never    bool          // known never to fire
+	Never    bool          // whether the transition is known never to fire
 	Every    time.Duration // time between two firings by the clock; 0 if the clock does not fire the transition
 	Key      []string      // fields of the key; the transition fires separately for each value
 	Unless   []string      // names that exempt a call

@@ -27,7 +27,7 @@ type Item struct {
 	Rule policy.Rule `json:"rule"`
 	Hits int         `json:"-"`
 
-	passive bool // the rule can never block a call
+	passive bool // whether the rule can never block a call
 }
 
 // Kind is the kind of an [Item]. It determines when the item counts as exercised.

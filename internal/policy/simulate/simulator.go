@@ -16,7 +16,7 @@ type Simulator struct {
 	of       *Simulation
 	out      io.Writer
 	ink      text.Ink
-	terminal bool // both input and output are terminals
+	terminal bool // whether both input and output are terminals
 	moves    []move
 	calls    []*trackedCall // calls in the order of their numbers, which start at 1
 	Mistakes int            // number of invalid commands

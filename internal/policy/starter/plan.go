@@ -34,7 +34,7 @@ type Plan struct {
 
 	Missing []string // servers that did not respond; the plan has no rules for their tools
 
-	Enforced bool // the configuration sets a mode other than shadow, which also applies to the new rules
+	Enforced bool // whether the configuration sets a mode other than shadow, which also applies to the new rules
 
 	Config        string // path of the configuration; only missing keys are added to it
 	Before, After []byte // content of the configuration before and after the change
@@ -47,17 +47,17 @@ type Plan struct {
 	// JSON object without a version. Such a file is not changed.
 	Client bool
 
-	made  bool   // the configuration does not exist yet
+	made  bool   // whether the configuration file does not exist yet
 	agent *Agent // the agent that uses the policy; nil for servers' tools
 
-	tested   bool // commands that run the project's tests are known
-	shell    bool // the configuration contains the key "shell"
-	pipefail bool // the plan adds shell.pipefail
+	tested   bool // whether commands that run the project's tests are known
+	shell    bool // whether the configuration contains the key "shell"
+	pipefail bool // whether the plan adds shell.pipefail
 
 	texts   []string     // texts of the existing rules
 	secrets []string     // secrets used in the configuration
 	fetch   config.Fetch // for loading the configuration; see [config.Options]
-	text    bool         // the configuration is only read as text; see [config.Config.TextOnly]
+	text    bool         // whether the configuration is only read as text; see [config.Config.TextOnly]
 }
 
 var (

@@ -44,7 +44,7 @@ func (s *statements) add(format string, args ...any) {
 type proposal struct {
 	servers []server
 	missing []string // servers that did not respond
-	deny    bool     // the default refuses calls that no rule names
+	deny    bool     // whether the default refuses calls that no rule names
 	rules   []statements
 	claims  statements
 }

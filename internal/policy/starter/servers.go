@@ -29,7 +29,7 @@ type server struct {
 	known string // name of the matching well-known server; may be empty
 	tools []tool
 
-	success map[string]string // conditions that the results of successful scripts meet, by bare name of the script tool; "true" if failures are reported only through isError
+	success map[string]string // conditions that the results of successful scripts meet, keyed by bare name of the script tool; "true" if failures are reported only through isError
 }
 
 // ofKind returns the names of the tools of the given kinds.

@@ -19,8 +19,8 @@ type Server struct {
 	By    []string        // strings in the command, arguments or URL that identify the server
 	Like  []string        // tools that identify the server if it has all of them, used if no string in By matches
 	Kinds map[string]Kind // kinds of the server's tools, keyed by tool name
-	// Success contains the conditions that the results of successful scripts meet, by the name of
-	// the tool that runs the script. A condition is "true" if failures are reported through
+	// Success contains the conditions that the results of successful scripts meet, keyed by the
+	// name of the tool that runs the script. A condition is "true" if failures are reported through
 	// isError.
 	Success map[string]string
 	// NoHints reports whether the server's hints about the tools in Kinds are meaningless.
