@@ -129,7 +129,7 @@ func baseFiles(c *config.Config) []string {
 	})
 }
 
-// Run verifies a policy with effort e. tools specifies which names belong to the same tool.
+// Run verifies a policy with effort e. tools holds the names that belong to each tool.
 func Run(ctx context.Context, result *policy.Result, source policy.Source, tools ToolSet, e Effort) (*Analysis, error) {
 	tools = tools.withAgents(result)
 	v := &Analysis{nets: make(netInfos), tools: tools, written: source.Nets, found: result.Problems, dead: make(map[string][]string)}

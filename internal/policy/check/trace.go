@@ -47,7 +47,7 @@ func (s ToolSet) Events(t verify.Trace) []sandbox.Event {
 	return events
 }
 
-// unasked removes the approval of the last call, which needs none.
+// unasked removes the approval of the last call, which requires no approval.
 func unasked(events []sandbox.Event) []sandbox.Event {
 	for i := len(events) - 1; i >= 0; i-- {
 		if events[i].Type == "call" {
@@ -135,8 +135,8 @@ func same(t verify.Trace) int {
 // minPairs is the minimum number of equal pairs of calls that are merged into one line.
 const minPairs = 3
 
-// pairs returns how many times the first two calls of the run are repeated with the same outcomes,
-// and the number of steps per pair.
+// pairs returns how many times the run begins with the same two calls and outcomes in a row, and
+// the number of steps of each such pair.
 func pairs(t verify.Trace) (n, steps int) {
 	whole := func(t verify.Trace) (said string, steps int) {
 		if len(t) == 0 || t[0].Ends || t[0].Wait > 0 || t[0].Times > 0 {

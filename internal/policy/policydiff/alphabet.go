@@ -34,7 +34,7 @@ const (
 type alphabet struct {
 	vocabulary
 	tools    []namedTool
-	prefixes []string // a name with any of these prefixes is never the only name of a call
+	prefixes []string // a call whose name has any of these prefixes always has other names too
 	shown    map[visibility]bool
 	why      string // why the alphabet is incomplete; empty if it is complete
 	stop     func() bool

@@ -13,9 +13,9 @@ import (
 // name.
 const tickOf = "\x00tick "
 
-// clockless returns n with calls in place of clock ticks. No pattern in any net matches these
-// calls. A net with a key keeps its clock, because a single call cannot stand for a tick for all
-// values.
+// clockless returns a copy of n where calls stand for the ticks of the clock. No pattern in any net
+// matches these calls. A net with a key keeps its clock, because a single call cannot stand for a
+// tick for all values.
 func clockless(n gate.Net) gate.Net {
 	none := gate.Tool{Name: tickOf + "*", Kind: gate.Glob}
 	keyed := hasKey(n)
@@ -100,7 +100,7 @@ func (d *Comparison) ticks(policies [2]*gate.Policy) []tick {
 	return append(all, list.Map(changed, func(t ticking) tick { return tick{"", t.tool} })...)
 }
 
-// pass fires the transition of the tick in each of the policies where it is enabled.
+// pass fires the tick's transition in each policy that has it, if it is enabled there.
 func (t tick) pass(policies [2]*gate.Policy, states [2]*gate.State) {
 	for i, policy := range policies {
 		if t[i] == "" {

@@ -76,7 +76,7 @@ func (c *possible) on(side int) gate.Call {
 	return call
 }
 
-// A permission is the decision on a call. Permissions are ordered from the most permissive to the
+// A permission is a decision about a call. Permissions are ordered from the most permissive to the
 // strictest.
 type permission uint8
 

@@ -17,7 +17,7 @@ import (
 // readsData reports whether the net counts calls by the content of their arguments.
 func readsData(n gate.NetInfo) bool { return n.Sum != nil || n.Row || hasKey(n.Net) }
 
-// lenient returns n in the form used by loose searches.
+// lenient returns the form of n that loose searches use.
 func lenient(n gate.Net) gate.Net {
 	n.Validate, n.OnSuccess = nil, nil
 	if readsData(gate.NetInfo{Net: n}) {
@@ -76,8 +76,8 @@ func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
 	return pairs
 }
 
-// unlimited returns the fingerprint of the net with the limit of its sum set to 1, or the net's own
-// fingerprint if the changed net is invalid.
+// unlimited returns the fingerprint that the net has if the limit of its sum is 1. If the net is
+// invalid with this limit, unlimited returns the net's own fingerprint.
 func unlimited(n gate.NetInfo) string {
 	one := n.Net
 	sum := *n.Sum

@@ -204,7 +204,8 @@ func (n node) copyOf(f openCall, call int) openCall {
 	return again
 }
 
-// withCopies returns flights and, for each flight of call, a copy for the call other.
+// withCopies returns flights, followed by a copy of each flight of call that belongs to the call
+// other.
 func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	out := slices.Clip(flights)
 	for _, one := range flights {

@@ -41,7 +41,7 @@ func (d *Comparison) compareRepeated() {
 	var found []*Witness
 	for _, c := range d.calls {
 		for _, together := range []bool{true, false} {
-			times := 1 // a single call is enough to show that the defaults decide differently
+			times := 1 // a single call shows whether the defaults decide differently
 			if concerned(c) {
 				times += min(most, maxRepeated)
 			}

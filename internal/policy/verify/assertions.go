@@ -45,7 +45,7 @@ type (
 		Tool      gate.Tool
 		ButBudget bool
 
-		each bool // make the claim for each value of the keys separately
+		each bool // whether the claim is made separately for each value of the nets' keys
 	}
 )
 

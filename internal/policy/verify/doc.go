@@ -10,7 +10,7 @@
 // # Scope
 //
 // Calls are grouped into classes. A class is a physical tool together with the names that a single
-// call of it can have and, if they can be found, arguments that give a call exactly these names.
+// call to it can have and, if they can be found, arguments that give a call exactly these names.
 // Classes are derived from the policy. As in rules, a name with a dot is an action of a tool,
 // unless it is quoted or [Options.Tools] contains a tool with that name. Unless [Options.Known] is
 // set, a tool with such a name, or with the name of a label, might exist. If such a tool would

@@ -47,7 +47,8 @@ func (a AtMost) every() time.Duration {
 // maxCount is the maximum number of calls that a monitor counts individually.
 const maxCount = 64
 
-// maxExact replaces maxCount if a shorter run cannot be extended.
+// maxExact is the maximum number of calls that a monitor counts if a shorter run cannot be extended
+// by repeating a call.
 const maxExact = 500
 
 // query returns a query for a run with more than count calls in a period.

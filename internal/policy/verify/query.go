@@ -60,7 +60,7 @@ func carriesAny(s *callclass.Class, names []gate.Tool, evidence bool) bool {
 	return slices.ContainsFunc(names, func(t gate.Tool) bool { return s.Carries(t, evidence) })
 }
 
-// ofItself returns a function that tags calls with the given name whose own value is the tracked
+// ofItself returns a function that tags calls with the given name if the tracked value is their own
 // value.
 func ofItself(t gate.Tool) func(*callclass.Class) uint8 {
 	return explore.Tagged(func(s *callclass.Class) bool { return s.Carries(t, false) && s.OfItself() })

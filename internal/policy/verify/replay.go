@@ -98,8 +98,8 @@ func whyRefused(s *Step, r *gate.Refusal) string {
 	return fmt.Sprintf("to refute it takes a call of %s that the net %s accepts, and it accepts none of those that were tried", s.Name, net)
 }
 
-// admit makes the call of step s and grants all approvals. If vary is true and the nets refuse the
-// step's arguments, admit tries other arguments.
+// admit makes the call that begins in step s and grants all approvals. If vary is true and the nets
+// refuse the step's arguments, admit tries other arguments.
 func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal) {
 	if number, refused = r.decide(s.Tool, s.Args); refused == nil || !vary {
 		return number, refused

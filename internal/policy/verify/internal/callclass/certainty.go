@@ -16,7 +16,7 @@ import (
 // same text, a single script can produce only some combinations of these properties. The values
 // returned for a set of maps cover exactly these combinations.
 
-// maxMatters is the maximum number of labels per text whose certainty and evidence are
+// maxMatters is the maximum number of labels per text whose certainty and use as evidence are
 // distinguished.
 const maxMatters = 6
 
@@ -195,7 +195,7 @@ func unsought(ps []pattern, commands ...string) string {
 // are set to weak and uncertain. ok is false if there are too many combinations.
 func (b *Enumerator) possibleHits(ps []pattern, set uint64, readers []int) (ways [][]hit, ok bool) {
 	var matter []int
-	var proving, exempting uint64 // the labels that matter as evidence, and those that matter when certain, as sets of indexes into matter
+	var proving, exempting uint64 // sets of indexes into matter: labels whose use as evidence matters, and labels whose certainty matters
 	for _, i := range readers {
 		w := b.certainties[ps[i].As]
 		if !w.evidence && !w.certain {

@@ -69,7 +69,7 @@ func samples(conditions, fields []string, more ...any) []map[string]any {
 		source = expression(source)
 		for _, m := range member.FindAllStringSubmatch(source, -1) {
 			path := strings.ReplaceAll(m[1][1:], "?", "")
-			if m[2] != "" { // the last step is a function call
+			if m[2] != "" { // the path ends with a function call, so remove the function's name
 				path = path[:max(0, strings.LastIndexByte(path, '.'))]
 			}
 			top, _, _ := strings.Cut(path, ".")

@@ -297,7 +297,7 @@ func exchange(all []*Class) {
 	}
 }
 
-// withData returns the class with the given data, or nil if all contains no such class.
+// withData returns the class in all with the given data, or nil if no such class exists.
 func withData(all []*Class, data []Datum) *Class {
 	if i := slices.IndexFunc(all, func(t *Class) bool { return slices.Equal(t.Data, data) }); i >= 0 {
 		return all[i]
@@ -337,7 +337,7 @@ func (n *Net) project(m Meaning, s *Class) Meaning {
 		for _, t := range a.Transitions {
 			void, other := n.reads(t, s)
 			switch {
-			case (void || other) && n.awaits(t): // the transition is chosen before the result is known
+			case (void || other) && n.awaits(t): // the gate chooses the transition before the result is known
 				kept, a.Idle = append(kept, t), append(a.Idle, t)
 			case void && !n.Info.Transitions[t].Observe:
 				refused = true

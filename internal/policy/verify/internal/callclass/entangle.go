@@ -26,8 +26,9 @@ func (b *Enumerator) entangled(f *form) bool {
 	return false
 }
 
-// pathsOf returns the fields of the tool if at least one field is a path or two fields differ only
-// in letter case. Otherwise, it returns nil.
+// pathsOf returns the fields of the tool if some of them might affect each other. This is possible
+// only if at least one field is a path or two fields differ only in letter case. Otherwise, pathsOf
+// returns nil.
 func (b *Enumerator) pathsOf(tools []naming.Label) []string {
 	tool := tools[0].Text
 	fields, known := b.paths[tool]

@@ -87,7 +87,7 @@ type deferred struct {
 	alone    [][]contrast // for each atom, pairs of classes that show the effect of the atom
 	of       func(atoms []int) kinds
 	made     map[string]kinds // classes already created, by atoms
-	overflow string           // why not all calls can be created if all atoms are visible
+	overflow string           // why some calls are omitted if all atoms are visible
 }
 
 // A contrast consists of the class of a call that has a single atom and the class of the same call

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// meaning returns the meaning in n of a call with these names.
+// meaning returns the [Meaning] that a call with these names has in n.
 func (n *Net) meaning(ls []naming.Label) Meaning {
 	var e Meaning
 	spared := n.listing.Spared(ls)

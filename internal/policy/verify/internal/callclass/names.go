@@ -38,8 +38,8 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 	}
 	for _, f := range fresh {
 		if i := strings.IndexByte(f.text, '.'); i > 0 && i < len(f.text)-1 {
-			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // the base name comes from a map rather than a tool
-			b.dotted(f.text)                                    // treat the name as if it were a name with a dot in a rule
+			fresh := taken[f.text[:i]] && !b.isTool[f.text[:i]] // the part before the dot is a label that a map gives, not a tool
+			b.dotted(f.text)                                    // treat the name as if a rule listed it
 			if fresh {
 				b.supposed[f.text[:i]] = true
 			}
@@ -116,7 +116,7 @@ func (b *vocabulary) synthesizeBases(v synthesis, unnamed []string) (complete bo
 		after := v.step(at, '.')
 		for i, p := range v.patterns {
 			if !strings.Contains(p, ".") {
-				after[i] = 0 // the pattern does not match actions
+				after[i] = 0 // the pattern does not match actions, because it contains no dot
 			}
 		}
 		if !slices.ContainsFunc(after, func(at uint64) bool { return at != 0 }) {

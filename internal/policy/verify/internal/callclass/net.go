@@ -86,8 +86,8 @@ type Meaning []Ask
 type Ask struct {
 	gate.Asked       // the transitions that list the name, except the spoiling ones
 	Spoilers   []int // transitions that list the name and spoil evidence
-	Barred     []int // places whose phases do not admit the call, by index; such an Ask has no name
-	Idle       []int // those of Transitions that wait for a result with another value
+	Barred     []int // indexes of places whose phases do not admit the call; an Ask with such places has no name
+	Idle       []int // the elements of Transitions that wait for a result with another value
 	Refused    bool  // a gating transition needs a value that the call lacks; such an Ask has no name
 }
 
@@ -129,7 +129,7 @@ func (n *Net) findDead() {
 	}
 }
 
-// shut reports whether n blocks calls with meaning e in every state.
+// shut reports whether n blocks calls with [Meaning] e in every state.
 func (n *Net) shut(e Meaning) bool {
 	open := func(t int) bool { return !n.Dead[t] && !n.Info.Transitions[t].Evidence }
 	return slices.ContainsFunc(e, func(a Ask) bool {
@@ -144,7 +144,7 @@ func (n *Net) start() petri.Marking {
 	return m
 }
 
-// begins reports whether n admits a call with meaning m in its initial marking.
+// begins reports whether n admits a call with [Meaning] m in its initial marking.
 func (n *Net) begins(m Meaning) bool {
 	start := n.start()
 	return !slices.ContainsFunc(m, func(a Ask) bool {
@@ -153,7 +153,7 @@ func (n *Net) begins(m Meaning) bool {
 	})
 }
 
-// Observed reports whether all of the given transitions only observe calls.
+// Observed reports whether all of the given transitions only observe calls, without gating them.
 func (n *Net) Observed(lists []int) bool { return n.listing.OnlyObserve(lists) }
 
 func (n *Net) intern(e Meaning) int {

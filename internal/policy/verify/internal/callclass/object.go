@@ -40,7 +40,7 @@ func (o object) place(field string, content any) bool {
 	return o.placeAt(keysOf(field), content)
 }
 
-// placeAt is like place but takes the steps of the field's path.
+// placeAt is like place but takes the path of the field as a list of steps.
 func (o object) placeAt(path []string, content any) bool {
 	if len(path) == 0 || strings.HasPrefix(path[0], "[") {
 		return false
@@ -52,7 +52,7 @@ func (o object) placeAt(path []string, content any) bool {
 	if len(rest) == 0 {
 		value := nested(content, elements)
 		if old, there := o[key]; there {
-			return same(old, value) || same(old, []any{value}) // a list with a single element also has the value of this element
+			return same(old, value) || same(old, []any{value}) // a field also reads a list with a single element as this element
 		}
 		o[key] = value
 		return true
@@ -98,12 +98,12 @@ func clone(object map[string]any) map[string]any {
 	return out
 }
 
-// put sets a field of the arguments, or the member at a plain path, and reports whether the content
-// fits there.
+// put sets the field, which is a key or a plain path, in the arguments. It reports whether the
+// content fits there.
 func put(object map[string]any, field string, content any) bool {
 	path, deep := strings.CutPrefix(field, "$.")
 	if !isPath(field) {
-		_, taken := object[field] // a path that leads into the field has already set it
+		_, taken := object[field] // a path below this key may already have set it
 		object[field] = content
 		return !taken
 	}

@@ -16,14 +16,14 @@ type openTool struct {
 	name   string
 	base   []naming.Label
 	fields []openField
-	known  []int // atoms that can make a net know the call
+	known  []int // atoms that can make the call known to a net
 }
 
-// An openField is a field of an open tool. The field can match several maps or actions, its atoms,
-// in any combination. Its fixed values are tried for each question.
+// An openField is a field of an open tool. The maps or actions that the field can match, in any
+// combination, are its atoms. Its fixed values are tried for each question.
 type openField struct {
 	name    string
-	first   int       // number of the field's first atom among all atoms of the tool
+	first   int       // index of the field's first atom among all atoms of the tool
 	ps      []pattern // the atoms, if they are maps
 	actions []string  // the atoms, if they are actions in a list
 	fixed   []*value
@@ -65,7 +65,7 @@ func (b *Enumerator) openField(name string, base []naming.Label) openField {
 
 func (f *openField) size() int { return len(f.ps) + len(f.actions) }
 
-// own returns those of the atoms that belong to the field, renumbered from 0.
+// own returns the atoms in the list that belong to the field, numbered from 0 within the field.
 func (f *openField) own(atoms []int) (own []int) {
 	for _, a := range atoms {
 		if a >= f.first && a < f.first+f.size() {
@@ -93,7 +93,8 @@ func (b *Enumerator) sampled(f *openField) []*value {
 	return out
 }
 
-// findVisible finds the atoms that each net can see, and the classes of calls with a single atom.
+// findVisible determines which atoms each net can see, and the classes of calls that match a single
+// atom.
 func (b *Enumerator) findVisible(o *openTool) {
 	without := b.class(o.name, &form{tools: o.base})
 	o.byNet = make([][]int, len(b.nets))
@@ -128,7 +129,7 @@ func (b *Enumerator) findVisible(o *openTool) {
 	}
 }
 
-// value returns a value that matches the given atom and nothing else that is relevant.
+// value returns a value that matches the given atom and no other atom of the field.
 func (f *openField) value(atom int) *value {
 	if f.ps == nil {
 		return &value{field: f.name, weak: true, texts: f.actions[atom : atom+1]}

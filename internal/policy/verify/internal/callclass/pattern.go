@@ -56,7 +56,7 @@ func (m *mapping) command() []string {
 	if !ok || m.Field == "" {
 		return nil
 	}
-	words = strings.TrimSuffix(strings.TrimPrefix(words, "exactly "), " *") // "exactly" and "*" do not affect what a script runs
+	words = strings.TrimSuffix(strings.TrimPrefix(words, "exactly "), " *") // what a script runs does not depend on "exactly" and "*"
 	return strings.Fields(words)
 }
 

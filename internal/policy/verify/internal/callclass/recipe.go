@@ -58,12 +58,13 @@ func (w *recipe) matched(field string, l literal) bool {
 	})
 }
 
-// lack reports whether keys must not find a value in the field.
+// lack reports whether the class requires that keys find no value in the field.
 func (p presences) lack(field string) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool { return d.Has == Lacks && !d.Field.Result && d.Field.Path == field })
 }
 
-// filled reports whether the members set a field where keys must not find a value.
+// filled reports whether the members set a field although the class requires that keys find no
+// value in it.
 func (p presences) filled(members map[string]any) bool {
 	return slices.ContainsFunc(p, func(d Datum) bool {
 		if d.Has != Lacks || d.Field.Result || d.Field.Path == "" {

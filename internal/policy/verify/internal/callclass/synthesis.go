@@ -26,9 +26,9 @@ type synthesis struct {
 	prefixes []string        // a pattern matches a name if it matches any of the prefixes followed by the name
 	taken    map[string]bool // names that must not be returned
 	apart    func(at []uint64) string
-	// apart distinguishes names that the same patterns match, by the states of the automata. If it
-	// returns "", the name is not returned. If apart is nil, names that no pattern matches are not
-	// returned.
+	// apart returns a key that distinguishes names that the same patterns match, given the states
+	// of the automata. If it returns "", the name is not returned. If apart is nil, names that no
+	// pattern matches are not returned.
 }
 
 // maxSyntheses is the default limit on the search for names; see [Options].
@@ -147,7 +147,7 @@ func (v *synthesis) rests() map[string]bool {
 	return rests
 }
 
-// passCounts returns the number of taken names that pass through each state.
+// passCounts returns, for each state, the number of taken names that lead through it.
 func (v *synthesis) passCounts() map[string]int {
 	passes := make(map[string]int)
 	for rest := range v.rests() {
@@ -211,8 +211,8 @@ func others(yield func(rune) bool) {
 	}
 }
 
-// spelledWith reports whether some name contains the first of the letters and no characters besides
-// the letters.
+// spelledWith reports whether some name consists only of the letters and contains the first of
+// them.
 func spelledWith(names map[string]bool, letters []rune) bool {
 	for name := range names {
 		if strings.ContainsRune(name, letters[0]) && !strings.ContainsFunc(name, func(c rune) bool { return !slices.Contains(letters, c) }) {
@@ -222,7 +222,7 @@ func spelledWith(names map[string]bool, letters []rune) bool {
 	return false
 }
 
-// step returns the positions of pattern p after reading c.
+// step returns the positions in pattern p that its automaton reaches by reading c.
 func step(p string, at uint64, c rune) uint64 {
 	var next uint64
 	for i, r := range p {

@@ -14,8 +14,8 @@ func (b *vocabulary) mapsOf(field string, tools []naming.Label) []pattern {
 	return list.Map(maps, newPattern)
 }
 
-// values returns contents of the field, one for each distinct effect. ok is false if there are too
-// many.
+// values returns contents of the field, one for each distinct effect on the nets. ok is false if
+// there are too many.
 func (b *Enumerator) values(field string, tools []naming.Label) (values []*value, ok bool) {
 	ps := b.mapsOf(field, tools)
 	if len(ps) > maxListed {
@@ -68,7 +68,8 @@ func weakWitness(ps []pattern, set uint64) []string {
 	return nil
 }
 
-// leavesOf returns the texts that represent a list of strings.
+// leavesOf returns the texts that maps see in a list of strings: the strings and, if there are
+// several, all of them as one text.
 func leavesOf(leaves []string) []string {
 	if len(leaves) < 2 {
 		return leaves

@@ -47,7 +47,7 @@ func (b *Enumerator) variants(tool string, f *form) []*Class {
 	return all
 }
 
-// project restricts the effects of s on nets with a key to those on the tracked value.
+// project restricts the effects of s on nets with a key to those that concern the tracked value.
 func (b *vocabulary) project(s *Class) {
 	effects := s.Effects
 	s.Effects, s.BlockedBy = nil, nil
@@ -67,7 +67,7 @@ func (b *vocabulary) project(s *Class) {
 	}
 }
 
-// class returns the class of form f without arguments, ignoring keys.
+// class returns the class of calls with form f. It determines no arguments and ignores keys.
 func (b *Enumerator) class(tool string, f *form) *Class {
 	s := &Class{Tool: tool, supposed: b.supposed[tool]}
 	policy := b.naming.labels(f)

@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// saturated reports whether, for each reduced counter, the states at two adjacent levels away from
-// both ends are equal. They are then also equal at any number of levels in between, because the
-// effect of calls there does not depend on the level.
+// saturated reports whether each reduced counter has two adjacent levels, both away from its ends,
+// where the states are otherwise equal. The states are then also equal at any number of levels in
+// between, because the effect of calls there does not depend on the level.
 func (s *Space) saturated() bool {
 	return !slices.ContainsFunc(s.limits, func(pos int) bool { return !s.saturatedAt(pos) })
 }
@@ -61,7 +61,7 @@ func (n *Net) mirrors(place, top int) []int {
 	return out
 }
 
-// The result of without is a key of the state that leaves out the given places of one net.
+// The result of without is a key for everything in the state except the given places of one net.
 func (s *Space) without(words []uint32, pos int, places []int) string {
 	rest := slices.Delete(slices.Clone(words), 1+pos, 2+pos)
 	l := &s.nets[pos].locals.List[words[1+pos]]

@@ -56,7 +56,7 @@ type local struct {
 type holding struct {
 	flights []int // transitions in flight, in the order they were chosen
 	watches []int // indexes of the deferred observers that wait for the call to succeed
-	spoils  bool  // no watch can begin until the call ends
+	spoils  bool  // the call spoils evidence, so no watch can begin until it ends
 }
 
 type verdict uint8
@@ -68,13 +68,13 @@ const (
 	blocks
 )
 
-// A begun is the result of beginning a call.
+// A begun describes the beginning of a call in one net.
 type begun struct {
 	verdict verdict
 	manual  bool
 	asks    []int  // transitions that require approval
 	next    int    // local state after the call has begun
-	hold    int    // number of the call's holding; 0 if the call holds nothing
+	hold    int    // number of the [holding] of the call; 0 if the call holds nothing
 	killed  uint64 // set of the other calls' watches that end when this call begins
 }
 
@@ -83,10 +83,10 @@ type endKey struct {
 	outcome     gate.Outcome
 }
 
-// An ended is the result of ending a call.
+// An ended describes the end of a call in one net.
 type ended struct {
 	next   int
-	hold   int // number of the remaining holding; nonzero only after an unknown outcome
+	hold   int // number of the [holding] that remains; nonzero only after an unknown outcome
 	killed uint64
 }
 
@@ -123,8 +123,8 @@ func (n *structure) isStatic() bool {
 	return true
 }
 
-// maxWatches is the maximum number of deferred observers in a net. Sets of observers have this many
-// bits, so nothing is proved about a net with more observers.
+// maxWatches is the maximum number of deferred observers in a net. Sets of these observers have
+// this many bits, so nothing is proved about a net with more of them.
 const maxWatches = 64
 
 // start creates local state 0: the initial marking after the structural transitions have fired.
@@ -143,7 +143,7 @@ func (n *Net) intern(l local) int {
 	return n.locals.Of(n.key, l)
 }
 
-// flags encodes the properties of a local state that its tokens do not express.
+// flags encodes the parts of a local state other than its tokens and transitions in flight.
 func (l *local) flags() byte { return flag(l.stuck, 1) | flag(l.spoiled, 2) }
 
 func flag(is bool, bit byte) byte {
@@ -172,7 +172,8 @@ func weight(arcs []petri.Arc, place int) int {
 	return 0
 }
 
-// internData returns the number of the local state described by d, the gate's data of the net.
+// internData returns the number of the local state that corresponds to d, the state of the net in
+// the gate.
 func (n *Net) internData(d *gate.NetData) int {
 	l := local{marking: petri.Marking(slices.Clone(d.Marking)), flights: make([]int, len(n.Trans)), stuck: d.Stuck}
 	l.spoiled = n.spoils && len(d.Spoilers()) > 0

@@ -113,8 +113,9 @@ func (x *relaxed) step(state int) {
 	}
 }
 
-// add adds state, both with and without a spoiling call in flight. It also adds hold, both with and
-// without the watches that have ended.
+// add records that the net can reach state, both with and without a spoiling call in flight. It
+// also records that calls can hold hold, and what remains of holdings after the watches in killed
+// have ended.
 func (x *relaxed) add(state, hold int, killed uint64) {
 	before := x.size()
 	x.states = list.Add(x.states, state, x.unspoiled(state))
@@ -136,7 +137,8 @@ func (x *relaxed) add(state, hold int, killed uint64) {
 	}
 }
 
-// has reports whether the tokens of hold are in flight in state.
+// has reports whether, in the given state, the tokens that belong to the holding hold are in
+// flight.
 func (n *Net) has(state, hold int) bool {
 	flights := slices.Clone(n.locals.List[state].flights)
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool {

@@ -11,7 +11,7 @@ import (
 
 // A run is a session that replays calls one by one.
 type run struct {
-	nets  []*Net // nets of the run, by model index; nil for nets that are not part of the run
+	nets  []*Net // nets of the run, by index in the model; nil for nets that are not part of the run
 	local []int
 	calls []*live
 	long  bool // the run repeats calls more often than can be replayed, so its final state is unknown
@@ -24,7 +24,7 @@ type run struct {
 // A live is a call that was admitted in a run, whether or not it has ended.
 type live struct {
 	class *callclass.Class
-	holds []callclass.Effect // what the call holds in each net, by net index
+	holds []callclass.Effect // numbers of the call's holdings, with the indexes of their nets
 	ended bool
 	stays bool // the call began with an event of kind stays
 
@@ -139,7 +139,7 @@ func (r *run) unwatch(net int, killed uint64) {
 	}
 }
 
-// A Move is an event in a run: the beginning or the end of the call with the given number.
+// A Move is an event in a run: the beginning or the end of a call.
 type Move struct {
 	Call  int
 	Class *callclass.Class // class of the call that begins; nil if the call ends
@@ -157,7 +157,7 @@ func ClassesOf(ms []Move) (classes []*callclass.Class) {
 	return classes
 }
 
-// maxDoubles is the maximum number of calls added to a run so that it leads to its state.
+// maxDoubles is the maximum number of calls that are added to a run to make it possible.
 const maxDoubles = 64
 
 // moves converts a path to a state into the moves of separate calls. Because a single call in the

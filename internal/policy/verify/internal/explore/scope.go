@@ -8,7 +8,7 @@ type scope struct {
 	nets  []*Net
 	calls [][]callclass.Effect // for each call, the affected nets and its effects on them
 	users [][]callclass.Effect // for each net, the calls that affect it and their effects
-	fails bool                 // calls can have any outcome; otherwise, they all succeed
+	fails bool                 // whether calls can have any outcome; if false, all calls succeed
 
 	marked, opened []int // for each call and each net, the round of its last visit
 	round          int
@@ -47,6 +47,6 @@ type relaxed struct {
 	meanings []int // the meanings of the calls that are possible
 	states   []int
 	holds    []int    // holdings of calls in flight
-	killed   []uint64 // sets of watches that end at the same time
+	killed   []uint64 // sets of watches that a single event ends
 	any      bool     // the number of states exceeds the limit, so the net is assumed to block nothing
 }

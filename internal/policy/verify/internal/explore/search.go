@@ -175,8 +175,8 @@ func (m *Model) Objection(q *Query, ms []Move) int {
 	return -1
 }
 
-// pickRelevant returns a blocking net that waits for a success that the query is about. If no such
-// net exists, it returns the result of [pickBlocking].
+// pickRelevant returns a blocking net that is affected by calls whose success the query's monitor
+// waits for. If no such net exists, it returns the result of [pickBlocking].
 func (m *Model) pickRelevant(q *Query, blocking []int, s *callclass.Class) int {
 	for _, n := range blocking {
 		if !slices.Contains(s.BlockedBy, n) && q.Tag != nil && slices.ContainsFunc(m.byNet[n], func(i int) bool { return q.Tag(m.Classes[i])&Succeeded != 0 }) {

@@ -11,7 +11,7 @@ import (
 // A Query describes what a search looks for: the beginning of a call, or a state. Its monitor is a
 // small automaton whose current state is part of each product state.
 type Query struct {
-	Tag     func(*callclass.Class) uint8                                     // returns the tag of a class for the monitor
+	Tag     func(*callclass.Class) uint8                                     // returns the bits that the monitor sees of the calls of a class
 	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // returns the monitor's next state when a call is admitted, and whether this is a hit; if nil, a call tagged as wanted is a hit
 	Done    func(mon uint32, tag uint8) uint32                               // returns the monitor's next state when a call has succeeded
 	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // reports whether an admitted call can stay in flight forever, or end without being observed; if nil, no call can
@@ -19,7 +19,7 @@ type Query struct {
 	lost    func(s *Space, mon uint32, open *openType) uint32                // returns the monitor's next state when the outcome of a call is unknown
 	Sole    int                                                              // index of a net that must be the only one to refuse the call or ask for approval; -1 if the query is not about such a net
 	edges   bool                                                             // whether to keep the edges of the graph
-	Unasked bool                                                             // the call must be admitted without approval
+	Unasked bool                                                             // the query is about a call that is admitted without approval
 	Asks    func(*gate.Transition) bool                                      // selects the approvals that count; nil means all
 	serial  bool                                                             // each call succeeds before the next begins
 }
@@ -85,7 +85,7 @@ type Space struct {
 	next []uint32 // a buffer for temporary data
 }
 
-// An openTypes numbers the types of the view's calls in flight.
+// An openTypes assigns numbers to the types of the view's calls in flight.
 type openTypes struct {
 	*view
 	types callclass.Numbers[openType]
@@ -189,7 +189,7 @@ func (s *Space) begin(k int32, c uint32) {
 	cl := &s.classes[c]
 	words := s.state(k)
 	manual, soleBlocks := false, false
-	var questions []question // the approvals requested; collected only if the query has a sole net
+	var questions []question // approvals that nets request; collected only if the query has a sole net
 	for _, t := range cl.effects {
 		b := s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning)
 		sole := s.q.Sole == s.nets[t.Net].Index && !cl.member.Waits
@@ -360,8 +360,8 @@ func (o *openTypes) typeOf(t openType) uint32 {
 	return uint32(o.types.Of(k, t))
 }
 
-// unclear reports whether the effect of an unknown outcome of a call of type id differs both from
-// the effect of a failure and from that of a call that never ends.
+// unclear reports whether an unknown outcome of a call of type id has a different effect both from
+// a failure and from never ending.
 func (o *openTypes) unclear(id uint32) bool {
 	t := &o.types.List[id]
 	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {
@@ -369,7 +369,7 @@ func (o *openTypes) unclear(id uint32) bool {
 		return len(hold.flights) > 0 || hold.spoils
 	})
 	if !flies {
-		return false // equivalent to a failure
+		return false // an unknown outcome is equivalent to a failure
 	}
 	for _, h := range t.holds {
 		n := o.nets[h.Net]

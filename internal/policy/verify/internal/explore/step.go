@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify/internal/callclass"
 )
 
-// begin returns the step for a call with effect e that begins in the given local state. The step is
-// cached.
+// begin returns what happens in the given local state when a call with effect e begins. The result
+// is cached.
 func (n *Net) begin(state, e int) *begun {
 	l := &n.locals.List[state]
 	for len(l.begins) <= e {
@@ -17,7 +17,7 @@ func (n *Net) begin(state, e int) *begun {
 	}
 	if l.begins[e] == nil {
 		b := n.compute(state, n.Meanings.List[e])
-		n.locals.List[state].begins[e] = b // by now, compute may have reallocated the list
+		n.locals.List[state].begins[e] = b // compute may have reallocated the list, so l might be outdated
 		return b
 	}
 	return l.begins[e]
@@ -147,8 +147,8 @@ func (n *structure) holds(l *local, places []int) bool {
 	return slices.ContainsFunc(places, func(p int) bool { return present[p] > 0 })
 }
 
-// void reports whether it is useless for transition t to watch the call, because a spoiling call is
-// in flight or the call itself spoils the watch.
+// void reports whether transition t cannot watch the call, because a spoiling call is in flight or
+// the call itself spoils evidence.
 func (n *structure) void(l *local, e callclass.Meaning, t int) bool {
 	def := &n.Info.Transitions[t]
 	return def.Deferred && (l.spoiled || e.Spoils())
@@ -191,8 +191,8 @@ func (n *structure) candidate(l *local, lists []int, observed bool) int {
 	return -1
 }
 
-// take reports whether transition t is enabled in m and, if so, removes the tokens that t
-// permanently consumes.
+// take removes the tokens that transition t permanently consumes from m, provided that t is
+// enabled. It reports whether t is enabled.
 func (n *structure) take(t int, m petri.Marking) bool {
 	if !n.Trans[t].Enabled(m) {
 		return false
@@ -210,7 +210,8 @@ func (n *structure) take(t int, m petri.Marking) bool {
 	return true
 }
 
-// unwatched returns the set of watches whose transitions are not enabled in m. Such watches end.
+// unwatched returns the set of watches that end in marking m because their transitions are not
+// enabled.
 func (n *structure) unwatched(m petri.Marking) uint64 {
 	var set uint64
 	for t, w := range n.watchAt {
@@ -229,7 +230,7 @@ func (n *structure) keep(watches []int, killed uint64) []int {
 	return slices.DeleteFunc(slices.Clone(watches), func(t int) bool { return killed&(1<<n.watchAt[t]) != 0 })
 }
 
-// tokenless reports whether no tokens are in flight in the holding.
+// tokenless reports whether a call with this holding has no tokens in flight.
 func (n *Net) tokenless(hold int) bool {
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool { return len(n.Trans[t].In) > 0 })
 }
@@ -245,8 +246,8 @@ func (n *Net) without(hold int, killed uint64) int {
 	return n.internHold(holding{flights: h.flights, watches: kept, spoils: h.spoils})
 }
 
-// end returns the step for a call with the given holding that ends with outcome o. The step is
-// cached.
+// end returns what happens in the given local state when a call with the given holding ends with
+// outcome o. The result is cached.
 func (n *Net) end(state, hold int, o gate.Outcome) *ended {
 	key := endKey{state, hold, o}
 	if e := n.ends[key]; e != nil {
@@ -283,8 +284,8 @@ func (n *Net) end(state, hold int, o gate.Outcome) *ended {
 	return e
 }
 
-// succeed produces the output of the transitions that the call began, and fires the transitions of
-// its watches.
+// succeed produces the output of the transitions in done, which the call began, and fires the
+// transitions of its watches.
 func (n *structure) succeed(l *local, done, watches []int) (killed uint64) {
 	for _, t := range done {
 		n.Trans[t].Put(l.marking)

@@ -95,8 +95,8 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 	return v
 }
 
-// noteBeyond records the nets outside the view that can refuse class s, if they are fewer than the
-// nets recorded for the other members.
+// noteBeyond records the nets outside the view that can refuse class s, if there are fewer of them
+// than for each other class that c represents.
 func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
 	if !o.Beyond || uncertain(s) {
 		return
