@@ -36,7 +36,7 @@ type activityBody struct {
 	Kinds    []string
 	Nets     []string
 	Stands   journalStatus
-	Kept     bool // whether records are stored, so that calls older than the rows can be read
+	Kept     bool // whether calls older than the rows can be read because audit records are stored
 }
 
 func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
@@ -94,8 +94,8 @@ func (b *activityBody) setLinks(before string) {
 	b.Pause = addressOf("/activity", v, "before", before)
 }
 
-// addressOf returns path with the given query. more holds further parameters as alternating names
-// and values; parameters with an empty value are left out.
+// addressOf returns the URL with the given path and query. The strings in more are further
+// parameters, alternating between names and values. Parameters with an empty value are left out.
 func addressOf(path string, query url.Values, more ...string) string {
 	v := url.Values{}
 	maps.Copy(v, query)
@@ -115,9 +115,9 @@ func (b *activityBody) With(name, value string) string {
 	return addressOf("/activity", b.Filter.values(), name, value)
 }
 
-// Since returns the start of the period that the rows cover without a gap. If there are older rows
-// that the journal does not contain, this is the time of its oldest row; otherwise, it is the time
-// when the journal began.
+// Since returns the start of the period for which no row is missing. If older rows exist that the
+// journal does not contain, Since returns the time of the oldest row; otherwise, it returns the
+// time when the journal was started.
 func (b *activityBody) Since() time.Time {
 	if b.Stands.Full || b.Kept {
 		return b.Stands.First
@@ -150,7 +150,8 @@ func inOrder(set map[string]bool) []string {
 // exportTime is the maximum duration of an export.
 const exportTime = 2 * time.Minute
 
-// export sends the selected rows, oldest first, one JSON object per line.
+// export sends the rows that match the filter in the URL, oldest first, as one JSON object per
+// line.
 func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 	f, err := readFilter(r.URL.Query(), c.options.Now())
 	if err != nil {
@@ -181,8 +182,8 @@ func (c *Console) export(w http.ResponseWriter, r *http.Request) {
 // callBody holds the data for the page about a single call.
 type callBody struct {
 	*row
-	Related []*row                 // other events of the call, such as an operator settling it, oldest first
-	Asked   *operator.ApprovalInfo // nil if no person was asked, or if the proxy has dropped the approval
+	Related []*row                 // rows of operator actions on the call, such as settling it, oldest first
+	Asked   *operator.ApprovalInfo // the call's approval; nil if the call required none, or if the proxy no longer has it
 }
 
 func (c *Console) call(w http.ResponseWriter, r *http.Request) {
@@ -210,7 +211,8 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request) {
 	c.show(w, r, "call", title, b)
 }
 
-// Why returns the reason for the decision, or the reason in the record if the row is not a call.
+// Why returns the reason for the decision on a call. If the row is an event other than a call, Why
+// returns the reason stated in the event's record.
 func (r *row) Why() string {
 	switch {
 	case !r.IsCall():
@@ -259,7 +261,7 @@ func formatMillis(ms float64) string {
 	return strconv.FormatFloat(ms, 'f', 1, 64) + " ms"
 }
 
-// Waited returns how long the call waited for a person, or 0 if it did not wait.
+// Waited returns how long the call waited for a person's answer, or 0 if it did not wait.
 func (r *row) Waited() time.Duration {
 	if r.Approval == "" || r.Called.IsZero() {
 		return 0

@@ -13,8 +13,8 @@ import (
 
 // A filter selects the rows that match all of its nonempty fields.
 type filter struct {
-	Tool      string // part of a name, or a pattern with * and ? that must match the whole name
-	Decision  string // "allow", "refuse", "ask", or "would" (a shadow net would have stopped the call)
+	Tool      string // part of a tool's name, or a pattern with * and ? that must match the whole name
+	Decision  string // "allow", "refuse", "ask", or "would" for calls that a net in shadow mode would have stopped
 	Outcome   string // "success", "failure", "unknown" or "open"
 	Session   string
 	Principal string
@@ -23,7 +23,7 @@ type filter struct {
 	Kind      string
 	Words     string // words that must all occur in the row's visible text
 	Since     string // start of the period, as the user typed it
-	Only      string // "calls": only calls; "acts": all rows except those for the start and end of processes and sessions
+	Only      string // "calls" selects only calls; "acts" selects all rows except the start and end of processes and sessions
 
 	since time.Time
 }
@@ -59,7 +59,7 @@ func readFilter(v url.Values, now time.Time) (f filter, err error) {
 	return f, nil
 }
 
-// parseTime parses a point in time, or a duration before now.
+// parseTime parses either a point in time or a duration, which means that long before now.
 func parseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -92,7 +92,7 @@ func (f *filter) values() url.Values {
 // Any reports whether any field of the filter is set.
 func (f *filter) Any() bool { return len(f.values()) > 0 }
 
-// A matcher is a filter prepared for many rows.
+// A matcher is a filter that has been preprocessed, so that matching many rows is fast.
 type matcher struct {
 	filter
 	tool  string // pattern for the tool's name, in lower case
@@ -155,8 +155,8 @@ func (m *matcher) matchesNet(r *row) bool {
 	return r.About == m.Net || slices.ContainsFunc(r.Nets, is) || r.Would != nil && slices.ContainsFunc(r.Would.Nets, is)
 }
 
-// hasWords reports whether each word occurs in any of the row's texts. Joining the texts first
-// would be slower.
+// hasWords reports whether each word of the filter occurs in at least one text of the row. It does
+// not join the texts first, because that would be slower.
 func (m *matcher) hasWords(r *row) bool {
 	texts := r.texts()
 	for i, t := range texts {
@@ -170,7 +170,7 @@ func (m *matcher) hasWords(r *row) bool {
 	return true
 }
 
-// texts returns the strings in the row that pages show.
+// texts returns all strings from the row that appear on a page.
 func (r *row) texts() []string {
 	texts := make([]string, 0, 24)
 	texts = append(texts, r.Event, r.Tool, r.Decision, r.Outcome, r.Kind, r.Reason, r.Session, r.Principal, r.Client, r.Approval, r.Channel, r.Actor, r.By, r.About, r.command)

@@ -12,7 +12,7 @@ type claimBody struct {
 	Number int
 	Steps  []check.Step
 	At     int // index of the displayed step
-	More   int // number of omitted steps
+	More   int // number of steps that are not shown
 	Draft  bool
 }
 
@@ -27,8 +27,8 @@ func (c *claimBody) Next() int {
 	return 0
 }
 
-// claimOf returns the data for showing the given step of the claim with the given index. It returns
-// nil if the report has no such claim or no calls that refute it.
+// claimOf returns the data for showing one step of the claim that has the index number in the
+// report. It returns nil if the claim does not exist or is not refuted by a sequence of calls.
 func claimOf(report *check.Report, number int, step string) *claimBody {
 	claims := report.Claims()
 	if number < 0 || number >= len(claims) {

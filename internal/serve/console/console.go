@@ -17,15 +17,15 @@ import (
 // Options configures a [Console]. Proxy is required.
 type Options struct {
 	Proxy  operator.Proxy
-	Hosts  []string         // host names that browsers may use for the console: host:port, or only a host for any port
+	Hosts  []string         // host names under which browsers can reach the console, as host:port, or as host if any port is allowed
 	Grants bool             // whether people can grant similar calls in advance
-	Pins   operator.Pins    // nil: tool definitions are not pinned
-	Drafts *draft.Evaluator // evaluates policy drafts; nil: the policy page is not available
-	Feed   *audit.Feed      // new audit records; nil: the console shows no calls
-	Past   trail.Source     // earlier audit records; nil: none are stored
-	Way    Way              // finds calls that would unlock a refused call; may be nil
-	Log    *slog.Logger     // nil: nothing is logged
-	Now    func() time.Time // nil: time.Now
+	Pins   operator.Pins    // accepted tool definitions; nil if tool definitions are not pinned
+	Drafts *draft.Evaluator // evaluates policy drafts; if nil, the policy page is not available
+	Feed   *audit.Feed      // new audit records; if nil, the console shows no calls
+	Past   trail.Source     // earlier audit records; nil if none are stored
+	Way    Way              // finds the calls that must precede a refused call; may be nil
+	Log    *slog.Logger     // if nil, nothing is logged
+	Now    func() time.Time // if nil, time.Now is used
 }
 
 // A Console is an [http.Handler] that serves the web console. It is safe for concurrent use.

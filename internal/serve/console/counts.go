@@ -19,7 +19,7 @@ type toolCount struct {
 	Refused int
 	Failed  int
 	Middle  string // median latency of completed calls
-	Slow    string // 95th percentile of the latencies
+	Slow    string // 95th percentile of the latencies of completed calls
 	Timed   int
 
 	took []float64
@@ -152,7 +152,7 @@ type bar struct {
 	Passed         float64
 	Refused        float64
 	AtPass, AtStop float64 // y coordinates of the tops of the bar's segments
-	Ago            int     // how many minutes ago the minute ended
+	Ago            int     // number of minutes since the end of this minute
 	calls          minute
 }
 
@@ -173,15 +173,15 @@ func (c *counts) Bars() (bars []bar) {
 	return bars
 }
 
-// approvalCounts counts the approvals that the proxy still remembers.
+// approvalCounts holds statistics about the approvals that the proxy has not dropped yet.
 type approvalCounts struct {
-	All, Waiting, Approved, Denied, Silent int // Silent is the number of approvals that expired or were withdrawn
+	All, Waiting, Approved, Denied, Silent int // Silent counts the approvals that ended without an answer
 	Median                                 time.Duration
 	Timed                                  int
-	Rules                                  []ruleCount // rules whose approvals were never denied, most frequent first
+	Rules                                  []ruleCount // rules that required approvals, none of which were denied; most frequent first
 }
 
-// A ruleCount counts the approvals that one rule required.
+// A ruleCount counts the answers to the approvals that a rule required.
 type ruleCount struct {
 	Rule     string
 	Approved int

@@ -12,8 +12,7 @@ const (
 	maxStreams = 100
 )
 
-// events sends an open page a notification after each change, which tells the page to reload its
-// content.
+// events notifies an open page of each change, so that the page reloads its content.
 func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 	if n := c.streams.Add(1); n > maxStreams {
 		c.streams.Add(-1)

@@ -8,7 +8,7 @@ import (
 )
 
 // guard passes a request to h only if the request comes from a page of the console, in a browser
-// that is logged in. Each of its checks can refuse a request by itself.
+// that is logged in. A request that fails any of the checks is refused.
 func (d *logins) guard(h http.Handler) http.Handler {
 	open := files()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -40,9 +40,10 @@ func (d *logins) guard(h http.Handler) http.Handler {
 }
 
 // isSameSite reports whether a request that changes something was sent by a page of the console. It
-// relies on headers that browsers set. The console's pages send no referrer, so their origin is
-// "null"; only the login page sends a real origin. A reverse proxy may have rewritten the Host
-// header.
+// relies on headers that browsers set. The origin is "null" for most pages of the console, because
+// they send no referrer; only the login page sends its real origin. If the browser sends no
+// Sec-Fetch-Site header, the origin must match the Host header, which a reverse proxy may have
+// rewritten.
 func (d *logins) isSameSite(r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true
@@ -110,7 +111,7 @@ func (d *logins) showLogin(w http.ResponseWriter, r *http.Request, wrong string,
 		http.Error(w, "The page cannot be rendered.", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Referrer-Policy", "same-origin") // with this policy, the form's Origin header shows whether https was used
+	w.Header().Set("Referrer-Policy", "same-origin") // makes the browser send the real Origin header with the form, which shows whether https is used
 	send(w, code, b.Bytes())
 }
 

@@ -62,7 +62,7 @@ type stopBody struct {
 	Reason  string
 }
 
-// stop makes the proxy refuse calls, once the person has confirmed.
+// stop makes the proxy refuse calls after the person has confirmed.
 func (c *Console) stop(w http.ResponseWriter, r *http.Request) {
 	session, reason := r.PostForm.Get("session"), strings.TrimSpace(r.PostForm.Get("reason"))
 	if r.PostForm.Get("confirmed") != "yes" {
@@ -74,7 +74,7 @@ func (c *Console) stop(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/health", http.StatusSeeOther)
 }
 
-// start makes the proxy allow calls again, once the person has confirmed.
+// start makes the proxy allow calls again after the person has confirmed.
 func (c *Console) start(w http.ResponseWriter, r *http.Request) {
 	session := r.PostForm.Get("session")
 	if r.PostForm.Get("confirmed") != "yes" {
@@ -86,7 +86,7 @@ func (c *Console) start(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/health", http.StatusSeeOther)
 }
 
-// stopNotice describes the result of stopping or starting.
+// stopNotice returns the note to show after calls were stopped or allowed again.
 func stopNotice(on bool, session string, done operator.Stopping, err error) string {
 	what, where := "All calls", ", until this proxy ends"
 	if session != "" {

@@ -26,8 +26,8 @@ type step struct {
 	Number int // position in the session, starting at 1
 	Time   time.Time
 	Said   []string // descriptions of the records in the step
-	Call   uint64   // the call's number in the session; 0 if the step concerns no call or more than one
-	Before string   // why there is a gap before this step; empty if no step is missing
+	Call   uint64   // the call's number in the session; 0 if the step concerns no call or several calls
+	Before string   // why steps are missing before this one; empty if none are missing
 
 	state  *gate.State   // nil if the state was rebuilt from records
 	policy *gate.Policy  // policy of the rebuilt state
@@ -39,25 +39,25 @@ type track struct {
 	steps    []step
 	last     int // number of the newest step
 	used     time.Time
-	gap      string // why the steps after the newest one are unknown
+	gap      string // why the state after the newest step is unknown; empty if it is known
 	complete bool   // whether steps includes the first step of the session
 }
 
-// A history keeps the state of the nets after each step. The states from before the console was
-// opened are rebuilt from records, but only if the result is certain. Records that arrive faster
-// than the history reads them share one step; the state of that step may already include later
-// records. A history is safe for concurrent use.
+// A history keeps the states of the nets in each session, one for each step. States from before the
+// console was opened are rebuilt from records, unless the result would be uncertain. If several
+// records of a session arrive before the history reads them, they share a step, whose state may
+// already include later records. A history is safe for concurrent use.
 type history struct {
 	done    chan struct{}
-	ready   chan struct{}   // closed once the earlier records are processed
-	known   map[string]bool // earlier records that already have a step; used only by run
-	durable bool            // whether states survive a restart; used only by run
+	ready   chan struct{}   // closed when the earlier records have been processed
+	known   map[string]bool // IDs of the earlier records that already have a step; used only by run
+	durable bool            // whether session states survive a restart of the proxy; used only by run
 
 	mu      sync.Mutex
 	tracks  map[string]*track // keyed by session ID
 	count   int               // number of steps in all tracks
 	lost    int               // number of records that were lost
-	before  string            // why earlier steps are missing, for sessions that have no steps
+	before  string            // why sessions without steps have no earlier steps
 	reading bool              // whether earlier records are still being read
 }
 
@@ -71,7 +71,7 @@ func (h *history) setReading(on bool) {
 	h.reading = on
 }
 
-// forget drops all steps. Pages will show the text why as the reason.
+// forget drops all steps. The pages then show why as the reason.
 func (h *history) forget(why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,7 +80,7 @@ func (h *history) forget(why string) {
 	h.count, h.before = 0, why
 }
 
-// open is called when a session has started. It marks the session's steps as complete.
+// open records that a session has started, which means that none of its steps are missing.
 func (h *history) open(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,8 +90,7 @@ func (h *history) open(session string, at time.Time) {
 	}
 }
 
-// missed is called when a session has ended before the history could read the state after the
-// session's last records.
+// missed records that a session ended before the history could read its final state.
 func (h *history) missed(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,8 +99,7 @@ func (h *history) missed(session string, at time.Time) {
 	}
 }
 
-// skip marks the session's state as unknown from the last recorded step on. The text why explains
-// the reason.
+// skip marks the session's state after the last recorded step as unknown, for the reason why.
 func (h *history) skip(session, why string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -114,7 +112,7 @@ func (h *history) add(records [][]byte, lost int, state func(session string) (*g
 	fresh := map[string]*step{}
 	var order []string
 	for _, r := range records {
-		if h.known[recordID(r)] { // already added with the earlier records
+		if h.known[recordID(r)] { // already added as one of the earlier records
 			continue
 		}
 		record := trail.Record{Event: r}
@@ -122,7 +120,7 @@ func (h *history) add(records [][]byte, lost int, state func(session string) (*g
 		if err != nil || e.Session == "" {
 			continue
 		}
-		if e.Event == "session opened" && !h.durable { // a durable session may continue an earlier one
+		if e.Event == "session opened" && !h.durable { // in a database, the session may be the continuation of an earlier one
 			h.open(e.Session, e.Time)
 		}
 		said := describe(&e)
@@ -214,8 +212,8 @@ func (h *history) dropOldest() {
 	}
 }
 
-// stepsOf returns the known steps of a session, oldest first. gap explains why the steps after the
-// last one are unknown; it is empty if none are missing.
+// stepsOf returns the recorded steps of a session, oldest first. If steps are missing after them,
+// gap is the reason.
 func (h *history) stepsOf(session string) (steps []step, gap string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -248,7 +246,7 @@ func (h *history) sessions() (ids []string) {
 func describe(e *trail.Entry) string {
 	call, tool := "", e.Tool
 	if e.Upstream != "" && e.Event == "decision" {
-		tool = e.Upstream + "." + e.Tool // the form of tool names in outcome records
+		tool = e.Upstream + "." + e.Tool // outcome records contain the tool name in this form
 	}
 	if e.Call > 0 {
 		call = fmt.Sprintf(" (call %d)", e.Call)

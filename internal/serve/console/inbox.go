@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	questionsShown = 25 // maximum number of pending approvals on each page, which shows their full details
-	answersShown   = 40 // maximum number of answered approvals on each page
+	questionsShown = 25 // maximum number of pending approvals on a page, each shown with full details
+	answersShown   = 40 // maximum number of answered approvals on a page
 	maxReason      = 1 << 10
 )
 
@@ -84,8 +84,8 @@ func containsWords(text, query string) bool {
 	return true
 }
 
-// withDetails adds to the approvals everything that a person must see before answering. An approval
-// that has just ended is left unchanged.
+// withDetails returns the approvals with all details that a person must see before answering. An
+// approval that has ended in the meantime is returned unchanged.
 func (c *Console) withDetails(list []operator.ApprovalInfo) []operator.ApprovalInfo {
 	all := slices.Clone(list)
 	for i, a := range all {
@@ -96,7 +96,7 @@ func (c *Console) withDetails(list []operator.ApprovalInfo) []operator.ApprovalI
 	return all
 }
 
-// question serves the page of a single approval. Links in notifications lead to it.
+// question serves the page about a single approval. Notifications link to this page.
 func (c *Console) question(w http.ResponseWriter, r *http.Request) {
 	a, err := c.options.Proxy.Approval(r.PathValue("id"))
 	if err != nil {
@@ -131,7 +131,8 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, local(r.PostForm.Get("next")), http.StatusSeeOther)
 }
 
-// errNotAnswered marks the note for a form that selects no approval or has too long a reason.
+// errNotAnswered means that no answer was sent, because the form selects no approval or the reason
+// is too long.
 var errNotAnswered = errors.New("nothing was answered")
 
 // answerOne answers one approval and returns a description of the result.

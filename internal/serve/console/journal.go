@@ -21,7 +21,7 @@ const (
 
 	pastRecords = 5 * maxCalls / 2
 	pastBytes   = 32 << 20
-	pastTime    = 20 * time.Second // timeout for reading earlier records
+	pastTime    = 20 * time.Second // time limit for reading the records stored before the journal was opened
 
 	othersInterval  = 2 * time.Second // interval between reads of the records that other processes write to a database
 	othersAfterView = time.Minute     // how long the journal keeps reading records from other processes after the last page view
@@ -40,12 +40,12 @@ type journal struct {
 	rows       []*row // oldest first; first is the number of the first row
 	first      uint64
 	calls      int                // number of rows that are calls
-	admitted   map[callKey]uint64 // row number of the latest admission of each call
+	admitted   map[callKey]uint64 // number of the row that shows the latest admission of each call
 	known      map[string]bool    // IDs of the added records
 	order      []string           // IDs of the added records, oldest first
 	lost       int
 	unreadable int
-	past       error // why earlier records are missing; nil if they are complete, or if none are stored
+	past       error // why earlier records are missing; nil if none are missing or none are stored
 	reading    bool  // whether earlier records are still being read
 	viewedAt   time.Time
 	changed    chan struct{} // closed when the next row arrives
@@ -60,9 +60,9 @@ func newJournal(now func() time.Time) *journal {
 	return &journal{now: now, began: now(), done: make(chan struct{}), first: 1, admitted: map[callKey]uint64{}, known: map[string]bool{}, changed: make(chan struct{})}
 }
 
-// run adds the stored records, then the live ones, until ctx is done. It also sends the stored
-// records to the channel read, which must be buffered, and closes live before it returns. past and
-// live may be nil.
+// run adds the records from past, which were stored earlier, and then the new ones from live, until
+// ctx is done. It also sends the stored records to the channel read, which must be buffered, and
+// closes live before it returns. past and live may be nil.
 func (j *journal) run(ctx context.Context, live *audit.Follower, past trail.Source, read chan<- []trail.Record) {
 	defer close(j.done)
 	if live == nil {
@@ -150,8 +150,8 @@ func (j *journal) signal() {
 	j.changed = make(chan struct{})
 }
 
-// addRecord adds a record. It reports whether the record changed an existing row. The caller must
-// hold the lock.
+// addRecord adds a record. The result joined is true if the record updated an existing row instead
+// of adding one. The caller must hold the lock.
 func (j *journal) addRecord(record []byte) (joined bool) {
 	id := recordID(record)
 	if j.known[id] {
@@ -181,7 +181,8 @@ func (j *journal) addRecord(record []byte) (joined bool) {
 	return false
 }
 
-// remember marks a record as added, so that it is not added twice. The caller must hold the lock.
+// remember stores the ID of a record that has been added, so that the record is not added again.
+// The caller must hold the lock.
 func (j *journal) remember(id string) {
 	j.known[id] = true
 	if j.order = append(j.order, id); len(j.order) > maxRecordsKnown {
@@ -205,8 +206,8 @@ func (j *journal) addDecision(r *row) {
 	}
 }
 
-// addOutcome adds an outcome to the row of its call. If the journal does not have the call, it adds
-// a new row.
+// addOutcome adds an outcome to the row of the call that it belongs to, or adds a new row if the
+// journal does not contain the call.
 func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
 	joined = j.updateRow(e, func(r *row) bool { return r.isOutcome(e) }, func(r *row) { r.end(e) })
 	if !joined {
@@ -215,8 +216,8 @@ func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
 	return joined
 }
 
-// updateRow replaces the row of e's call with a copy changed by the function do, if the row
-// satisfies the function is. It reports whether it has replaced the row.
+// updateRow finds the row of the call that e belongs to. If is returns true for the row, updateRow
+// replaces it with a copy modified by do. It reports whether the row was replaced.
 func (j *journal) updateRow(e *trail.Entry, is func(*row) bool, do func(*row)) bool {
 	n, ok := j.admitted[callKey{e.Session, e.Call}]
 	if !ok || n < j.first || !is(j.rows[n-j.first]) {

@@ -23,7 +23,7 @@ const (
 // A Person identifies the user of a logged-in browser.
 type Person struct {
 	Name string // name to write to the audit log
-	ID   string // identity, as far as the command line can prove it
+	ID   string // the person's identity, as determined by the command that created the login code
 }
 
 // A session is a browser that is logged in.
@@ -110,7 +110,7 @@ func (d *logins) dropOldest() {
 	delete(d.sessions, oldest)
 }
 
-// A visitor is the person who sends a request. Token belongs to the person's browser session.
+// A visitor is the person who sent a request, along with the token of the person's browser session.
 type visitor struct {
 	Person
 	Token string // token to include in forms
@@ -152,9 +152,8 @@ func (d *logins) addNote(r *http.Request, line string, err error) {
 	}
 }
 
-// takeNotes returns and removes the notes that the requested page must show. If a script loads the
-// page only to look for changes, takeNotes keeps the notes; if the script replaces the page, it
-// removes them.
+// takeNotes returns and removes the notes to show on the requested page. If a script requests the
+// page only to detect changes, takeNotes returns nothing and keeps the notes for later.
 func (d *logins) takeNotes(r *http.Request) (lines []note) {
 	if dest := r.Header.Get("Sec-Fetch-Dest"); dest != "" && dest != "document" && r.Header.Get("Petrigate-Shows") != "page" {
 		return nil

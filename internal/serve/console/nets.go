@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// sessionsOffered is the maximum number of sessions in the list of choices. The list contains the
-// most recently used sessions.
+// sessionsOffered is the maximum number of sessions to choose from. The most recently used ones are
+// offered.
 const sessionsOffered = 50
 
 // netsBody holds the data for the page that shows all nets, or a single net.
@@ -33,7 +33,8 @@ type netsBody struct {
 	Tools   []string
 }
 
-// A choice is one entry in a list of choices.
+// A choice is an option that the user can choose, such as a session. Here is true for the current
+// one.
 type choice struct {
 	Value, Label, Link string
 	Here               bool
@@ -45,8 +46,8 @@ type netRow struct {
 
 	Link    string
 	Marking string
-	Key     string   // fields of the net's key, if the net has a marking for each combination of their values; otherwise empty
-	Refuses []string // calls that the net currently refuses; if the net has a key, only for values without a marking of their own
+	Key     string   // fields of the net's key, whose values each have their own marking; empty if the net has no key
+	Refuses []string // calls that the net currently refuses; if the net has a key, calls whose values have no marking of their own
 	Unknown string   // why the marking is unknown; empty if it is known
 }
 
@@ -153,15 +154,16 @@ func (c *Console) rows(m *snapshot, at netsAddress) (rows []netRow) {
 	return rows
 }
 
-// liveNet returns a drawing of the net in marking m. It omits the transitions that fire before the
-// first call.
+// liveNet returns a drawing of the net in marking m. Transitions that fire before the first call
+// are not drawn.
 func liveNet(info gate.NetInfo, m gate.Marking) draw.Net {
 	n := draw.OfNet(info).WithoutStart()
 	n.Live(m)
 	return n
 }
 
-// refusedBy returns the calls that have no enabled transition in the net.
+// refusedBy returns the calls that the net currently refuses, because none of their transitions are
+// enabled.
 func refusedBy(n draw.Net) (calls []string) {
 	can := map[string]bool{}
 	for i := range n.Transitions {
@@ -179,8 +181,8 @@ func refusedBy(n draw.Net) (calls []string) {
 	return slices.DeleteFunc(calls, func(tool string) bool { return can[tool] })
 }
 
-// mapsOf returns the policy's maps. If net is not negative, it returns only the maps read by the
-// net with this index.
+// mapsOf returns the policy's maps. If net is not negative, it returns only the maps used by the
+// net with that index.
 func mapsOf(p *gate.Policy, net int) (rows []mapRow) {
 	seen := map[mapRow]bool{}
 	add := func(maps []gate.Map, reads func(string) bool) {
@@ -223,10 +225,10 @@ type netPage struct {
 	Transitions []transitionRow
 	InFlight    []gate.InFlight
 	Spoilers    []gate.InFlight
-	Values      []choice // key values that have their own marking
+	Values      []choice // values of the net's key that have their own marking
 	MoreValues  int
 	Hashed      bool // whether only the hashes of the values are known
-	Rest        bool // whether the requested value has no marking of its own
+	Rest        bool // whether the requested key value has no marking of its own, so that the default marking is shown
 	Past        pastRows
 }
 
@@ -281,7 +283,7 @@ func (c *Console) netPage(m *snapshot, net int, at netsAddress) *netPage {
 	return d
 }
 
-// policyNets returns the nets of the policy in force, by name.
+// policyNets returns the nets of the policy in force, keyed by name.
 func (c *Console) policyNets() map[string]operator.PolicyNet {
 	nets := map[string]operator.PolicyNet{}
 	for _, n := range c.options.Proxy.Nets() {
@@ -290,16 +292,16 @@ func (c *Console) policyNets() map[string]operator.PolicyNet {
 	return nets
 }
 
-// rowOf returns the table row for a net. The parameter known describes the net of the same name in
-// the policy in force.
+// rowOf returns the table row for the net n. The parameter known describes that net in the policy
+// in force.
 func rowOf(n gate.NetState, known operator.PolicyNet) netRow {
 	row := netRow{PolicyNet: known, Marking: n.String(), Key: n.Key}
 	row.Name, row.Active, row.Shadow = n.Name, n.Active, n.Shadow
 	return row
 }
 
-// arcs lists either the input places or the output places of the transition, each with its number
-// of tokens.
+// arcs lists the input places of the transition if in is true, and its output places otherwise,
+// each with the number of tokens.
 func arcs(n *draw.Net, t draw.Transition, in bool) string {
 	list := t.Out
 	if in {
@@ -316,7 +318,7 @@ func arcs(n *draw.Net, t draw.Transition, in bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// An explanation describes how a call without arguments would be decided, and which calls must
+// An explanation describes how a call without arguments would be decided, and the calls that must
 // succeed before it would be allowed.
 type explanation struct {
 	Tool     string
@@ -337,7 +339,7 @@ type callRow struct {
 	Rules []blockRow
 }
 
-// explain explains how a call of the tool would be decided in the given state. It does not change
+// explain explains how a call to the tool would be decided in the given state. It does not change
 // the state.
 func (c *Console) explain(state *gate.State, tool string) *explanation {
 	p, call := state.Policy(), callOf(state, tool)
@@ -375,8 +377,8 @@ func (c *Console) explain(state *gate.State, tool string) *explanation {
 	return y
 }
 
-// callOf returns the call of the known tool with the given name, or a call that has only the name
-// if no such tool is known.
+// callOf returns the call to use for the tool with the given name or alias. If the state does not
+// list such a tool, the call contains only the name.
 func callOf(state *gate.State, name string) gate.Call {
 	for _, t := range state.Tools {
 		if t.Tool == name || slices.ContainsFunc(t.Also, func(n gate.Name) bool { return n.Text == name }) {

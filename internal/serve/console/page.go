@@ -20,10 +20,10 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// pages returns the templates. Text from outside must pass through plain, lines or json, which keep
-// it from imitating the console's own text; html/template keeps it from becoming markup. The
-// templates are parsed when the first page is shown, because this program also runs for each agent
-// hook, and then never shows a page.
+// pages returns the templates. All text from outside the console must pass through plain, lines or
+// json, so that it cannot imitate the console's own text; html/template keeps it from becoming
+// markup. The templates are parsed only when the first page is shown, because most processes of
+// this program, such as those that agents start for hooks, never show a page.
 var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(functions).ParseFS(pageFiles, "pages/*.html"))
 })
@@ -48,8 +48,7 @@ var functions = template.FuncMap{
 	"less":   func(n int) int { return n - 1 },
 }
 
-// ago formats the time that has passed since the given time, which is a [time.Time] or a pointer to
-// one.
+// ago formats the time that has passed since at, which must be a [time.Time] or a pointer to one.
 func ago(now time.Time, at any) string {
 	t, ok := at.(time.Time)
 	if p, is := at.(*time.Time); is && p != nil {
@@ -138,8 +137,8 @@ func send(w http.ResponseWriter, code int, page []byte) {
 	_, _ = w.Write(page) // an error means that the browser has disconnected
 }
 
-// finish redirects the browser after an action. The next page shows the text done or, if err is not
-// nil, the text failed followed by the error.
+// finish redirects the browser after an action. The next page shows done if err is nil, and failed
+// followed by the error otherwise.
 func (c *Console) finish(w http.ResponseWriter, r *http.Request, next string, err error, done, failed string) {
 	if err != nil {
 		done = failed + ": " + err.Error() + "."
@@ -163,14 +162,14 @@ func tabOf(p page, view, label string) tab {
 	return t
 }
 
-// viewOf maps the name of a page to the view that the page belongs to.
+// viewOf maps each page that has no tab of its own to the view whose tab is selected on it.
 var viewOf = map[string]string{"question": "inbox", "confirm": "inbox", "call": "activity", "stop": "health"}
 
-// A card displays one approval.
+// A card is the part of a page that displays an approval.
 type card struct {
 	Page     page
 	Approval operator.ApprovalInfo
-	Choose   bool // whether a checkbox lets the person answer several approvals together
+	Choose   bool // whether to add a checkbox for answering several approvals together
 }
 
 func cardOf(p page, a operator.ApprovalInfo, choose bool) card { return card{p, a, choose} }

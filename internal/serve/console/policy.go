@@ -14,10 +14,10 @@ import (
 // and the results of evaluating the draft.
 type policyBody struct {
 	*draft.Policy
-	Text  draft.Text // the selected text of the policy; its Text field holds the draft
+	Text  draft.Text // the policy text being edited, with the draft as its content
 	Dirty bool       // whether the draft differs from the text in force
 	Known bool       // whether to check names against the tools that the servers offer
-	Since string     // time of the first record to replay
+	Since string     // start of the period to replay
 	Claim *claimBody // the displayed claim of the policy in force, or nil
 
 	Checked  *draft.Checked
@@ -27,10 +27,10 @@ type policyBody struct {
 	Wrong    string     // why the evaluation failed
 }
 
-// sinces lists the periods that a replay may cover.
+// sinces lists the periods that the user can choose for a replay.
 var sinces = []struct {
 	Name, Label string
-	For         time.Duration // 0 replays all records
+	For         time.Duration // length of the period; 0 means all records
 }{{"", "all records", 0}, {"1h", "the last hour", time.Hour}, {"24h", "the last day", 24 * time.Hour}, {"168h", "the last week", 7 * 24 * time.Hour}}
 
 // policy serves the page that shows the policy in force in an editor.
@@ -120,5 +120,5 @@ func (c *Console) since(name string) time.Time {
 	return time.Time{}
 }
 
-// Sinces returns the periods that a replay may cover.
+// Sinces returns the periods that the user can choose for a replay.
 func (b *policyBody) Sinces() any { return sinces }

@@ -12,10 +12,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// run rebuilds the states that followed the earlier records, then adds a step for each live record,
-// until ctx is done. It closes live before it returns. The channel before supplies the earlier
-// records from the journal; it is nil if no records are stored. The function state returns the
-// current state of a session. live may be nil.
+// run adds steps until ctx is done. It first adds steps for the earlier records, whose states it
+// rebuilds, and then for each record from live. The journal sends the earlier records to before,
+// which is nil if no records are stored. The function state returns the current state of a session.
+// run closes live, which may be nil, before it returns.
 func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
 	defer close(h.done)
 	if live == nil {
@@ -90,8 +90,8 @@ func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *ga
 	return nil
 }
 
-// rebuildStep adds a step for an earlier record. If remember is set, the record is ignored when it
-// arrives again from the feed.
+// rebuildStep adds a step for an earlier record. If remember is true, the history ignores the
+// record when it also arrives from the feed.
 func (h *history) rebuildStep(p *rebuilder, r *trail.Record, remember bool) error {
 	e, err := r.Entry()
 	if err != nil {

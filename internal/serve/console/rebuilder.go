@@ -10,18 +10,18 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// A rebuilder reconstructs net states by replaying earlier records. It starts over wherever the
-// preceding state is uncertain: after a gap, when the policy changes, and when a net is switched on
-// or off.
+// A rebuilder reconstructs net states by replaying earlier records. It starts over whenever the
+// replayed state becomes uncertain: when records are missing, when the policy changes, and when a
+// net is activated or deactivated.
 type rebuilder struct {
 	policy  *gate.Policy
 	active  []string // names of the nets that are active now; nil if all nets are active
 	durable bool     // whether states survive a restart and can be changed by other processes
 
 	run         *replay.Replay
-	startReason string            // why the replay does not start earlier
+	startReason string            // why earlier records could not be replayed
 	last        map[string]uint64 // last sequence number of each writer
-	loaded      bool              // whether the records include the loading of the policy in force
+	loaded      bool              // whether the records replayed so far include the start of the policy
 }
 
 func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
@@ -36,15 +36,16 @@ func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
 	return p, err
 }
 
-// restart drops all states rebuilt so far. Pages will show the text because as the reason.
+// restart drops all states that have been rebuilt so far. The pages then show because as the
+// reason.
 func (p *rebuilder) restart(because string) (err error) {
 	p.startReason, p.loaded = because, false
 	p.run, err = replay.New(replay.Options{Policy: p.policy, Active: p.active, Durable: p.durable, Partial: true})
 	return err
 }
 
-// boundary returns the reason why the records before the given one cannot be used. It returns "" if
-// the replay can continue.
+// boundary explains why the record cannot continue the replay of the preceding ones. It returns ""
+// if it can.
 func (p *rebuilder) boundary(r *trail.Record, e *trail.Entry) string {
 	before := p.last[r.Writer]
 	p.last[r.Writer] = r.Seq
@@ -64,8 +65,7 @@ func (p *rebuilder) boundary(r *trail.Record, e *trail.Entry) string {
 	return ""
 }
 
-// add replays a record. It reports whether the caller must drop all steps that it has rebuilt so
-// far.
+// add replays a record. The result forget is true if the caller must drop all steps rebuilt so far.
 func (p *rebuilder) add(r *trail.Record, e *trail.Entry) (forget bool, err error) {
 	if why := p.boundary(r, e); why != "" {
 		forget = true

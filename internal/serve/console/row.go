@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Limits for the values in a row that come from callers.
+// Limits on the values in a row that callers choose.
 const (
 	maxRowNames  = 8
 	maxRowNets   = 32
@@ -22,13 +22,13 @@ const (
 	maxRowArgs   = 2 << 10
 )
 
-// A row in the journal is a call with its decision and outcome, or another event, named by Event.
-// Rows are immutable: when a call ends, a new row replaces the old one.
+// A row describes a call with its decision and outcome, or another event; the Event field tells
+// which. Rows are immutable: when a call ends, a new row replaces the old one.
 type row struct {
 	ID        string             `json:"id"`
 	Event     string             `json:"event"` // "call", or the event in the record, such as "session opened"
 	Time      time.Time          `json:"time"`
-	Called    time.Time          `json:"called,omitzero"` // time when the call was made, if it waited for a person
+	Called    time.Time          `json:"called,omitzero"` // time when the call arrived, if it then waited for a person's answer
 	Session   string             `json:"session,omitempty"`
 	Principal string             `json:"principal,omitempty"`
 	Client    string             `json:"client,omitempty"`
@@ -51,7 +51,7 @@ type row struct {
 	Task      string             `json:"task,omitempty"`
 	Outcome   string             `json:"outcome,omitempty"` // "success", "failure" or "unknown"; empty if the call has not ended
 	Millis    float64            `json:"ms,omitempty"`
-	By        string             `json:"by,omitempty"` // who settled the call, if that was not the upstream
+	By        string             `json:"by,omitempty"` // who settled the call; empty if the outcome follows from the upstream's result
 	Ended     time.Time          `json:"ended,omitzero"`
 	Settled   string             `json:"settled,omitempty"` // outcome that an operator has set
 	SettledBy string             `json:"settledBy,omitempty"`
@@ -64,8 +64,8 @@ type row struct {
 // IsCall reports whether the row is a call.
 func (r *row) IsCall() bool { return r.Event == "call" }
 
-// Limits for displayed arguments: the maximum length of the text, and the maximum size of arguments
-// that are shown at all.
+// Limits on displaying arguments: the maximum length of the displayed text, and the maximum size of
+// arguments to display.
 const (
 	maxDoes     = 160
 	maxDoesRead = 64 << 10
@@ -76,12 +76,12 @@ func (r *row) isRoutine() bool {
 	return slices.Contains([]string{"session opened", "session closed", "process started", "process ended"}, r.Event)
 }
 
-// Does returns the command or the arguments of a call on one line. It returns "" if they were not
-// recorded.
+// Does returns one line with the command or the arguments of the call. It returns "" if the
+// arguments were not recorded.
 func (r *row) Does() string { return r.command }
 
-// commandOf returns the command in args, or args itself if it contains no command, on one line. It
-// returns "" if args is empty or too long.
+// commandOf returns one line with the command that args contains, or with args itself if it
+// contains none. It returns "" if args is empty or too long.
 func commandOf(args json.RawMessage) string {
 	if len(args) > maxDoesRead {
 		return ""
@@ -134,17 +134,19 @@ func (r *row) end(e *trail.Entry) {
 	r.Outcome, r.Millis, r.By, r.Ended = e.Outcome, e.Millis, e.By, e.Time
 }
 
-// canBeSettled reports whether the operator's record e can settle this call.
+// canBeSettled reports whether e, which records that an operator settled a call, can apply to this
+// row.
 func (r *row) canBeSettled(e *trail.Entry) bool {
 	return (r.Outcome == "" || r.Outcome == "unknown") && !e.Time.Before(r.Time)
 }
 
-// clockTolerance is the accepted difference between the duration of a call and the time between its
-// decision and outcome records. The two can differ because a clock may be adjusted in between.
+// clockTolerance is how much the duration of a call may differ from the time between its decision
+// and outcome records. They differ if the clock is adjusted during the call.
 const clockTolerance = 20 * time.Millisecond
 
-// isOutcome reports whether the outcome e belongs to this row. The call number, the tool and the
-// time of arrival must agree, because the same call numbers are used again after states are lost.
+// isOutcome reports whether the outcome e belongs to this row. The call number alone is not
+// sufficient, because numbers are reused after states are lost, so the tool and the time of arrival
+// must match too.
 func (r *row) isOutcome(e *trail.Entry) bool {
 	if r.Outcome != "" || r.Decision != "allow" || r.Tool != e.Canonical() {
 		return false
@@ -158,8 +160,8 @@ func (r *row) isOutcome(e *trail.Entry) bool {
 	return took >= 0 && apart.Abs() <= clockTolerance+took/1000
 }
 
-// eventRow returns the row for an event other than a call. It returns nil if the journal does not
-// show the event.
+// eventRow returns the row for an event other than a call, or nil if the journal does not show
+// events of that kind.
 func eventRow(id string, e *trail.Entry) *row {
 	r := &row{ID: id, Event: e.Event, Time: e.Time, Session: e.Session, Principal: e.Principal, Call: e.Call, Actor: e.Actor, Reason: short(e.Reason)}
 	switch e.Event {

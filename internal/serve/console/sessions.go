@@ -67,7 +67,8 @@ func (c *Console) sessions(w http.ResponseWriter, r *http.Request) {
 
 func sessionLink(id string) string { return "/sessions?" + url.Values{"id": {id}}.Encode() }
 
-// sessionMatches reports whether the session's visible text contains all words of query.
+// sessionMatches reports whether the session's ID, name and other displayed properties contain all
+// words of query.
 func sessionMatches(s *operator.SessionInfo, query string) bool {
 	return query == "" || containsWords(strings.Join(append([]string{s.ID, s.Name, s.By, s.Principal, s.Process}, s.Clients...), " "), query)
 }
@@ -115,7 +116,7 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request, id string) {
 	c.show(w, r, "sessions", "Session "+text.Escape(id), sessionsBody{One: p})
 }
 
-// reset resets the session's nets, once the person has confirmed.
+// reset resets the session's nets after the person has confirmed.
 func (c *Console) reset(w http.ResponseWriter, r *http.Request) {
 	id := r.PostForm.Get("id")
 	if r.PostForm.Get("confirmed") != "yes" {
@@ -127,7 +128,7 @@ func (c *Console) reset(w http.ResponseWriter, r *http.Request) {
 	c.finish(w, r, sessionLink(id), err, "Every net of the session "+shown+" is in its initial marking again.", "Session "+shown+" was not reset")
 }
 
-// settle sets the outcome of a call that ended with an unknown outcome.
+// settle records the outcome that the person has chosen for a call with an unknown outcome.
 func (c *Console) settle(w http.ResponseWriter, r *http.Request) {
 	id, outcome := r.PostForm.Get("id"), r.PostForm.Get("outcome")
 	call, err := strconv.ParseUint(r.PostForm.Get("call"), 10, 64)

@@ -17,13 +17,13 @@ import (
 // A snapshot is the state of a session's nets, either now or after an earlier step.
 type snapshot struct {
 	Here  *stepRow // the displayed step; nil means now
-	Ended bool     // whether the session has ended; if so, only past states are available
-	Gap   string   // why the steps after the last one of an ended session are unknown
+	Ended bool     // whether the session has ended, so that only states after earlier steps are available
+	Gap   string   // why the final state of an ended session is unknown
 
 	state   *gate.State // nil if the state was rebuilt from records; such a state cannot decide calls
 	policy  *gate.Policy
 	nets    []gate.NetState
-	unknown map[string]string // maps a net to the reason why its state is unknown
+	unknown map[string]string // reasons why the states of nets are unknown, keyed by net name
 	tools   []gate.Call
 	steps   []stepRow // newest first
 }
@@ -34,7 +34,7 @@ type stepRow struct {
 
 	Link string
 	Here bool
-	Gap  string // why the steps before this one are unknown
+	Gap  string // why steps before this one are missing
 }
 
 // Rebuilt reports whether the state was rebuilt from records.
@@ -80,7 +80,7 @@ func (m *snapshot) now(s *gate.State) {
 	m.state, m.policy, m.nets, m.tools = s, s.Policy(), s.Policy().NetsOf(s), s.Tools
 }
 
-// showStep makes m show the state after step s.
+// showStep changes m to the state after step s.
 func (m *snapshot) showStep(s *step) {
 	if s.state != nil {
 		tools := m.tools
@@ -112,16 +112,16 @@ func (m *snapshot) addSteps(steps []step, gap string, at netsAddress) {
 // stepsShown is the maximum number of steps on one page.
 const stepsShown = 100
 
-// pastRows is one page of steps, newest first.
+// pastRows holds one page of the list of steps, newest first.
 type pastRows struct {
 	Steps        []stepRow
-	Newer, Older string    // URLs of the adjacent pages; empty if there are no more steps in that direction
-	Since        time.Time // time of the first step; zero if the session has no steps
-	Gap          string    // why the steps before this page are unknown
+	Newer, Older string    // URLs of the pages with newer and older steps; empty if those pages do not exist
+	Since        time.Time // time of the first known step; zero if no steps are known
+	Gap          string    // why steps before the first known step are missing
 }
 
-// stepsAround returns the steps before and after the displayed one. It skips steps if the state of
-// the net after them is unknown.
+// stepsAround returns the page of steps that contains the displayed one. It leaves out other steps
+// after which the state of the given net is unknown.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {
@@ -164,8 +164,8 @@ func (m *snapshot) valueID(v *gate.ValueState) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// hash returns the hash of a value. Records contain only hashes, so a value from a rebuilt state is
-// already a hash.
+// hash returns the hash of a value. In a state rebuilt from records, the value already is a hash,
+// because records contain only hashes.
 func (m *snapshot) hash(value string) string {
 	if m.state != nil {
 		return audit.HashOf(value)
@@ -192,7 +192,8 @@ func (m *snapshot) label(v *gate.ValueState) string {
 	return valueLabel(&short)
 }
 
-// labels returns the labels of the key values that the running session still has, by ID.
+// labels returns labels for the key values in the session's current state, keyed by value ID. They
+// replace hashes on pages that show a rebuilt state.
 func (c *Console) labels(m *snapshot, net int, session string) map[string]string {
 	labels := map[string]string{}
 	if m.state != nil || m.Ended {

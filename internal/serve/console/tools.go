@@ -12,11 +12,11 @@ import (
 // toolsShown is the maximum number of tools on one page.
 const toolsShown = 500
 
-// toolsBody holds the data for the tools page, which shows each tool and how a call of it would be
-// decided now.
+// toolsBody holds the data for the tools page, which lists the tools and shows how a call to each
+// of them would be decided now.
 type toolsBody struct {
 	Query    string
-	Session  string // ID of the session whose state decides the calls; empty for a new session
+	Session  string // ID of the session whose state determines the decisions; empty for a new session
 	Sessions []operator.SessionInfo
 	Wrong    string // why the tools cannot be listed; empty if they can
 	Tools    []toolRow
@@ -110,10 +110,10 @@ const (
 	described        = 4 << 10
 )
 
-// InShort returns the beginning of the tool's description.
+// InShort returns an excerpt from the beginning of the tool's description.
 func (t toolRow) InShort() string { return text.Excerpt(firstLine(t.Description), describedInShort) }
 
-// Long reports whether InShort shortens the description.
+// Long reports whether the tool's description is longer than the excerpt that InShort returns.
 func (t toolRow) Long() bool {
 	return len(t.Description) > describedInShort || strings.Contains(t.Description, "\n")
 }
