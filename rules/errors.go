@@ -90,8 +90,8 @@ const (
 	BadExpression  Code = "E025" // the expression after "when" is invalid
 	WeakExemption  Code = "E026" // "unless" is followed by a name that no call is certain to have
 	BadExample     Code = "E027" // the text or the arguments in an example are invalid
-	NoSuchMap      Code = "E028" // no map gives the tool's calls the name in an example
-	FailedExample  Code = "E029" // the maps do not label the call in an example as it expects
+	NoSuchMap      Code = "E028" // no map gives calls to the tool the name that an example expects
+	FailedExample  Code = "E029" // the maps give the call in an example other names than expected
 	PatternName    Code = "E030" // a regex is used where a name is expected
 	BadField       Code = "E031" // a field in a key or sum is invalid
 	BadKey         Code = "E032" // the key is not possible in this rule
@@ -109,7 +109,7 @@ const (
 	KeywordLike    Code = "W007" // a name looks like a keyword
 	MatchesAll     Code = "W008" // a regex matches every text
 	WordLikeRegex  Code = "W009" // a word looks like a regex
-	LabelLikeGlob  Code = "W010" // a rule treats the name that a map gives as a glob
+	LabelLikeGlob  Code = "W010" // a name given by a map looks like a glob, and a rule treats it as one
 	ContraryLimits Code = "W011" // two limits apply to the same calls
 	Locked         Code = "W012" // a call is locked forever, because every call that could unlock it is locked as well
 	Anchored       Code = "W013" // a regex finds a command only at the beginning or end of the text

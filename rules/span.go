@@ -22,7 +22,7 @@ const (
 	InARow // equal calls in a row
 )
 
-// A spanRow is a row in the table of spans.
+// A spanRow holds the spelling and the length of a span.
 type spanRow struct {
 	word   string        // keyword after "per"; if empty, phrase is used instead
 	short  []string      // abbreviations that authors write

@@ -11,8 +11,8 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// A costTracker tracks the actual cost of function calls. CEL alone estimates the cost only for
-// values whose types are known at compile time, so values from arguments would cost nothing.
+// A costTracker tracks the actual cost of function calls. By itself, CEL estimates the cost only
+// for values whose types are known at compile time, so values from arguments would cost nothing.
 type costTracker struct{}
 
 // CallCost returns 1 plus a tenth of the total length, in bytes, of the string operands and the

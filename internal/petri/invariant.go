@@ -22,7 +22,7 @@ type Invariant struct {
 const (
 	maxRows          = 400
 	maxInvariantWork = 40_000_000
-	maxFarkasCells   = 30_000_000 // total length of all initial rows
+	maxFarkasCells   = 30_000_000 // maximum total length of the rows at the start of Farkas's algorithm
 	maxWeight        = math.MaxInt32
 )
 

@@ -54,8 +54,8 @@ type visit struct {
 
 const componentDone = math.MaxUint32
 
-// run visits every state. All of them are reachable from state 0. It returns false if the function
-// c.ask stopped it.
+// run visits every state. All of them are reachable from state 0. It returns false if the callback
+// ask returns false.
 func (c *components) run() bool {
 	n := c.states.len()
 	c.number, c.low = make([]uint32, n), make([]uint32, n)
@@ -72,7 +72,7 @@ func (c *components) run() bool {
 	return true
 }
 
-// askAfter is the number of transitions to try before the function ask is called again.
+// askAfter is the number of transitions to try between two calls to the callback ask.
 const askAfter = 1 << 20
 
 func (c *components) enter(state uint32) {

@@ -11,8 +11,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkEvidence warns about rules that wait for a command to succeed although its calls never count
-// as evidence: a command that has no effect, such as a dry run, or one whose end is never reported.
+// checkEvidence warns about rules that wait for a command to succeed although calls of that kind
+// never count as evidence, because the command has no effect, as in a dry run, or because its end
+// is never reported.
 func (b *builder) checkEvidence() {
 	scripts := unjudged{b, make(map[string]bool)}
 	for s := range b.statements {

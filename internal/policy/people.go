@@ -11,7 +11,7 @@ import (
 )
 
 // checkPeople warns about approvals that cannot be given, either because the channel is not open,
-// or because several people are required although only the person at the client is asked.
+// or because only the person at the client is asked although several people are required.
 func (b *builder) checkPeople() {
 	for s := range b.statements {
 		s, ok := s.(*rules.Approve)

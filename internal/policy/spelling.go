@@ -41,8 +41,7 @@ func (v *vocabulary) named(text string) *spelling {
 	return s
 }
 
-// The method use adds an occurrence to the uses of its name, but at most one for each list of
-// names.
+// The method use records an occurrence of a name. It records at most one for each list of names.
 func (v *vocabulary) use(o occurrence) {
 	if o.Quoted || beyondTools(o.Text) {
 		return

@@ -31,7 +31,7 @@ type node struct {
 	near, past []int   // indexes of the neighbors in the previous and in the next layer
 }
 
-// An edge leads from left to right, whatever the direction of its arrows.
+// An edge leads from left to right. Its arrows can point in either direction.
 type edge struct {
 	link       link
 	from, to   int

@@ -99,7 +99,7 @@ type condition struct {
 
 type explainedNet struct {
 	Name       string      `json:"name"`
-	Verdict    string      `json:"verdict"` // the net's verdict, one of verdictWords
+	Verdict    string      `json:"verdict"` // verdict of the net; one of verdictWords
 	Manual     bool        `json:"manual,omitempty"`
 	Shadow     bool        `json:"shadow,omitempty"`
 	Transition string      `json:"transition"`

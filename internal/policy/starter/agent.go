@@ -108,8 +108,8 @@ func (a Agent) rules(tests []string, deny bool) string {
 	return b.String()
 }
 
-// evidence returns the script field of the agent's own shell, qualified with the agent's name: a
-// server's tool named "bash" must not provide evidence.
+// evidence returns the script field of the agent's own shell. The field is qualified with the
+// agent's name, because a server's tool named "bash" must not provide evidence.
 func (a Agent) evidence() string {
 	return fmt.Sprintf("%q.command", a.names(a.Shells[0]))
 }
