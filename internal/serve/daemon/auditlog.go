@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// openAudit opens the audit log. If records are missing from the end of the log, openAudit reports
-// this as an error in the daemon's own log.
+// openAudit opens the audit log. If records at the end of the log have been lost, openAudit logs
+// this as an error.
 func (d *Daemon) openAudit() (*audit.Log, error) {
 	c := d.config.Audit
 	log, err := audit.Open(c.File, audit.Rotation{Size: c.Rotate.Size, Keep: c.Rotate.Keep, Failed: func(err error) {
@@ -45,7 +45,7 @@ func (d *Daemon) auditInfo() *operator.AuditInfo {
 		return info
 	}
 	if last, err := os.Stat(aside[len(aside)-1]); err == nil {
-		at := last.ModTime() // time of the last write to the file
+		at := last.ModTime() // the newest rotated file was last written just before it was rotated
 		info.Rotated = &at
 	}
 	return info

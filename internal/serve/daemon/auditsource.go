@@ -26,15 +26,15 @@ type AuditLog struct {
 // ErrNoAuditLog means that the configuration does not name an audit log.
 var ErrNoAuditLog = errors.New("configures no audit log: name the log, or set audit.file")
 
-// Elsewhere reports whether the records cannot be opened with the text of the configuration alone,
-// because they are in a PostgreSQL database or their path contains an unexpanded variable.
+// Elsewhere reports whether c alone is not sufficient to open the records, because they are in a
+// PostgreSQL database or their path contains a variable that has not been expanded.
 func Elsewhere(c *config.Config) bool {
 	variable := func(path string) bool { return c.TextOnly && strings.Contains(path, "${") }
 	return c.State.Driver == "postgres" || variable(c.State.Path) || variable(c.Audit.File)
 }
 
-// errTextOnly returns an error if c.TextOnly is set. No file or database named in such a
-// configuration may be opened.
+// errTextOnly returns an error if c.TextOnly is set, which means that no file or database named in
+// c may be opened.
 func errTextOnly(c *config.Config) error {
 	if !c.TextOnly {
 		return nil
@@ -57,8 +57,8 @@ func RecordsOf(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	return nil, fmt.Errorf("%s %w", c.File, ErrNoAuditLog)
 }
 
-// openStateLog opens the records in the configured database, or in the audit file if no proxy has
-// created the database yet.
+// openStateLog opens the records in the configured database. If no proxy has created the database
+// yet, it opens the audit file instead.
 func openStateLog(ctx context.Context, c *config.Config) (*AuditLog, error) {
 	path, err := StatePath(c)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// versionsFile returns the path of the file that records which versions of the base policies have
-// been in force. It returns "" if the configuration has no base.
+// versionsFile returns the path of the file that records the highest version of each signed base
+// policy that has been in force. It returns "" if the configuration has no base.
 func versionsFile(c *config.Config) (string, error) {
 	if len(c.Bases) == 0 {
 		return "", nil
@@ -22,9 +22,9 @@ func versionsFile(c *config.Config) (string, error) {
 	return basefile.VersionsPath(dir), err
 }
 
-// Followed checks that each signed base follows the version last in force. It returns a
-// [config.ErrorList] if a base is older than that version, or has the same version but different
-// content. It writes nothing to disk.
+// Followed checks that no signed base policy is older than the version of it that was last in
+// force, and that a base with the same version has the same content. Otherwise, Followed returns a
+// [config.ErrorList]. It writes nothing to disk.
 func Followed(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {
@@ -45,7 +45,7 @@ func Followed(c *config.Config) error {
 	return nil
 }
 
-// seenBase returns the version record for a base.
+// seenBase returns the entry for a base in the versions file.
 func seenBase(b config.Base) basefile.Seen {
 	place := b.File
 	if full, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {
@@ -54,8 +54,8 @@ func seenBase(b config.Base) basefile.Seen {
 	return basefile.Seen{Key: b.Key, Place: place, Name: b.Name, Version: b.Version, Digest: b.Digest}
 }
 
-// recordBases records the versions of bases that are about to come into force, and stores copies of
-// the bases that were fetched from a URL.
+// recordBases records the versions of bases that are about to take effect, and stores copies of the
+// bases that were fetched from a URL.
 func recordBases(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {
@@ -79,8 +79,8 @@ func baseCopies() (basefile.Copies, error) {
 	return basefile.Copies{Dir: filepath.Join(dir, "base-copies")}, err
 }
 
-// Fetching returns a function that fetches base policies. If an address is unreachable, that
-// function returns the stored copy of the base that was last in force.
+// Fetching returns a function that fetches base policies from their addresses. If an address cannot
+// be reached, the function returns the stored copy of the base that was last in force.
 func Fetching(ctx context.Context) config.Fetch {
 	return func(addresses ...string) ([][]byte, error) {
 		copies, err := baseCopies()

@@ -63,7 +63,7 @@ type certificate struct {
 	pair *tls.Certificate
 }
 
-// stamps identifies the state of the certificate file and the key file.
+// stamps holds the modification times and sizes of the certificate file and the key file.
 type stamps [2]struct {
 	modified time.Time
 	size     int64

@@ -2,12 +2,13 @@ package daemon
 
 import "github.com/petrigate/petrigate/internal/operator"
 
-// A channel notifies people outside the MCP client that a call is waiting for approval. The client,
-// the console and the command line need no code here and do not implement it; see package channel.
+// A channel notifies people outside the MCP client that a call is waiting for approval. Some
+// channels in package channel need no implementation: the proxy asks MCP clients itself, and the
+// console and the commands list the pending approvals.
 type channel interface {
 	// asked announces an approval request. It must not block.
 	asked(operator.ApprovalInfo)
-	// start begins to accept answers. The caller must call the returned function stop.
+	// start makes the channel accept answers until the returned function is called.
 	start() (stop func(), err error)
 	// describe adds the channel's state to the status.
 	describe(*operator.Status)

@@ -1,7 +1,7 @@
 package daemon
 
-// openers lists the functions that open channels. Each returns nil if the configuration does not
-// enable its channel.
+// openers lists one function for each channel, which opens the channel or returns nil if the
+// configuration does not enable it.
 var openers = []func(*Daemon) (channel, error){openWebhook, openDesktop}
 
 // openChannels opens the configured channels. d.Proxy may still be nil.

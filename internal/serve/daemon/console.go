@@ -16,8 +16,8 @@ import (
 // errNoConsole means that the configuration disables the console.
 var errNoConsole = errors.New("this proxy has no console: console.http is off")
 
-// A consoleServer serves the console. If no address is configured, it starts listening only when
-// the console is first opened.
+// A consoleServer serves the console. Unless the configuration specifies an address, it does not
+// listen until the console is first opened.
 type consoleServer struct {
 	daemon *Daemon
 

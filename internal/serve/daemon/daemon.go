@@ -42,24 +42,24 @@ import (
 // Options configures a [Daemon]. Config and Policy are required.
 type Options struct {
 	Config  *config.Config
-	Policy  *policy.Result // see [Policy]
+	Policy  *policy.Result // result of [Policy]
 	Known   diag.List      // policy problems already shown to the user; the review does not report them again
-	Log     slog.Handler   // nil: discard; never receives secrets from the configuration
+	Log     slog.Handler   // if nil, nothing is logged; secrets from the configuration are removed from all records
 	Version string
 
-	// Load loads the configuration again for [Daemon.Reload]. If Load is nil, the configuration
-	// cannot be reloaded. Level is the log level of Log, which a reload sets. If Level is nil, the
-	// log level never changes.
+	// Load returns a newly loaded configuration for [Daemon.Reload]. If Load is nil, the
+	// configuration cannot be reloaded. Level is the log level of Log, which a reload sets. If
+	// Level is nil, the log level never changes.
 	Load  func() (*config.Config, error)
 	Level *slog.LevelVar
 	Watch bool // whether to reload when a configuration file changes
 
-	// If Narration is not nil, events are written to it, one per line, instead of to Log. Ink
-	// colors the lines.
+	// If Narration is not nil, each event is written to it as a line of text instead of being
+	// logged. Ink colors the lines.
 	Narration io.Writer
 	Ink       text.Ink
 
-	HangUps <-chan struct{} // each value triggers a reload with Load; may be nil
+	HangUps <-chan struct{} // triggers a reload for each value received; may be nil
 
 	// Tune lets the daemon change GOMAXPROCS. It must be set only if the process does nothing else.
 	Tune bool
@@ -76,7 +76,7 @@ type Daemon struct {
 	audit      *audit.Log // nil if no audit file is configured
 	feed       *audit.Feed
 	database   *database   // nil if states are kept in memory
-	begun      atomic.Bool // whether the start of the proxy has been recorded
+	begun      atomic.Bool // whether the start of the proxy is in the audit log
 	monitor    *monitor
 	channels   channels          // channels that announce approval requests
 	narrator   *narrate.Narrator // nil if narration is off

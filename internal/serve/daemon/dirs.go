@@ -10,9 +10,10 @@ import (
 // RuntimeDir returns the directory for control sockets.
 func RuntimeDir() string { return runtimeDir("/run/user") }
 
-// runtimeDir implements RuntimeDir. If the environment variables that could name the user's runtime
-// directory are not set, it looks for that directory below users. Some clients start their servers
-// without these variables, although the commands that must find the sockets usually have them.
+// runtimeDir returns the directory for control sockets. If no environment variable specifies the
+// user's runtime directory, runtimeDir looks for that directory in the directory users. Thus, a
+// server whose client does not pass on these variables uses the same directory as the commands that
+// the user runs.
 func runtimeDir(users string) string {
 	if dir := os.Getenv("PETRIGATE_RUNTIME_DIR"); dir != "" {
 		return dir

@@ -27,8 +27,8 @@ func listenAt(addr string, l config.Listen, log *slog.Logger) (*limitListener, e
 	return newLimitListener(inner, l, log), nil
 }
 
-// smallLimits returns limits for a listener with few clients. They leave most of the process's file
-// descriptors to the MCP endpoint.
+// smallLimits returns limits for a listener with few clients, so that most of the process's file
+// descriptors remain available for the MCP endpoint.
 func smallLimits(most int) config.Listen {
 	return config.Listen{MaxConnections: max(4, min(most, maxFiles()/16))}
 }
@@ -42,14 +42,14 @@ func smallLimits(most int) config.Listen {
 // client that opens many connections and sends little cannot keep others out.
 type limitListener struct {
 	net.Listener
-	timeout time.Duration  // how long a client may take to read writeBytes bytes
+	timeout time.Duration  // how long a client may take to read the next writeBytes bytes
 	limit   int            // maximum number of connections
 	refuse  func(net.Conn) // tells the client why its connection is refused
 	log     *slog.Logger
 
 	mu      sync.Mutex
 	open    int
-	perAddr map[netip.Addr]int // number of connections per address; contains no zeros
+	perAddr map[netip.Addr]int // number of open connections from each address that has any
 	conns   map[*limitedConn]struct{}
 	full    bool // whether the warning about too many connections has been logged
 }
@@ -116,8 +116,8 @@ func (s *limitListener) longestIdle(from netip.Addr) (oldest *limitedConn) {
 // connKey is the context key for a request's connection.
 type connKey struct{}
 
-// serve serves connections until the server is closed. It limits how long a request body may take
-// to arrive, unless bounded is true, which means that the handler limits this time itself.
+// serve serves connections until the server is closed. Unless bounded is true, it limits how long a
+// request body may take to arrive. If bounded is true, the handler must enforce its own limit.
 func (s *limitListener) serve(server *http.Server, bounded bool) error {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if secure, ok := c.(*tls.Conn); ok {
@@ -149,9 +149,9 @@ func (s *limitListener) serve(server *http.Server, bounded bool) error {
 	return listenAndServe(server, s)
 }
 
-// busy is the value of [limitedConn].idleSince while the connection must not be closed to make
-// room, because a request is in flight. Connections of MCP clients stay busy after their first
-// request, because the client may return to its session.
+// busy is the value of [limitedConn].idleSince for a connection that must not be closed to make
+// room for others, because a request is in flight. Connections of MCP clients remain busy after
+// their first request, because the client may send more requests in its session.
 const busy = math.MaxInt64
 
 // A pendingBody is a request body whose connection counts as idle until the whole body has arrived.
@@ -168,9 +168,8 @@ func (a *pendingBody) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// reserve counts a new connection and returns true, or returns false if a limit has been reached.
-// After logging a warning about the limits, it does not log another until most connections have
-// been closed.
+// reserve counts a new connection. It returns false if a limit has been reached. When that happens,
+// it logs a warning, but only once until most connections have been closed.
 func (s *limitListener) reserve(from netip.Addr) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,7 +235,7 @@ type limitedConn struct {
 	closed    atomic.Bool
 
 	mu     sync.Mutex
-	sent   int           // how much of the current block of writeBytes bytes has been sent, in bytes
+	sent   int           // number of bytes sent so far of the current block of writeBytes bytes
 	waited time.Duration // time spent so far on sending the current block
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/oauth"
 )
 
-// Unnamed is the default server name for petrigate wrap and petrigate login.
+// Unnamed is the server name that petrigate wrap and petrigate login use if none is given.
 const Unnamed = "server"
 
 // needsTokens reports whether petrigate must obtain tokens for the server. All HTTP servers need
@@ -30,9 +30,9 @@ func setsAuthorization(s config.Server) bool {
 	return false
 }
 
-// CheckLogin returns an error if petrigate would not use a login to the server, or if the server's
-// configuration has problems. It checks for problems last, because they do not matter if no login
-// is needed.
+// CheckLogin returns an error if petrigate would never use tokens for the server, or if the
+// server's configuration has problems. Problems are checked last, because they do not matter for a
+// server that needs no login.
 func CheckLogin(s config.Server) error {
 	switch {
 	case s.Type == "stdio":
@@ -49,7 +49,7 @@ func CheckLogin(s config.Server) error {
 	return nil
 }
 
-// OAuthServer converts a server configuration for use with package oauth.
+// OAuthServer returns the OAuth settings in a server's configuration as an [oauth.Server].
 func OAuthServer(s config.Server) oauth.Server {
 	a := oauth.Server{Name: s.Name, URL: s.URL, Headers: s.Headers}
 	if o := s.OAuth; o != nil {

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	startDelay = 3 * time.Second  // delay after startup, when servers have usually listed their tools
-	idleDelay  = 10 * time.Second // time without garbage collection before memory is released
+	startDelay = 3 * time.Second  // when to release memory after startup; by then, servers have usually listed their tools
+	idleDelay  = 10 * time.Second // how long after the last garbage collection memory is released
 
 	maxPercent    = 400      // GC percentage for a small live heap (the maximum)
 	minPercent    = 50       // GC percentage for the largest heaps (the minimum)
-	garbageTarget = 48 << 20 // target amount of garbage in bytes
+	garbageTarget = 48 << 20 // amount of garbage, in bytes, that should trigger a collection
 	minRelease    = 16 << 20 // minimum number of bytes worth releasing
 )
 
@@ -72,8 +72,9 @@ func (t *tuner) collected() {
 	}
 }
 
-// grown reports whether the heap has grown since the last release. If it has, memory that was live
-// at the last collection may be garbage by now, and there might never be another collection.
+// grown reports whether the heap has grown considerably since memory was last released. In that
+// case, memory may have become garbage since the last collection, and an idle process might never
+// run another collection.
 func (t *tuner) grown(mapped uint64) bool { return mapped > t.mappedAfterRelease.Load()+minRelease }
 
 // setPercent sets the GC percentage. It ignores small changes, because each change briefly stops
@@ -115,8 +116,8 @@ func (t *tuner) end() {
 	t.idle.Stop()
 }
 
-// heap returns the size of the live heap after the last collection, and the number of bytes mapped
-// for the heap.
+// heap returns the size of the live heap as of the last collection, and the size of the memory
+// mapped for the heap, both in bytes.
 func heap() (live, mapped uint64) {
 	of := []metrics.Sample{
 		{Name: "/gc/heap/live:bytes"},

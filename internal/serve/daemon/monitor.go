@@ -11,8 +11,9 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// A monitor exports the proxy's state: it collects metrics, sends traces if they are configured,
-// and answers health checks. It also knows whether the proxy is shutting down.
+// A monitor makes the proxy's state available to monitoring systems: it collects metrics, sends
+// traces if they are configured, and answers health checks, which fail while the proxy is shutting
+// down.
 type monitor struct {
 	proxy    *proxy.Proxy // set by New before the monitor serves requests
 	secrets  masker
@@ -41,7 +42,7 @@ func newMonitor(c *config.Config, log *slog.Logger, secrets masker, version stri
 	return m, nil
 }
 
-// observe sets the options so that the proxy reports to the monitor.
+// observe sets the options that make the proxy report its calls to the monitor.
 func (m *monitor) observe(o *proxy.Options, p *processors) {
 	o.Meter = m.metrics
 	if p != nil {
@@ -55,7 +56,8 @@ func (m *monitor) observe(o *proxy.Options, p *processors) {
 	}
 }
 
-// feed returns a feed that stores its records in log, which may be nil.
+// feed returns an audit feed whose records are stored in log and counted. If log is nil, the
+// records are not stored.
 func (m *monitor) feed(log *audit.Log) *audit.Feed {
 	if log == nil {
 		return audit.NewFeed(nil)

@@ -75,7 +75,7 @@ func New(o Options) (*Daemon, error) {
 	return d, nil
 }
 
-// applyPolicy sets the options that depend on the policy. p may be nil.
+// applyPolicy sets the proxy options that depend on the policy. p is nil if there is no policy.
 func (d *Daemon) applyPolicy(p *gate.Policy, options *proxy.Options) {
 	if p == nil {
 		return
@@ -86,7 +86,7 @@ func (d *Daemon) applyPolicy(p *gate.Policy, options *proxy.Options) {
 	options.Remedy, options.Impossible = d.remedies(p).remedy, impossible(p)
 }
 
-// options returns the proxy options that can be set without opening a file.
+// options returns those proxy options that require no file to be opened.
 func (d *Daemon) options(o Options) proxy.Options {
 	c := d.config
 	return proxy.Options{

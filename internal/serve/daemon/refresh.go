@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// logBases logs the policy's bases and stores them for the status.
+// logBases logs the base policies in force and stores them for [Daemon.Status].
 func (d *Daemon) logBases(c *config.Config) {
 	var all []operator.BaseInfo
 	for _, b := range c.Bases {

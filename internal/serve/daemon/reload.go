@@ -31,10 +31,10 @@ type reloads struct {
 	level *slog.LevelVar                 // log level, which a reload sets; nil if the level never changes
 
 	mu      sync.Mutex
-	config  *config.Config // configuration in force, except for settings that require a restart
+	config  *config.Config // configuration last applied, including settings that take effect only after a restart
 	result  *policy.Result
 	review  *review
-	started bool // whether reviews have been started
+	started bool // whether the daemon has started to review its policies
 	ended   bool
 
 	adopted chan struct{} // tells refresh that a new configuration is in force
@@ -45,11 +45,11 @@ type reloads struct {
 // reloadStatus is the result of the last reload.
 type reloadStatus struct {
 	at      time.Time
-	problem string // why the new configuration did not come into force; empty if it did
+	problem string // why the new configuration did not take effect; empty if it did
 }
 
-// Reload loads the configuration again, compares the new policy with the one in force, and puts the
-// new policy into force. If the result contains a problem, nothing has changed.
+// Reload loads the configuration again, compares the new policy with the one in force, and applies
+// the new policy. If the result contains a problem, nothing has changed.
 func (d *Daemon) Reload(ctx context.Context, o control.Reload) control.Reloaded {
 	defer d.processors.useAll()() // calls continue during a reload
 	r := d.reloads.reload(ctx, d, o)
@@ -88,8 +88,8 @@ func (d *Daemon) logReload(o control.Reload, r *control.Reloaded) {
 // maxDifference is the maximum length of the policy difference in a log line, in bytes.
 const maxDifference = 300
 
-// firstLines joins the first lines of diff into a single line of about maxDifference bytes, but
-// includes at least one line. The result left is the number of lines left out.
+// firstLines shortens diff to a single line of about maxDifference bytes, made of its first lines.
+// It includes at least one line, and also returns the number of lines left out.
 func firstLines(diff string) (first string, left int) {
 	for line := range strings.Lines(diff) {
 		line = strings.Join(strings.Fields(line), " ")
@@ -159,8 +159,7 @@ func (s *reloads) reload(ctx context.Context, d *Daemon, o control.Reload) (r co
 	return r
 }
 
-// adopt puts the settings of c that are not part of the policy into force. The caller must hold
-// s.mu.
+// adopt applies the settings in c that are not part of the policy. The caller must hold s.mu.
 func (s *reloads) adopt(d *Daemon, c *config.Config, result *policy.Result, known diag.List) {
 	if s.level != nil {
 		s.level.Set(Level(c.Log.Level))
@@ -222,7 +221,8 @@ func (s *reloads) inForce() (*config.Config, *policy.Result) {
 	return s.config, s.result
 }
 
-// replacement returns the new policy together with the settings derived from the configuration.
+// replacement returns the arguments for replacing the proxy's policy: the new policy and the
+// settings derived from the new configuration.
 func (d *Daemon) replacement(c *config.Config, result *policy.Result, o control.Reload) proxy.Replacement {
 	r := proxy.Replacement{
 		Policy: result.Policy, Active: result.Active, Advertise: c.Advertise,

@@ -19,16 +19,16 @@ import (
 // policy allow a refused call. It is safe for concurrent use.
 type remedyFinder struct {
 	policy *gate.Policy
-	tools  func() toolset  // returns the current tools
-	met    func() []string // returns the names of the agents whose hooks have reported calls
-	apart  bool            // whether calls from hooks run in separate sessions
+	tools  func() toolset  // returns the tools that servers offer now
+	met    func() []string // returns the names of the agents that have reported calls through hooks
+	apart  bool            // whether calls that agents report through hooks belong to separate sessions
 
 	mu     sync.Mutex
 	agents []gate.Call // agents' built-in tools whose calls have been refused so far
 	cached [scopes]cachedFinder
 }
 
-// remedies returns a finder for the policy.
+// remedies returns a remedy finder for the policy.
 func (d *Daemon) remedies(p *gate.Policy) *remedyFinder {
 	by := d.config.Session.By
 	return &remedyFinder{
@@ -44,8 +44,8 @@ type toolScope int
 
 const (
 	serverTools          toolScope = iota // tools of servers only
-	callerAndServerTools                  // known tools of the agent whose call was refused, and tools of servers
-	callerTools                           // known tools of the agent whose call was refused, without tools of servers
+	callerAndServerTools                  // known tools of the agent that made the refused call, and tools of servers
+	callerTools                           // known tools of the agent that made the refused call
 	activeAgentTools                      // tools of servers, and tools of the agents that have reported calls
 	allAgentTools                         // tools of servers, and tools of all known agents
 	scopes
@@ -62,7 +62,7 @@ type toolset interface {
 	Schema(tool string) json.RawMessage
 }
 
-// A cachedFinder is a finder together with the tools that it was created for.
+// A cachedFinder is a finder that is used until the tools known to it change.
 type cachedFinder struct {
 	known       []gate.Call
 	definitions []string             // hashes of the definitions of the tools in known
@@ -80,18 +80,18 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 			return proxy.Remedy{Text: verify.OwnToolMay}
 		}
 	} else if found = f.forAgent(s, c, r); found.None {
-		return proxy.Remedy{} // the agent may have tools that petrigate does not know, and they might make the call possible
+		return proxy.Remedy{} // the agent may have tools unknown to petrigate that could make the call possible
 	}
 	told := proxy.Remedy{Text: found.Sentence(c.Tool), Steps: found.Calls(), None: found.None}
 	if found.None && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
-		told.Text = "" // the refusal already contains "cannot be called"
+		told.Text = "" // the text of the refusal already tells that the tool cannot be called
 	}
 	return told
 }
 
 // findAny looks for a remedy among the server tools, and then among agents' built-in tools. The
-// result known is false if a remedy may exist, but only among the built-in tools of agents that
-// have not reported any calls.
+// result known is false if only the tools of an agent that has not reported any calls might contain
+// a remedy.
 func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (found verify.Remedy, known bool) {
 	tools := f.tools()
 	names := tools.Names()
@@ -99,7 +99,7 @@ func (f *remedyFinder) findAny(s *gate.State, c gate.Call, r *gate.Refusal) (fou
 	switch {
 	case !found.None, !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }):
 		return found, true
-	case f.apart && !found.Shared: // calls from agents do not count in this session
+	case f.apart && !found.Shared: // calls by agents have no effect on this session
 		return found, true
 	}
 	if agents := f.met(); len(agents) > 0 && !f.apart {
@@ -133,8 +133,8 @@ func (f *remedyFinder) forAgent(s *gate.State, c gate.Call, r *gate.Refusal) (fo
 // maxAgentTools is the maximum number of agent tools to remember.
 const maxAgentTools = 100
 
-// refusedAgentTools returns the agent tools whose calls have been refused so far, after adding the
-// tool of c.
+// refusedAgentTools returns the agent tools whose calls have been refused so far, including the
+// tool called by c.
 func (f *remedyFinder) refusedAgentTools(c gate.Call) []gate.Call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -160,9 +160,8 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 	return g.finder
 }
 
-// lacks returns a function that takes a tool and a field of a rule. If the tool's schema does not
-// allow the argument that the field reads, the function returns the argument's name. If no schemas
-// are known, lacks returns nil.
+// lacks returns a function that reports the argument that a field reads but that the tool's schema
+// does not allow, or "" if the schema allows the argument. It returns nil if no schemas are known.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {
@@ -178,18 +177,18 @@ func toolsOf(names []gate.Call) []verify.Tool {
 	return list.Map(names, func(n gate.Call) verify.Tool { return verify.Tool{Name: n.Tool, Also: n.Also} })
 }
 
-// impossibleTime limits the search for tools that can never be called. The limit is short because a
-// tools/list request waits for the search. If the search proves nothing about a tool in that time,
-// the tool is listed.
+// impossibleTime limits the search for tools that can never be called. It is short because the
+// response to tools/list waits for the search. If nothing has been proved about a tool by then, the
+// tool is listed.
 const impossibleTime = 250 * time.Millisecond
 
 // impossible returns a function that finds the tools that provably can never be called under the
-// policy. The function leaves out tools that could be called after some call has failed.
+// policy. It does not include tools that can be called after another call has failed.
 func impossible(whole *gate.Policy) func([]gate.Call, []string) []string {
 	return func(tools []gate.Call, active []string) []string {
 		p, err := activeNets(whole, active)
 		if err != nil || p.Shadow() {
-			return nil // in shadow mode, every tool can be called; after an error, nothing is proved
+			return nil // every tool can be called in shadow mode, and nothing can be proved after an error
 		}
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()

@@ -9,12 +9,12 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// A review checks a proxy's policy against the tools of the upstreams once the tools are known. It
+// A review checks a proxy's policy against the upstreams' tools as soon as these are known. It
 // finds rules that never apply because a tool name is misspelled, and rules that may refer to the
 // same tool by different names.
 type review struct {
 	config *config.Config
-	shown  map[string]bool // problems that were already shown at startup
+	shown  map[string]bool // problems that were shown at startup and are not reported again
 	stop   context.CancelFunc
 	done   chan struct{}
 }

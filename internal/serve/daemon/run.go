@@ -19,10 +19,10 @@ import (
 )
 
 // Run serves clients, either over in and out or at the configured address, until ctx is canceled or
-// the stdio client disconnects. If Run creates a token, it writes the token to the terminal that
-// say refers to. If say is nil, Run only logs the path of the token file.
+// the stdio client disconnects. If Run creates a token, it writes the token to say, which must be a
+// terminal. If say is nil, Run only logs the path of the token file.
 func (d *Daemon) Run(ctx context.Context, in io.Reader, out, say io.Writer) error {
-	slog.SetDefault(d.log) // log records from libraries must not contain secrets either
+	slog.SetDefault(d.log) // keeps secrets out of the log records of libraries
 	defer d.logEnd(ctx)()
 	if err := recordBases(d.config); err != nil {
 		return err
@@ -58,9 +58,9 @@ func (d *Daemon) Hook(ctx context.Context, e proxy.HookEvent) (proxy.HookReply, 
 	return d.Hooks.Serve(ctx, e)
 }
 
-// logEnd arranges for the signal that ends the proxy to be logged as soon as it arrives, because
-// shutting down may take a while. The returned function wait waits until the signal has been
-// logged; if none has arrived, wait returns at once and nothing is logged.
+// logEnd logs the signal that ends the proxy as soon as the signal arrives, because shutting down
+// may take a while. If the signal has arrived, the returned function waits until it has been
+// logged; otherwise, nothing will be logged.
 func (d *Daemon) logEnd(ctx context.Context) (wait func()) {
 	said := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -132,8 +132,8 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reopen returns a wrapper that reads or writes the given stream with as few system calls as
-// possible, and a function that closes the wrapper.
+// reopen returns a wrapper for the given stream that needs fewer system calls to read or write, and
+// a function that closes the wrapper.
 func reopen[T any](stream T) (T, func()) {
 	f, ok := any(stream).(*os.File)
 	if !ok {

@@ -9,15 +9,15 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// Default limits for connections. None of them ends a silent stream. The MCP endpoint itself limits
-// how long a request may take to arrive, because only the endpoint knows when the request is
-// complete.
+// Default limits on connections. None of them ends a stream on which nothing is sent. The time for
+// receiving a request is limited by the MCP endpoint itself, because no other code knows when the
+// request is complete.
 const (
 	headerTimeout  = 10 * time.Second // time for a client to send the request headers
 	idleTimeout    = 5 * time.Minute  // how long a connection may be idle between requests
 	writeTimeout   = 30 * time.Second // time for a client to read the next writeBytes bytes
 	headerBytes    = 64 << 10
-	bodyTimeout    = 10 * time.Second // time for a client to send a request body, except to the MCP endpoint
+	bodyTimeout    = 10 * time.Second // time for a client to send a request body; does not apply to the MCP endpoint
 	writeBytes     = 256 << 10        // number of bytes that a client must read within each writeTimeout
 	maxConnections = 25_000           // maximum number of connections, unless half of the open-file limit is less
 )
@@ -40,9 +40,9 @@ func newServer(h http.Handler, l config.Listen) *http.Server {
 	}
 }
 
-// shutdown stops accepting requests and waits for the calls in flight. After drainTimeout it calls
-// cut to cancel the remaining calls, and after farewellTimeout it closes the connections of clients
-// that have not read their responses.
+// shutdown stops accepting requests and waits for the calls in flight. After drainTimeout, it calls
+// cut, which must cancel the remaining calls. After a further farewellTimeout, it closes the
+// connections of clients that have not read their responses.
 func shutdown(server *http.Server, cut func() error) error {
 	if withTimeout(drainTimeout, server.Shutdown) == nil {
 		return nil

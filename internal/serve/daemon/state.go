@@ -36,8 +36,8 @@ func StatePath(c *config.Config) (string, error) {
 	return path, nil
 }
 
-// stateFile returns the path of a file in the state directory. Its name ends in kind and is derived
-// from the path of the configuration file.
+// stateFile returns the path of a file in the state directory. The name of the file is derived from
+// the path of the configuration file and ends in kind.
 func stateFile(c *config.Config, kind string) (string, error) {
 	dir, err := StateDir()
 	if err != nil {
@@ -56,7 +56,7 @@ func stateFile(c *config.Config, kind string) (string, error) {
 type database struct {
 	*store.Late
 	driver string
-	place  string // location, for display; contains no secrets
+	place  string // location to display, without secrets
 }
 
 // newDatabase returns the configured database without opening it, or nil if none is configured.
@@ -93,8 +93,8 @@ func newDatabase(config *config.Config, log *slog.Logger) (*database, error) {
 // openTimeout limits how long to wait for the database to open.
 const openTimeout = 10 * time.Second
 
-// asBackend converts a backend of a concrete type to the interface. If err is not nil, the result
-// is a nil interface rather than an interface that contains a nil pointer.
+// asBackend returns b as a [backend.Backend]. If err is not nil, it returns a nil interface rather
+// than an interface that contains a nil pointer.
 func asBackend[B backend.Backend](b B, err error) (backend.Backend, error) {
 	if err != nil {
 		return nil, err

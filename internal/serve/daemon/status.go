@@ -37,7 +37,7 @@ func (d *Daemon) hasSilentUpstreams() bool {
 	return slices.ContainsFunc(d.Overview().Upstreams, func(u operator.UpstreamStatus) bool { return u.State != "up" })
 }
 
-// LastWords returns the last lines of output from the upstream's process, indented.
+// LastWords returns the last lines that the upstream's process has printed, indented.
 func LastWords(u operator.UpstreamStatus, indent string) string {
 	if len(u.Said) == 0 {
 		return ""

@@ -146,7 +146,7 @@ func printUpstream(w io.Writer, u operator.UpstreamStatus) {
 	_, _ = fmt.Fprintln(w, line+LastWords(u, "      "))
 }
 
-// Stopped describes a stop: its scope, time, author and reason.
+// Stopped describes a stop: which calls are refused, and who stopped them, when and why.
 func Stopped(s operator.StopInfo) string {
 	what, again := "all calls are refused", "petrigate start"
 	if s.Session != "" {

@@ -17,9 +17,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// TLSProblems reports TLS files that cannot be used. It reports unreadable files with the severity
-// missing: they are not an error in a configuration that is only being checked, because it could be
-// meant for another machine or user.
+// TLSProblems reports TLS files that cannot be used. The parameter missing is the severity of files
+// that cannot be read: if the configuration is only checked and not run, they are not errors,
+// because it could be meant for another machine or user.
 func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
 	var all diag.List
 	if t := c.Listen.TLS; t != nil {
@@ -104,8 +104,8 @@ func (f *tlsSection) checkPair(certPath, keyPath string) {
 	}
 }
 
-// certificates parses the certificates in data, the content of the file at path. If a certificate
-// is invalid or the file contains none, it reports this and returns nil.
+// certificates parses the certificates in data, which was read from the file at path. If data
+// contains an invalid certificate or none at all, certificates reports a problem and returns nil.
 func (f *tlsSection) certificates(key, path string, data []byte) (certs []*x509.Certificate) {
 	if data == nil {
 		return nil
@@ -132,8 +132,8 @@ func (f *tlsSection) certificates(key, path string, data []byte) (certs []*x509.
 	return nil
 }
 
-// unusableKey explains why data contains no usable private key. If data contains one, both results
-// are empty.
+// unusableKey explains why no private key in data can be used. If one can, it returns empty
+// strings.
 func unusableKey(data []byte) (problem, hint string) {
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		switch {

@@ -18,8 +18,9 @@ import (
 // minTokenLength is the minimum length of a token. Shorter tokens could be guessed.
 const minTokenLength = 16
 
-// loadTokens reads the listener's bearer tokens. On the first start, it creates a token and passes
-// it to made. It returns an error if others can read the token file.
+// loadTokens reads the bearer tokens that clients of the listener must present. On the first start,
+// it creates a token and passes it to the function made. It returns an error if other users can
+// read the token file.
 func loadTokens(l config.Listen, made func(token, path string)) (tokens, error) {
 	path, err := tokenPath(l)
 	if err != nil {
@@ -74,9 +75,9 @@ func readTokens(path string) (tokens, error) {
 // exposed reports whether a file with this mode can be read or written by others.
 func exposed(mode os.FileMode, ofRoot bool) bool { return mode.Perm()&forbidden(ofRoot) != 0 }
 
-// forbidden returns the mode bits that would give others access to a file. If root owns the file
-// and this process does not run as root, the file may be readable by its group, as Kubernetes
-// Secrets and systemd credentials are.
+// forbidden returns the mode bits that would let other users access a file. If the file belongs to
+// root while this process runs as another user, the file's group may read it, as is usual for
+// Kubernetes Secrets and systemd credentials.
 func forbidden(ofRoot bool) os.FileMode {
 	if ofRoot {
 		return 0o037
@@ -84,7 +85,7 @@ func forbidden(ofRoot bool) os.FileMode {
 	return 0o077
 }
 
-// ForbiddenOfTokens returns the mode bits that a token file must not have.
+// ForbiddenOfTokens returns the mode bits that the token file described by info must not have.
 func ForbiddenOfTokens(info os.FileInfo) os.FileMode { return forbidden(ownedByRoot(info)) }
 
 // parseTokens parses either a single token or lines of the form "name: token". Comments begin with
@@ -139,7 +140,7 @@ func makeToken(path string) (string, error) {
 	return token, errors.Join(err, f.Close())
 }
 
-// reportToken reports that a token was created. It prints the token itself only on a terminal,
+// reportToken reports that a token was created. It prints the token only if say is a terminal,
 // because logs, files and journals must not contain secrets.
 func (d *Daemon) reportToken(say io.Writer, token, path, endpoint string) {
 	if say == nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// TokenProblems reports problems with the mode, owner or content of the token file that would make
-// serve fail. An unreadable file is only a warning, because the configuration may be meant for
-// another machine or user.
+// TokenProblems returns problems with the mode, owner or content of the token file that would make
+// petrigate serve fail. A file that cannot be read is only a warning, because the configuration may
+// be meant for another machine or user.
 func TokenProblems(c *config.Config) diag.List {
 	if c.Listen.Stdio || c.Listen.Auth != "token" {
 		return nil
@@ -30,7 +30,7 @@ func TokenProblems(c *config.Config) diag.List {
 	_, err = readTokens(path)
 	unread := (*fs.PathError)(nil)
 	switch {
-	case err == nil, c.Listen.TokenFile == "" && errors.Is(err, os.ErrNotExist): // serve creates the file
+	case err == nil, c.Listen.TokenFile == "" && errors.Is(err, os.ErrNotExist): // petrigate serve creates the file
 		return nil
 	case errors.As(err, &unread):
 		return diag.List{tokenProblem(c, diag.Warning, check.MissingTokens, fmt.Sprintf("reading %s: %v", path, text.Innermost(err)))}
@@ -38,12 +38,12 @@ func TokenProblems(c *config.Config) diag.List {
 	return diag.List{tokenProblem(c, diag.Error, check.UnusableTokens, err.Error())}
 }
 
-// tokenProblem returns a problem at the position of the configuration key that names the file, or
-// of the section if the key is absent.
+// tokenProblem returns a problem with the token file. Its position is the configuration key that
+// names the file or, if the key is absent, the section that could contain it.
 func tokenProblem(c *config.Config, severity diag.Severity, code, msg string) diag.Problem {
 	at := c.Listen.Of("tokenFile", "")
 	if at == (config.Position{}) {
-		at.File = c.File // the configuration file does not contain the default path
+		at.File = c.File // the file has its default path, which the configuration does not contain
 	}
 	p := check.Warning(code, at, msg, "")
 	p.Severity, p.Excerpt = severity, c.Listen.Excerpt(at.Line, at.Column)

@@ -16,9 +16,9 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// Default time that ListTools waits for the servers' first answers: firstFetch if a command may
-// download a program first, firstStart otherwise. Killing a command during a download could corrupt
-// its cache.
+// Default time that ListTools waits for the first answers of the servers. It is firstFetch if a
+// command may have to download a program, because killing the command during the download could
+// corrupt its cache, and firstStart otherwise.
 const (
 	firstStart = time.Minute
 	firstFetch = 5 * time.Minute
@@ -43,7 +43,7 @@ func startupTimeout(c *config.Config) time.Duration {
 
 // A Listing contains the tools that the configured servers have listed.
 type Listing struct {
-	operator.Status // status of the proxy that listed the tools
+	operator.Status // status of the temporary proxy that listed the tools
 
 	Tools      []check.ListedTool
 	Unanswered []Unanswered
@@ -100,8 +100,8 @@ func (d *Daemon) awaitTools(ctx context.Context, every time.Duration, waiting fu
 	}
 }
 
-// pendingUpstreams returns the names of the upstreams that are still starting. If all have started
-// but tool lists are missing, it returns a single entry that says so.
+// pendingUpstreams returns the names of the upstreams that are still starting. If none are, it
+// returns a description of what else is missing: the lists of tools.
 func (d *Daemon) pendingUpstreams() []string {
 	starting := list.Filter(d.Status().Upstreams, func(u operator.UpstreamStatus) bool { return u.State == "starting" })
 	if len(starting) == 0 {
@@ -133,8 +133,8 @@ func unanswered(upstreams []operator.UpstreamStatus, c *config.Config) []Unanswe
 	return all
 }
 
-// positionOf returns the position of the named server in the configuration, as a prefix for a
-// message.
+// positionOf returns the position of the named server in the configuration, in the form of a
+// message prefix, or "" if the position is unknown.
 func positionOf(c *config.Config, name string) string {
 	for _, s := range c.Servers {
 		if s.Name == name && s.Position.Line > 0 {

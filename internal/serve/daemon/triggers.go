@@ -7,11 +7,11 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/control"
 )
 
-// A reloadTriggers value triggers reloads for any reason other than an operator's request.
+// A reloadTriggers value triggers reloads that no operator has requested.
 type reloadTriggers struct {
 	reloads *reloads
-	reload  func(context.Context, control.Reload) control.Reloaded // see [Daemon.Reload]
-	hangUps <-chan struct{}                                        // each value triggers a reload; may be nil
+	reload  func(context.Context, control.Reload) control.Reloaded // method [Daemon.Reload]
+	hangUps <-chan struct{}                                        // triggers a reload for each value received; may be nil
 	log     *slog.Logger
 }
 

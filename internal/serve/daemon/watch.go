@@ -54,7 +54,7 @@ func (t *reloadTriggers) watch(ctx context.Context) {
 	f.watchFolders(files)
 	f.known = subset(c.Sums, files)
 	timer := time.NewTimer(settleDelay)
-	if maps.Equal(hashes(files), f.known) { // nothing has changed since the files were read
+	if maps.Equal(hashes(files), f.known) { // the files have not changed since the configuration was loaded
 		timer.Stop()
 	}
 	for {
@@ -63,7 +63,7 @@ func (t *reloadTriggers) watch(ctx context.Context) {
 			return
 		case e := <-w.Events:
 			if !t.reloads.isRelevant(e.Name) {
-				continue // another file in the same directory, such as the audit log
+				continue // not part of the configuration, such as the audit log in the same directory
 			}
 			f.appeared = f.appeared || e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename)
 			timer.Reset(settleDelay)
@@ -75,18 +75,18 @@ func (t *reloadTriggers) watch(ctx context.Context) {
 	}
 }
 
-// A follower watches the files of the configuration. Only its own goroutine uses it.
+// A follower watches the files of the configuration. It must be used by a single goroutine only.
 type follower struct {
 	*reloadTriggers
 	watcher  *fsnotify.Watcher
 	folders  map[string]bool   // directories being watched
-	known    map[string]string // hashes of the files in force, computed before the files were read
+	known    map[string]string // hashes of the files in force, each computed before the file was read
 	appeared bool              // whether a file was created or removed since the last check
 }
 
-// check reloads the configuration if the content of its files has changed, or if it now consists of
-// different files because some were created or removed. It computes the hashes before it reads the
-// files, so that a change in between is noticed.
+// check reloads the configuration if the content of its files has changed, or if files that belong
+// to it were created or removed. The hashes are computed before the files are read, so that a
+// change in between is noticed by the next check.
 func (f *follower) check(ctx context.Context) {
 	files, next := f.reloads.files(), []string(nil)
 	if c, err := f.reloads.load(); err == nil {
@@ -104,7 +104,7 @@ func (f *follower) check(ctx context.Context) {
 	f.known = subset(now, files)
 }
 
-// subset returns the entries of known for the given files.
+// subset returns a copy of known that contains only the given files.
 func subset(known map[string]string, files []string) map[string]string {
 	some := maps.Clone(known)
 	maps.DeleteFunc(some, func(name, _ string) bool { return !slices.Contains(files, name) })

@@ -49,8 +49,8 @@ func (c *webhookChannel) describe(s *operator.Status) {
 func (c *webhookChannel) close() { c.hook.Close() }
 
 const (
-	maxAnswerConns = 256             // maximum number of connections for answers
-	listenAgain    = 2 * time.Second // pause between attempts to listen at an address that is in use
+	maxAnswerConns = 256             // maximum number of connections to the address that accepts answers
+	listenAgain    = 2 * time.Second // interval between attempts to listen at an address that is in use
 )
 
 // start accepts answers at the address in approval.webhook until stop is called.
@@ -61,7 +61,7 @@ func (c *webhookChannel) start() (stop func(), err error) {
 	case err == nil:
 		c.hook.Start(w.Base(listener.Addr().String()))
 		d.log.Info("taking answers of the webhook", "url", w.Base(shownAddr(listener)))
-	case errors.Is(err, syscall.EADDRINUSE) && d.database != nil: // another stdio proxy with the same configuration may be using the address
+	case errors.Is(err, syscall.EADDRINUSE) && d.database != nil: // the address may be used by another stdio proxy with the same configuration
 		c.hook.Start(w.Base(w.Listen))
 		d.log.Warn("another process has the address for answers of the webhook: it takes those for this one too, if it is a petrigate with the same configuration", "address", w.Listen)
 	default:
@@ -76,8 +76,9 @@ func (c *webhookChannel) start() (stop func(), err error) {
 	}, nil
 }
 
-// takeAnswers serves answers until ctx is done. If listener is nil, takeAnswers first tries to
-// listen at the configured address until it succeeds; again is the interval between attempts.
+// takeAnswers serves requests that contain answers until ctx is done. If listener is nil,
+// takeAnswers first tries to listen at the configured address, at the interval again, until it
+// succeeds.
 func (c *webhookChannel) takeAnswers(ctx context.Context, listener *limitListener, again time.Duration) {
 	tick := time.NewTicker(again)
 	defer tick.Stop()

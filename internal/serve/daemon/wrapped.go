@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// Wrapped returns the configuration of the server that petrigate wrap runs: either the command in
-// args or the server at url. The server's tools keep their names.
+// Wrapped returns the configuration for the server that petrigate wrap runs: either the command in
+// args or the server at url. The names of the server's tools get no prefix.
 func Wrapped(name, url, protocol string, args []string) (config.Server, error) {
 	server := config.Server{Name: name, HasPrefix: true, Protocol: protocol, URL: url, Type: "http"}
 	at, err := neturl.Parse(url)
@@ -39,8 +39,8 @@ func Wrapped(name, url, protocol string, args []string) (config.Server, error) {
 	return server, nil
 }
 
-// runners lists programs that run packages, such as npx. For such a program, the name of the
-// package describes the server better than the name of the program.
+// runners lists programs that run packages. If a command uses one of them, the package's name
+// describes the server better than the program's name.
 var runners = []string{"npx", "bunx", "uvx", "pipx", "pnpm", "yarn", "uv"}
 
 // commandName derives a server name from a command. It uses the name of the program or, if the
@@ -55,7 +55,7 @@ func commandName(command string, args []string) string {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
 		case arg == "-p", arg == "--package", arg == "--from", arg == "--python", arg == "--with":
-			i++ // skip the value of the flag
+			i++ // the value of the flag is not the package
 		case strings.HasPrefix(arg, "-"), slices.Contains([]string{"run", "dlx", "exec", "x", "tool"}, arg):
 		default:
 			return packageName(arg)

@@ -82,8 +82,8 @@ func (a *agent) proxyLog() string {
 	return "\nthe proxy said:\n" + strings.TrimRight(a.log.String(), "\n")
 }
 
-// call calls a tool. The outcome of the reply is refused if the result contains a decision by
-// petrigate instead of the tool's output.
+// call calls a tool. If the result contains a decision by petrigate instead of the tool's output,
+// the reply has the outcome refused.
 func (a *agent) call(ctx context.Context, tool, args string) (reply, error) {
 	var request mcp.CallToolRequest
 	request.Params.Name, request.Params.Arguments = tool, json.RawMessage(args)
@@ -102,7 +102,7 @@ func (a *agent) call(ctx context.Context, tool, args string) (reply, error) {
 	return r, nil
 }
 
-// Elicit answers an elicitation/create request, which the proxy sends only during a call.
+// Elicit answers an elicitation/create request. The proxy sends such requests only during a call.
 func (a *agent) Elicit(_ context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	if a.person == nil {
 		return nil, errors.New("there is no one to ask")

@@ -15,7 +15,7 @@ type printer struct {
 	ink text.Ink
 }
 
-// counts holds the number of the agent's calls for each outcome.
+// counts holds the number of calls with each outcome.
 type counts map[outcome]int
 
 func (t counts) executed() int { return t[passed] + t[failed] }
@@ -80,7 +80,8 @@ func (p *printer) playStep(ctx context.Context, a *agent, s step) error {
 	return nil
 }
 
-// question prints the question as the agent's client would show it, followed by the answer.
+// question prints a question as the agent's client would show it, and the answer of the scripted
+// person.
 func (p *printer) question(question string, choices []string, said answer) {
 	p.line("    The person sees:")
 	p.block("      | ", "", question)

@@ -12,7 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// A project is the in-memory state that the tools work on: three files, their backups, and the
+// A project holds the state that the tools work on, in memory: three files, their backups, and the
 // numbers of pushes and builds.
 type project struct {
 	mu      sync.Mutex
@@ -54,7 +54,7 @@ func (p *project) tools() []tool {
 	}
 }
 
-// call writes the name of the tool to executed and runs the tool. Only one tool runs at a time.
+// call runs the tool, after writing the name of the tool to executed. Only one tool runs at a time.
 func (p *project) call(t tool, c mcp.CallToolRequest, executed io.Writer) (*mcp.CallToolResult, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

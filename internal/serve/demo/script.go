@@ -10,7 +10,7 @@ type section struct {
 type step struct {
 	note       string // text to print before the call; may be empty
 	tool, args string
-	answer     answer // the person's answer; if it is zero, the person must not be asked
+	answer     answer // the person's answer; the zero value means that the person must not be asked
 	want       outcome
 	text       string // text that the reply must contain
 }
@@ -23,7 +23,7 @@ type outcome string
 
 const (
 	passed  outcome = "passed"
-	failed  outcome = "failed" // the tool ran but reported an error
+	failed  outcome = "failed" // the tool was executed but reported an error
 	refused outcome = "refused"
 )
 
