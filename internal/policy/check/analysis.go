@@ -35,7 +35,7 @@ type Effort struct {
 	spent func() time.Duration // time spent so far, according to the clock; nil if the clock was not started
 }
 
-// begun returns a copy of e. If e has a clock, the clock of the copy has been started.
+// begun returns a copy of e whose clock, if it has one, has been started.
 func (e Effort) begun() Effort {
 	if e.Now != nil && e.spent == nil {
 		e.spent = Clock(e.Now)
@@ -113,7 +113,7 @@ type netInfos map[string]gate.NetInfo
 // writtenNets holds the hand-written nets.
 type writtenNets []config.Net
 
-// A proven is a claim and the result of trying to prove it.
+// A proven holds a claim and the result of trying to prove it.
 type proven struct {
 	policy.Claim
 	verify.Proof

@@ -29,7 +29,7 @@ func Denied(c *config.Config, agents []string) diag.List {
 	source.Mode = "enforce"
 	result, err := policy.Build(source)
 	if err != nil {
-		return nil // reported elsewhere
+		return nil // other checks report this error
 	}
 	state := result.Policy.NewState(result.Active)
 	var told, allow []string
@@ -62,7 +62,8 @@ func Listened(c *config.Config) []string {
 	return all
 }
 
-// names reports whether rules name tools of the agent together with the agent.
+// names reports whether rules name a tool of the agent with the agent's name in front, as in
+// "claude-code.Bash".
 func names(c *config.Config, agent string) bool {
 	return slices.ContainsFunc(c.Rules, func(r config.RuleText) bool { return strings.Contains(r.Text, agent+".") })
 }

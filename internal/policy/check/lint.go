@@ -21,7 +21,7 @@ const (
 	codeNoCommand     = "E202" // a server's command cannot be run
 	codeDoubt         = "W201" // a doubtful line in the configuration file
 	codeNoPolicy      = "W202" // no policy gates any calls
-	codeNoRule        = "W203" // a rules text without a rule
+	codeNoRule        = "W203" // a text that should contain rules contains none
 	codeNoCommandHere = "W204" // like E202, but the configuration is only being checked
 	codeNoUpstream    = "W205" // no server to gate
 	codeNoAuditHere   = "W208" // an audit log cannot be written

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/verify"
 )
 
-// A Comparison is the result of comparing two policies by playing the same calls under both.
+// A Comparison is the result of comparing two policies by making the same calls under both.
 type Comparison struct {
 	sides      [2]*Side // the old and the new policy
 	calls      []possible
@@ -173,7 +173,8 @@ func (c *possible) decide(policies [2]*gate.Policy, states [2]*gate.State, now t
 	return verdicts, numbers, by
 }
 
-// settle ends the call with the given numbers in the states of both policies.
+// settle ends a call with outcome o in the states of both policies. numbers holds the number of the
+// call in each state.
 func settle(policies [2]*gate.Policy, states [2]*gate.State, numbers [2]uint64, o gate.Outcome, now time.Time) {
 	for i, p := range policies {
 		states[i].Apply(p.SettleAt(states[i], numbers[i], o, now))

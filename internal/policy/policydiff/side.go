@@ -92,7 +92,7 @@ func sameClass(a, b gate.NetInfo) bool {
 	return a.Advisory == b.Advisory && a.Priority == b.Priority && maps.Equal(a.Recovery, b.Recovery)
 }
 
-// reads reports whether any of the maps gives a name that the net lists or uses in an exemption.
+// reads reports whether any of the maps gives a name that net n lists or uses in an exemption.
 func reads(n gate.NetInfo, maps []gate.Map) bool {
 	return n.Labels != nil && slices.ContainsFunc(maps, func(m gate.Map) bool { return speaksOf(n, m.As) })
 }

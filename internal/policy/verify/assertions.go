@@ -85,7 +85,7 @@ type Each struct{ Of []Assertion }
 type NeverAfter struct {
 	Tool, After gate.Tool
 	Until       []gate.Tool // tools whose success ends the restriction; if empty, it is permanent
-	Unapproved  *Approval   // if nil, all calls are restricted
+	Unapproved  *Approval   // calls that need this approval are exempt; if nil, no calls are
 }
 
 // NeverWhile claims that no call to Tool is admitted while a call to Other is in flight or has an
@@ -111,6 +111,6 @@ type (
 	// If Unapproved is set, calls that need such an approval may have other names.
 	Only struct {
 		Tools      []gate.Tool
-		Unapproved *Approval // if nil, all calls are restricted
+		Unapproved *Approval // calls that need this approval are exempt; if nil, no calls are
 	}
 )

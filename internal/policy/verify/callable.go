@@ -20,7 +20,7 @@ func (m *prover) callable(t gate.Tool) Name {
 	n, why := m.checkName(m.callableBy(t))
 	switch {
 	case why == "" || !m.Keyed() && m.enforces(func(n *explore.Net) bool { return n.Info.Validate != nil }):
-		return n // ignore refusals by validators
+		return n // refusals by validators do not count
 	case m.Keyed():
 		why = explore.WhyValues
 	}

@@ -53,9 +53,9 @@ func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class
 	}
 }
 
-// own reports whether the tracked value is the own value of calls of class s, which is the value of
-// the first field that keys read. If a claim is made for each value of a key, the fields of that
-// key take the place of the first field.
+// own reports whether calls of class s have the tracked value in the field that counts as their
+// own: the first field that keys read or, if a claim is made for each value of a key, the fields of
+// that key.
 func (m *prover) own(s *callclass.Class) bool {
 	if m.each == nil {
 		return s.OfItself()

@@ -33,7 +33,7 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 		match, one = m.ofOne(a.Tool)
 	}
 	classes, gap := m.ClassesFor(nil, carrying(a.Tool))
-	var matched, known []int // nets affected by calls selected by match, and nets affected by those of the calls that are known to be possible
+	var matched, known []int // nets affected by calls selected by match, and nets affected by those of these calls that are known to be possible
 	for i, s := range classes {
 		if !match(s) {
 			continue

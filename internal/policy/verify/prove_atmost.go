@@ -121,7 +121,7 @@ func (a AtMost) inTime(m *prover) Proof {
 	return Proof{Why: "calls were counted only at some times"}
 }
 
-// past is the state of the monitor once time has passed.
+// past is the state that the monitor enters when time passes.
 const past = ^uint32(0)
 
 // atOnce returns a query for a run with more than Count calls before any time has passed.

@@ -134,8 +134,8 @@ type ForEach struct {
 	Key []Compared
 }
 
-// A Compared is a pair of fields that must have the same value: Field of a call that the claim is
-// about, and Other of a call that precedes it or restarts the count.
+// A Compared is a pair of fields that must have the same value. Field belongs to a call that the
+// claim is about, and Other to a call that precedes it or restarts the count.
 type Compared struct{ Field, Other gate.Field }
 
 // enforces reports whether some enforced net satisfies f.
@@ -203,8 +203,8 @@ func known(p *gate.Policy, f gate.Field) gate.Field {
 	return f
 }
 
-// sides returns the names of the calls that the claim is about, and the names of the other calls
-// involved.
+// sides returns the names of the calls that the claim is about, and the names of the calls that
+// precede them or restart the count.
 func (a ForEach) sides() (about, others []gate.Tool) {
 	switch of := a.Of.(type) {
 	case NeverBefore:

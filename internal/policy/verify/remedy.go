@@ -112,7 +112,7 @@ func (f *RemedyFinder) madeUp(r *Remedy) map[string]string {
 	made := make(map[string]string)
 	for i, step := range r.Steps {
 		if step.Name != step.Tool || step.Args != "" && !r.valued[i] {
-			continue // a map or an action rule names the tool
+			continue // a map or an action rule names the tool, so it was not synthesized
 		}
 		if pattern, named := f.patternOf(step.Tool); !named && pattern != "" {
 			made[step.Tool] = pattern

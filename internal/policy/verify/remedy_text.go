@@ -52,7 +52,7 @@ func (r *Remedy) Sentence(tool string) string {
 	return fmt.Sprintf("Way out: call %s; after that %s is allowed%s.", strings.Join(parts, ", then "), quoted(tool), after)
 }
 
-// step returns a phrase that tells the model to make the call of step i the given number of times.
+// step returns a phrase that tells the model to make the call in step i the given number of times.
 func (r *Remedy) step(i, times int) string {
 	s := &r.Steps[i]
 	said, pattern := quoted(s.Tool), r.madeUp[s.Tool]

@@ -121,9 +121,9 @@ func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal
 // maxOthers is the maximum number of additional values per run.
 const maxOthers = 100
 
-// renewed makes the call of step s with an additional value, either a new one or one used by
-// earlier calls. If the gate refuses these calls, renewed makes the calls that lead to the call of
-// s with a new value.
+// renewed makes the call in step s with an additional value, either a new one or one used by
+// earlier calls. If the gate refuses these calls, renewed makes the calls that lead to this call
+// with a new value.
 func (r *replay) renewed(s *Step) (number uint64, ok bool) {
 	for n := 1; n <= min(r.others+1, maxOthers); n++ {
 		args, ok := s.class.Renewed(r.values, n)
@@ -142,7 +142,7 @@ func (r *replay) renewed(s *Step) (number uint64, ok bool) {
 	return r.led(s, s.class.AsSame(r.values, r.others))
 }
 
-// led makes the calls that lead to the call of step s, and then that call, all with the given
+// led makes the calls that lead to the call in step s, and then that call, all with the given
 // values.
 func (r *replay) led(s *Step, values callclass.Values) (number uint64, ok bool) {
 	for left := r.prover.wayTo(s.class); len(left) > 0; left = left[1:] {

@@ -41,7 +41,7 @@ type Reading struct {
 // A sort is a set of fields that are compared with each other.
 type sort struct {
 	fields []gate.Field
-	texts  [2]string // text of the tracked value, and text of another value; if possible, no map matches either
+	texts  [2]string // texts of the tracked value and of another value; no map matches them, if possible
 }
 
 // normalize returns f without the parts that do not affect the value read.
@@ -187,7 +187,7 @@ func (b *keyFields) findTexts(s *sort) {
 	}
 }
 
-// has reports whether some field of the sort overlaps the given field.
+// has reports whether some field of the sort equals or overlaps the given field.
 func (s *sort) has(field string) bool {
 	return field != "" && slices.ContainsFunc(s.fields, func(f gate.Field) bool { return f.Path != "" && (f.Path == field || overlap(f.Path, field)) })
 }
@@ -261,10 +261,10 @@ func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
-// Exchanged returns the class with the tracked value and the other value exchanged. A call of s
-// with the tracked value belongs to that class once a new value is tracked, and a call of s with
-// another value belongs to it once this other value is tracked. Exchanged returns nil if no such
-// class is known, and s itself if s has no values.
+// Exchanged returns the class that results if the tracked value and the other value trade places. A
+// call of s with the tracked value belongs to the resulting class once a new value is tracked, and
+// a call of s with another value belongs to it once that value is tracked. Exchanged returns nil if
+// no such class is known, and s itself if s has no values.
 func (s *Class) Exchanged() *Class {
 	if len(s.Data) == 0 {
 		return s
@@ -290,7 +290,7 @@ func exchange(all []*Class) {
 			}
 			data = append(data, d)
 		}
-		if same && s.HasOther() { // some fields have the tracked value and others do not
+		if same && s.HasOther() { // some fields have the tracked value and others have another value
 			continue
 		}
 		s.exchanged = withData(all, data)
@@ -365,8 +365,8 @@ func (n *Net) awaits(t int) bool {
 	return slices.ContainsFunc(n.reading(t), func(f gate.Field) bool { return f.Result })
 }
 
-// reads reports whether transition t reads a field that the call lacks (void), and whether it reads
-// a field whose value is not the tracked one (other).
+// reads examines the fields that transition t reads. void reports whether the call lacks any of
+// them, and other reports whether any of them has a value other than the tracked one.
 func (n *Net) reads(t int, s *Class) (void, other bool) {
 	for _, f := range n.reading(t) {
 		switch s.Has(f) {

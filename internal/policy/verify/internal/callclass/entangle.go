@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// entangled reports whether a field of the form affects a map that reads another field, one that
-// the form omits. This happens if one path is a prefix of the other, or if one path expects an
+// entangled reports whether a field that the form sets affects a map that reads a field omitted
+// from the form. This happens if one path is a prefix of the other, or if one path expects an
 // object where the other expects a list. Fields that differ only in letter case are always
 // entangled.
 func (b *Enumerator) entangled(f *form) bool {

@@ -14,7 +14,7 @@ import (
 type Enumerator struct {
 	keyFields
 	classes           Numbers[*Class]
-	gaps              []gap // calls that were omitted
+	gaps              []gap // calls omitted from the enumeration, with reasons
 	deferred          []*deferred
 	overflows         []string // reasons why some deferred calls were not enumerated
 	Deny              bool
@@ -56,10 +56,10 @@ type Class struct {
 	alike     []*Class // this class and the classes that differ from it only in the Has fields of Data
 }
 
-// An Effect is a net and the number of the [Meaning] that a class has there.
+// An Effect holds the index of a net and the number of the [Meaning] that a class has in this net.
 type Effect struct{ Net, Meaning int }
 
-// A recipe describes how to build the arguments of a class.
+// A recipe describes how to build the arguments for calls of a class.
 type recipe struct {
 	b        *Enumerator
 	form     *form
@@ -83,7 +83,7 @@ type sum struct {
 // only a few atoms, so the classes are created when the question is asked.
 type deferred struct {
 	nets     []int        // nets that a single call can affect together
-	byNet    [][]int      // the atoms that each net can see
+	byNet    [][]int      // for each net, the atoms that it can see
 	alone    [][]contrast // for each atom, pairs of classes that show the effect of the atom
 	of       func(atoms []int) kinds
 	made     map[string]kinds // classes already created, by atoms
@@ -94,8 +94,8 @@ type deferred struct {
 // without that atom.
 type contrast struct{ with, without *Class }
 
-// A kinds holds the classes of deferred calls that some atoms distinguish. If classes might be
-// missing, gap is the reason.
+// A kinds value holds the classes of deferred calls that some atoms distinguish. If classes might
+// be missing, gap is the reason.
 type kinds struct {
 	classes []*Class
 	gap     string
@@ -104,8 +104,7 @@ type kinds struct {
 // A gap describes omitted calls to a tool, or to any tool if tool is empty.
 type gap struct{ tool, text string }
 
-// A certainty records whether it matters that a label is evidence, and whether it matters that the
-// label is certain.
+// A certainty records which properties of a label matter: being evidence, and being certain.
 type certainty struct{ evidence, certain bool }
 
 // A conditions value groups the maps of a tool that read a whole call, such as CEL conditions. No

@@ -11,7 +11,7 @@ import (
 )
 
 // Gap returns the reason why nothing can be proved about the nets or about the calls that the
-// function tag selects, or "" if nothing relevant was omitted.
+// function tag selects, or "" if no relevant calls were omitted.
 func (b *Enumerator) Gap(nets []int, tag func(*Class) uint8) string {
 	for _, g := range b.gaps {
 		if g.tool == "" {

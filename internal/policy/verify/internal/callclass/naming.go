@@ -71,7 +71,7 @@ type value struct {
 	like  string   // for an abstract value, an action that the same name patterns match; may be empty
 }
 
-// A hit is a map that matches a value, and the properties of its label.
+// A hit holds a map that matches a value, and the properties of the label that the map gives.
 type hit struct {
 	of      *mapping
 	weak    bool

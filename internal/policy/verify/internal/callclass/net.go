@@ -186,14 +186,14 @@ func (n *Net) certain() []gate.Tool {
 	return append(unless, list.FlatMap(n.Info.Phases, func(p gate.Phase) []gate.Tool { return p.Tools })...)
 }
 
-// patterns returns the net's patterns.
+// patterns returns the patterns in the net's transitions, maps, exemptions and phases.
 func (n *Net) patterns() []naming.Pattern {
 	all := append(slices.Clone(n.listing.Patterns()), patternsOf(n.maps)...)
 	globs := list.Filter(n.certain(), func(u gate.Tool) bool { return u.Kind == gate.Glob })
 	return append(all, list.Map(globs, naming.NewPattern)...)
 }
 
-// patternsOf returns the tool patterns of the maps.
+// patternsOf returns the patterns for tool names in the maps.
 func patternsOf(maps []*mapping) []naming.Pattern {
 	var all []naming.Pattern
 	for _, m := range maps {

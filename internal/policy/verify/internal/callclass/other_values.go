@@ -47,11 +47,11 @@ func (s *Class) Owns(other *Class) bool {
 		})
 }
 
-// numbered returns the literal for additional value number n.
+// numbered returns the literal for the additional value with number n.
 func numbered(n int) literal { return quoted("v" + strconv.Itoa(n)) }
 
-// Renewed returns the arguments of a call of class s with additional value number n as its other
-// value. ok is false if the names of the class do not permit this value.
+// Renewed returns arguments for a call of class s whose other value is the additional value with
+// number n. ok is false if the names of the class do not permit this value.
 func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	if s.of == nil || !s.HasOther() {
 		return "", false
@@ -65,8 +65,8 @@ func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	return s.of.arguments(v)
 }
 
-// AsSame returns v after making additional value number n the tracked value of each sort where
-// calls of class s have another value.
+// AsSame returns v with a new tracked value: in each sort where calls of class s have another
+// value, the tracked value becomes the additional value with number n.
 func (s *Class) AsSame(v Values, n int) Values {
 	same := maps.Clone(v.same)
 	if same == nil {

@@ -14,15 +14,15 @@ type pattern struct {
 	*mapping
 	samples []string // strings that the pattern matches
 	word    string   // the word to look for; empty for a regular expression
-	grows   bool     // whether every text that contains a matching text also matches
+	grows   bool     // whether a text always matches if it contains a matching text
 	script  []string // words of the command to look for in scripts; nil if the map does not read scripts
 }
 
 // maxSamples is the maximum number of texts tried for a pattern.
 const maxSamples = 6
 
-// newPattern parses the source of map m, which is a word, a /regex/ with flags, or what a reader
-// looks for.
+// newPattern parses the source of map m: a word, a regular expression between slashes with optional
+// flags or, if the map has a reader, whatever the reader looks for.
 func newPattern(m *mapping) pattern {
 	p := pattern{mapping: m}
 	candidates := []string{m.Source}

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// literal returns the value of field d according to v. If d must have another value, the result
-// differs from the tracked value.
+// literal returns the value that v gives to field d. If d must have a value other than the tracked
+// one, the result differs from the tracked value.
 func (b *keyFields) literal(v Values, d *Datum) literal {
 	texts := b.sorts[d.sort].texts
 	same, ok := v.same[d.sort]
@@ -45,7 +45,7 @@ func (b *keyFields) written(f gate.Field) string {
 	return ""
 }
 
-// matched reports whether some map of the field matches value l although the form does not list the
+// matched reports whether value l matches a map of the field although the form does not list this
 // match.
 func (w *recipe) matched(field string, l literal) bool {
 	var text string

@@ -16,9 +16,9 @@ func (s *Class) Values() Values {
 	return s.of.fixed
 }
 
-// HasValues reports whether the arguments of class s have the values v wherever they have the
-// tracked value. Maps may match one value but not another, so calls with different values cannot be
-// treated as calls with the same value, even if each of them alone could have it.
+// HasValues reports whether the known arguments of class s contain the values v wherever the class
+// requires the tracked value. Maps may match one value but not another, so calls with different
+// values cannot be treated as calls with the same value, even if each of them alone could have it.
 func (s *Class) HasValues(v Values) bool {
 	return s.of == nil || !slices.ContainsFunc(s.Data, func(d Datum) bool {
 		return d.Has == Same && s.of.b.literal(v, &d) != s.of.b.literal(s.of.fixed, &d)

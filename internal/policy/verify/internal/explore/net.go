@@ -49,7 +49,7 @@ type local struct {
 	flights []int
 	stuck   bool
 	spoiled bool     // a call that spoils evidence is in flight, so no watch can begin
-	begins  []*begun // cached steps, by effect; nil if not yet computed
+	begins  []*begun // cached results of begin, by effect; nil if not yet computed
 }
 
 // A holding is the part of a net's state that belongs to a single call in flight.

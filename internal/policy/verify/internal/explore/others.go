@@ -124,9 +124,9 @@ type others struct {
 	open  []*callclass.Class // calls with other values that no visited state has admitted yet
 }
 
-// follow searches for a call that is selected by match and possible after the run, and for more
-// calls with other values that are admitted. why is empty if no call selected by match was found.
-// more reports whether calls were added to o.
+// follow searches for a call that is selected by match and possible after the run. why is empty if
+// no such call was found. On the way, follow collects admitted calls with other values in o, and
+// more reports whether it found any.
 func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why string, more bool) {
 	r := o.model.runOf(o.nets)
 	if r.play(ms); r.long {

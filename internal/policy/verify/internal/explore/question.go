@@ -13,7 +13,7 @@ type question struct {
 	via       string // required approval channel; empty means any
 }
 
-// questions returns the approvals that n requires before a call whose first step is b.
+// questions returns the approvals that n requires before a call that begins as b describes.
 func (n *structure) questions(b *begun) []question {
 	return list.Map(b.asks, func(t int) question {
 		def := &n.Info.Transitions[t]

@@ -10,7 +10,7 @@ type scope struct {
 	users [][]callclass.Effect // for each net, the calls that affect it and their effects
 	fails bool                 // whether calls can have any outcome; if false, all calls succeed
 
-	marked, opened []int // for each call and each net, the round of its last visit
+	marked, opened []int // value of round when each call, and each net, was last visited
 	round          int
 	relaxed        *relaxation // the relaxation, computed on first use
 }

@@ -12,10 +12,10 @@ import (
 // small automaton whose current state is part of each product state.
 type Query struct {
 	Tag     func(*callclass.Class) uint8                                     // returns the bits that the monitor sees of the calls of a class
-	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // returns the monitor's next state when a call is admitted, and whether this is a hit; if nil, a call tagged as wanted is a hit
+	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // returns the monitor's next state when a call is admitted, and whether this meets the query; if nil, a call tagged as wanted meets it
 	Done    func(mon uint32, tag uint8) uint32                               // returns the monitor's next state when a call has succeeded
 	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // reports whether an admitted call can stay in flight forever, or end without being observed; if nil, no call can
-	state   func(s *Space, words []uint32) bool                              // reports whether a state is a hit
+	state   func(s *Space, words []uint32) bool                              // reports whether a state meets the query
 	lost    func(s *Space, mon uint32, open *openType) uint32                // returns the monitor's next state when the outcome of a call is unknown
 	Sole    int                                                              // index of a net that must be the only one to refuse the call or ask for approval; -1 if the query is not about such a net
 	edges   bool                                                             // whether to keep the edges of the graph
@@ -24,7 +24,8 @@ type Query struct {
 	serial  bool                                                             // each call succeeds before the next begins
 }
 
-// asks reports whether n requires an approval that counts for q before a call whose step is b.
+// asks reports whether n requires an approval that counts for q before a call that begins as b
+// describes.
 func (q *Query) asks(n *Net, b *begun) bool {
 	if !b.manual || q.Asks == nil {
 		return b.manual
@@ -32,7 +33,7 @@ func (q *Query) asks(n *Net, b *begun) bool {
 	return slices.ContainsFunc(b.asks, func(t int) bool { return q.Asks(&n.Info.Transitions[t]) })
 }
 
-// Wanted is the tag bit of calls that are a hit if Query.Start is nil.
+// Wanted is the tag bit of calls that meet the query if Query.Start is nil.
 const Wanted = 1
 
 // Succeeded is the tag bit of calls whose success the monitor waits for.
@@ -77,7 +78,7 @@ type Space struct {
 	At    []int // for each state, the position of its first word
 
 	edges    []edge
-	hit      int32 // state before the hit; -1 if the query was not met
+	hit      int32 // last state before the query was met; -1 if it was not met
 	hitBy    event
 	atState  bool // the query is met by the state itself rather than by a call
 	complete bool
@@ -258,8 +259,8 @@ func (s *Space) started(k int32, by event, mon uint32) {
 	s.reach(next, open, k, by)
 }
 
-// reach visits the state next. If the call holds something, the state includes it as an additional
-// call in flight.
+// reach visits the state in next. If the call holds something, the state includes it as an
+// additional call in flight.
 func (s *Space) reach(next []uint32, open openType, from int32, by event) {
 	if len(open.holds) > 0 {
 		next = append(next[:1+len(s.nets)], s.insert(next[1+len(s.nets):], s.typeOf(open))...)

@@ -58,8 +58,8 @@ func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
 	return all
 }
 
-// valuesOf returns the values mentioned by the classes accepted by the function may. The first is
-// the tracked value of classes that mention no value.
+// valuesOf returns the values mentioned by the classes accepted by the function may. The first
+// element is for classes that mention no value.
 func (s *Space) valuesOf(may func(class int) bool) []callclass.Values {
 	all := []callclass.Values{{}}
 	for i := range s.classes {
@@ -83,9 +83,9 @@ func (s *Space) assured(g *Goal, may func(class int) bool) []bool {
 	return s.Escapes(&either, may)
 }
 
-// fresh reports, for each state, whether calls with a new value lead to the goal. They do if at
-// least one state exists that agrees with the given state in all nets without a key and where no
-// call has used the tracked value, and if all states of this kind are good.
+// fresh reports, for each state, whether calls with a new value lead to the goal. It compares the
+// state with all states that agree with it in the nets without a key and where no call has used the
+// tracked value. The result is true if such states exist and all of them are good.
 func (s *Space) fresh(good []bool) []bool {
 	unused := make([]map[int]bool, len(s.nets)) // nil if the net has no key
 	for pos, n := range s.nets {
@@ -94,7 +94,7 @@ func (s *Space) fresh(good []bool) []bool {
 		}
 	}
 	keys := make([]string, len(s.At))
-	all := make(map[string]bool) // by key, whether all states with the key where no call has used the tracked value are good
+	all := make(map[string]bool) // by key, whether all states with this key are good, except those where a call has used the tracked value
 	for k := range s.At {
 		words := s.state(int32(k))[1 : 1+len(s.nets)]
 		var key []byte
