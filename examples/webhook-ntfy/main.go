@@ -37,7 +37,7 @@ func main() {
 	log.Fatal(server.ListenAndServe())
 }
 
-// A glue is a handler that receives posts from petrigate and publishes them as notifications.
+// glue handles posts from petrigate and publishes them as notifications.
 type glue struct {
 	secret, server, topic, token string
 	client                       *http.Client

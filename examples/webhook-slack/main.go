@@ -40,7 +40,7 @@ func main() {
 	log.Fatal(server.ListenAndServe())
 }
 
-// A glue is a handler of requests from petrigate and Slack.
+// glue handles requests from petrigate and from Slack.
 type glue struct {
 	secret, signing string
 	approvers       []string // IDs of the users who may answer; nil means everyone in the channel
@@ -115,7 +115,7 @@ func (g *glue) show(m message) error {
 	q, known := g.find(m.ID)
 	switch {
 	case m.Event == "asked" && !known: // ignore repeated posts
-		g.asked.Store(m.ID, question{message: m}) // before anyone can press a button
+		g.asked.Store(m.ID, question{message: m}) // store the question before anyone can press a button
 		posted, err := g.slack.post(m)
 		if err != nil {
 			g.asked.Delete(m.ID)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A slack is a Slack channel used by a bot.
+// slack sends requests to the API of Slack, for a bot in a channel.
 type slack struct {
 	api, token, channel string
 	client              *http.Client

@@ -20,7 +20,7 @@ type Server struct {
 	Dropped []string
 	// Literal names the variables, headers and arguments that probably contain literal secrets.
 	Literal []string
-	// Left lists the restrictions in the entry for which petrigate has no equivalent setting.
+	// Left lists the restrictions in the entry that have no equivalent setting in petrigate.
 	Left []Safeguard
 	// Closed is the key outside the entry that disables the server; may be empty.
 	Closed string

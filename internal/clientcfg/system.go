@@ -58,8 +58,8 @@ func inHome(path string) func(System) []string {
 	return func(s System) []string { return []string{s.path(s.Home, path)} }
 }
 
-// inDirectory returns a function that returns the path of a file in a directory. For the directory,
-// see [System.directory].
+// inDirectory returns a function that returns the path of a file in the directory determined by
+// variable and below; see [System.directory].
 func inDirectory(variable, below, file string) func(System) []string {
 	return func(s System) []string { return []string{s.path(s.directory(variable, below), file)} }
 }

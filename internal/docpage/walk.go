@@ -21,8 +21,8 @@ import (
 type Walk struct {
 	Home    string                     // actual home directory of a user with Claude Desktop
 	Program string                     // path of the program, as petrigate connect writes it
-	Run     func(args []string) string // runs petrigate, confirms when asked, and returns the terminal output
-	Env     []string                   // runs petrigate with args, answers yes to its questions, and returns the terminal output
+	Run     func(args []string) string // runs petrigate with args, answers yes to its questions, and returns the terminal output
+	Env     []string                   // environment of the MCP client
 
 	client *chatClient
 }

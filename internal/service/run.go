@@ -42,7 +42,7 @@ func (m *Manager) Answers(ctx context.Context) (variables []string, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	src, _ := os.ReadFile(m.Variables) // a file that cannot be read is ignored here, as it is by systemd
+	src, _ := os.ReadFile(m.Variables) // like systemd, ignore a file that cannot be read
 	return append(variableNames(out), variableNames(string(src))...), true
 }
 

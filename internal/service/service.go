@@ -78,8 +78,8 @@ type Manager struct {
 	probe        []string // command that fails if no manager is running; it may print the environment of services
 	start        []step
 	stop         []step
-	active       []string // command that fails once the service has stopped; may be nil
-	afterRemoval []step   // command that fails if the service has stopped; may be nil
+	active       []string // command that fails if the service has stopped; may be nil
+	afterRemoval []step   // steps to run after removing the file
 	logTail      []string
 }
 
@@ -87,7 +87,7 @@ type Manager struct {
 type step struct {
 	argv    []string
 	lenient bool // whether a failure is ignored
-	retried bool // whether to repeat the command if it fails, because the previous service may not have stopped yet
+	retried bool // whether to repeat the command if it fails, because the previous service may still be stopping
 }
 
 // Text returns the content of the service file for s. It returns an error if the manager cannot run

@@ -111,10 +111,10 @@ func family(name string) string {
 // versionless returns name without a trailing version number, for example pip for pip3.12.
 func versionless(name string) string { return strings.TrimRight(name, "0123456789.-") }
 
-// argsUnder returns the command's arguments when the command is written with the program name name.
-// For example, docker-compose up has the arguments compose up under the name docker. argsUnder
-// returns nil if name cannot denote the same program on any system. RM and rm.exe may denote rm,
-// and pip3.12 may denote pip.
+// argsUnder returns the arguments that the command would have if it were written with another
+// program name. For example, docker-compose up, written with the name docker, has the arguments
+// compose up. argsUnder returns nil if name cannot denote the same program on any system. RM and
+// rm.exe may denote rm, and pip3.12 may denote pip.
 func (c *command) argsUnder(name string) []arg {
 	args := slices.Concat([]arg{}, c.args)
 	if sameFile(c.name, name) || versionless(c.name) != "" && versionless(c.name) == versionless(name) {

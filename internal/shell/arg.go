@@ -28,7 +28,7 @@ type argKind uint8
 const (
 	literal  argKind = iota // the argument is exactly text
 	single                  // the argument is one word: text, something unknown, then tail
-	spread                  // the argument is one or more words like those of a single, for example from a glob
+	spread                  // the argument is one or more words, each with the same known parts, for example from a glob
 	anything                // the argument is any number of unknown words
 )
 

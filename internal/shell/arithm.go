@@ -6,7 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// arithm reads an arithmetic expression: the commands in it and the variables it evaluates.
+// arithm reads the commands and the variables in an arithmetic expression.
 func (r *expander) arithm(x syntax.ArithmExpr) {
 	if x == nil || !r.enter() {
 		return

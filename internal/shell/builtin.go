@@ -31,7 +31,7 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 		r.doubtAll("the builtin " + name)
 	case "export", "declare", "typeset", "local", "readonly":
 		r.declareArgs(name, nil, args)
-		for _, a := range args { // reached for `command readonly x=y`
+		for _, a := range args { // for example, in command readonly x=y
 			name, _, _ := strings.Cut(a.text, "=")
 			r.vars.neverBind(name)
 		}
@@ -66,8 +66,8 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 // inShellBuiltins holds the builtins that run another builtin in the current shell.
 var inShellBuiltins = setOf("command builtin eval")
 
-// isOutside reports whether commands that the command with index i runs are in another process,
-// where builtins cannot affect the script's shell.
+// isOutside reports whether the command with index i runs its commands in another process, where
+// builtins cannot affect the script's shell.
 func (r *reader) isOutside(i int) bool {
 	for ; i >= 0; i = r.commands[i].by {
 		switch c := &r.commands[i]; {

@@ -81,7 +81,8 @@ const (
 // String returns "no match", "match" or "opaque".
 func (o Outcome) String() string { return [...]string{"no match", "match", "opaque"}[o] }
 
-// or returns the outcome of a condition that holds if either of two conditions holds.
+// or returns Match if either of the outcomes is Match; otherwise, it returns Opaque if either is
+// Opaque.
 func (o Outcome) or(other Outcome) Outcome {
 	if o == Match || other == Match {
 		return Match
@@ -89,7 +90,8 @@ func (o Outcome) or(other Outcome) Outcome {
 	return max(o, other)
 }
 
-// and returns the outcome of a condition that holds only if both of two conditions hold.
+// and returns NoMatch if either of the outcomes is NoMatch; otherwise, it returns Opaque if either
+// is Opaque.
 func (o Outcome) and(other Outcome) Outcome {
 	if o == NoMatch || other == NoMatch {
 		return NoMatch

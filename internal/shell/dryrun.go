@@ -68,8 +68,9 @@ func (c *command) changesNothing() bool {
 	return dry
 }
 
-// helping holds the programs that print a subcommand's help if --help is the last argument. running
-// holds the subcommands after which --help may belong to another program instead.
+// helping holds the programs that print a subcommand's help if --help is the last argument. The
+// subcommands in running are exceptions, because a --help that follows them may belong to another
+// program.
 var (
 	helping = setOf("git docker podman kubectl oc terraform tofu pulumi gh glab helm")
 	running = setOf("run exec bisect submodule filter-branch compose debug attach alias extension plugin")

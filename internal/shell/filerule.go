@@ -26,8 +26,8 @@ type fileRule struct {
 	words   bool   // a single dash introduces a word, not a group of letters
 	unnamed string // arguments that make the program write files not named by any argument; see [withRows]
 	dry     string // options that request a dry run
-	rewrite string // first operands after which the remaining operands are also written if the command changes any files
-	shows   string // first operands after which the remaining operands are read; a path may follow a colon
+	rewrite string // commands, given by their first operand, that also write the other operands if they change any files
+	shows   string // commands, given by their first operand, that read the other operands, in which a path may follow a colon
 	rows    []unnamedWrites
 }
 

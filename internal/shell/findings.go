@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A results holds the findings about a script.
+// A results value holds the findings about a script.
 type results struct {
 	commands    []command
 	doubts      []doubt
@@ -20,8 +20,8 @@ type results struct {
 	touched     []file
 }
 
-// A findings holds the results so far and the current position, which is recorded with each doubt
-// and each touched file.
+// A findings value holds the results so far and the current position in the script. The position is
+// recorded with each doubt and each touched file.
 type findings struct {
 	results
 	files files

@@ -69,8 +69,8 @@ func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) 
 	return l, rest, sure, true
 }
 
-// tableName returns the name under which the tables list a program: python for python3.12, and
-// otherwise name itself.
+// tableName returns the name of a program in the tables: python for python3.12, and otherwise name
+// itself.
 func tableName(name string) string {
 	if family := strings.TrimRight(name, "0123456789.-"); family == "python" {
 		return family

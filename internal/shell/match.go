@@ -110,7 +110,7 @@ func (p *Pattern) found(c *command, args []arg) Outcome {
 	return p.inOrder(c, args, at)
 }
 
-// operand returns whether the argument a matches p.operands[n].
+// operand determines whether the argument a matches p.operands[n].
 func (p *Pattern) operand(n int, a arg) Outcome {
 	w := &p.operands[n]
 	switch {

@@ -48,7 +48,7 @@ func (r *Reading) Only(ps ...Pattern) (bool, Doubt) {
 	return true, Doubt{}
 }
 
-// An only holds the data for [Reading.Only]: a script and the patterns.
+// An only value holds the data for [Reading.Only]: a script and the patterns.
 type only struct {
 	*Reading
 	patterns []Pattern

@@ -29,11 +29,11 @@ const (
 	runsInput             // the standard input is a program
 	inBackground          // the commands of the following steps run in the background
 	writesFile            // the argument names a file to write
-	givesVariable         // programs get an environment variable; what is its name, the argument its value
+	givesVariable         // programs get an environment variable with the name what and the argument as its value
 	changesPackage        // args are written to package.json
 	passesValue           // make is called with a value that is not literal
-	definesAlias          // what is the name of a git setting that may define an alias; the argument is the setting's value
-	runsAlias             // what is a subcommand of git that may be an alias; args are the arguments after it
+	definesAlias          // sets the git setting named what, which may define an alias, to the argument
+	runsAlias             // runs git with the subcommand what, which may be an alias, and args as its arguments
 )
 
 func (p *plan) add(do action, what string, args ...arg) {

@@ -70,14 +70,14 @@ type knownOption struct {
 	names    []string
 	takes    bool     // the option takes a value, attached or as the next argument
 	attached bool     // the option takes only an attached value
-	values   []string // values with which the option is inert; nil means any value
+	values   []string // values that leave the option inert; nil means any value
 	inert    bool
 	mayRun   bool     // the option may run something
 	implies  []string // the names of the options that this option implies
 }
 
-// A knownOptions holds a program's options, keyed by name. The name of a long option with a single
-// dash includes the dash.
+// A knownOptions value holds a program's options, keyed by name. The name of a long option with a
+// single dash includes the dash.
 type knownOptions struct {
 	byName map[string]*knownOption
 	dashed bool // long options begin with a single dash, so one-letter options cannot be combined

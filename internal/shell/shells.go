@@ -88,7 +88,8 @@ func (r *reader) readScriptInput(name string, redirs []*syntax.Redirect) {
 	}
 	for _, word := range []string{"read", "<<", "head", "dd", "mapfile"} {
 		if strings.Contains(text, word) {
-			// The command may consume part of the script, for example the "#" of "# rm x".
+			// A command such as read may consume part of the script, for example the "#" of "# rm
+			// x".
 			r.doubtAll("a script that reads its own text")
 		}
 	}
@@ -117,7 +118,8 @@ func (r *reader) readsFile(redirs []*syntax.Redirect) bool {
 	return true
 }
 
-// stdin returns the text that a statement gets through << or <<<. The text must be literal.
+// stdin returns the literal text that a statement gets on standard input through << or <<<. ok is
+// false if its standard input is anything else.
 func stdin(list []*syntax.Redirect) (text string, ok bool) {
 	var found *syntax.Redirect
 	for _, rd := range list {

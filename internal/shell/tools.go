@@ -7,8 +7,8 @@ type tool struct {
 	mayRun   string // words that may make the tool run a command
 	commands string // options whose value is a command line
 	file     string // options whose value is a file that contains a program
-	launches string // words after which any argument may be the first word of a command
-	runs     string // words after which the arguments are files that contain programs
+	launches string // words that any command may follow, beginning at any later argument
+	runs     string // words that are followed by files that contain programs
 	flags    string // letters of the tool's harmless options; any other option may make it run a command
 	files    string // names of the project files that define what the tool executes
 }

@@ -42,8 +42,8 @@ func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 }
 
 // inCode returns a doubt about code in another language that may use a file. The parameter of is
-// the index of a recorded doubt about the code. The result is a copy of this doubt with which
-// appended to its text.
+// the index of a recorded doubt about the code. The result is this doubt with the text of which
+// appended to its description.
 func (r *Reading) inCode(of int, which string) Doubt {
 	d := r.exported(&r.doubts[of])
 	d.What += " " + which

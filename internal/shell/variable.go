@@ -8,17 +8,18 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A variables holds the known facts about a script's variables. They matter because bash may run
-// commands in the value of a variable. In arithmetic, it evaluates the *value* as an expression and
-// runs the commands in array indexes: x='a[$(rm y)]'; echo $((x)). If declare or a similar builtin
-// assigns a value to an array, bash expands the value a second time: declare -a x='($(rm y))'.
+// A variables value holds the known facts about a script's variables. They matter because bash may
+// run commands in the value of a variable. In arithmetic, it evaluates the *value* as an expression
+// and runs the commands in array indexes: x='a[$(rm y)]'; echo $((x)). If declare or a similar
+// builtin assigns a value to an array, bash expands the value a second time: declare -a x='($(rm
+// y))'.
 type variables struct {
 	facts        map[string]fact
 	wild         bool  // any variable may have any value
 	commandIndex bool  // some text has an array index that contains a command
 	tests        bool  // test or [ has an operand that is not literal
 	made         bool  // make gets a value that is not literal
-	shells       bool  // some text may call a make function
+	shells       bool  // some text may call a function of make, such as $(shell ...)
 	given        bool  // the current command gets a variable that is not known to be inert
 	exported     bool  // all later programs get a variable that is not known to be inert
 	allexport    bool  // all variables are exported, because of set -a

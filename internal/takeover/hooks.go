@@ -17,7 +17,7 @@ type HookConnection struct {
 	File   string           // the agent's file; empty for the default file
 	Serve  []string         // command that runs a proxy for the hooks; nil for petrigate serve
 	Launch clientcfg.Launch // how the hooks reach petrigate; includes a URL if the configuration accepts hooks by URL
-	Run    *HookService     // service that can run the proxy; nil if no service is to be offered
+	Run    *HookService     // service that can run the proxy; nil means that no service is offered
 }
 
 // ConnectHooks adds hooks that run petrigate to an agent's file.

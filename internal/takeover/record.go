@@ -130,8 +130,8 @@ func (r records) change(f *file, s step, connected bool) error {
 }
 
 // undo writes or removes a file and then deletes its record, holding the lock of the state
-// directory. asBefore means that the file has its original content again, so its backup is no
-// longer needed.
+// directory. asBefore means that the file has its original content again, so the backup can be
+// deleted.
 func (r records) undo(f *file, after []byte, exists, asBefore bool) error {
 	return r.locked(func() error {
 		err := f.unchanged()

@@ -30,8 +30,8 @@ import (
 // Ours is the name of the entry that runs petrigate.
 const Ours = "petrigate"
 
-// A Driver runs the commands import, connect and disconnect. Its fields describe the environment in
-// which the commands run.
+// A Driver runs the commands import, connect and disconnect. Its fields describe the environment of
+// these commands.
 type Driver struct {
 	System clientcfg.System
 	State  string // state directory, which contains the records of changed files

@@ -316,8 +316,8 @@ func (b *jsonBody) replaceMembers(path, remove []string, add Object) ([]byte, er
 	return root.Pack(), nil
 }
 
-// nested returns an object that contains members at the given path, with an object for each key of
-// the path.
+// nested wraps members in an object for each key of path, the innermost last, so that they are at
+// this path.
 func nested(path []string, members Object) Object {
 	for _, key := range slices.Backward(path) {
 		members = Object{{key, members}}

@@ -44,10 +44,10 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 	return now.src, nil
 }
 
-// Drop returns the text of the file without the items for which ours returns true. It considers all
-// lists in the mapping at the given path. If an item contains a list under the key inner, Drop
-// applies ours to the elements of that list instead. It also removes lists that become empty,
-// unless old contains them.
+// Drop returns the text of the file without the items that ours accepts, that is, returns true for.
+// It considers all lists in the mapping at the given path. If an item contains a list under the key
+// inner, Drop applies ours to the elements of that list instead. It also removes lists that become
+// empty, unless old contains them.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
 	b, ok := d.body.(*jsonBody)
 	if !ok || b.root == nil {
@@ -75,9 +75,9 @@ func (d *Document) Drop(path []string, inner string, old *Document, ours func(an
 	return next.src, nil
 }
 
-// withoutOurs returns the items of a list for which ours returns false. If an item contains a list
-// under the key inner, it applies ours to the elements of that list instead, and removes the item
-// only if none of them are left.
+// withoutOurs returns the items of a list without those that ours accepts. If an item contains a
+// list under the key inner, it applies ours to the elements of that list instead, and removes the
+// item only if none of them are left.
 func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	var left []any
 	for _, v := range list {
