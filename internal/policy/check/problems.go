@@ -230,8 +230,7 @@ func (ns netInfos) before(nets []verify.Net) string {
 	return citedAll(nets) + " forbid or ask before it does"
 }
 
-// agreeing returns the word singular if the slice all has exactly one element, and the word plural
-// otherwise.
+// agreeing returns singular if the slice has exactly one element, and plural otherwise.
 func agreeing[T any](all []T, singular, plural string) string {
 	if len(all) == 1 {
 		return singular

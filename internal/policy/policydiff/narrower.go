@@ -26,7 +26,8 @@ func Narrower(c policy.Claim, result *policy.Result, source policy.Source, stop 
 	return verify.Proof{Result: verify.Proved}
 }
 
-// The function against compares the rules of the file named by the claim with the policy.
+// The function against compares the rules of the file named by a claim with the policy that
+// contains the claim.
 func against(c policy.Claim, result *policy.Result, source policy.Source, stop func() bool) (*Comparison, error) {
 	file := c.File
 	if !filepath.IsAbs(file) {
@@ -39,7 +40,7 @@ func against(c policy.Claim, result *policy.Result, source policy.Source, stop f
 	return overBase(base, result, source, stop)
 }
 
-// overBase compares the policy of base alone with the policy built from source.
+// overBase compares the policy built from base with the result of building the policy of source.
 func overBase(base policy.Source, result *policy.Result, source policy.Source, stop func() bool) (*Comparison, error) {
 	alone, err := policy.Build(base)
 	if err != nil {

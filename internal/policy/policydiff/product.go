@@ -204,8 +204,8 @@ func (n node) copyOf(f openCall, call int) openCall {
 	return again
 }
 
-// withCopies returns flights, followed by a copy of each flight of call that belongs to the call
-// other.
+// withCopies returns flights, followed by copies of the flights of the first call. The copies
+// belong to the other call.
 func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	out := slices.Clip(flights)
 	for _, one := range flights {
@@ -217,8 +217,8 @@ func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	return out
 }
 
-// path returns the run to node k, followed by the step last. A repeated call directly follows the
-// first such call.
+// path returns the run to node k, with the given last step at the end. A repeated call directly
+// follows the first such call.
 func (p *product) path(k int, last verify.Step) verify.Trace {
 	t := verify.Trace{last}
 	var repeats []repeat

@@ -243,8 +243,8 @@ func (t *remedySearch) find(nets []int) Remedy {
 	}
 }
 
-// withoutPlan returns the remedy if no plan was found. It sets None only if no calls besides those
-// considered for the plan can change the nets.
+// withoutPlan returns the remedy if no plan was found. It sets None only if no calls other than
+// those considered for the plan can change the nets.
 func (t *remedySearch) withoutPlan(nets []int) Remedy {
 	if why := cmp.Or(t.model.Calls.Gap(nets, nil), t.model.Yielding(nets)); why != "" {
 		return Remedy{Why: why}

@@ -35,8 +35,8 @@ func (m *Model) Budgeted(tag func(*callclass.Class) uint8, count int, b Budget) 
 	return 0, false
 }
 
-// pays reports whether each call tagged as wanted permanently takes a token from place, and only
-// the clock refills place, at most once per interval.
+// pays reports whether each call tagged as wanted permanently takes a token from the given place,
+// and only the clock refills this place, at most once per interval.
 func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every time.Duration) bool {
 	cost, filled := make([]bool, len(n.Trans)), 0
 	for i := range n.Trans {
@@ -59,9 +59,9 @@ func (m *Model) pays(n *Net, place int, tag func(*callclass.Class) uint8, every 
 	})
 }
 
-// bounded reports whether place never holds more tokens than at the start. This is the case if
-// every token that place gains comes from a second place that is empty at the start, and the total
-// of both places never grows.
+// bounded reports whether the given place never holds more tokens than at the start. This is the
+// case if every token that it gains comes from a second place that is empty at the start, and the
+// total of both places never grows.
 func (n *structure) bounded(place int) bool {
 	for q, name := range n.Info.Places {
 		adds := func(t petri.Transition) bool {

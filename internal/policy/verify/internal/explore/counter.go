@@ -30,8 +30,8 @@ func (n *structure) counter() int {
 	return found
 }
 
-// steady reports whether only calls and the clock change the number of tokens in place, by one
-// token at a time and immediately, not at the end of a call.
+// steady reports whether only calls and the clock change the number of tokens in the given place,
+// by one token at a time and immediately, not at the end of a call.
 func (n *structure) steady(place int) bool {
 	for i := range n.Trans {
 		in, out := weight(n.Trans[i].In, place), weight(n.Trans[i].Out, place)

@@ -48,8 +48,8 @@ func (s *Space) saturatedAt(pos int) bool {
 	return false
 }
 
-// mirrors returns place and its complements. A complement is a place whose tokens and the tokens in
-// place always add up to top.
+// mirrors returns the given place and its complements. The tokens in a place and in its complement
+// always add up to top.
 func (n *Net) mirrors(place, top int) []int {
 	out := []int{place}
 	for p := range n.Info.Places {

@@ -75,8 +75,8 @@ func (sys *system) GatedGoal(net int, places []string) *Goal {
 	return g
 }
 
-// marked returns the set of those places that hold a token. A token in flight counts as being in
-// the place that it was taken from.
+// marked returns the subset of the given places that hold a token. A token in flight counts as
+// being in the place that it was taken from.
 func (n *Net) marked(state int, places []int) (set uint32) {
 	present := n.present(&n.locals.List[state])
 	for i, p := range places {
@@ -87,8 +87,8 @@ func (n *Net) marked(state int, places []int) (set uint32) {
 	return set
 }
 
-// released returns the set of those places that get tokens back when the outcome of a call is
-// unknown, although the call may still be running.
+// released returns the subset of the given places that get tokens back when the outcome of a call
+// is unknown, although the call may still be running.
 func (n *Net) released(hold int, places []int) (set uint32) {
 	for _, t := range n.held.List[hold].flights {
 		for i, p := range places {

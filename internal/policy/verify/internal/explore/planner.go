@@ -38,7 +38,7 @@ func (m *Model) newPlanner(v *view, sole int) *planner {
 	return p
 }
 
-// visit adds state to the queue, unless the state cannot lead to the goal or is already known to be
+// visit adds the state to the queue, unless it cannot lead to the goal or is already known to be
 // reachable with no more calls.
 func (p *planner) visit(state []int, from int32, by int) {
 	p.key = callclass.AppendKey(p.key[:0], state)
@@ -66,7 +66,7 @@ func (p *planner) visit(state []int, from int32, by int) {
 	p.queue[least] = append(p.queue[least], k)
 }
 
-// meets reports whether a plan can end with a call of class c in state.
+// meets reports whether a plan can end with a call of class c in the given state.
 func (p *planner) meets(state []int, c int) bool {
 	if b := p.blocker(state, c); b >= 0 || p.sole < 0 {
 		return b == p.sole
@@ -104,10 +104,10 @@ func (p *planner) after(state []int, c int) []int {
 	return next
 }
 
-// stubbornSet returns the enabled classes that must be tried in state. Calls that share no net
-// commute, so it suffices to try those that can help to reach the goal, those that interfere with
-// them, and so on. This is the enabled part of a strong stubborn set (Valmari, "Stubborn sets for
-// reduced state space generation", 1990).
+// stubbornSet returns the enabled classes that must be tried in the given state. Calls that share
+// no net commute, so it suffices to try those that can help to reach the goal, those that interfere
+// with them, and so on. This is the enabled part of a strong stubborn set (Valmari, "Stubborn sets
+// for reduced state space generation", 1990).
 func (p *planner) stubbornSet(state []int) []int {
 	in := make([]bool, len(p.classes))
 	var queue, enabled []int

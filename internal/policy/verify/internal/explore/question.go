@@ -21,14 +21,14 @@ func (n *structure) questions(b *begun) []question {
 	})
 }
 
-// includes reports whether an answer to q also answers other.
+// includes reports whether an answer to question q also answers the other question.
 func (q question) includes(other question) bool {
 	return q.approvals >= other.approvals && (other.via == "" || q.via == other.via)
 }
 
-// asksMore reports whether the net requires an approval that the approvals required by other nets
-// do not include. If it does not, covering is another net with an approval that includes one
-// required by the net, or -1 if the net requires no approval.
+// asksMore reports whether the net requires an approval that no approval required by another net
+// includes. Otherwise, covering is a net whose approval includes one that the net requires, or -1
+// if the net requires no approval.
 func asksMore(net int, all []question) (more bool, covering int) {
 	covering = -1
 	for _, q := range all {

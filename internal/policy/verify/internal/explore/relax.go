@@ -95,8 +95,8 @@ func (x *relaxed) addMeaning(meaning int) {
 
 func (x *relaxed) size() int { return len(x.states) + len(x.holds) + len(x.killed) }
 
-// step adds the states that can follow state: those after a call begins and those after a call in
-// flight ends.
+// step adds the states that can follow the given one: those after a call begins and those after a
+// call in flight ends.
 func (x *relaxed) step(state int) {
 	for _, e := range x.meanings {
 		if b := x.begin(state, e); b.verdict != blocks {
@@ -113,9 +113,9 @@ func (x *relaxed) step(state int) {
 	}
 }
 
-// add records that the net can reach state, both with and without a spoiling call in flight. It
-// also records that calls can hold hold, and what remains of holdings after the watches in killed
-// have ended.
+// add records that the net can reach the given state, both with and without a spoiling call in
+// flight. It also records the given holding, and what remains of holdings after the watches in
+// killed have ended.
 func (x *relaxed) add(state, hold int, killed uint64) {
 	before := x.size()
 	x.states = list.Add(x.states, state, x.unspoiled(state))
@@ -137,7 +137,7 @@ func (x *relaxed) add(state, hold int, killed uint64) {
 	}
 }
 
-// has reports whether, in the given state, the tokens that belong to the holding hold are in
+// has reports whether, in the given state, the tokens that belong to the given holding are in
 // flight.
 func (n *Net) has(state, hold int) bool {
 	flights := slices.Clone(n.locals.List[state].flights)

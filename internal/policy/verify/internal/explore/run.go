@@ -404,10 +404,10 @@ func apart(a, b *callclass.Class, tag func(*callclass.Class) uint8) bool {
 	return !slices.ContainsFunc(a.Effects, func(t callclass.Effect) bool { return b.Concerns(t.Net) })
 }
 
-// accelerate repeats, in one step, the call that led from the state before to the current state, at
-// most the given number of times. It does so only if each repetition changes every net by the same
-// tokens and every net has so many tokens, before and after, that the repetitions neither enable
-// nor disable a transition (loop acceleration). It returns the number of repetitions.
+// accelerate repeats, in one step, the call that led from the given earlier state to the current
+// state, at most the given number of times. It does so only if each repetition changes every net by
+// the same tokens and every net has so many tokens, before and after, that the repetitions neither
+// enable nor disable a transition (loop acceleration). It returns the number of repetitions.
 func (r *run) accelerate(before []int, most int) int {
 	if most == 0 {
 		return 0

@@ -259,7 +259,8 @@ func endsLater(ms []Move, call int) bool {
 	return slices.ContainsFunc(ms, func(mv Move) bool { return mv.Class == nil && mv.Call == call })
 }
 
-// Repeat returns a copy of ms with more successful calls of the same class inserted before move i.
+// Repeat returns a copy of ms with additional successful calls before move i. They have the class
+// of the call that begins there, and more is their number.
 func Repeat(ms []Move, i, more int) []Move {
 	at := ms[i].Call
 	out := slices.Clone(ms[:i])
