@@ -21,10 +21,10 @@ type candidate struct {
 	text    Text
 	current *config.Config
 	inForce *policy.Result
-	config  *config.Config // nil if the draft cannot be parsed; see problems
+	config  *config.Config // nil if the draft cannot be parsed, for which problems contains the reasons
 
-	problems diag.List // problems with the configuration, followed by the problems found when the draft was parsed
-	outside  int       // number of problems that belong to the configuration and not to the draft
+	problems diag.List // problems in the configuration, followed by those found in the draft
+	outside  int       // number of problems in the configuration
 }
 
 // applyDraft applies the draft to the configuration in force.
@@ -59,15 +59,15 @@ func (d *Evaluator) applyDraft(draft Draft) (*candidate, error) {
 	}
 	if err != nil {
 		found, rest := check.ConfigProblems(err)
-		x.problems, x.outside = found, 0 // the problems are reported like those of a configuration that cannot be loaded
+		x.problems, x.outside = found, 0 // treat the draft like a configuration that cannot be loaded
 		return x, rest
 	}
 	return x, nil
 }
 
-// build builds two policies: the one with the draft and the one in force. A policy in shadow mode,
-// which lets every call pass, is built as if it were enforced. The error explains why the draft
-// cannot be loaded.
+// build builds the policy with the draft and the policy in force. If a policy is in shadow mode, in
+// which every call passes, it is built as if it were enforced. If the draft cannot be loaded, the
+// error explains why.
 func (x *candidate) build() (is, was *policy.Result, err error) {
 	if x.config == nil {
 		return nil, nil, x.problems
@@ -88,9 +88,9 @@ func (x *candidate) source(c *config.Config) policy.Source {
 	return s
 }
 
-// narrower returns a function that proves claims of the kind narrower-than. The function reads only
-// files that are already named in claims of the policy in force, because a draft must not make
-// petrigate read other files.
+// narrower returns a function that proves claims of the kind narrower-than, which compare the
+// policy with another policy file. The function reads only files that claims of the policy in force
+// refer to, because a draft must not make petrigate read other files.
 func narrower(force *policy.Result) func(policy.Claim, *policy.Result, policy.Source, func() bool) verify.Proof {
 	place := func(c policy.Claim) string {
 		if filepath.IsAbs(c.File) {

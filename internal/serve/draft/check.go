@@ -24,10 +24,10 @@ type Policy struct {
 	Nets        int
 	Files       []audit.File
 	Texts       []Text
-	Tools       int    // number of tools that the servers list; 0 if unknown
-	Record      string // where decisions are recorded; empty if they are not recorded
+	Tools       int    // number of tools offered by the servers; 0 if unknown
+	Record      string // name of the audit log that contains the decisions; empty if they are not recorded
 
-	Report *check.Report // nil if not available yet; Why then contains the reason
+	Report *check.Report // results of checking the policy; nil if they are not available yet, for the reason in Why
 	Why    string
 }
 
@@ -72,24 +72,24 @@ func (d *Evaluator) Policy(ctx context.Context, who string) (*Policy, error) {
 // A Problem is a problem found in a draft.
 type Problem struct {
 	diag.Problem
-	Message      string // message, including the name of the affected net
+	Message      string // text of the problem, including the name of the affected net
 	Place        string
 	Excerpt      string
-	Line, Column int // position in the draft's text; 0 if the problem is not in this text
+	Line, Column int // position in the text of the draft; 0 if the problem is elsewhere
 }
 
 // Checked is the result of checking a draft.
 type Checked struct {
 	Report   check.Report
-	Problems []Problem // at most maxShown problems, errors first
-	Known    int       // number of known tools; 0 means that tool names were inferred from the rules
+	Problems []Problem // problems to list, at most maxShown, with errors first
+	Known    int       // number of tools used for the check; if 0, the tool names were inferred from the rules
 	Took     time.Duration
 }
 
-// More returns the number of problems that are not listed.
+// More returns the number of problems that Problems does not list.
 func (c *Checked) More() int { return len(c.Report.Problems) - len(c.Problems) }
 
-// Check returns what petrigate check would report if the file contained the draft's text.
+// Check returns what petrigate check would report if the draft replaced the text in the policy.
 func (d *Evaluator) Check(ctx context.Context, who string, draft Draft) (*Checked, error) {
 	x, err := d.applyDraft(draft)
 	if err != nil {
@@ -138,8 +138,8 @@ func (x *candidate) display(list diag.List) (all []Problem) {
 	return all[:min(len(all), maxShown)]
 }
 
-// rank returns a number for sorting problems: errors come before other problems and, among each,
-// problems in the draft before those elsewhere.
+// rank returns a sort key for problems. Errors come first and, among problems of the same severity,
+// those in the draft come first.
 func rank(p Problem) (n int) {
 	if p.Severity != diag.Error {
 		n += 2
@@ -150,8 +150,8 @@ func rank(p Problem) (n int) {
 	return n
 }
 
-// isConfigurationCode reports whether problems with this code never occur in the text of a rules
-// file, even if they have a line number.
+// isConfigurationCode reports whether problems with this code concern the configuration, so that
+// their line numbers never refer to the text of a rules file.
 func isConfigurationCode(code string) bool {
 	return len(code) == 4 && code[1] == '2' && code != "W203" && code != "E201"
 }

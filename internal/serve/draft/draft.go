@@ -28,19 +28,19 @@ import (
 // A Log contains the recorded decisions of a proxy.
 type Log struct {
 	trail.Source
-	Name    string // name to display; contains no secrets
-	Durable bool   // whether states are kept when the process ends
+	Name    string // name of the log to display, without secrets
+	Durable bool   // whether session states survive the end of a process
 }
 
 // Options configures an [Evaluator]. InForce is required.
 type Options struct {
 	InForce  func() (*config.Config, *policy.Result) // returns the policy in force
-	Files    func(*config.Config) []audit.File       // returns the policy's files; nil: none are shown
-	Problems func(*config.Config) diag.List          // finds problems outside the policy; nil: none
-	Tools    func() []check.ListedTool               // returns the servers' tools; nil, or an empty result: unknown
-	Log      func() *Log                             // returns the recorded decisions; nil, or a nil result: none are recorded
-	Busy     func() (done func())                    // called when background work begins; done is called when it ends; may be nil
-	Now      func() time.Time                        // nil: time.Now
+	Files    func(*config.Config) []audit.File       // returns the policy's files; if nil, none are displayed
+	Problems func(*config.Config) diag.List          // finds problems outside the policy; may be nil
+	Tools    func() []check.ListedTool               // returns the servers' tools; if it is nil or returns nothing, the tools are unknown
+	Log      func() *Log                             // returns the recorded decisions; if it is nil or returns nil, none are recorded
+	Busy     func() (done func())                    // called when background work begins; the returned function done is called when it ends; may be nil
+	Now      func() time.Time                        // if nil, time.Now is used
 }
 
 // A Draft is a new version of one text of the policy in force.
@@ -53,15 +53,15 @@ type Draft struct {
 // An Evaluator evaluates drafts. It is safe for concurrent use. The caller must close it.
 type Evaluator struct {
 	options Options
-	turns   *limiter        // limits the number of concurrent checks and comparisons
-	replays *limiter        // allows one replay at a time
+	turns   *limiter        // admits checks and comparisons, and limits how many run at the same time
+	replays *limiter        // admits replays, one at a time
 	ctx     context.Context //nolint:containedctx // ends with Close, and with it all work
 	cancel  context.CancelFunc
 
 	mu     sync.Mutex
 	cached *currentPolicy // results for the policy in force; nil until they are requested
 	work   sync.WaitGroup
-	closed bool // whether no more work may begin
+	closed bool // whether Close has been called, so that no work can begin
 }
 
 // currentPolicy holds cached results for the policy in force.
@@ -103,14 +103,14 @@ func (d *Evaluator) begin() bool {
 // An acquirer waits for a free slot in a limiter.
 type acquirer func(context.Context) (release func(), err error)
 
-// slotFor returns a function that acquires a slot for the person with the given name.
+// slotFor returns an acquirer for checks and comparisons by the person with the given name.
 func (d *Evaluator) slotFor(who string) acquirer {
 	return func(ctx context.Context) (func(), error) { return d.turns.acquire(ctx, who) }
 }
 
-// run runs work in a slot. It returns when work has finished, when the maximum duration has passed,
-// or when ctx is done. In the last two cases it cancels the context passed to work; if work
-// nevertheless continues, it keeps its slot.
+// run acquires a slot and runs work. It returns when work has finished, when the duration most has
+// passed, or when ctx is done. In the last two cases, the context passed to work is canceled. If
+// work nevertheless continues, it occupies the slot until it has finished.
 func (d *Evaluator) run(ctx context.Context, take acquirer, most time.Duration, work func(context.Context) error) error {
 	if !d.begin() {
 		return ErrSlow
@@ -139,7 +139,7 @@ func (d *Evaluator) run(ctx context.Context, take acquirer, most time.Duration, 
 	case <-ctx.Done():
 	}
 	select {
-	case err := <-done: // work has just finished after all
+	case err := <-done: // work finished just before the context was canceled
 		return userError(err)
 	default:
 		return userError(ctx.Err())

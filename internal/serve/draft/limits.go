@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Limits for evaluating a draft.
+// Limits on evaluating a draft.
 const (
 	MaxText       = 256 << 10 // maximum size in bytes
-	MaxRules      = 2000      // maximum number of rules; the work grows with the square of this number
+	MaxRules      = 2000      // maximum number of rules, because the work grows with its square
 	checkTime     = 5 * time.Second
-	proofTime     = 4 * time.Second // CPU time for proofs; less than checkTime, so that a check can return partial results in time
+	proofTime     = 4 * time.Second // processor time for proofs; less than checkTime, so that a check can still return partial results
 	compareTime   = 5 * time.Second
 	replayTime    = 10 * time.Second
 	maxRecords    = 100_000 // maximum number of records to replay

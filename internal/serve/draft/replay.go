@@ -13,13 +13,13 @@ import (
 // Replayed describes how a draft would have changed the recorded decisions.
 type Replayed struct {
 	replay.Report
-	Record   string // where the decisions are recorded
-	Same     bool   // whether the draft equals the policy in force
-	Refused  int    // number of decisions that would become refusals
+	Record   string // name of the log that contains the decisions
+	Same     bool   // whether the draft does not change the policy
+	Refused  int    // number of recorded decisions that the draft would change to a refusal
 	Asked    int
 	Allowed  int
 	Diverges []replay.Divergence // the changed decisions, up to a limit
-	Left     int                 // number of records before the requested time
+	Left     int                 // number of skipped records, which are older than the requested time
 	Ended    string              // why reading stopped early; empty if everything was read
 	Took     time.Duration
 }
@@ -96,7 +96,7 @@ func (d *Evaluator) replay(ctx context.Context, x *candidate, log *Log, since ti
 		if err != nil {
 			return fmt.Errorf("record %d cannot be read: %w", record.Seq, err)
 		}
-		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // records of process starts and of policies determine how later records must be interpreted
+		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // even if they are older, the starts of processes and policies determine the meaning of later records
 			r.Left++
 			continue
 		}

@@ -23,10 +23,10 @@ const (
 
 // A Text is one of the rules or net texts that the policy in force was built from.
 type Text struct {
-	ID     string // valid as long as the policy contains this text
+	ID     string // identifies the text as long as it is part of the policy in force
 	Name   string // file name, as used in problem positions
 	Kind   string
-	Text   string // content of the text when the policy was put in force
+	Text   string // content of the text when the policy in force was built
 	Closed string // why the text cannot be edited; empty if it can be edited
 
 	index int // index of the text among the configuration's rules

@@ -27,16 +27,16 @@ type formatter struct {
 	calls     map[callKey]call // calls in flight
 	approvals []shownApproval  // recently printed approvals, oldest first
 	hintShown bool             // whether the full hint on how to answer has been printed
-	hintKnown bool             // whether someone has already answered as the hint describes, so that it can be omitted
+	hintKnown bool             // whether someone has already answered an approval as described by the hint, so that no hint is needed
 
 	passed, failed, stopped, waited, lost int
 }
 
-// A shownApproval is an approval that has been printed.
+// A shownApproval is an approval whose request has been printed.
 type shownApproval struct {
 	id       string
 	at       time.Time
-	answered bool // whether the answer has been printed, too
+	answered bool // whether the answer has been printed as well
 }
 
 type callKey struct {
@@ -67,7 +67,7 @@ func (s *formatter) approval(a *approval) {
 		return
 	}
 	answer := answer{at: a.at, since: a.Created, id: a.ID, tool: tool, channel: a.Channel, actor: a.Actor, reason: a.Reason, denied: a.State == operator.Denied}
-	if a.State == operator.Pending { // other people must still approve
+	if a.State == operator.Pending { // more people must approve the call
 		answer.count = fmt.Sprintf("%d of %d people", a.Approvals, a.Needs)
 	} else if q := s.findShown(a.ID); q != nil {
 		if q.answered { // already printed by answeredByCall
@@ -101,7 +101,7 @@ func (s *formatter) answer(a answer) {
 	s.lines.print(l)
 }
 
-// wait prints that an approval was requested, unless this has already been printed.
+// wait prints that a call is waiting for approval, unless this has already been printed.
 func (s *formatter) wait(at time.Time, id, tool, caller string, rules []string) {
 	if s.findShown(id) != nil {
 		return
@@ -113,8 +113,8 @@ func (s *formatter) wait(at time.Time, id, tool, caller string, rules []string) 
 	s.lines.print(line{at: at, verb: "wait", about: tool, text: join(id, by(caller), s.rules(rules)), vital: true})
 }
 
-// hint prints how to answer an approval on this machine. The hint is complete the first time, brief
-// from then on, and omitted once someone has answered that way.
+// hint prints how to answer an approval on this machine: in full the first time, and then briefly,
+// until someone has answered that way.
 func (s *formatter) hint(a *approval) {
 	var ways []string
 	for _, c := range slices.Backward(channel.All()) {
@@ -138,7 +138,7 @@ func (s *formatter) findShown(id string) *shownApproval {
 	return list.Find(s.approvals, func(q shownApproval) bool { return q.id == id })
 }
 
-// entry prints an audit record, unless its kind is of no interest to people.
+// entry prints an audit record, except for kinds of records that do not interest the user.
 func (s *formatter) entry(e *trail.Entry) {
 	l := line{at: e.Time}
 	switch e.Event {
@@ -185,9 +185,9 @@ func (s *formatter) decision(e *trail.Entry) {
 	}
 }
 
-// answeredByCall prints the answer to an approval if the record of the call contains one. The
-// record may arrive before the proxy reports the answer, and the proxy does not report answers from
-// other processes.
+// answeredByCall prints the answer to an approval if the record of the approved or denied call
+// contains the answer. This record may arrive before the proxy reports the answer. If another
+// process received the answer, the proxy never reports it.
 func (s *formatter) answeredByCall(e *trail.Entry) {
 	q := s.findShown(e.Approval)
 	if q == nil || q.answered || e.Channel == "" {
@@ -248,8 +248,8 @@ func duration(ms float64) string {
 	return text.Duration((time.Duration(ms) * time.Millisecond).Round(time.Second))
 }
 
-// why returns the first sentence of a refusal without its leading tool name, followed by the
-// blocking rules that the sentence does not mention.
+// why returns the reason for a refusal in short: its first sentence without the name of the tool,
+// followed by any blocking rules that the sentence does not mention.
 func (s *formatter) why(e *trail.Entry, reason string, nets []audit.NetVerdict) string {
 	sentence, _, _ := strings.Cut(reason, ". ")
 	sentence = strings.TrimSuffix(sentence, ".")

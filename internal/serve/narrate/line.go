@@ -17,7 +17,7 @@ const (
 	maxSentence = 160
 	maxRules    = 90
 	maxText     = 320
-	minColumn   = 24 // minimum width of the subject column
+	minColumn   = 24 // minimum width of the column that contains the subjects
 	maxColumn   = 40
 )
 
@@ -25,9 +25,9 @@ const (
 type line struct {
 	at    time.Time
 	verb  string
-	about string // subject, usually a tool
+	about string // subject of the line, usually a tool
 	text  string
-	vital bool // whether the line is printed even in quiet mode
+	vital bool // whether to print the line in quiet mode too
 }
 
 // verbColors maps verbs to colors. Other verbs have no color.
@@ -35,7 +35,8 @@ var verbColors = map[string]string{
 	"pass": "32", "yes": "32", "stop": "31", "no": "31", "halt": "1;31", "fail": "33", "wait": "1;33", "lost": "33",
 }
 
-// lines prints lines of output. It is safe for concurrent use if its writer is, as files are.
+// lines prints lines of output. It is safe for concurrent use if its writer is, which is true of
+// files.
 type lines struct {
 	out   io.Writer
 	ink   text.Ink

@@ -23,8 +23,8 @@ func (n *Narrator) Log(h slog.Handler) slog.Handler {
 	return handler{h, n}
 }
 
-// Handle lets the narrator print the record, or passes it on. At debug level, it also passes on
-// printed records that contain more details.
+// Handle logs the record unless the narrator prints the event instead. At debug level, it also logs
+// the records of printed events if they contain more details than the printed lines.
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	told := true
 	fewer := !h.Enabled(ctx, slog.LevelDebug)
@@ -41,9 +41,9 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 		told = fewer
 	case mark.Equal(logkind.Restart):
 		h.restart(r)
-	case mark.Equal(logkind.Connected): // printed once the tools are known
+	case mark.Equal(logkind.Connected): // the narrator prints a line when the tools are known
 		told = fewer
-	case mark.Equal(logkind.Unresolved): // also recorded as a refused call, which is printed
+	case mark.Equal(logkind.Unresolved): // the narrator prints the audit record of the refused call instead
 		told = !h.narrator.lines.isQuiet()
 	case mark.Equal(logkind.Refused), mark.Equal(logkind.Shadowed), mark.Equal(logkind.Approval):
 	default:
@@ -76,7 +76,7 @@ func (h handler) reloaded(r slog.Record) {
 	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: join(says, by(f["actor"])), vital: f["before"] != ""})
 }
 
-// notLoaded prints why a new configuration was not put into force.
+// notLoaded prints why a new configuration was rejected.
 func (h handler) notLoaded(r slog.Record) {
 	f := attributes(r)
 	problem, more, _ := strings.Cut(strings.TrimSpace(f["problem"]), "\n")

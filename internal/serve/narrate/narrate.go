@@ -27,10 +27,10 @@ const (
 
 // Options configures a [Narrator].
 type Options struct {
-	Out   io.Writer // receives each line in a single write
+	Out   io.Writer // output; each line is a single call to Write
 	Ink   text.Ink
-	Quiet func() bool           // reports whether to print only approvals, problems and operator actions; if nil, everything is printed
-	Mask  func(s string) string // removes secrets from text that comes from others; may be nil
+	Quiet func() bool           // reports whether to print only approvals, problems and operator actions; if nil, all events are printed
+	Mask  func(s string) string // removes secrets from text that petrigate did not write; may be nil
 	Now   func() time.Time      // nil means time.Now
 }
 
@@ -55,7 +55,8 @@ func New(o Options) *Narrator {
 	return n
 }
 
-// Start prints how the proxy was started, and from then on each event until End is called.
+// Start prints that the proxy has started, with the description how. From then on, each event is
+// printed until End is called.
 func (n *Narrator) Start(feed *audit.Feed, how string) {
 	if n == nil {
 		return

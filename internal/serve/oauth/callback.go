@@ -35,9 +35,9 @@ type callback struct {
 	state    string
 	answers  chan url.Values
 	answered sync.Once
-	done     chan struct{} // closed once the login has succeeded or failed
+	done     chan struct{} // closed by close, when the login has succeeded or failed
 	failed   bool          // whether the login failed; set before done is closed
-	shown    chan struct{} // closed once the browser shows the result, or if no browser is waiting
+	shown    chan struct{} // closed when the result has been sent to the browser, or if no browser is waiting for it
 }
 
 // listenForCallback starts listening on this machine for the authorization response.
@@ -113,8 +113,8 @@ func (c *callback) acceptTyped(line string) error {
 	return nil
 }
 
-// acceptRequest accepts the first request that contains the state of this login. Requests with a
-// different state have no effect, because any web page can cause them.
+// acceptRequest accepts the first request that contains the state parameter of this login. Any web
+// page can cause other requests, so they have no effect.
 func (c *callback) acceptRequest(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	h := w.Header()
@@ -171,11 +171,11 @@ func (c *callback) wait(ctx context.Context) (url.Values, error) {
 	}
 }
 
-// close shows the result of the login in the browser and stops listening.
+// close sends the result of the login to the browser and stops listening.
 func (c *callback) close(failed bool) {
 	c.failed = failed
 	close(c.done)
-	c.answered.Do(func() { close(c.shown) }) // no response has arrived
+	c.answered.Do(func() { close(c.shown) }) // no response has arrived, so no browser is waiting
 	<-c.shown
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -19,9 +19,8 @@ import (
 // httpTimeout limits each request to an authorization server, including reading the response.
 const httpTimeout = 15 * time.Second
 
-// newClient returns the HTTP client for all requests made on behalf of s. The client does not
-// follow redirects. If s is on the public network, the client refuses to connect to internal
-// addresses.
+// newClient returns the HTTP client for all requests that concern s, which does not follow
+// redirects. If s is on the public network, the client refuses to connect to internal addresses.
 func newClient(s Server) *http.Client {
 	g := &guardedDialer{server: host(s.URL), trusted: []string{host(s.URL), host(s.Issuer)}, dialer: net.Dialer{Timeout: 10 * time.Second}}
 	direct := &http.Transport{

@@ -16,8 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// An authority describes the authorization server of an MCP server and holds the scopes to request
-// there.
+// An authority describes the authorization server of an MCP server, along with the scopes to
+// request from it.
 type authority struct {
 	resource string
 	scopes   []string
@@ -90,7 +90,8 @@ func resourceMetadata(ctx context.Context, client *http.Client, s Server, c chal
 // that the metadata must contain.
 type metadataLocation struct{ url, resource string }
 
-// metadataLocations returns the possible locations in the order required by the specification.
+// metadataLocations returns the possible locations of the server's metadata, in the order required
+// by the specification.
 func metadataLocations(s Server, u *url.URL, c challenge) []metadataLocation {
 	known := originOf(u) + "/.well-known/oauth-protected-resource"
 	var places []metadataLocation

@@ -15,7 +15,7 @@ import (
 type LoginError struct {
 	Server  string
 	Why     string
-	Command string // command that the user must run to log in
+	Command string // command that logs in to the server
 }
 
 func (e *LoginError) Error() string {

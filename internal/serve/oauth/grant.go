@@ -29,8 +29,8 @@ type Grant struct {
 	TokenURL     string           `json:"tokenEndpoint"`
 	RevokeURL    string           `json:"revocationEndpoint,omitempty"`
 
-	Scopes []string `json:"scopes,omitempty"` // granted scopes; if the response does not name them, the requested scopes
-	Wanted []string `json:"wanted,omitempty"` // scopes that the server has asked for since the login
+	Scopes []string `json:"scopes,omitempty"` // granted scopes; if the token response contains none, the requested scopes
+	Wanted []string `json:"wanted,omitempty"` // additional scopes that the server has demanded since the login
 
 	AccessToken  string    `json:"accessToken"`
 	RefreshToken string    `json:"refreshToken,omitempty"`
@@ -61,14 +61,14 @@ func (g *Grant) fresh(now time.Time) bool {
 	if g.Expiry.IsZero() {
 		return true
 	}
-	margin := min(refreshMargin, g.Expiry.Sub(g.Obtained)/4) // some tokens are valid for less than a minute
+	margin := min(refreshMargin, g.Expiry.Sub(g.Obtained)/4) // the margin is smaller for a token that is valid for only a few minutes
 	return now.Before(g.Expiry.Add(-margin))
 }
 
 // alive reports whether the token is still valid.
 func (g *Grant) alive(now time.Time) bool { return g.Expiry.IsZero() || now.Before(g.Expiry) }
 
-// withToken returns a copy of g with the tokens from a token response.
+// withToken returns a copy of g with the tokens in t, a response of the token endpoint.
 func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Grant, error) {
 	if !strings.EqualFold(t.Type(), "bearer") {
 		return nil, fmt.Errorf("the authorization server issued a token of the unknown type %q", text.Excerpt(t.Type(), maxQuoted))
@@ -79,7 +79,7 @@ func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Gran
 	next := *g
 	next.AccessToken, next.RefreshToken, next.Expiry, next.Obtained = t.AccessToken, t.RefreshToken, t.Expiry, now
 	if !t.Expiry.IsZero() {
-		next.Expiry = now.Add(time.Until(t.Expiry)) // t.Expiry is based on time.Now, and now may come from another clock
+		next.Expiry = now.Add(time.Until(t.Expiry)) // t.Expiry is relative to time.Now, but now may come from another clock
 	}
 	next.Scopes, next.Wanted = asked, nil
 	if granted, ok := t.Extra("scope").(string); ok && granted != "" {
@@ -88,13 +88,14 @@ func (g *Grant) withToken(t *oauth2.Token, asked []string, now time.Time) (*Gran
 	return &next, nil
 }
 
-// refreshed returns a copy of g with new tokens, obtained with the refresh token.
+// refreshed returns a copy of g with new tokens, which it requests with the refresh token of g.
 func (g *Grant) refreshed(ctx context.Context, client *http.Client, now func() time.Time) (*Grant, error) {
 	refresh := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.RefreshToken}}
 	return g.requestToken(ctx, client, clientcredentials.Config{EndpointParams: refresh}, g.Scopes, now)
 }
 
-// withClientCredentials returns a copy of g with a token issued to the client itself.
+// withClientCredentials returns a copy of g with a new token that was issued to the client rather
+// than to a person.
 func (g *Grant) withClientCredentials(ctx context.Context, client *http.Client, scopes []string, now func() time.Time) (*Grant, error) {
 	return g.requestToken(ctx, client, clientcredentials.Config{Scopes: scopes, EndpointParams: url.Values{}}, scopes, now)
 }

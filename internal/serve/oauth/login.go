@@ -26,9 +26,9 @@ type LoginOptions struct {
 	// Open shows a page to the user. It must return without waiting for the login to finish.
 	Open func(address string) error
 
-	// Typed yields the lines that the user types during the login, or is nil if the user cannot
-	// type. A user whose browser runs on another machine types the address that the browser shows
-	// at the end of the login. For any other line, Reject is called with the reason.
+	// Typed yields the lines that the user types during the login. It is nil if the user cannot
+	// type. If the browser runs on another machine, the user must type the address that the browser
+	// shows at the end of the login. Any other line is passed to Reject with a reason.
 	Typed  iter.Seq[string]
 	Reject func(why error)
 
@@ -94,7 +94,7 @@ func (l *login) challenge(ctx context.Context) (challenge, error) {
 	request.Header.Set("Accept", "application/json, text/event-stream")
 	response, err := l.client.Do(request)
 	if err != nil {
-		var u *url.Error // its text contains the address, so keep only the cause
+		var u *url.Error // the text of a url.Error contains the address, so keep only its cause
 		if errors.As(err, &u) {
 			err = u.Err
 		}
@@ -123,7 +123,7 @@ func (l *login) collectScopes(ctx context.Context) error {
 	if slices.Contains(l.authority.meta.ScopesSupported, offline) {
 		l.scopes = union(l.scopes, []string{offline})
 	}
-	return nil // a grant that cannot be read will be replaced
+	return nil // if the stored grant cannot be read, the login replaces it
 }
 
 // authorize sends the user to the authorization server, and returns a grant with the tokens
@@ -167,7 +167,8 @@ func (l *login) authorize(ctx context.Context) (g *Grant, err error) {
 	return g.withToken(t, l.scopes, l.options.Now())
 }
 
-// readTyped reads lines until one is the address with the response, or until the input ends.
+// readTyped reads lines until the user has typed the address that contains the response, or until
+// the input ends.
 func (l *login) readTyped(back *callback) {
 	for line := range l.options.Typed {
 		if line == "" {

@@ -25,8 +25,8 @@ type Server struct {
 
 	Grant        string   // AuthorizationCode (the default) or ClientCredentials
 	ClientID     string   // client ID or URL of a client ID metadata document; if empty, petrigate registers itself
-	ClientSecret string   // client secret; requires Issuer, and is never sent to any other authorization server
-	Scopes       []string // scopes to request; nil means those that the server asks for
+	ClientSecret string   // client secret; requires Issuer, the only authorization server that it is sent to
+	Scopes       []string // scopes to request; if nil, those that the server demands
 	Issuer       string   // issuer of the authorization server; if empty, the MCP server chooses it
 }
 
@@ -55,12 +55,12 @@ func (s Server) resource() string {
 	return at
 }
 
-// matches reports whether the grant belongs to the configured client and issuer.
+// matches reports whether the grant was issued by the configured issuer to the configured client.
 func (s Server) matches(g *Grant) bool {
 	if s.Issuer != "" && s.Issuer != g.Issuer {
 		return false
 	}
-	return s.ClientID == "" || s.ClientID == g.ClientID || s.hasDocument() // if the ID is the URL of a metadata document, petrigate may have registered a different client
+	return s.ClientID == "" || s.ClientID == g.ClientID || s.hasDocument() // instead of using the metadata document, petrigate may have registered a client
 }
 
 // hasDocument reports whether ClientID is the URL of a client ID metadata document.

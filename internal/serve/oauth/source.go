@@ -21,9 +21,9 @@ type Options struct {
 
 const (
 	grantTimeout = 40 * time.Second // how long obtaining a token may take, including all requests
-	recentWindow = 10 * time.Second // the server is considered broken if it refuses maxRecent tokens within this time
+	recentWindow = 10 * time.Second // a server that refuses maxRecent tokens within this time is assumed to be broken
 	maxRecent    = 3
-	pollInterval = 500 * time.Millisecond // how often to check for a login while no tokens exist
+	pollInterval = 500 * time.Millisecond // interval between checks for a login if no tokens exist
 )
 
 // A Source supplies a proxy with tokens for one server. It is safe for concurrent use.
@@ -40,12 +40,12 @@ type Source struct {
 
 	mu         sync.Mutex
 	storeTime  time.Time // modification time of the store at the last read
-	recent     []*Grant  // grants obtained most recently by this process
-	lastLogged error     // last error logged
+	recent     []*Grant  // newest grants that this process has obtained
+	lastLogged error     // error that was logged most recently
 }
 
-// NewSource returns a source of tokens for s that uses the grants in the store. The caller must
-// close it.
+// NewSource returns a source of tokens for s, based on the grant in the store. The caller must
+// close the source.
 func NewSource(s Server, store *Store, o Options) *Source {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -75,7 +75,7 @@ func (s *Source) Authorization(ctx context.Context) (string, error) {
 	}
 	next, err := s.share(ctx, "refresh", func(ctx context.Context) (*Grant, error) { return s.replace(ctx, g) })
 	if err != nil && g.alive(now) && ctx.Err() == nil {
-		return g.header(), nil // the old token is still valid
+		return g.header(), nil // the refresh failed, but the old token is still valid
 	}
 	return next.header(), err
 }
@@ -99,7 +99,7 @@ func (s *Source) Renew(ctx context.Context, refused string, response *http.Respo
 
 // Await waits until a token may have become available, or until ctx is done.
 func (s *Source) Await(ctx context.Context) {
-	if s.server.Grant == ClientCredentials { // a login by a person would not help
+	if s.server.Grant == ClientCredentials { // the client obtains its tokens without a login, so waiting for one is useless
 		<-ctx.Done()
 		return
 	}
@@ -121,10 +121,10 @@ func (s *Source) Close() {
 	s.client.CloseIdleConnections()
 }
 
-// share runs f once for all concurrent callers that pass the same key. f keeps running even if the
-// callers stop waiting.
+// share calls f once for all concurrent callers with the same value of what. f continues even if
+// the callers stop waiting.
 func (s *Source) share(ctx context.Context, what string, f func(context.Context) (*Grant, error)) (*Grant, error) {
-	s.work.Add(1) // counted here, because f may start after the caller has stopped waiting
+	s.work.Add(1) // add before f starts, because f may outlive this call
 	results := s.flight.DoChan(what, func() (any, error) {
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grantTimeout)
 		defer cancel()
@@ -160,7 +160,7 @@ func (s *Source) logOnce(err error) {
 	}
 }
 
-// storeChanged reports whether the store has changed since the last read.
+// storeChanged reports whether the grant in the store has changed since it was last read.
 func (s *Source) storeChanged() bool {
 	changed := s.store.changed(s.server.key())
 	s.mu.Lock()
@@ -181,8 +181,8 @@ func (s *Source) load() (*Grant, error) {
 	return g, nil
 }
 
-// replace returns a new grant that takes the place of g. If another process has already stored such
-// a grant, replace returns it.
+// replace returns a new grant to be used instead of g. If another process has already obtained one,
+// replace returns that grant.
 func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	if s.server.Grant == ClientCredentials {
 		return s.credentials(ctx, g, g.Scopes)
@@ -201,8 +201,8 @@ func (s *Source) replace(ctx context.Context, g *Grant) (*Grant, error) {
 	})
 }
 
-// withLock calls f with the stored grant, or with nil if none is stored. While f runs, other
-// processes cannot change the grant.
+// withLock calls f with the stored grant, or with nil if none is stored. Other processes cannot
+// change the stored grant until f returns.
 func (s *Source) withLock(ctx context.Context, f func(kept *Grant) (*Grant, error)) (*Grant, error) {
 	unlock, err := s.store.lock(ctx, s.server.key())
 	if err != nil {
@@ -250,8 +250,8 @@ func (s *Source) refusedRepeatedly(refused string) bool {
 	return n == maxRecent && s.recent[n-1].header() == refused && s.options.Now().Sub(s.recent[0].Obtained) < recentWindow
 }
 
-// save saves a grant. If this fails, the process still uses the grant. The caller must hold the
-// store's lock.
+// save stores a grant. If that fails, save only logs the error, because this process can still use
+// the grant. The caller must hold the store's lock.
 func (s *Source) save(g *Grant) {
 	key := s.server.key()
 	if _, err := s.store.save(key, g); err != nil {
@@ -263,10 +263,10 @@ func (s *Source) save(g *Grant) {
 	s.mu.Unlock()
 }
 
-// renew returns a new grant to replace one that was refused.
+// renew returns a grant to use instead of the one whose Authorization header was refused.
 func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant, error) {
 	if g := s.current.Load(); g != nil && g.header() != refused && g.alive(s.options.Now()) {
-		return g, nil // already renewed
+		return g, nil // a concurrent caller has already renewed the grant
 	}
 	if s.server.Grant == ClientCredentials {
 		return s.renewCredentials(ctx, c)
@@ -290,8 +290,8 @@ func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant
 	})
 }
 
-// extend returns a grant that includes the missing scopes. A person must consent to them, unless
-// the client acts for itself.
+// extend returns a grant that includes the scopes demanded in the challenge. Unless the client acts
+// for itself, this is an error, because a person must log in again to consent to more scopes.
 func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Grant, error) {
 	g := s.current.Load()
 	switch {
@@ -310,7 +310,7 @@ func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Gran
 		}
 		if kept != nil && len(union(kept.Wanted, c.scopes)) > len(kept.Wanted) {
 			kept.Wanted = union(kept.Wanted, c.scopes)
-			s.save(kept) // the next login asks for these scopes
+			s.save(kept) // makes the next login request these scopes
 		}
 		return nil, s.loginError("it requires more scopes than were granted")
 	})

@@ -13,7 +13,7 @@ type Status struct {
 	State    string     `json:"state"` // "none", "valid", "expired", or "refreshable" (expired, but will be refreshed at the next use)
 	Issuer   string     `json:"issuer,omitempty"`
 	Scopes   []string   `json:"scopes,omitempty"`
-	Wanted   []string   `json:"wanted,omitempty"` // scopes that the server has asked for since the login
+	Wanted   []string   `json:"wanted,omitempty"` // additional scopes that the server has demanded since the login
 	Expiry   *time.Time `json:"expiry,omitempty"` // nil if unknown
 	Refresh  bool       `json:"refreshable"`
 	Store    string     `json:"store,omitempty"`

@@ -39,13 +39,13 @@ func NewStore(dir, kind string) *Store {
 	return &Store{dir: dir, kind: kind, keyring: keyringAvailable}
 }
 
-// path returns the path of the file that holds the grant. lockPath returns the path of the lock
-// file; its modification time records when the grant last changed.
+// path returns the path of the file that contains the grant if no keyring is used. lockPath returns
+// the path of the lock file, whose modification time tells when the grant last changed.
 func (s *Store) path(key string) string     { return filepath.Join(s.dir, key+".json") }
 func (s *Store) lockPath(key string) string { return filepath.Join(s.dir, key+".lock") }
 
-// changed returns the time when the grant last changed. If no grant has ever existed, it returns
-// the zero time; callers then need not ask the keyring.
+// changed returns the time of the last change to the grant. If the result is zero, the grant has
+// never existed, so callers need not access the keyring.
 func (s *Store) changed(key string) time.Time {
 	info, err := os.Stat(s.lockPath(key))
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Store) changed(key string) time.Time {
 	return info.ModTime()
 }
 
-// lock keeps other processes from using the grant until unlock is called.
+// lock prevents other processes from changing the grant until unlock is called.
 func (s *Store) lock(ctx context.Context, key string) (unlock func(), err error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the directory of tokens: %w", err)
@@ -99,7 +99,7 @@ func (s *Store) read(key string) (data []byte, where string, err error) {
 	}
 	fromFile, fileErr := readPrivate(s.path(key))
 	if errors.Is(fileErr, os.ErrNotExist) && err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, errNoKeyring) {
-		return nil, Keyring, err // a grant may exist in the keyring, which cannot be read now
+		return nil, Keyring, err // the grant may be in the keyring, which cannot be read at the moment
 	}
 	return fromFile, File, fileErr
 }
@@ -113,7 +113,7 @@ func (s *Store) save(key string, g *Grant) (where string, err error) {
 	defer s.touch(key)
 	if s.kind != File {
 		if _, err = s.inKeyring(func() (string, error) { return "", keyring.Set(service, key, string(data)) }); err == nil {
-			_ = os.Remove(s.path(key)) // the file may date from a time when no keyring was available
+			_ = os.Remove(s.path(key)) // if the file exists, it was written when no keyring was available
 			return Keyring, nil
 		}
 		if s.kind == Keyring {

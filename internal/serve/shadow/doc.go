@@ -1,3 +1,3 @@
-// Package shadow reports what policies in shadow mode would have refused, and ends shadow mode. It
-// implements petrigate enforce and the output of petrigate sessions shadow.
+// Package shadow reports which calls a policy in shadow mode would have refused, and ends shadow
+// mode. It implements petrigate enforce and prints the report of petrigate sessions shadow.
 package shadow

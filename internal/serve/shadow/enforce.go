@@ -12,9 +12,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Enforce ends the shadow mode of a configuration. It shows which calls would have been refused,
-// and the change to the file. If the user agrees, it writes the file and makes the running proxies
-// enforce the policy.
+// Enforce ends the shadow mode of a configuration. It shows the calls that would have been refused
+// and the necessary change to the configuration file. If the user agrees, it writes the file and
+// makes the running proxies enforce the policy.
 func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	e, err := newEnforcement(cfg)
 	if err != nil {
@@ -24,7 +24,7 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	result, _, err := daemon.Policy(ctx, after) // fails if a proxy would not accept the policy
+	result, _, err := daemon.Policy(ctx, after) // fails if a proxy could not be started with the policy
 	if err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	return reload(cfg, o)
 }
 
-// printSoFar prints what the policy would have refused according to the audit log or, if no log is
-// configured, according to the running proxies.
+// printSoFar prints which calls the policy would have refused so far. It reads the audit log or, if
+// none is configured, asks the running proxies.
 func printSoFar(ctx context.Context, cfg *config.Config, o Options) error {
 	r, err := readRecord(ctx, cfg, o.Reading)
 	o.Read()

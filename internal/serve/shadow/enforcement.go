@@ -25,7 +25,7 @@ type enforcement struct {
 }
 
 var (
-	// errMode means that the mode is not written in a form that can be edited.
+	// errMode means that the configuration does not set the mode in a form that can be edited.
 	errMode = errors.New(`it does not contain "mode: shadow" literally: change it by hand to "mode: enforce"`)
 	// errChanged means that the file has changed since it was read.
 	errChanged = errors.New("it was changed meanwhile; run petrigate enforce again")
@@ -117,7 +117,8 @@ func (e *enforcement) write(o Options) (written bool, err error) {
 	return true, err
 }
 
-// shadowNets lists the nets that their rules keep in shadow mode, with the positions of the rules.
+// shadowNets returns the names of the nets whose own rules put them in shadow mode, each with the
+// position of the rule.
 func shadowNets(r *policy.Result) (all []string) {
 	for i, n := range r.Policy.Nets() {
 		if n.Shadow {
@@ -132,7 +133,7 @@ func shadowNets(r *policy.Result) (all []string) {
 type Options struct {
 	Out, Err io.Writer
 	Yes      bool                                // whether to write the file without asking
-	Ask      func(question string) (bool, error) // nil if no one can be asked
+	Ask      func(question string) (bool, error) // asks the user a question; nil if no user can be asked
 	Actor    string                              // name of the operator, for the audit log
 	Runtime  string                              // directory with the sockets of running proxies
 	Reading  func(records int)                   // called with the number of records read so far

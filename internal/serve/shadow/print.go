@@ -11,7 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Print prints what the nets in shadow mode would have done.
+// Print prints how many calls the nets in shadow mode would have refused or required approval for,
+// and why.
 func Print(w io.Writer, r operator.ShadowInfo) error {
 	what := "the nets in shadow mode"
 	if r.Policy {
@@ -31,11 +32,11 @@ func Print(w io.Writer, r operator.ShadowInfo) error {
 	return nil
 }
 
-// maxLastCall limits the length of a call in the table, so that there is room for the reason.
+// maxLastCall is the maximum length of a call in the table. It leaves room for the reason.
 const maxLastCall = 80
 
-// printWould prints a table of the calls that would have been refused or would have required
-// approval. If the arguments of any call are recorded, a column shows the last call of each row.
+// printWould prints a table of the verdicts that nets in shadow mode would have given. If the
+// arguments of any call are recorded, a column shows the last call that each verdict concerns.
 func printWould(w io.Writer, all []operator.WouldInfo) error {
 	if len(all) == 0 {
 		return nil
@@ -59,8 +60,8 @@ func printWould(w io.Writer, all []operator.WouldInfo) error {
 	return text.Table(w, "", head, rows)
 }
 
-// lastCalls returns the last call of each row, as a command or as its arguments on one line. If no
-// arguments are recorded, it returns nil.
+// lastCalls returns one line for each verdict, with the command or the arguments of the last call
+// that it concerns. If no arguments are recorded, it returns nil.
 func lastCalls(all []operator.WouldInfo) (calls []string) {
 	for i := range all {
 		does := text.Excerpt(text.Command(all[i].Arguments), maxLastCall)
@@ -75,8 +76,9 @@ func lastCalls(all []operator.WouldInfo) (calls []string) {
 	return calls
 }
 
-// State describes the marking that a net in shadow mode would have if it were enforced, and whether
-// that marking differs from the actual one.
+// State describes the effect that a net in shadow mode would have if it were enforced: the marking
+// that it would have, if different, and the numbers of calls that it would have refused or required
+// approval for.
 func State(n operator.NetShadow) string {
 	parts := "the same"
 	if n.Parted {

@@ -15,15 +15,15 @@ import (
 	"github.com/petrigate/petrigate/internal/serve/daemon"
 )
 
-// Limits on the number of rows, and on the size of the arguments kept for each row.
+// Limits on the number of verdicts to count, and on the size of the arguments kept for each.
 const (
 	maxRows      = 200
 	maxArguments = 64 << 10
 )
 
-// readRecord counts what the latest policy in the audit log would have done, had it been enforced.
-// It calls progress with the number of records read so far. If no audit log is configured, the
-// error wraps [daemon.ErrNoAuditLog].
+// readRecord reads the audit log and counts the calls that its latest policy would have refused or
+// required approval for if it had been enforced. It calls progress with the number of records read
+// so far. If no audit log is configured, the error wraps [daemon.ErrNoAuditLog].
 func readRecord(ctx context.Context, c *config.Config, progress func(records int)) (t *counter, err error) {
 	log, err := daemon.RecordsOf(ctx, c)
 	if err != nil {
@@ -79,7 +79,7 @@ func (t *counter) add(e *trail.Entry) {
 	t.would.Add(w)
 }
 
-// counts returns what the policy would have done, with the most frequent decisions first.
+// counts returns the verdicts that the policy would have given, most frequent first.
 func (t *counter) counts() admission.Counts {
 	r := t.would.Counts()
 	slices.SortFunc(r.Would, func(a, b operator.WouldInfo) int {

@@ -28,9 +28,9 @@ type exporter struct {
 	client  *http.Client
 	log     *slog.Logger
 	metrics *Metrics
-	failing atomic.Bool // whether the current failure to reach the collector has been logged
+	failing atomic.Bool // whether sending currently fails and this has been logged
 
-	ending  chan struct{}   // closed once failed batches must not be retried anymore
+	ending  chan struct{}   // closed when failed batches must no longer be retried
 	life    context.Context //nolint:containedctx // ends with abort, and with it the requests in progress
 	abandon context.CancelFunc
 	ended   chan struct{} // closed after the last batch
@@ -74,7 +74,8 @@ func (e *exporter) Shutdown(context.Context) error {
 	return nil
 }
 
-// stopRetrying makes send try each batch only once. It is called when the proxy shuts down.
+// stopRetrying disables retries, so that each remaining batch is sent only once. It is called when
+// the proxy shuts down.
 func (e *exporter) stopRetrying() { close(e.ending) }
 
 // abort cancels pending requests and waits for Shutdown.

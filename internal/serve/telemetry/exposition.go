@@ -151,7 +151,8 @@ func (p *page) sample(name string, n uint64, labels ...string) {
 	p.dst = append(p.dst, '\n')
 }
 
-// histogram appends the samples of h, divided by unit.
+// histogram appends the samples of h. Its values and bounds are divided by unit, for example to
+// convert nanoseconds to seconds.
 func (p *page) histogram(name string, h *histogram, unit float64, labels ...string) {
 	n := uint64(0)
 	for i := range h.counts {
@@ -183,7 +184,7 @@ func (p *page) labels(pairs ...string) {
 	}
 }
 
-// sorted returns the label sets in the table, sorted with the comparison function order.
+// sorted returns the keys of the table, sorted by the comparison function order.
 func (t *table[K, V]) sorted(order func(a, b K) int) []K {
 	all := t.all.Load()
 	if all == nil {

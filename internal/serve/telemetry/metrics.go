@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// Limits on the number of label sets. Label sets beyond a limit are counted together as "(other)".
+// Limits on the number of label sets. Label sets beyond a limit are counted as "(other)".
 const (
 	maxTools     = 2000
 	maxUpstreams = 500
@@ -20,11 +20,11 @@ const (
 	maxAnswers   = 100
 )
 
-// other is the label for everything beyond a limit.
+// other is the label under which everything beyond a limit is counted.
 const other = "(other)"
 
-// Metrics counts a proxy's events. It is safe for concurrent use, and counting hardly ever blocks.
-// SpansLost may be called on a nil *Metrics.
+// Metrics counts a proxy's events. It is safe for concurrent use and almost never blocks its
+// callers. SpansLost may be called on a nil *Metrics.
 type Metrics struct {
 	calls     table[callLabels, callCells]
 	upstreams table[string, upstreamCells]
@@ -69,7 +69,7 @@ func NewMetrics() *Metrics {
 	}
 }
 
-// Decided counts a decision by the gate.
+// Decided counts the gate's decision on a call and records how long the decision took.
 func (m *Metrics) Decided(c *admission.Call, d admission.Decision, took time.Duration) {
 	m.decide.observe(int64(took))
 	labels := callLabels{c.Method, c.Upstream, c.Tool}
@@ -89,7 +89,7 @@ func (m *Metrics) Decided(c *admission.Call, d admission.Decision, took time.Dur
 
 // Refused counts a refusal, once for each rule that caused it.
 func (m *Metrics) Refused(r *admission.Refused) {
-	if r.Facts.Decision == "ask" { // not a refusal: a person is being asked
+	if r.Facts.Decision == "ask" { // a person is asked, so the call has not been refused yet
 		return
 	}
 	ruled := list.Filter(r.Facts.Nets, func(b admission.Block) bool { return b.Rule != "" })
@@ -111,7 +111,7 @@ func (m *Metrics) Forwarding(upstream string) { m.upstream(upstream).inFlight.Ad
 // Forwarded counts a call that has ended at its upstream, whether or not a response arrived.
 func (m *Metrics) Forwarded(upstream, _, _ string, took time.Duration, err error) {
 	cells := m.upstream(upstream)
-	cells.inFlight.Add(^uint64(0)) // subtract 1
+	cells.inFlight.Add(^uint64(0)) // adds -1
 	cells.forward.observe(int64(took))
 	if err != nil {
 		cells.errors.Add(1)
@@ -134,8 +134,8 @@ func (m *Metrics) Settled(upstream string, o gate.Outcome, took time.Duration) {
 
 func (m *Metrics) upstream(name string) *upstreamCells { return m.upstreams.cells(name, other) }
 
-// Answered counts an approval request that has ended, by its state and the channel of the answer.
-// It also records how long the request was pending.
+// Answered counts an approval request that has ended, by its final state and the channel of the
+// answer. It also records how long the request was pending.
 func (m *Metrics) Answered(state, channel string, waited time.Duration) {
 	m.answers.cells(answerLabels{state, channel}, answerLabels{other, other}).Add(1)
 	m.wait.observe(int64(waited))
@@ -150,7 +150,8 @@ func (m *Metrics) Reloaded(problem string) {
 	}
 }
 
-// Committed counts a database commit, the steps in it, and how many of these were stale.
+// Committed records the duration and the number of steps of a database commit. It also counts
+// failed commits, and steps that failed because they were based on a stale state.
 func (m *Metrics) Committed(steps, stale int, took time.Duration, err error) {
 	m.commit.observe(int64(took))
 	m.batch.observe(int64(steps))
@@ -203,7 +204,7 @@ type table[K comparable, V any] struct {
 	mu       sync.Mutex // held while the table is copied in order to grow
 }
 
-// get returns the cells for k, or nil if the table does not have any.
+// get returns the cells for the labels k, or nil if the table has no cells for them.
 func (t *table[K, V]) get(k K) *V {
 	if all := t.all.Load(); all != nil {
 		return (*all)[k]
@@ -211,8 +212,9 @@ func (t *table[K, V]) get(k K) *V {
 	return nil
 }
 
-// cells returns the cells for k, adding them if necessary. Once the table is full, all labels that
-// are not in it share the cells for rest.
+// cells returns the cells for the labels k, which are added if necessary. If the table is full, it
+// returns the cells for the labels rest instead, which are shared by all labels that have no cells
+// of their own.
 func (t *table[K, V]) cells(k, rest K) *V {
 	if have := t.get(k); have != nil {
 		return have

@@ -66,7 +66,7 @@ func (t *Tracer) Close() {
 	t.exporter.abort()
 }
 
-// spanKinds maps phases to span kinds. Spans for all other phases are internal.
+// spanKinds maps phases of a call to span kinds. Spans for other phases have the kind internal.
 var spanKinds = map[admission.Phase]trace.SpanKind{
 	admission.PhaseCall:    trace.SpanKindServer,
 	admission.PhaseForward: trace.SpanKindClient,
@@ -84,7 +84,7 @@ func (t *Tracer) Start(ctx context.Context, s admission.Phase, i admission.Info)
 	case admission.PhaseForward:
 		name = spanName(i)
 		options = append(options, trace.WithAttributes(callAttributes(i)...))
-	case admission.PhaseDecide: // by now, the tool may be known
+	case admission.PhaseDecide: // when the decision begins, the tool of the call is known
 		call := trace.SpanFromContext(ctx)
 		call.SetName(spanName(i))
 		call.SetAttributes(callAttributes(i)...)
@@ -101,8 +101,9 @@ func (t *Tracer) Trace(ctx context.Context) (parent, state string) {
 	return carrier["traceparent"], carrier["tracestate"]
 }
 
-// spanName returns the method, followed by the name of the tool or prompt. It leaves out resource
-// URIs: since clients choose them, the number of span names would be unlimited.
+// spanName returns the method, followed by the name of the tool or prompt. It does not include
+// resource URIs, because clients choose them and the number of different span names would be
+// unlimited.
 func spanName(i admission.Info) string {
 	if i.Tool == "" || i.Method == methodRead {
 		return i.Method
@@ -117,7 +118,7 @@ const (
 	methodRead   = "resources/read"
 )
 
-// target returns the upstream's name for the tool or prompt.
+// target returns the name that the upstream uses for the tool or prompt.
 func target(i admission.Info) string {
 	name := i.Tool
 	if i.Method == methodPrompt {
@@ -155,7 +156,7 @@ func clientAttributes(i admission.Info) []attribute.KeyValue {
 	return append(all, attribute.String("network.transport", "tcp"), attribute.String("network.protocol.name", "http"))
 }
 
-// endSpan ends the span for a phase.
+// endSpan sets the span's attributes and status from the result of the phase, and ends the span.
 func endSpan(span trace.Span, s admission.Phase, method string, r admission.Result) {
 	defer span.End()
 	all := appendKnown(nil, "petrigate.decision", r.Decision)
@@ -184,8 +185,8 @@ func appendKnown(all []attribute.KeyValue, key, value string) []attribute.KeyVal
 	return append(all, attribute.String(key, value))
 }
 
-// errorType returns the value of the error.type attribute for a phase, or "" if the phase
-// succeeded. A refusal counts as an error of the call as a whole, but not of the gate's own span.
+// errorType returns the error.type attribute for the span of a phase, or "" if the phase succeeded.
+// A refusal is an error in the span of the whole call, but not in the span of the decision.
 func errorType(s admission.Phase, method string, r admission.Result) string {
 	switch {
 	case r.Code != 0:

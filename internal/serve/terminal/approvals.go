@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// PrintApprovals prints the pending approvals in the given order, followed by the ended ones in
-// reverse order, newest first.
+// PrintApprovals prints the pending approvals in the given order, and then the ended ones in
+// reverse order, which puts the newest first.
 func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	var b strings.Builder
 	width := Width(w)
@@ -40,7 +40,7 @@ func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	return err
 }
 
-// pendingRow returns the table row for a pending approval, except for the column with the call.
+// pendingRow returns the table row for a pending approval, without the column that shows the call.
 func pendingRow(a operator.ApprovalInfo) []string {
 	rule := "-"
 	if len(a.Rules) > 0 {
@@ -52,8 +52,8 @@ func pendingRow(a operator.ApprovalInfo) []string {
 	return []string{a.ID, stateOf(a), Left(a.Expires), text.Caller(a.Principal, a.Client, 30), rule}
 }
 
-// settledRow returns the table row for an approval that was answered or has ended, except for the
-// column with the call.
+// settledRow returns the table row for an approval that is no longer pending, without the column
+// that shows the call.
 func settledRow(a operator.ApprovalInfo) []string {
 	when := "-"
 	if !a.Answered.IsZero() {
@@ -74,8 +74,8 @@ func stateOf(a operator.ApprovalInfo) string {
 // minCallWidth is the minimum width of the call column.
 const minCallWidth = 24
 
-// writeCalls writes a table of approvals with the calls in the last column. It shortens the calls
-// to fit the terminal's width, or to a fixed length if width is 0.
+// writeCalls writes a table of approvals whose last column shows the calls. It shortens the calls
+// so that they fit the terminal's width or, if width is 0, to a fixed length.
 func writeCalls(b *strings.Builder, width int, head string, all []operator.ApprovalInfo, row func(operator.ApprovalInfo) []string) {
 	rows, used := list.Map(all, row), 0
 	widths := list.Map(strings.Split(head, "|"), func(title string) int { return len(title) })
@@ -115,8 +115,8 @@ func callLine(a operator.ApprovalInfo, room int) string {
 	return name + " " + Fit(does, max(room-utf8.RuneCountInString(name)-len(size)-1, 8)) + size
 }
 
-// Fit shortens s to at most room columns. It relies on the fact that a character never occupies
-// more columns than bytes.
+// Fit shortens s so that it occupies at most room columns. It counts bytes, because a character
+// never occupies more columns than it has bytes.
 func Fit(s string, room int) string {
 	if whole := text.Escape(s); len(whole) <= room {
 		return whole

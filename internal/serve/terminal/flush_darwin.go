@@ -10,6 +10,6 @@ const (
 
 // flushInput discards input that has been typed but not read yet.
 func flushInput(fd int) error {
-	const input = 1 // FREAD: discard input only
+	const input = 1 // FREAD, which means that only input is discarded
 	return unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, input)
 }

@@ -15,12 +15,12 @@ const scanInterval = time.Second
 type update struct {
 	client    *control.Client
 	approvals []operator.ApprovalInfo
-	gone      bool  // whether the proxy's process has ended
-	err       error // set if the sockets cannot be listed; all other fields are then zero
+	gone      bool  // whether the proxy's process has ended, so that it has no approvals any more
+	err       error // reason why the sockets cannot be listed, or nil; if it is set, all other fields are zero
 }
 
-// follow sends an update whenever the approvals of a proxy with a socket in dir change, until ctx
-// is done. This includes proxies that start later.
+// follow watches all proxies that have a socket in dir, including those that start later, until ctx
+// is done. It sends an update whenever the approvals of a proxy change.
 func follow(ctx context.Context, dir string) <-chan update {
 	told := make(chan update)
 	go func() {
@@ -85,7 +85,7 @@ func send[T any](ctx context.Context, whom chan<- T, what T) {
 	}
 }
 
-// A located is an approval, along with one of the proxies that have it.
+// A located is an approval, along with the client of a proxy that has it.
 type located struct {
 	it     operator.ApprovalInfo
 	client *control.Client
@@ -103,8 +103,8 @@ func (o overview) apply(n update) {
 	o[n.client.Path] = n
 }
 
-// all returns each approval once, keyed by its ID. If several proxies have an approval, all returns
-// the one with the latest state.
+// all returns the approvals of all proxies, keyed by their IDs. If several proxies have the same
+// approval, all returns its latest state.
 func (o overview) all() map[string]located {
 	all := map[string]located{}
 	for _, n := range o {

@@ -24,7 +24,7 @@ func ReadSpan(word string) (operator.Grant, error) {
 	return operator.Grant{For: d}, nil
 }
 
-// Wants describes what a grant would allow, in words.
+// Wants describes in words the calls that a grant would allow.
 func Wants(g *operator.Grant) string {
 	like := "exactly these arguments"
 	if len(g.Like) > 0 {
@@ -33,8 +33,7 @@ func Wants(g *operator.Grant) string {
 	return fmt.Sprintf("For %s, calls of this tool in this session with %s would also pass without a question.", g.Span(), like)
 }
 
-// startGrant begins asking for the details of a grant, if a grant is possible for the displayed
-// call.
+// startGrant starts asking for the details of a grant, unless the displayed call permits no grants.
 func (w *watch) startGrant() {
 	switch {
 	case w.shown.Masked > 0:
@@ -47,8 +46,8 @@ func (w *watch) startGrant() {
 	w.prompt()
 }
 
-// readGrant handles one line of input about a grant. If the person enters no lifetime, the grant is
-// canceled.
+// readGrant processes a line that the person has typed in reply to a question about a grant. If the
+// person enters no lifetime, no grant is created.
 func (w *watch) readGrant(line string) {
 	switch w.stage {
 	case atSpan:
