@@ -20,7 +20,7 @@ type Agent struct {
 	Reads  []string // tools that only read; an agent that is stuck may call them again and again
 
 	Fields []string    // names of the arguments that contain a file name, in any tool
-	Lists  [][2]string // tools that take several files, each followed by the name of the argument that lists these files
+	Lists  [][2]string // tools that take several files, each with the name of the argument that lists the files
 	Patch  [2]string   // tool that takes a patch, followed by the name of the argument that contains the patch
 
 	// Asides lists, for each tool, the arguments that only describe a call or affect its timing. A

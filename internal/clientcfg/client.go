@@ -42,7 +42,7 @@ type Client struct {
 	NoForms bool
 }
 
-// Limits describes the limits of a client. The zero value means no limits.
+// Limits describes which tools a client can use. The zero value means that there are no limits.
 type Limits struct {
 	Tools      int    // maximum number of tools that the client can use
 	MoreTools  string // what the client does with more tools than that
@@ -58,7 +58,7 @@ func (c Client) Places(d *splice.Document) []splice.Place {
 	return all
 }
 
-// Entry returns an entry that makes the client use petrigate as described by l. ok is false if l
+// Entry returns the entry that makes the client use petrigate as described by l. ok is false if l
 // contains a URL and the client cannot express such an entry.
 func (c Client) Entry(l Launch) (entry splice.Object, ok bool) {
 	entry = c.entry(l)
@@ -78,8 +78,9 @@ func (c Client) Beside(s System, file string) []string {
 	return c.guards.beside(s, file)
 }
 
-// Safeguards returns the restrictions in one of the client's files. servers maps the client's
-// server names to the names in petrigate's configuration, which the equivalent rules use.
+// Safeguards returns the restrictions in one of the client's files, with equivalent rules for
+// petrigate. servers maps the client's server names to the names in petrigate's configuration,
+// which these rules use.
 func (c Client) Safeguards(d *splice.Document, servers map[string]string) []Safeguard {
 	if c.guards.read == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A reader translates a single entry.
+// A reader translates a single entry of a client's server list.
 type reader struct {
 	system  System
 	dialect dialect

@@ -57,7 +57,7 @@ const (
 	Note    Severity = "note" // the problem is information only
 )
 
-// At returns a problem without a severity or a code.
+// At returns a problem at the given position. The problem has neither a severity nor a code.
 func At(pos Position, msg, hint string) Problem {
 	return Problem{File: pos.File, Line: pos.Line, Column: pos.Column, Msg: msg, Hint: hint}
 }

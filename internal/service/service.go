@@ -104,7 +104,7 @@ func (m *Manager) Text(s Service) (string, error) {
 // mark returns the line that marks a file as written by petrigate.
 func mark(config string) string {
 	quoted := strconv.QuoteToASCII(config)
-	quoted = strings.ReplaceAll(quoted, "--", `-\x2d`) // otherwise, "--" would end an XML comment
+	quoted = strings.ReplaceAll(quoted, "--", `-\x2d`) // "--" is not allowed in an XML comment
 	return "petrigate wrote this file for the configuration " + quoted + ". petrigate disconnect removes it."
 }
 

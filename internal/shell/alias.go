@@ -10,7 +10,8 @@ import (
 // abbreviating holds the programs that accept abbreviated subcommands.
 var abbreviating = setOf("npm hg ip bridge tc")
 
-// aliases maps each subcommand to its built-in aliases. npm also accepts abbreviated aliases.
+// aliases maps each subcommand to its built-in aliases. Abbreviations of aliases, which npm also
+// accepts, are not listed; see [isAbbreviation].
 var aliases = map[string]string{
 	"git push":    "send-pack",
 	"npm install": "i in ins inst insta instal add isnt isnta isntal", "npm uninstall": "unlink remove rm r un", "npm update": "up upgrade udpate",

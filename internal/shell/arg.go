@@ -17,7 +17,7 @@ type arg struct {
 	name        bool   // the unknown part is a name or a number, never an option
 	glob        bool   // the unknown part comes from a glob and does not begin with a dot
 	pipe        bool   // the argument is a process substitution
-	setUp       bool   // the argument is entirely the output of a program that sets up a shell
+	setUp       bool   // the argument consists only of the output of a program that prints settings for a shell, such as ssh-agent
 	isArguments bool   // the argument consists only of the enclosing function's arguments
 	split       bool   // the argument is an unquoted expansion, which usually yields one word; never set under [Options.Strict]
 }

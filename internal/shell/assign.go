@@ -65,7 +65,8 @@ func (r *expander) value(w *syntax.Word) arg {
 	return a
 }
 
-// array reads (...). Its elements are expanded like the words of a command.
+// array reads the value of an array assignment, (...). Its elements are expanded like the words of
+// a command.
 func (r *expander) array(x *syntax.ArrayExpr) (value arg, elements []arg) {
 	for _, e := range x.Elems {
 		if e.Index != nil {

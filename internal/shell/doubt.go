@@ -15,7 +15,7 @@ type reach uint8
 const (
 	all    reach = iota // the doubt affects all commands
 	inText              // the doubt affects commands whose words occur in unparsed text
-	strict              // the doubt affects all commands under [Options.Strict]; otherwise it affects none, but no later command is certain any more
+	strict              // the doubt affects all commands under [Options.Strict]; otherwise it affects none but makes all later commands uncertain
 	mild                // the doubt affects all commands under [Options.Strict]; otherwise none
 )
 

@@ -8,7 +8,7 @@ import (
 // A dryRun describes the arguments that turn a command into a dry run, which only prints what the
 // command would do.
 type dryRun struct {
-	says  string // options that request a dry run, not abbreviated
+	says  string // options that request a dry run; their abbreviations do not count
 	flags string // options without a value that may precede the dry-run option
 }
 

@@ -19,19 +19,19 @@ type fileRule struct {
 	where   string // options that name the working directory
 	script  string // options whose value is the pattern or script; no operands are skipped then
 	writing string // options that make the program write its operands
-	instead bool   // with one of these options, as with sed -i, the operands count only as written, not as read
+	instead bool   // with one of the options in writing, the operands are only written, not read, as with sed -i
 	valued  string // options whose value is a file to write
 	sources string // options whose value is a file to read
 	behind  string // options whose value names a file to read after @ or <
 	words   bool   // a single dash introduces a word, not a group of letters
 	unnamed string // arguments that make the program write files not named by any argument; see [withRows]
 	dry     string // options that request a dry run
-	rewrite string // commands, given by their first operand, that also write the other operands if they change any files
-	shows   string // commands, given by their first operand, that read the other operands, in which a path may follow a colon
+	rewrite string // first operands, such as rm in git rm; if the command changes any files, it also writes the other operands
+	shows   string // first operands, such as show in git show; the command reads the other operands, including paths after a colon
 	rows    []unnamedWrites
 }
 
-// read interprets args and records the files named there.
+// read interprets args and records the files named in them.
 func (f *fileRule) read(r *findings, args []arg) {
 	operands, options, elsewhere := f.split(r, args)
 	if !elsewhere && f.changesSome(operands, options) {
@@ -107,8 +107,8 @@ func (f *fileRule) changesSome(operands, options []arg) bool {
 // An unnamedWrites describes arguments that make a command write files not named by any argument.
 type unnamedWrites struct {
 	subs    []string // the first operands of the command
-	needs   int      // the minimum number of further operands
-	alone   bool     // the command must not have further operands
+	needs   int      // minimum number of operands after subs
+	alone   bool     // the command must not have more operands than that
 	options string   // if not empty, the command must have one of these options
 	without string   // the command must have none of these options or operands
 }

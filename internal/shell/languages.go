@@ -133,7 +133,7 @@ func readInterpreter(family string, args []arg) (p plan) {
 	}
 	python := family == "python" || family == "pypy"
 	for python && len(args) > 0 && args[0].kind == literal && isCluster(args[0].text) && strings.Trim(args[0].text[1:], "bBdEIOPqsSuv") == "" {
-		args = args[1:] // these options do not run anything
+		args = args[1:] // skip options that do not run anything
 	}
 	switch {
 	case python && len(args) > 1 && args[0].matchWord("=-m") != "":

@@ -16,7 +16,7 @@ type Pattern struct {
 	operands []word   // words that are not options
 	options  []wanted
 	known    *knownOptions // the program's options; nil if the program is in no table
-	any      bool          // the last word is *, which allows any further options and operands
+	any      bool          // the pattern ends with *, so the command may have any other options and operands
 	exactly  bool          // the command's other arguments must be inert; see [Compile]
 	source   string        // the pattern as written
 	files    *FilePattern  // not nil if the pattern describes files rather than a command

@@ -41,12 +41,12 @@ var (
 	refOperands = operands{max: unbounded, notBegin: "+:", not: "\\"}
 )
 
-// allow reports whether the command, with these operands, does exactly what its name says.
+// allow reports whether a command with the given operands still does exactly what its name says.
 func (o *operands) allow(args []arg) bool {
 	return o.min <= len(args) && len(args) <= o.max && !slices.ContainsFunc(args, func(a arg) bool { return !o.allows(a) })
 }
 
-// allows reports whether the command, with this operand, does exactly what its name says.
+// allows reports whether a command with the given operand still does exactly what its name says.
 func (o *operands) allows(a arg) bool {
 	switch {
 	case a.kind > spread:
@@ -237,7 +237,7 @@ var digits = &knownOption{names: []string{"#"}, inert: true}
 func (k *knownOptions) long(name string, value arg, with bool, args []arg) (found []givenOption, n int) {
 	o := k.byName[name]
 	if len(name) == 1 {
-		o = nil // --f does not stand for -f
+		o = nil // a single letter after -- does not stand for the short option
 	}
 	switch {
 	case !with && value.kind != literal:

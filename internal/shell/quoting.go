@@ -22,7 +22,7 @@ func endsElsewhere(source string, rd *syntax.Redirect) bool {
 		return true
 	}
 	for strings.HasSuffix(source[:from], "\\\n") {
-		from -= 2 // the parser has already joined these lines
+		from -= 2 // the parser has already joined the lines that end with a backslash
 	}
 	body, delimiter := source[from:to], rd.Word.Lit()
 	if !strings.Contains(body, "\\\n") {

@@ -133,7 +133,8 @@ func (n *numberedReading) Finds(pattern int) gate.Found {
 	return [...]gate.Found{NoMatch: gate.NotFound, Match: gate.Surely, Opaque: gate.Perhaps}[n.found[pattern]]
 }
 
-// Only reports whether the script does nothing but what these patterns describe.
+// Only reports whether the script does nothing but what the patterns with the given numbers
+// describe.
 func (n *numberedReading) Only(patterns []int) bool {
 	commands := list.Map(patterns, func(number int) Pattern { return n.reader.patterns[number] })
 	ok, _ := n.script.Only(commands...)

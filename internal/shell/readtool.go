@@ -90,8 +90,9 @@ func readLauncher(args []arg) (p plan) {
 	return p
 }
 
-// readProgramFiles reads the files run by `go run` and similar commands. A program that is
-// downloaded or encoded in a data URL is not in a file.
+// readProgramFiles reads the arguments of `go run` and similar commands, which name files that
+// contain programs. It adds a doubt if a program is downloaded, encoded in a data URL or read from
+// standard input.
 func readProgramFiles(args []arg) (p plan) {
 	for _, a := range args {
 		switch {

@@ -8,7 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// run reads a command whose words have been expanded, and the commands it runs in turn.
+// run reads a command whose words have already been expanded. It also reads the commands that this
+// command runs.
 func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	if len(args) == 0 || !r.enter() {
 		return
@@ -59,7 +60,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 	r.readThrough(at, name, args, redirs)
 }
 
-// readThrough reads the commands and scripts that the command with index at runs in turn.
+// readThrough reads the commands and scripts that the command with index at runs.
 func (r *reader) readThrough(at int, name string, args []arg, redirs []*syntax.Redirect) {
 	owner := r.owner
 	if shellWords[name] && r.isOutside(owner) {
@@ -210,7 +211,7 @@ func (r *reader) perform(p plan, redirs []*syntax.Redirect) {
 // readElsewhere reads words as a script for another shell, for example the one that ssh starts.
 func (r *reader) readElsewhere(args []arg, redirs []*syntax.Redirect) {
 	defer func(before values, outer []*syntax.Redirect) { r.vars.values, r.outerRedirs = before, outer }(r.vars.values, r.outerRedirs)
-	r.vars.values, r.outerRedirs = values{}, redirs // the other shell does not have these variables
+	r.vars.values, r.outerRedirs = values{}, redirs // these variables are unknown in the other shell
 	r.readJoined(args...)
 }
 

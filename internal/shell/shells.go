@@ -97,7 +97,7 @@ func (r *reader) readScriptInput(name string, redirs []*syntax.Redirect) {
 }
 
 // readsFile reports whether a shell reads its script from files on standard input, as in bash <
-// x.sh or cat x.sh | bash. It records these files as programs.
+// x.sh or cat x.sh | bash. If so, it records the files as programs.
 func (r *reader) readsFile(redirs []*syntax.Redirect) bool {
 	if len(redirs) == 0 && !r.input && !r.piped {
 		redirs = r.outerRedirs

@@ -107,7 +107,7 @@ func subcommandsOf(name string) *knownOptions {
 }
 
 // next returns the first operand, or nil if there are no operands, and the arguments after it. sure
-// is false if an unknown option before the operand may take it as its value.
+// is false if the operand may be the value of an unknown option before it.
 func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	sure = true
 	for len(args) > 0 {

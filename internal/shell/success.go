@@ -269,8 +269,8 @@ func (k *knownOptions) shortens(name string) bool {
 	return false
 }
 
-// others returns the operands that are not in the pattern. operands does not include the operands
-// that belong to the name of the table's entry; these are the pattern's first lead operands.
+// others returns the operands that are not in the pattern. It skips the pattern's first lead
+// operands, because these belong to the name of the table's entry and are not in operands.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

@@ -7,7 +7,7 @@ type tool struct {
 	mayRun   string // words that may make the tool run a command
 	commands string // options whose value is a command line
 	file     string // options whose value is a file that contains a program
-	launches string // words that any command may follow, beginning at any later argument
+	launches string // words that may be followed by a command, beginning at any of the later arguments
 	runs     string // words that are followed by files that contain programs
 	flags    string // letters of the tool's harmless options; any other option may make it run a command
 	files    string // names of the project files that define what the tool executes

@@ -33,7 +33,7 @@ type variables struct {
 	fixed               set  // the variables that may be read-only
 	customIFS           bool // expansions may be split at characters that are not blanks
 	resets              bool // a trap may set the arguments of functions
-	unbound             bool // no value is certain any more, because a function, a sourced file or a builtin may set variables
+	unbound             bool // no variable has a certain value any longer, because a function, a sourced file or a builtin may set variables
 }
 
 // A fact is a set of properties of a variable.

@@ -110,14 +110,14 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	}
 }
 
-// command reads the command of the statement s.
+// command reads the simple or compound command of the statement s.
 func (r *reader) command(s *syntax.Stmt) {
 	if call, ok := s.Cmd.(*syntax.CallExpr); s.Cmd != nil && !ok {
 		defer func(input, piped bool) { r.input, r.piped = input, piped }(r.input, r.piped)
 		redirected := setsInput(s.Redirs)
 		r.input, r.piped = r.input || redirected, r.piped && !redirected
 	} else if ok && len(call.Args) == 1 && call.Args[0].Lit() == "exec" && setsInput(s.Redirs) {
-		r.input = true // exec redirects the input of the rest of the script
+		r.input = true // a redirection of exec applies to the rest of the script
 	}
 	if _, own := s.Cmd.(*syntax.Subshell); !own && slices.ContainsFunc(s.Redirs, mayFail) {
 		r.flow.redirected++

@@ -53,7 +53,7 @@ const (
 // read returns what the wrapper with this name runs.
 func (w *wrapper) read(name string, args []arg) (p plan) {
 	if name == "command" && len(args) > 0 && args[0].matchWord("=-v =-V") != "" {
-		return p // with these options, command only describes the words after it
+		return p // command -v and command -V only describe the words after them
 	}
 	found, rest, ok := w.options().splitLeading(args)
 	if !ok {

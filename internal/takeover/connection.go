@@ -13,7 +13,7 @@ import (
 type Connection struct {
 	Client string
 	File   string // the client's file; empty for the default file
-	Config string // configuration with the servers
+	Config string // path of petrigate's configuration, which contains the servers
 	Launch clientcfg.Launch
 	// Servers contains the servers in the configuration. Connect replaces their entries in the
 	// client's file.

@@ -31,7 +31,7 @@ func (d *Driver) Inspect(ctx context.Context, c Connection) (all []Inspection) {
 		client, _, _ := clientcfg.Find(l.Name)
 		one := Inspection{ClientStatus: l, Client: client}
 		if f, err := d.open(client, ""); err == nil {
-			items, _ := d.items(f, f.doc) // the error becomes part of the status
+			items, _ := d.items(f, f.doc) // l.Problem already contains the error
 			for _, it := range items {
 				e := Entry{Name: it.entry.Name, Own: it.own, Served: !it.own && d.replaces(c, it)}
 				e.Command, e.URL, e.Args = launchOf(it.server)

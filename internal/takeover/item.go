@@ -76,8 +76,8 @@ func (d *Driver) items(f *file, doc *splice.Document) (all []item, err error) {
 	return all, nil
 }
 
-// besideFiles reads the other files that affect the client's servers. It skips missing and
-// unreadable files; petrigate import reports the unreadable ones.
+// besideFiles reads the client's other files that affect its servers. It skips missing and
+// unreadable files, because petrigate import reports the unreadable ones.
 func (d *Driver) besideFiles(f *file) (all []*file) {
 	for _, path := range f.client.Beside(d.System, f.path) {
 		src, err := readRegular(path)

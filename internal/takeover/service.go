@@ -254,8 +254,7 @@ func (d *Driver) UsesService(m *service.Manager, name string) bool {
 	return false
 }
 
-// RemoveUnusedService removes the service, after asking for confirmation, if no agent uses it any
-// more.
+// RemoveUnusedService removes the service if no agent uses it any longer and the user agrees.
 func (d *Driver) RemoveUnusedService(ctx context.Context, m *service.Manager) error {
 	there, err := m.Installed()
 	if err != nil || there.Config == "" {

@@ -16,14 +16,14 @@ type body interface {
 	restore(at Place, old body, names []string, ours string) ([]byte, error)
 }
 
-// An Entry is one of the entries at a [Place].
+// An Entry is a named value in the mapping or list at a [Place].
 type Entry struct {
 	Name         string
 	Value        any // value as decoded by encoding/json with UseNumber
 	Line, Column int
 }
 
-// A New is an entry to be added.
+// A New is an entry that is to be added to a file.
 type New struct {
 	Name  string
 	Value Object
@@ -36,7 +36,8 @@ func (n New) presentIn(now map[string]any, at Place) bool {
 	return ok && reflect.DeepEqual(got, Plain(n.Value.named(at, n.Name)))
 }
 
-// A Place is a location in a file where entries are stored.
+// A Place is the location of a mapping or a list in a file. The members of the mapping, or the
+// elements of the list, are called entries.
 type Place struct {
 	Path []string // keys on the path to the mapping or list
 	// Named is the key that contains an entry's name if the entries are elements of a list. It is

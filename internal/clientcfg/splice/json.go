@@ -316,8 +316,8 @@ func (b *jsonBody) replaceMembers(path, remove []string, add Object) ([]byte, er
 	return root.Pack(), nil
 }
 
-// nested wraps members in an object for each key of path, the innermost last, so that they are at
-// this path.
+// nested returns an object that contains members at the given path. Each key of the path is a
+// member whose value is another object.
 func nested(path []string, members Object) Object {
 	for _, key := range slices.Backward(path) {
 		members = Object{{key, members}}
