@@ -19,19 +19,19 @@ const (
 type Channel struct {
 	Name string
 
-	Usual   bool // whether the channel is open if the configuration names no channels
-	Client  bool // whether the MCP client that makes the call displays the request; hooks have no such client and cannot use this channel
-	Console bool // whether the channel is a page in the console
-	Lists   bool // whether the channel lists all requests that it can answer, so that people need no notifications
+	Usual   bool // whether people can use the channel if the configuration does not list channels
+	Client  bool // whether requests are displayed by the MCP client that makes the call, so that calls from hooks cannot use the channel
+	Console bool // whether requests are displayed on a page of the console
+	Lists   bool // whether the channel lists all requests that can be answered through it, so that people need no notifications
 	AsksPIN bool // whether the channel can ask for the approval PIN
-	Vouches bool // whether another system signs the answers, so that no PIN is needed
+	Vouches bool // whether answers need no PIN because another system signs them
 
-	// Command and Place describe how to answer requests on this machine. Command followed by Place
-	// can end a sentence.
+	// Command is the command with which people answer requests on this machine. Place is the place
+	// where they answer, in words that can follow Command at the end of a sentence.
 	Command, Place string
 
-	// Elsewhere describes how to answer a request that only this channel displays and that no
-	// command on this machine can answer.
+	// Elsewhere describes how to answer a request that is displayed only by this channel and cannot
+	// be answered with a command on this machine.
 	Elsewhere string
 }
 
@@ -74,7 +74,8 @@ func Names(keep func(Channel) bool) (names []string) {
 	return names
 }
 
-// Usual returns the names of the channels that are open if the configuration names none.
+// Usual returns the names of the channels that people can use if the configuration does not list
+// any.
 func Usual() []string { return Names(func(c Channel) bool { return c.Usual }) }
 
 // IsClient reports whether the channel with the given name displays requests in the client that

@@ -11,19 +11,20 @@ import "log/slog"
 // A kind identifies the kind of event that a log record reports.
 type kind string
 
-// LogValue returns an empty group, because handlers leave out empty groups.
+// LogValue returns an empty group, because handlers do not write empty groups.
 func (kind) LogValue() slog.Value { return slog.GroupValue() }
 
-// The marks. The comments list the other attributes of records with each mark.
+// Marks for log records. Each comment describes the event, followed by the keys of the record's
+// other attributes.
 var (
 	Up         = mark("up")         // an upstream is ready: upstream, tools, protocol
-	Connected  = mark("connected")  // an upstream is connected, but its tools are not known yet
+	Connected  = mark("connected")  // an upstream is connected, but has not listed its tools yet
 	Operator   = mark("operator")   // an operator has given the proxy an order: event, session, net, call, actor, reason
 	Reloaded   = mark("reloaded")   // the configuration was reloaded: actor, policy; if the policy changed: before, difference
 	NotLoaded  = mark("not loaded") // a new configuration was rejected: actor, problem
 	Restart    = mark("restart")    // a configuration change will take effect only after a restart: key
 	Refused    = mark("refused")    // a call was refused; its audit record contains the details
-	Unresolved = mark("unresolved") // a call with an unknown name was refused; its audit record contains the details
+	Unresolved = mark("unresolved") // a call was refused because its name is unknown; its audit record contains the details
 	Shadowed   = mark("shadowed")   // a call passed only because of shadow mode; its audit record contains the details
 	Approval   = mark("approval")   // an approval was requested or answered
 )

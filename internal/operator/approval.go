@@ -21,7 +21,7 @@ type ApprovalInfo struct {
 	Principal string          `json:"principal"`
 	Upstream  string          `json:"upstream"`
 	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"` // arguments of the call; null if the store keeps no arguments or, in a list, if they are long
+	Arguments json.RawMessage `json:"arguments"` // arguments of the call; null if they are not stored, or if they are long and the approval is part of a list
 	Size      int             `json:"size"`      // size of the forwarded arguments in bytes
 	SHA256    string          `json:"sha256"`
 	Rules     []string        `json:"rules"`
@@ -31,38 +31,38 @@ type ApprovalInfo struct {
 	Channel   string          `json:"channel,omitempty"`
 	Actor     string          `json:"actor,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
-	Answered  time.Time       `json:"answered,omitzero"`   // when the request was answered
-	Stands    time.Time       `json:"stands,omitzero"`     // end of the cooldown after a denial; until then, the same call is refused without asking again
-	PIN       bool            `json:"pin,omitempty"`       // whether answers through cli, web or url require the PIN
-	Needs     int             `json:"needs,omitempty"`     // number of people who must approve; set only if greater than one
+	Answered  time.Time       `json:"answered,omitzero"`   // when the request was answered; zero if it was not
+	Stands    time.Time       `json:"stands,omitzero"`     // end of the cooldown after a denial, during which the same call is refused without asking again
+	PIN       bool            `json:"pin,omitempty"`       // whether answers through the channels cli, web and url require the approval PIN
+	Needs     int             `json:"needs,omitempty"`     // number of people who must approve the call, or 0 if one is enough
 	Approvals int             `json:"approvals,omitempty"` // number of people who have approved so far
-	Question  string          `json:"question,omitempty"`  // text shown to the person who answers; empty in a list
-	Shown     string          `json:"shown,omitempty"`     // digest of Question, computed without the remaining time
+	Question  string          `json:"question,omitempty"`  // text that the person must read before answering; empty in a list of approvals
+	Shown     string          `json:"shown,omitempty"`     // digest of Question without the remaining time, which keeps changing
 
 	Client     string          `json:"client,omitempty"`   // client name and version, as reported by the client
-	Via        string          `json:"via,omitempty"`      // the only channel that the rule allows; if empty, any configured channel
+	Via        string          `json:"via,omitempty"`      // only channel through which the rule allows answers; if empty, all configured channels are allowed
 	Channels   []string        `json:"channels,omitempty"` // channels that have shown this request; only answers through these channels count
-	Beside     json.RawMessage `json:"beside,omitempty"`   // forwarded members of the request's params other than the arguments and _meta
-	Meta       json.RawMessage `json:"meta,omitempty"`     // forwarded _meta member of the params
-	Masked     int             `json:"masked,omitempty"`   // number of masked values in Arguments, Beside and Meta; Size and SHA256 refer to the unmasked bytes
+	Beside     json.RawMessage `json:"beside,omitempty"`   // members of the request's params that are forwarded in addition to the arguments and _meta
+	Meta       json.RawMessage `json:"meta,omitempty"`     // _meta member of the request's params, as forwarded
+	Masked     int             `json:"masked,omitempty"`   // number of values masked in Arguments, Beside and Meta; Size and SHA256 describe the unmasked arguments
 	Warnings   []string        `json:"warnings,omitempty"` // warnings about text that might mislead a person
 	Definition string          `json:"definition"`         // hash of the tool's definition
 	Policy     string          `json:"policy"`             // fingerprint of the policy that requires the approval
 
-	// Differences compares the call with the last call of this tool that was approved for the same
-	// principal ("the earlier call").
-	LastApproved    *time.Time   `json:"lastApproved,omitempty"` // when the earlier call was approved; nil if this proxy knows of no such call
+	// Differences compares the call with an earlier call: the last one to this tool that was
+	// approved for the same principal.
+	LastApproved    *time.Time   `json:"lastApproved,omitempty"` // when the earlier call was approved; nil if this proxy does not know of an earlier call
 	LastApproval    string       `json:"lastApproval,omitempty"` // ID of the earlier call's approval
-	Redefined       bool         `json:"redefined,omitempty"`    // whether the tool's definition has changed since that approval
-	NotCompared     bool         `json:"notCompared,omitempty"`  // whether the arguments of either call are too long to compare
+	Redefined       bool         `json:"redefined,omitempty"`    // whether the tool's definition has changed since the earlier call was approved
+	NotCompared     bool         `json:"notCompared,omitempty"`  // whether the arguments cannot be compared because those of either call are too long
 	Differences     []Difference `json:"differences,omitempty"`
 	MoreDifferences int          `json:"moreDifferences,omitempty"` // number of differences left out of Differences
 
 	Rejections []Rejection `json:"rejections,omitempty"` // answers that did not count
 }
 
-// ApprovalOf converts an approval record. The pin parameter reports whether the proxy requires a
-// PIN, and where formats the position of a rule for people.
+// ApprovalOf converts an approval record. pin tells whether the proxy requires a PIN, and where
+// formats the position of a rule for people.
 func ApprovalOf(a approval.Record, pin bool, where func(gate.Position) string) ApprovalInfo {
 	r, c, said := a.Request, a.Call, a.Answer
 	info := ApprovalInfo{
@@ -101,8 +101,8 @@ type ApprovalStep struct {
 	Reason     string `json:"reason"`
 }
 
-// A Difference is a changed argument, in the form shown to people. Because values may be masked,
-// Was and Is may look the same.
+// A Difference is an argument that has changed, as shown to people. Was and Is may look the same,
+// because the values may be masked.
 type Difference struct {
 	Path string          `json:"path"`
 	Was  json.RawMessage `json:"was,omitempty"` // value in the earlier call; nil if the argument was added
@@ -111,7 +111,7 @@ type Difference struct {
 
 // A Rejection describes an answer that did not count.
 type Rejection struct {
-	Kind    string    `json:"kind"` // why the answer was rejected: "late", or "own" if the caller tried to approve its own call
+	Kind    string    `json:"kind"` // why the answer was rejected: "late" if it came too late, or "own" if the caller tried to approve its own call
 	Approve bool      `json:"approve"`
 	Channel string    `json:"channel"`
 	Actor   string    `json:"actor"`
@@ -119,7 +119,7 @@ type Rejection struct {
 	At      time.Time `json:"at"`
 }
 
-// String describes the rejection for people. It leaves out the reason given with the answer.
+// String describes the rejection for people. The description does not include the answer's Reason.
 func (r Rejection) String() string {
 	why := map[string]string{approval.TooLate: "too late", approval.OwnCall: "of whoever makes the call"}[r.Kind]
 	return fmt.Sprintf("%s: %s by %s via %s", why, map[bool]string{true: "approved", false: "denied"}[r.Approve], text.Escape(r.Actor), r.Channel)
@@ -142,10 +142,10 @@ const (
 type Answer struct {
 	Approve bool
 	Channel string // channel of the answer
-	Person  string // the person, as authenticated by the channel; the caller must have verified this
+	Person  string // identity of the person; the caller must have authenticated the person through the channel
 	Actor   string // person's name, as shown in records
 	Reason  string
-	Shown   string // value of [ApprovalInfo.Shown] for the text that the person has read; empty if unknown
+	Shown   string // [ApprovalInfo.Shown] as of when the person read the question; empty if unknown
 	Grant   *Grant // grant to create along with the approval, or nil
 	PIN     string // PIN as typed by the person, if the approval requires one
 }

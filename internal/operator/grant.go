@@ -7,17 +7,18 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A Grant allows calls similar to an approved call for a while, without asking again. Calls are
-// similar if they belong to the same session and principal, call the same tool under the same
-// policy, and have arguments with the same members and kinds of values.
+// A Grant allows calls that are similar to an approved call for a limited time, without asking
+// again. Calls are similar if they belong to the same session and principal, call the same tool
+// under the same policy, and have arguments with the same member names and the same types of
+// values.
 type Grant struct {
 	For  time.Duration
-	Like []string // names or paths of arguments whose values must be the same; if empty, all must be
+	Like []string // names or paths of the arguments whose values must not change; if empty, no value may change
 
-	Session bool `json:",omitempty"` // whether the grant lasts until the session ends, but at most a day; replaces For
+	Session bool `json:",omitempty"` // whether the grant lasts until the session ends, but at most a day; if set, For is ignored
 }
 
-// Span describes how long the grant is valid, in words that fit after "for".
+// Span returns the validity period of the grant in words, in a form that can follow "for".
 func (g Grant) Span() string {
 	if g.Session {
 		return "the session, a day at most"
@@ -25,7 +26,7 @@ func (g Grant) Span() string {
 	return text.Exact(g.For)
 }
 
-// A GrantInfo describes a grant that is still valid.
+// A GrantInfo describes a grant that has not ended.
 type GrantInfo struct {
 	ID        string     `json:"id"`
 	Approval  string     `json:"approval"` // ID of the approval that created the grant
@@ -39,7 +40,7 @@ type GrantInfo struct {
 	Actor     string     `json:"actor"`
 	Created   time.Time  `json:"created"`
 	Until     time.Time  `json:"until"`
-	ToEnd     bool       `json:"toEnd,omitempty"` // whether the grant ends with its session if that is before Until
+	ToEnd     bool       `json:"toEnd,omitempty"` // whether the grant ends when its session ends, even if that is before Until
 	Uses      int        `json:"uses"`
 }
 
@@ -55,8 +56,8 @@ func GrantOf(g *approval.Grant) GrantInfo {
 	return info
 }
 
-// A GrantPin is an argument that must have the same value in each call under a grant.
+// A GrantPin is an argument whose value must be the same in every call that the grant allows.
 type GrantPin struct {
-	Field string `json:"field"` // name or path of the argument; if empty, all arguments together
+	Field string `json:"field"` // name or path of the argument; if empty, the pin applies to all arguments together
 	Value string `json:"value"` // beginning of the required value
 }

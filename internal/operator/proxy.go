@@ -6,7 +6,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A Proxy is a running proxy, as seen by its operator. It is safe for concurrent use.
+// A Proxy is the interface through which an operator uses a running proxy. It is safe for
+// concurrent use.
 //
 // Methods that take an [Actor] record the operator's action before they carry it out.
 type Proxy interface {
@@ -14,9 +15,9 @@ type Proxy interface {
 
 	// AwaitTools waits until each upstream has listed its tools or is known to be down.
 	AwaitTools(ctx context.Context)
-	// Tools lists the tools, along with how a call of each tool would currently be decided in the
-	// given session. If session is empty, Tools uses the only session or, if there is not exactly
-	// one, a new session.
+	// Tools lists the tools and the decision that a call to each tool would currently receive in
+	// the given session. If session is empty, Tools uses the only session or, if there is not
+	// exactly one, a new session.
 	Tools(session string) ([]ToolInfo, error)
 
 	Approvals() []ApprovalInfo
@@ -37,8 +38,8 @@ type Proxy interface {
 	// State returns a copy of the session's state. If session is empty, it returns the state of a
 	// new session.
 	State(session string) (*gate.State, error)
-	// ChannelsOf returns the channels that currently accept answers to the session's approval
-	// requests.
+	// ChannelsOf returns the channels through which approval requests of the session can currently
+	// be answered.
 	ChannelsOf(session string) ([]string, error)
 	ResetSession(id string, a Actor) error
 	// SettleCall sets the outcome of a call whose outcome is unknown.

@@ -17,9 +17,9 @@ type SessionInfo struct {
 	Calls     []CallInfo `json:"calls"`   // calls that are in flight or have an unknown outcome
 	Waiting   int        `json:"waiting"` // number of calls waiting for approval
 
-	// Set only for sessions in a database.
+	// The following fields are set only for sessions in a database.
 	Used    time.Time `json:"used,omitzero"`     // when the session was last changed or used
-	Process string    `json:"process,omitempty"` // process that is using the session; empty if it is this process
+	Process string    `json:"process,omitempty"` // another process that is using the session; empty if this process is using it
 	Gone    bool      `json:"gone,omitempty"`    // whether Process has ended, so that only an operator can settle the session's calls
 }
 
@@ -31,20 +31,20 @@ type NetInfo struct {
 	Marking  map[string]int `json:"marking"`
 	InFlight int            `json:"inFlight"`
 	Status   string         `json:"status"`
-	Shadow   *NetShadow     `json:"shadow,omitempty"` // set only in shadow mode; Marking is then the result of the calls that have passed
+	Shadow   *NetShadow     `json:"shadow,omitempty"` // set only if the net is in shadow mode; Marking then reflects all calls that have passed
 }
 
-// A CallInfo describes an admitted call that has not been settled yet.
+// A CallInfo describes a call that was admitted and whose outcome has not been settled yet.
 type CallInfo struct {
 	Number uint64    `json:"number"`
 	Tool   string    `json:"tool"`
 	Since  time.Time `json:"since"`
 
-	Arguments json.RawMessage `json:"arguments,omitempty"` // arguments in the form specified by audit.arguments; set only if they are short and the call belongs to this process
+	Arguments json.RawMessage `json:"arguments,omitempty"` // arguments as recorded according to audit.arguments; set only if they are short and this process admitted the call
 
-	Unknown bool   `json:"unknown,omitempty"` // whether the outcome has not been recorded, so that an operator can settle the call
-	More    uint64 `json:"more,omitempty"`    // number of further calls of this tool with an unknown outcome, which are listed and settled together with this one
-	Outcome string `json:"outcome,omitempty"` // known outcome that the store has not accepted yet
+	Unknown bool   `json:"unknown,omitempty"` // whether the outcome is unknown, so that an operator can settle the call
+	More    uint64 `json:"more,omitempty"`    // number of further calls to this tool whose outcome is unknown; they are settled together with this one
+	Outcome string `json:"outcome,omitempty"` // outcome that is known but could not be stored yet
 }
 
 // A PolicyNet describes a net in the policy in force.
@@ -56,11 +56,11 @@ type PolicyNet struct {
 	Scope  string `json:"scope"` // scope of the net's marking: "session", "principal" or "global"
 }
 
-// A NetFate describes what a reload does to a net and its state.
+// A NetFate describes how a reload affects a net and its state.
 type NetFate struct {
 	Net   string   `json:"net"`
 	Fate  string   `json:"fate"`            // what happens to the net: "continued", "carried", "begun", "dropped" or "held"
-	From  string   `json:"from,omitempty"`  // previous name of the net whose state this net takes over; empty if the name has not changed
-	Lost  int      `json:"lost"`            // number of sessions where the net loses its state
-	Where []string `json:"where,omitempty"` // up to ten sessions that prevent the net from being replaced
+	From  string   `json:"from,omitempty"`  // previous name of the net, if the net was renamed and keeps its state; otherwise empty
+	Lost  int      `json:"lost"`            // number of sessions that lose their state of the net
+	Where []string `json:"where,omitempty"` // sessions that prevent the net from being replaced, at most ten
 }

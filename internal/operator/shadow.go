@@ -2,25 +2,25 @@ package operator
 
 import "github.com/petrigate/petrigate/internal/runtime/admission"
 
-// A ShadowInfo counts the calls that nets in shadow mode would have refused or sent to a person for
-// approval.
+// A ShadowInfo counts the calls that nets in shadow mode would have refused or would have required
+// approval for.
 type ShadowInfo struct {
 	Policy  bool        `json:"policy"`  // whether the entire policy is in shadow mode
 	Refused int         `json:"refused"` // number of calls that would have been refused
 	Asked   int         `json:"asked"`
-	Would   []WouldInfo `json:"would"` // verdicts that the nets would have given, most frequent first
+	Would   []WouldInfo `json:"would"` // verdicts that nets in shadow mode would have given, most frequent first
 	Nets    []ShadowNet `json:"nets"`  // one entry for each net in shadow mode in each open session
 }
 
-// A WouldInfo is a verdict that nets in shadow mode would have given, along with the number of
-// affected calls.
+// A WouldInfo describes a verdict that nets in shadow mode would have given and counts the calls
+// that it would have affected.
 type WouldInfo = admission.Would
 
-// A ShadowNet describes a net in shadow mode in one session.
+// A ShadowNet describes the state of a net in shadow mode in a session.
 type ShadowNet struct {
 	Session string `json:"session"`
 	Net     string `json:"net"`
-	Actual  string `json:"actual"` // marking after the calls that have passed
+	Actual  string `json:"actual"` // actual marking, which reflects all calls that have passed
 	NetShadow
 }
 

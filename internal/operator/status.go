@@ -2,9 +2,8 @@ package operator
 
 import "time"
 
-// A Status describes the state of a running proxy. The proxy leaves Config, Listen, Reloaded,
-// ReloadProblem, Audit, Webhook, Pinning and Bases empty; they are set by the daemon that runs the
-// proxy.
+// A Status describes the state of a running proxy. The proxy itself does not set Config, Listen,
+// Reloaded, ReloadProblem, Audit, Webhook, Pinning and Bases; the daemon that runs the proxy does.
 type Status struct {
 	Version string    `json:"version"`
 	Pid     int       `json:"pid"`
@@ -17,15 +16,15 @@ type Status struct {
 	ReloadProblem string     `json:"reloadProblem,omitempty"` // why the last reload was not applied; empty if it was
 
 	Shadow     bool             `json:"shadow"`        // whether all nets are in shadow mode, so that nothing is refused
-	PIN        bool             `json:"pin,omitempty"` // whether actions that could let a call pass require the approval PIN
+	PIN        bool             `json:"pin,omitempty"` // whether the approval PIN is required for actions that could let a call pass
 	Upstreams  []UpstreamStatus `json:"upstreams"`
 	Clients    int              `json:"clients"`
 	Sessions   int              `json:"sessions"`
 	Tools      int              `json:"tools"`
 	Waiting    int              `json:"waiting"` // number of pending approvals
 	State      StateInfo        `json:"state"`
-	Audit      *AuditInfo       `json:"audit,omitempty"`   // nil without an audit file
-	Webhook    *WebhookInfo     `json:"webhook,omitempty"` // nil without a webhook
+	Audit      *AuditInfo       `json:"audit,omitempty"`   // nil if no audit file is configured
+	Webhook    *WebhookInfo     `json:"webhook,omitempty"` // nil if no webhook is configured
 	Pinning    string           `json:"pinning,omitempty"` // how the proxy reacts to a changed tool definition: "warn", "enforce" or "off"
 	Bases      []BaseInfo       `json:"bases,omitempty"`
 	Stopped    []StopInfo       `json:"stopped"`
@@ -54,23 +53,23 @@ type BaseInfo struct {
 	Digest  string `json:"digest"`
 	Key     string `json:"key,omitempty"`  // ID of the key that signed the base
 	From    string `json:"from"`           // file name or URL of the base
-	Copy    string `json:"copy,omitempty"` // why a stored copy was used instead of From; empty if none was used
+	Copy    string `json:"copy,omitempty"` // why a stored copy of the base was used; empty if the base was read from From
 }
 
 // A WebhookInfo describes the approval webhook.
 type WebhookInfo struct {
 	Host    string     `json:"host"`            // host that the requests for approval are sent to
 	Answers string     `json:"answers"`         // URL that answers must be sent to
-	Open    int        `json:"open"`            // number of pending requests that are being posted
+	Open    int        `json:"open"`            // number of pending approval requests that are announced through the webhook
 	Error   string     `json:"error,omitempty"` // why the last post failed; empty if it succeeded
-	Since   *time.Time `json:"since,omitempty"` // when posts began to fail; nil if the last one succeeded
+	Since   *time.Time `json:"since,omitempty"` // when posts began to fail; nil if the last post succeeded
 }
 
 // An AuditInfo describes the audit file.
 type AuditInfo struct {
 	File    string     `json:"file"`
-	Records uint64     `json:"records"`           // sequence number of the last record, counting those in rotated files
-	Error   string     `json:"error,omitempty"`   // why records cannot be written, which makes the proxy refuse calls; empty if they can be written
+	Records uint64     `json:"records"`           // sequence number of the last record; rotating the file does not reset it
+	Error   string     `json:"error,omitempty"`   // why no records can be written and all calls are refused; empty if records can be written
 	Aside   int        `json:"aside"`             // number of rotated files
 	Rotated *time.Time `json:"rotated,omitempty"` // time of the last rotation
 }
@@ -82,18 +81,18 @@ type StateInfo struct {
 	Since   time.Time     `json:"since,omitzero"`  // when the database was opened
 	Process string        `json:"process,omitempty"`
 	Records uint64        `json:"records,omitempty"` // number of records in the database, written by all processes
-	Error   string        `json:"error,omitempty"`   // why calls cannot be decided at the moment; empty if they can be decided
-	Unknown []UnknownCall `json:"unknown"`           // calls whose outcome an operator must settle, or that the store has not accepted yet
+	Error   string        `json:"error,omitempty"`   // why no calls can be decided at the moment; empty if calls can be decided
+	Unknown []UnknownCall `json:"unknown"`           // calls whose outcome an operator must settle, and calls whose outcome could not be stored yet
 }
 
-// An UnknownCall is a call whose outcome has not been recorded. Either the process that made the
-// call has ended, and an operator must settle the call, or this process knows the outcome but has
-// not been able to write it yet.
+// An UnknownCall is a call whose outcome is not in the store. Either the process that admitted the
+// call has ended, so that an operator must settle the call, or this process knows the outcome but
+// could not store it yet.
 type UnknownCall struct {
 	Session string    `json:"session"`
-	Process string    `json:"process"` // process that admitted the call; empty for calls admitted by old versions of petrigate, which did not record it
+	Process string    `json:"process"` // process that admitted the call; empty if an old version of petrigate admitted it, which did not record the process
 	Call    uint64    `json:"call"`
 	Tool    string    `json:"tool"`
 	Since   time.Time `json:"since"`
-	Outcome string    `json:"outcome,omitempty"` // known outcome that the store has not accepted yet
+	Outcome string    `json:"outcome,omitempty"` // outcome that is known but could not be stored yet; otherwise empty
 }

@@ -11,7 +11,7 @@ type ToolChange struct {
 	Canonical   string    `json:"canonical"`
 	Exposed     string    `json:"exposed"`
 	Upstream    string    `json:"upstream"`
-	Quarantined bool      `json:"quarantined"` // whether the tool can neither be listed nor called
+	Quarantined bool      `json:"quarantined"` // whether clients can neither see nor call the tool
 	Why         string    `json:"why"`
 	Accepted    time.Time `json:"accepted,omitzero"` // when a definition was last accepted; zero if never
 	By          string    `json:"by,omitempty"`      // person who accepted that definition
@@ -21,18 +21,18 @@ type ToolChange struct {
 	MoreDifferences int          `json:"moreDifferences,omitempty"` // number of differences left out of Differences
 }
 
-// A ToolInfo describes a tool that clients can call, and how a call of the tool would be decided
+// A ToolInfo describes a tool that clients can call, and how a call to the tool would be decided
 // now.
 type ToolInfo struct {
 	Canonical string        `json:"canonical"`
 	Bare      string        `json:"bare"`
 	Exposed   string        `json:"exposed"`
 	Upstream  string        `json:"upstream"`
-	Session   string        `json:"session"`  // session of the verdict; if empty, a new session
-	Decision  string        `json:"decision"` // verdict on a call without arguments: "allow", "ask" or "refuse"
-	Depends   bool          `json:"depends"`  // whether the verdict may differ for other arguments
-	Says      string        `json:"says"`     // verdict as a sentence
-	Nets      []ToolVerdict `json:"nets"`     // nets that do not abstain on a call without arguments
+	Session   string        `json:"session"`  // ID of the session whose state determines the decision; empty for a new session
+	Decision  string        `json:"decision"` // decision on a call without arguments: "allow", "ask" or "refuse"
+	Depends   bool          `json:"depends"`  // whether the decision may be different for other arguments
+	Says      string        `json:"says"`     // explanation of the decision, as a sentence
+	Nets      []ToolVerdict `json:"nets"`     // nets that do not abstain from deciding a call without arguments
 
 	InputSchema json.RawMessage `json:"-"` // schema of the arguments; nil if the upstream provides none
 	Description string          `json:"-"` // description provided by the upstream
@@ -40,11 +40,11 @@ type ToolInfo struct {
 	Definition  string          `json:"-"` // hash of the upstream's complete definition of the tool
 }
 
-// A ToolVerdict is a net's current verdict on a tool.
+// A ToolVerdict is a net's current verdict on a call to a tool.
 type ToolVerdict struct {
 	Net     string `json:"net"`
 	Verdict string `json:"verdict"`
 	Rule    string `json:"rule,omitempty"`
 	Shadow  bool   `json:"shadow,omitempty"` // whether the net is in shadow mode, so that its verdict has no effect
-	Left    *int   `json:"left,omitempty"`   // number of calls that the net's limit still allows
+	Left    *int   `json:"left,omitempty"`   // number of further calls that the net's limit allows; nil if it does not limit calls
 }

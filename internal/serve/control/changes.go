@@ -23,9 +23,9 @@ type Changes struct {
 
 var errEnds = errors.New("the proxy ends")
 
-// awaitChange returns the approvals once their version differs from after, or when a time limit is
-// reached. The expiration of an approval causes no notification, so awaitChange also wakes up when
-// the next approval expires.
+// awaitChange returns the approvals as soon as their version differs from after, or after a time
+// limit. Since no notification is sent when an approval expires, awaitChange also checks the
+// approvals when the next one is due to expire.
 func awaitChange(ctx context.Context, o operator.Proxy, ends <-chan struct{}, after string) (Changes, error) {
 	limit := time.After(maxWait)
 	for {

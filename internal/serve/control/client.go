@@ -225,7 +225,7 @@ func (c *Client) exchange(request *http.Request, out any) error {
 
 // Reload tells the running proxy to reload its configuration.
 func (c *Client) Reload(o Reload) (r Reloaded, err error) {
-	c.http.Timeout = 5 * time.Minute // claims in the policy may take a long time to prove
+	c.http.Timeout = 5 * time.Minute // proving the policy's claims may take a long time
 	return r, c.do("/reload", o, &r)
 }
 

@@ -17,12 +17,12 @@ import (
 type HookRun struct {
 	Dir     string // directory that contains the sockets
 	Agent   string
-	Session string   // session name that overrides the one in the event; may be empty
-	Servers []string // names that the proxy may have in the agent's list of MCP servers; nil means petrigate
-	Config  string   // configuration file of the proxy to use; if empty, any running proxy
+	Session string   // name of the session, which replaces the name in the event unless it is empty
+	Servers []string // names of the proxy in the agent's list of MCP servers; if nil, the name is petrigate
+	Config  string   // configuration file of the proxy to use; if empty, any running proxy is used
 	In      io.Reader
-	Out     io.Writer // read by the agent
-	Err     io.Writer // shown to the model if the call is refused, and to the person otherwise
+	Out     io.Writer // receives the reply, which the agent reads
+	Err     io.Writer // receives error messages, which the model sees if the call is refused, and the person sees otherwise
 }
 
 // Run forwards the event to the running proxy, writes the reply and returns the exit code of the
@@ -36,7 +36,7 @@ func (h HookRun) Run(ctx context.Context) (code int) {
 	ctx, cancel := context.WithTimeout(ctx, agent.Limit())
 	defer cancel()
 	event, err := io.ReadAll(io.LimitReader(h.In, hook.MaxEvent+1))
-	if len(event) > hook.MaxEvent { // read everything, because some agents let the call pass if the hook leaves part of the event unread
+	if len(event) > hook.MaxEvent { // read the rest too, because some agents let the call pass if the hook does not read the whole event
 		_, _ = io.Copy(io.Discard, h.In)
 	}
 	read, wrong := agent.Read(event)
@@ -79,8 +79,8 @@ func (h HookRun) ask(ctx context.Context, event []byte) (HookReply, error) {
 	return client.Hook(ctx, h.Agent, h.Session, h.Servers, event)
 }
 
-// find returns the proxy to use. All events of a session must go to the same proxy, because only
-// the proxy that decided a call can recognize later events of that call.
+// find returns the proxy to use. All events of a session must be sent to the same proxy, because
+// later events of a call are recognized only by the proxy that decided the call.
 func (h HookRun) find() (*Client, error) {
 	found, err := Find(h.Dir)
 	switch {

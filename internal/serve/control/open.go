@@ -21,7 +21,7 @@ type Opened struct {
 	Address string `json:"address"` // address with the login code in its fragment
 }
 
-// open handles a request to open the console.
+// open opens the console for the person and returns its address.
 func open(o ConsoleOpener, person string, a Open) (Opened, error) {
 	if person == "" {
 		return Opened{}, errors.New("the console cannot identify users: this system does not report who connects")

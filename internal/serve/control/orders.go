@@ -36,7 +36,7 @@ type Answer struct {
 	Approve bool   `json:"approve"`
 	Actor   string `json:"actor"`
 	Reason  string `json:"reason,omitempty"`
-	Shown   string `json:"shown,omitempty"` // digest of the question text that the person has read
+	Shown   string `json:"shown,omitempty"` // digest of the text of the question that the person has read
 
 	Grant *operator.Grant `json:"grant,omitempty"` // grant to create along with the approval
 	PIN   string          `json:"pin,omitempty"`   // PIN as typed by the person
@@ -73,6 +73,6 @@ func respond(w http.ResponseWriter, v any, err error) {
 		v = failure{Error: err.Error()}
 	}
 	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false) // keep the arguments of calls readable
+	e.SetEscapeHTML(false) // keeps <, > and & in the arguments of calls readable
 	_ = e.Encode(v)        // an error means that the operator has disconnected
 }

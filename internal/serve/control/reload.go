@@ -16,19 +16,19 @@ type Reloader interface {
 
 // Reload is the body of a request to reload the configuration.
 type Reload struct {
-	Reset  []string `json:"reset,omitempty"` // nets to reset, whatever their current marking
+	Reset  []string `json:"reset,omitempty"` // names of nets to reset, even if they have left their initial marking
 	DryRun bool     `json:"dryRun,omitempty"`
 	Actor  string   `json:"actor"`
 }
 
 // Values of [Reloaded.Result].
 const (
-	Applied   = "applied"   // a different policy is now in force
+	Applied   = "applied"   // the new policy differs from the previous one and is now in force
 	Unchanged = "unchanged" // the policy has not changed
-	DryRun    = "dry-run"   // nothing was applied, as requested
+	DryRun    = "dry-run"   // the reload was only simulated, as requested
 	Invalid   = "invalid"   // the configuration or the policy has errors
-	Held      = "held"      // a changed net has calls in flight or has left its initial marking
-	Failed    = "failed"    // the reload failed
+	Held      = "held"      // a changed net prevents the reload, because it has calls in flight or has left its initial marking
+	Failed    = "failed"    // the reload failed for another reason
 )
 
 // Reloaded is the result of a reload. If Problem is not empty, nothing has changed.
@@ -68,8 +68,8 @@ func (r *Reloaded) CountNets() string {
 	return strings.Join(parts, ", ")
 }
 
-// DescribeNets describes what happens to each net that a reload does not leave unchanged, one net
-// per line.
+// DescribeNets returns a line for each net that the reload changes, with a description of the
+// change.
 func (r *Reloaded) DescribeNets() string {
 	var b strings.Builder
 	for _, n := range r.Nets {
@@ -92,7 +92,7 @@ func (r *Reloaded) DescribeNets() string {
 	return b.String()
 }
 
-// HeldNets describes the nets that prevent the reload, and what the operator can do about them.
+// HeldNets describes the nets that prevent the reload, and how the operator can make it possible.
 func (r *Reloaded) HeldNets() string {
 	var held []string
 	for _, n := range r.Nets {

@@ -17,7 +17,8 @@ func socketName(pid int) string {
 	return strconv.Itoa(pid) + "-" + strings.ToLower(rand.Text()[:8]) + ".sock"
 }
 
-// ownerOf returns the process ID in the name of a socket.
+// ownerOf returns the ID of the process that created the socket, which is part of the socket's
+// name.
 func ownerOf(path string) (pid int, ok bool) {
 	number, _, named := strings.Cut(filepath.Base(path), "-")
 	pid, err := strconv.Atoi(number)
@@ -53,9 +54,9 @@ func sockets(dir string) ([]string, error) {
 	return paths, err
 }
 
-// removeStale removes each socket that refuses connections and whose process has ended. Neither
-// condition is sufficient: a socket exists before its process listens on it, and the process ID may
-// come from a different container.
+// removeStale removes each socket that refuses connections and whose process has ended. It checks
+// both conditions, because a socket refuses connections until its process listens on it, and the
+// process may run in a different container, where its ID has a different meaning.
 func removeStale(dir string) {
 	paths, _ := sockets(dir) // if the directory cannot be listed, its sockets are kept
 	for _, path := range paths {

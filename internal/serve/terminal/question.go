@@ -23,12 +23,12 @@ type watch struct {
 	done     map[string]bool // IDs of approvals that were skipped or answered at this terminal
 
 	shown         *operator.ApprovalInfo // displayed approval, or nil
-	client        *control.Client        // proxy that has the displayed approval
+	client        *control.Client        // client of the proxy that has the displayed approval
 	stage         stage                  // current question about the displayed approval
-	grant         operator.Grant         // grant as described by the person so far
-	pendingAnswer control.Answer         // answer to send when the person has typed the PIN
-	armed         <-chan time.Time       // receives a value when the question has been visible long enough for answers to count; nil afterwards
-	idle          string                 // last text printed while no approval was displayed
+	grant         operator.Grant         // grant, as far as the person has described it
+	pendingAnswer control.Answer         // answer that will be sent when the person has typed the PIN
+	armed         <-chan time.Time       // receives a value once the question has been visible for armDelay; nil after that
+	idle          string                 // last text about an idle terminal, which is not printed again
 }
 
 func (w *watch) say(format string, args ...any) { _, _ = fmt.Fprintf(w.out, format, args...) }

@@ -27,7 +27,7 @@ type terminal struct {
 	partial []byte // beginning of an unfinished line
 }
 
-// An input is a line, or io.EOF at the end of the input.
+// An input is a line of input, or the error io.EOF at the end of the input.
 type input struct {
 	text  string
 	err   error
@@ -68,8 +68,8 @@ func (t *terminal) hide(hidden bool) error {
 	return unix.IoctlSetTermios(t.fd, setMode, mode)
 }
 
-// discard discards everything typed so far, including an unfinished line. If it fails, no further
-// input may be used.
+// discard discards all input typed so far, including an unfinished line. If discard fails, no input
+// may be treated as an answer any more.
 func (t *terminal) discard() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,8 +102,8 @@ func (t *terminal) read() {
 	}
 }
 
-// await waits for input. It returns false if the terminal was closed. If wait is false, await
-// returns at once and reports whether input is available.
+// await waits until input is available or the terminal is closed, and reports whether input is
+// available. If wait is false, await does not wait.
 func (t *terminal) await(wait bool) bool {
 	var timeout *unix.Timeval
 	if !wait {

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Stream prints each pending approval, and then each change to an approval, as one line of JSON. It
-// covers all proxies that have a socket in dir. It does not answer approvals.
+// Stream writes one line of JSON for each pending approval, and then one for each change to an
+// approval. It covers all proxies that have a socket in dir. It does not answer approvals.
 func Stream(ctx context.Context, dir string, w io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -38,13 +38,14 @@ func Stream(ctx context.Context, dir string, w io.Writer) error {
 	}
 }
 
-// printChanges prints the approvals that differ from the ones already printed. An approval that had
-// already ended when its proxy was first seen does not count as a change.
+// printChanges prints the approvals that have changed since they were last printed. If first is
+// true, all contains the approvals of a proxy for the first time; those that have already ended are
+// then not printed.
 func printChanges(w io.Writer, all map[string]located, printed map[string]operator.ApprovalInfo, first bool) error {
 	type line struct {
 		Version  int                   `json:"version"`
 		Approval operator.ApprovalInfo `json:"approval"`
-		Gone     bool                  `json:"gone,omitempty"` // whether no running proxy has the approval any more
+		Gone     bool                  `json:"gone,omitempty"` // whether no running proxy has the approval, because its proxy has ended
 	}
 	var lines []line
 	for id, o := range all {

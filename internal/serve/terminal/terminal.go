@@ -1,14 +1,14 @@
 // Package terminal asks the person at a terminal about calls that wait for approval.
 //
-// An answer must be typed after its question was shown: when the question has been visible for a
-// moment, everything typed so far is discarded. Pressing Enter alone, the end of the input, and a
-// signal do not count as answers. Each answer carries the digest of the text that was shown.
+// An answer counts only if it was typed after its question was shown: when the question has been
+// visible for a moment, everything typed so far is discarded. An empty line, the end of the input,
+// and a signal do not count as answers. Each answer carries the digest of the text that was shown.
 //
 // [Watch] asks about each approval of all running proxies, one after the other; [Confirm], [Agree]
 // and [Secret] ask a single question. [Stream] prints approvals as JSON for programs.
 //
 // One goroutine reads from the terminal, and for each proxy one goroutine follows its approvals.
-// All of them send to the caller's goroutine, the only one that prints and answers.
+// All of them send to the caller's goroutine, which alone prints and answers.
 package terminal
 
 import (
@@ -34,8 +34,8 @@ var errNoTerminal = errors.New("standard input is not a terminal")
 // ErrNotApproved is returned by [Confirm] if the person did not answer yes.
 var ErrNotApproved = errors.New("not approved; the call is still pending")
 
-// armDelay is how long a question must be visible before answers count. A person who is still
-// typing an answer to the previous question has not read it.
+// armDelay is how long a question must be visible before answers count. Input typed earlier may
+// have been meant as an answer to the previous question.
 const armDelay = 500 * time.Millisecond
 
 // Is reports whether stream is a terminal.

@@ -59,8 +59,8 @@ func PrintUnpinned(w io.Writer, proxies []operator.Status) error {
 	return err
 }
 
-// writeValue writes the lines of a value, each preceded by the given sign. It writes strings
-// without quotes.
+// writeValue writes a value, with the given sign before each line. If the value is a string, it is
+// written without quotes.
 func writeValue(b *strings.Builder, sign string, value json.RawMessage) {
 	if value == nil {
 		return

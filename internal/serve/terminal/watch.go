@@ -69,7 +69,7 @@ func (w *watch) run(ctx context.Context, dir string) error {
 	}
 }
 
-// checkShown withdraws the current question if the approval has ended or was answered elsewhere.
+// checkShown removes the displayed approval if it has ended or was answered elsewhere.
 func (w *watch) checkShown() {
 	if w.shown == nil {
 		return
@@ -77,7 +77,7 @@ func (w *watch) checkShown() {
 	now, there := w.overview.all()[w.shown.ID]
 	_, runs := w.overview[w.client.Path]
 	switch {
-	case !there || !runs && now.it.State == operator.Pending: // if another proxy has the approval, it will be shown again for that proxy
+	case !there || !runs && now.it.State == operator.Pending: // another proxy that has the same approval will ask again
 		w.say("\n%s: its proxy has ended.\n", w.shown.ID)
 		w.shown = nil
 	case now.it.State != operator.Pending:
@@ -104,7 +104,7 @@ func endText(a operator.ApprovalInfo) string {
 	}
 }
 
-// ask shows the oldest open approval, unless an approval is already being shown.
+// ask displays the oldest pending approval, unless an approval is already displayed.
 func (w *watch) ask() {
 	if w.shown != nil {
 		return
@@ -124,7 +124,7 @@ func (w *watch) ask() {
 	slices.SortFunc(open, func(a, b located) int { return compareAge(a.it, b.it) })
 	next := open[0]
 	a, err := next.client.Approval(next.it.ID)
-	if err != nil || a.State != operator.Pending { // an update about this approval will follow
+	if err != nil || a.State != operator.Pending { // the approval has just changed, so an update will arrive
 		w.done[next.it.ID] = err == nil
 		return
 	}
@@ -138,7 +138,7 @@ func (w *watch) ask() {
 	w.armed = time.After(armDelay)
 }
 
-// showIdle prints once that no approval is pending.
+// showIdle prints that no approval is pending, unless it has just printed the same text.
 func (w *watch) showIdle() {
 	idle := "No proxy is running; waiting for one. q quits.\n"
 	if n := len(w.overview); n > 0 {

@@ -24,8 +24,8 @@ type answer struct {
 	approve           bool
 }
 
-// parseAnswer parses the body of an answer. Every member must be known, occur only once and be a
-// string, and the decision must be either approve or deny.
+// parseAnswer parses the body of an answer. It returns an error if a member is unknown, occurs
+// twice or is not a string, or if the decision is neither approve nor deny.
 func parseAnswer(body []byte) (a answer, err error) {
 	if err := rawjson.Check(body, 1); err != nil {
 		return a, fmt.Errorf("the body is not a flat JSON object: %w", err)

@@ -23,10 +23,10 @@ func (h *Hook) Start(base string) {
 	h.work.Go(h.watch)
 }
 
-// Asked tells the hook that an approval is waiting for an answer. It does not block.
+// Asked tells the hook that a call is waiting for approval. It does not block.
 func (h *Hook) Asked(a operator.ApprovalInfo) {
 	if h.Approvals.PutApproval(a.ID, approval.Webhook) != nil {
-		return // the rule requires a different approval channel
+		return // the rule does not allow answers through the webhook
 	}
 	q, first := h.tracker.add(h.ctx, &h.work, a)
 	switch {
@@ -42,8 +42,8 @@ func (h *Hook) Asked(a operator.ApprovalInfo) {
 	}
 }
 
-// follow posts the event that an approval was requested. Once the approval has ended, it posts that
-// too, unless it has never tried to tell the system about the approval.
+// follow posts the event that an approval was requested and, when the approval has ended, the event
+// that it has ended. It does not post the second event if it never attempted to post the first.
 func (h *Hook) follow(q *trackedApproval) {
 	defer h.work.Done()
 	defer h.tracker.remove(q)
@@ -57,7 +57,7 @@ func (h *Hook) follow(q *trackedApproval) {
 	h.deliver(ctx, q, "ended")
 }
 
-// watch looks for approvals that have ended, until the hook is closed.
+// watch detects approvals that have ended, until the hook is closed.
 func (h *Hook) watch() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -100,7 +100,7 @@ func (h *Hook) deliver(ctx context.Context, q *trackedApproval, event string) {
 	}
 }
 
-// errUnknownApproval means that the proxy has discarded the approval.
+// errUnknownApproval means that the proxy no longer has the approval.
 var errUnknownApproval = errors.New("the approval is no longer kept")
 
 // attempt waits for a free slot and posts an event once. The slots also limit the number of

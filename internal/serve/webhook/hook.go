@@ -34,9 +34,9 @@ type Options struct {
 
 	Approvals Approvals
 	Log       *slog.Logger     // if nil, nothing is logged
-	Now       func() time.Time // nil means time.Now
+	Now       func() time.Time // if nil, time.Now is used
 
-	Retry time.Duration // delay before the second attempt, doubled after each further one; 0 means one second
+	Retry time.Duration // delay before the second attempt to post an event; doubled for each further attempt; 0 means one second
 }
 
 // A Hook posts a proxy's approvals to the operator's system and accepts answers. It is safe for

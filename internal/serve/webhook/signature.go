@@ -31,8 +31,8 @@ var errSignature = errors.New("the signature is missing, wrong or older than 5 m
 // A signer creates and verifies signatures with a secret.
 type signer struct{ secret []byte }
 
-// mac returns the MAC of the parts for the given purpose. A purpose must not look like a timestamp,
-// because bodies are signed with the same secret.
+// mac returns the MAC of the parts for the given purpose. Since bodies are signed with the same
+// secret and their signed text begins with a timestamp, a purpose must not look like a timestamp.
 func (s signer) mac(purpose string, parts ...string) []byte {
 	m := hmac.New(sha256.New, s.secret)
 	m.Write([]byte(purpose + "\n" + strings.Join(parts, "\n")))
@@ -89,7 +89,7 @@ type ticket struct {
 	approve bool
 }
 
-// ticketBytes is the length of an encoded ticket: a time, a decision and a nonce.
+// ticketBytes is the length of an encoded ticket, which contains a time, a decision and a nonce.
 const ticketBytes = 8 + 1 + nonceBytes
 
 // token returns the signed ticket for the approval with the given ID, encoded for use in a URL.
@@ -119,7 +119,7 @@ func (s signer) ticket(id, token string) (t ticket, ok bool) {
 	return t, true
 }
 
-// isAbout reports whether the nonce belongs to the approval, in constant time.
+// isAbout reports whether the nonce belongs to the approval. It compares in constant time.
 func (s signer) isAbout(nonce []byte, a operator.ApprovalInfo) bool {
 	return subtle.ConstantTimeCompare(nonce, s.nonce(a)) == 1
 }

@@ -27,7 +27,7 @@ func (h *Hook) serveSigned(w http.ResponseWriter, r *http.Request) {
 // decisionWords maps decisions to the words for them in responses. It is read-only.
 var decisionWords = map[bool]string{true: "approve", false: "deny"}
 
-// readSigned verifies the signature of an answer, parses the answer and applies it.
+// readSigned reads an answer from the request, verifies its signature, and applies the answer.
 func (h *Hook) readSigned(r *http.Request) (a answer, err error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -62,9 +62,9 @@ func (h *Hook) answer(id string, nonce []byte, a operator.Answer) error {
 	case !h.signer.isAbout(nonce, asked):
 		return refuse(http.StatusForbidden, "the nonce does not belong to approval %s", asked.ID)
 	}
-	// A valid nonce proves that the operator's system knows the approval, even if another process
-	// posted it.
-	_ = h.Approvals.PutApproval(id, approval.Webhook) // if this fails, Answer reports the same problem
+	// A valid nonce proves that the operator's system was told about the approval, possibly by
+	// another process.
+	_ = h.Approvals.PutApproval(id, approval.Webhook) // on failure, Answer returns the same error
 	a.Channel = approval.Webhook
 	switch err := h.Approvals.Answer(id, a); {
 	case errors.Is(err, approval.ErrStore):

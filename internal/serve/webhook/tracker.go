@@ -18,17 +18,17 @@ const (
 type trackedApproval struct {
 	id, principal string
 	expires       time.Time
-	tried         bool            // whether the system may know about the approval; used only by the approval's goroutine
+	tried         bool            // whether an attempt was made to post the approval; used only by the approval's goroutine
 	ctx           context.Context //nolint:containedctx // ends with the question
 	end           context.CancelFunc
 }
 
-// A tracker holds the approvals that are waiting for an answer.
+// A tracker holds the open approvals that are being posted to the operator's system.
 type tracker struct {
 	mu           sync.Mutex
 	open         map[string]*trackedApproval
 	perPrincipal map[string]int // number of tracked approvals of each principal
-	full         bool           // whether the caller was told that the tracker is full
+	full         bool           // whether add has already reported that the tracker is full
 	closed       bool
 }
 
@@ -36,9 +36,9 @@ func newTracker() *tracker {
 	return &tracker{open: map[string]*trackedApproval{}, perPrincipal: map[string]int{}}
 }
 
-// add starts tracking the approval and calls work.Add(1). It returns nil if the tracker is closed
-// or full, or already tracks the approval. The result first is true if the tracker has just become
-// full, so that the caller can log it once.
+// add starts tracking the approval and calls work.Add(1). If the tracker is closed or full, or
+// already tracks the approval, add returns nil. The result first is true only when the tracker
+// becomes full, so that the caller logs this once.
 func (s *tracker) add(ctx context.Context, work *sync.WaitGroup, a operator.ApprovalInfo) (q *trackedApproval, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,8 +69,8 @@ func (s *tracker) remove(q *trackedApproval) {
 	s.full = s.full && len(s.open) > maxTracked/4
 }
 
-// endFinished cancels the context of each approval that has ended according to over. It returns the
-// time when the next approval expires, or the zero time if no approvals remain.
+// endFinished cancels the context of each approval that has ended, as reported by over. It returns
+// the time when the next approval expires, or the zero time if none are left.
 func (s *tracker) endFinished(over func(id string) bool) (next time.Time) {
 	for _, q := range s.waiting() {
 		if over(q.id) {
