@@ -12,18 +12,18 @@ import (
 
 const (
 	flushes   = 200             // number of appends, each followed by a flush
-	flushTime = 2 * time.Second // no append starts after this time, in case the disk is slow
+	flushTime = 2 * time.Second // time limit for starting appends, in case the disk is slow
 	flushSize = 1600            // size of an append in bytes, equal to that of a decision record
 
-	// Between two flushes, the benchmark writes as many bytes as an outcome record has, and pauses
-	// for as long as the rest of a call takes. On a disk that is never idle, a flush takes only
-	// half as long.
+	// After each flush, the benchmark writes unflushed bytes, the size of an outcome record, and
+	// pauses for the duration idle, which is the time that the rest of a call takes. Without the
+	// pause, the disk would never be idle and the measured flushes would take only half as long.
 	unflushed = 600
 	idle      = 300 * time.Microsecond
 )
 
 // measureFlush repeatedly appends to a new file in dir and flushes the file. It returns the median
-// duration of a flush in microseconds. Between two flushes, it pauses for the duration idle.
+// duration of a flush in microseconds.
 func measureFlush(dir string) (float64, error) {
 	f, err := os.CreateTemp(dir, "append-")
 	if err != nil {
@@ -50,10 +50,12 @@ func measureFlush(dir string) (float64, error) {
 	return median(took), nil
 }
 
-// flushFile is the name of the file with the result, in the target's directory.
+// flushFile is the name of the file that holds the median flush time. It is in the target's
+// directory.
 const flushFile = "flush"
 
-// writeFlush measures the disk that contains dir and writes the result to a file in dir.
+// writeFlush measures how long flushes take on the disk that contains dir, and writes the result to
+// a file in dir.
 func writeFlush(dir string) error {
 	us, err := measureFlush(dir)
 	if err != nil {

@@ -32,7 +32,7 @@ type load struct {
 	UpstreamReqs  float64
 }
 
-// flushTarget is the target of samples that measure the disk.
+// flushTarget is the Target field of samples that measure the disk.
 const flushTarget = "flush"
 
 // A harness runs the external program that takes the measurements.

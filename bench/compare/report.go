@@ -39,8 +39,7 @@ func (r *report) write(w io.Writer, scenarios []scenario) {
 	}
 }
 
-// flush returns a sentence that describes how long flushes took, in all rounds of all scenarios
-// together.
+// flush returns a sentence about the duration of flushes in all rounds of all scenarios.
 func (r *report) flush() string {
 	var took []float64
 	for _, s := range r.samples {
@@ -69,7 +68,8 @@ func (r *report) row(s scenario) []string {
 	}
 }
 
-// memoryGoal judges the goal for the target memory. costs contains its costs relative to floor.
+// memoryGoal formats the goal for the target "memory" and whether it was met. costs contains the
+// costs of "memory" relative to those of the target "floor".
 func (r *report) memoryGoal(s scenario, costs []float64) string {
 	if s.memory == 0 {
 		return "-"
@@ -77,8 +77,8 @@ func (r *report) memoryGoal(s scenario, costs []float64) string {
 	return r.judge(s, "memory", fmt.Sprintf("%.1f", s.memory), costs, median(costs) <= s.memory)
 }
 
-// defaultGoal judges the goal for the target default, relative to memory. The result includes the
-// measured figure unless another column of the table shows it.
+// defaultGoal formats the goal for the target "default" and whether it was met. The result includes
+// the measured ratio unless another column of the table shows it.
 func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
 	costs := byDefault.against(memory)
 	text := fmt.Sprintf("%.2f", mostCost)
@@ -95,8 +95,8 @@ func (r *report) defaultGoal(s scenario, memory, byDefault series) string {
 	return "-"
 }
 
-// judge counts a goal as met or missed, and returns text with that verdict. A goal without figures
-// is missed.
+// judge records whether a goal was met or missed, and returns text followed by the verdict. A goal
+// without any figures counts as missed.
 func (r *report) judge(s scenario, target, text string, figures []float64, met bool) string {
 	if met && len(figures) > 0 {
 		r.met++

@@ -14,14 +14,15 @@ type scenario struct {
 	goal     goal    // goal for the target "default", relative to the target "memory"
 }
 
-// A goal is a kind of goal for the target "default", relative to the target "memory".
+// A goal is a limit on the cost or the rate of the target "default", relative to the target
+// "memory".
 type goal int
 
 const (
 	noGoal    goal = iota
-	costGoal       // cost at most mostCost times that of memory
-	flushGoal      // cost at most mostCost times that of memory plus one flush
-	rateGoal       // calls per second at least leastRate times those of memory
+	costGoal       // costs at most mostCost times as much as "memory"
+	flushGoal      // costs at most mostCost times as much as "memory" plus one flush
+	rateGoal       // makes at least leastRate times as many calls per second as "memory"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A series contains a target's results in a scenario, keyed by round. It omits failed rounds.
+// A series contains a target's results in a scenario, keyed by round. Failed rounds are omitted.
 type series struct {
 	metric string
 	values map[int]float64
@@ -28,8 +28,8 @@ func (r *report) series(s scenario, target string) series {
 	return out
 }
 
-// against returns, for each round that s and reference have in common, the cost of s relative to
-// that of reference.
+// against returns the cost of s relative to that of reference in each round that they have in
+// common.
 func (s series) against(reference series) (costs []float64) {
 	for _, round := range slices.Sorted(maps.Keys(s.values)) {
 		other, ok := reference.values[round]
@@ -44,7 +44,7 @@ func (s series) against(reference series) (costs []float64) {
 	return costs
 }
 
-// plus returns the sum of s and other for each round that they have in common.
+// plus adds the values of s and other in each round that they have in common.
 func (s series) plus(other series) series {
 	sum := series{metric: s.metric, values: map[int]float64{}}
 	for round, v := range s.values {
@@ -55,7 +55,7 @@ func (s series) plus(other series) series {
 	return sum
 }
 
-// absolute formats the median with its unit.
+// absolute formats the median of the series with its unit.
 func (s series) absolute() string {
 	if len(s.values) == 0 {
 		return "-"
@@ -72,7 +72,7 @@ func (s series) processor() string {
 	return fmt.Sprintf("%.0f", median(s.cpu))
 }
 
-// spread formats the median of v and, if there are several values, the minimum and the maximum.
+// spread formats the median of v, followed by the minimum and maximum if v has more than one value.
 func spread(v []float64) string {
 	switch len(v) {
 	case 0:

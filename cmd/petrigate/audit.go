@@ -112,8 +112,8 @@ func (f *filterFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.until, "until", "", "records before this `time`")
 }
 
-// parse converts the values of --since and --until to times, and sets the fields of the filter that
-// the other flags do not set directly.
+// parse converts the values of --since and --until to times, and copies the values of --decision
+// and --only to the filter.
 func (f *filterFlags) parse(c *cobra.Command, now time.Time) (err error) {
 	f.Decision, f.Only = c.Flags().Lookup("decision").Value.String(), c.Flags().Lookup("only").Value.String()
 	if f.Since, err = parseTime(f.since, now); err != nil {

@@ -163,7 +163,7 @@ func switchable(active bool) completer {
 
 func serverNames(c *cobra.Command) []cobra.Completion {
 	path, _ := c.Flags().GetString("config")
-	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true}) // a configuration found in the working directory is only read as text, in case it is not trusted
+	_, servers, _ := config.Servers(config.Options{Path: path, WorkDir: true}) // a configuration in the working directory might not be trusted, so its variables are not looked up
 	servers = list.Filter(servers, func(s config.Server) bool { return s.URL != "" && !s.Disabled })
 	return list.Map(servers, func(s config.Server) cobra.Completion { return cobra.CompletionWithDesc(s.Name, s.URL) })
 }

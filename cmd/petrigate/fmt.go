@@ -73,7 +73,8 @@ func (f formatFlags) format(s stdio, files []string) error {
 	return nil
 }
 
-// one formats a single file. It reports whether formatting changes the file's content.
+// one formats the given file. It reports whether the formatted text differs from the file's
+// content.
 func (f formatFlags) one(s stdio, file string) (bool, error) {
 	src, err := readRules(s, file)
 	if err != nil {

@@ -52,8 +52,8 @@ func actingVerbs() map[string]acts {
 	}
 }
 
-// An acts function reports whether a command with the given flags does more with a configuration
-// than read it.
+// An acts function reports whether a command with the given flags acts on a configuration, rather
+// than only reading it.
 type acts = func(*cobra.Command, *config.Config) bool
 
 // A configLoader loads the configuration for a command, asking the user to trust it if necessary.
@@ -101,9 +101,9 @@ func (r configLoader) load(o config.Options) (*config.Config, error) {
 }
 
 // trusted asks the user to trust the file at path, which was found in the working directory, unless
-// the user already trusts it. The returned function accepts exactly the content that the user was
-// asked about. cfg is used to describe the configuration to the user; it is nil if the file cannot
-// be parsed.
+// the user already trusts it. The returned function reports whether the file's content is still the
+// content that the user trusts. cfg is used to describe the configuration to the user; it is nil if
+// the file cannot be parsed.
 func (r configLoader) trusted(path string, cfg *config.Config) (func(string, []byte) bool, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -144,8 +144,9 @@ func (r configLoader) requireOwnFile(path string) error {
 }
 
 // locate returns the path of the configuration for a command that does more than read it. If the
-// configuration was found in the working directory, the function trusts accepts only the content
-// that the user has agreed to trust; otherwise, that function is nil.
+// configuration was found in the working directory, locate first asks the user to trust it, and
+// trusts reports whether the file's content is still the content that the user trusts. Otherwise,
+// trusts is nil.
 func (r configLoader) locate() (file string, trusts func(string, []byte) bool, err error) {
 	file, found, err := config.Lookup(r.options())
 	if err != nil || !found {
@@ -156,8 +157,8 @@ func (r configLoader) locate() (file string, trusts func(string, []byte) bool, e
 	return file, trusts, err
 }
 
-// renewTrust extends the user's trust in a configuration to the file's new content after petrigate
-// itself has changed the file.
+// renewTrust makes the user's trust in a configuration apply to the file's new content after
+// petrigate itself has changed the file.
 func (r configLoader) renewTrust(path string, before, after []byte) {
 	if now, err := os.ReadFile(path); err == nil && bytes.Equal(now, after) && r.book.Trusts(path, before) {
 		_ = r.book.Trust(path, after) // on error, the user will be asked again next time

@@ -17,8 +17,8 @@ func newNets(s stdio) *cobra.Command {
 		netsList(s), netsSwitch(s, true), netsSwitch(s, false))
 }
 
-// A runningNet is a net together with the process ID of a running proxy whose policy contains the
-// net.
+// A runningNet is a net in the policy of a running proxy, together with the process ID of the
+// proxy.
 type runningNet struct {
 	operator.PolicyNet
 	Pid int `json:"pid"`

@@ -78,7 +78,7 @@ func startBrowser(address string) error {
 // expired.
 func pageTo(address string) (file string, err error) {
 	dir := daemon.RuntimeDir()
-	old, _ := filepath.Glob(filepath.Join(dir, "open-*.html")) // cannot fail: the pattern is valid
+	old, _ := filepath.Glob(filepath.Join(dir, "open-*.html")) // ignore the error, because the pattern is valid
 	for _, name := range old {
 		_ = os.Remove(name)
 	}

@@ -38,8 +38,9 @@ func proxyFlag(c *cobra.Command) *int {
 	return c.Flags().Int("proxy", 0, "only the proxy with this process `id` (see status)")
 }
 
-// selectProxy returns the proxy with the given process ID or, if pid is 0, the only proxy in
-// having. Error messages use what to complete phrases such as "3 running proxies have".
+// selectProxy returns the proxy with the given process ID. If pid is 0 and having contains only one
+// proxy, it returns that proxy. Error messages use what to complete phrases such as "3 running
+// proxies have".
 func selectProxy(having []*control.Client, pid int, what string) (*control.Client, error) {
 	var choices []string
 	for _, client := range having {
@@ -58,8 +59,8 @@ func selectProxy(having []*control.Client, pid int, what string) (*control.Clien
 	return nil, usage("%d running proxies have %s; choose one of: %s", len(having), what, strings.Join(choices, ", "))
 }
 
-// askAll calls question for each running proxy and returns all answers. It stops at the first
-// error.
+// askAll calls question with a client for each running proxy and returns all answers. It stops at
+// the first error.
 func askAll[T any](question func(*control.Client) (T, error)) ([]T, error) {
 	found, err := running()
 	if err != nil {
@@ -76,7 +77,7 @@ func askAll[T any](question func(*control.Client) (T, error)) ([]T, error) {
 	return answers, nil
 }
 
-// An owned is an item together with a client for the proxy that returned it.
+// An owned value is an item together with a client for the proxy that returned it.
 type owned[T any] struct {
 	it     T
 	client *control.Client
@@ -87,7 +88,7 @@ func clientsOf[T any](all []owned[T]) []*control.Client {
 	return list.Map(all, func(o owned[T]) *control.Client { return o.client })
 }
 
-// gather concatenates the lists that all running proxies return.
+// gather sends a query to all running proxies and concatenates the lists that they return.
 func gather[T any](query func(*control.Client) ([]T, error)) ([]owned[T], error) {
 	lists, err := askAll(func(client *control.Client) ([]owned[T], error) {
 		things, err := query(client)
@@ -98,7 +99,7 @@ func gather[T any](query func(*control.Client) ([]T, error)) ([]owned[T], error)
 
 // pick returns the only item whose ID starts with id.
 func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error), idOf func(T) string) (owned[T], error) {
-	if id == "" { // the argument may come from an unset shell variable
+	if id == "" { // an unset shell variable can make the argument empty
 		return owned[T]{}, usage("the id of the %s is empty; %s lists them", what, lister)
 	}
 	all, err := gather(list)
@@ -121,9 +122,9 @@ func uniqueBy[T any](all []T, id func(T) string) []T {
 	})
 }
 
-// match returns the item with the given ID. If no item has this ID, it returns all items whose name
-// is id or whose ID starts with id. A name must not take precedence over the ID of another item,
-// because clients can choose the names of sessions.
+// match returns the item whose ID equals id. If no ID equals id, it returns all items whose name is
+// id or whose ID starts with id. IDs take precedence because clients can choose the names of
+// sessions.
 func match[T any](all []T, id string, of func(T) (id, name string)) (hits []T) {
 	for _, one := range all {
 		its, name := of(one)
@@ -137,7 +138,7 @@ func match[T any](all []T, id string, of func(T) (id, name string)) (hits []T) {
 	return hits
 }
 
-// only returns the element of hits if there is exactly one, and an error otherwise. The error
+// only returns an error unless hits contains exactly one element, which it returns. The error
 // message uses what to name the kind of item, and trait to describe what the hits have in common.
 func only[T any](hits []T, what, trait string) (one T, err error) {
 	switch len(hits) {
@@ -237,14 +238,14 @@ func newStatus(s stdio) *cobra.Command {
 	})
 }
 
-// actor returns the operator's name for the audit log.
+// actor returns the name to record in the audit log for the user who runs the command.
 func actor() string {
 	for _, name := range []string{"SUDO_USER", "USER", "LOGNAME", "USERNAME"} {
 		if v := os.Getenv(name); v != "" {
 			return v
 		}
 	}
-	if u, err := user.Current(); err == nil && u.Username != "" { // hooks and services are started without these environment variables
+	if u, err := user.Current(); err == nil && u.Username != "" { // in hooks and services, these variables are not set
 		return u.Username
 	}
 	return fmt.Sprintf("uid %d", os.Getuid())

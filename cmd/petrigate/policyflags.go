@@ -24,7 +24,7 @@ func (f *policyFlags) add(c *cobra.Command, does string) {
 	c.Flags().StringArrayVar(&f.nets, "net", nil, does+" this `file` with a net; may be given more than once")
 }
 
-// bare reports whether rules files or net files were named, which replace a configuration.
+// bare reports whether the policy consists of rules files and net files without a configuration.
 func (f *policyFlags) bare() bool { return len(f.rules)+len(f.nets) > 0 }
 
 // parse evaluates the flags of c and the command's arguments, which also name policy files.

@@ -30,7 +30,8 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
-// printAnswer prints a JSON object that contains the format version and, under the given name, v.
+// printAnswer prints v in a JSON object. The object's members are the format version and v itself,
+// under the given name.
 func printAnswer(w io.Writer, name string, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -41,9 +42,9 @@ func printAnswer(w io.Writer, name string, v any) error {
 	return printJSON(w, json.RawMessage(fmt.Sprintf(`{"version":1,%q:%s}`, name, b.Bytes())))
 }
 
-// answering turns c into a command that calls ask and prints the answer. The command prints the
-// answer by calling show or, if --json is set, as a JSON object that contains the answer under the
-// given name.
+// answering makes c a command that calls ask and prints the answer. If --json is set, the command
+// prints a JSON object that contains the answer under the given name. Otherwise, it calls show,
+// which prints the answer as text.
 func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (answer any, show func() error, err error)) *cobra.Command {
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	c.RunE = func(_ *cobra.Command, args []string) error {
@@ -56,8 +57,8 @@ func answering(c *cobra.Command, s stdio, name string, ask func(args []string) (
 	return c
 }
 
-// printEither prints an answer by calling show or, if asJSON is set, as a JSON object that contains
-// the answer under the given name.
+// printEither calls show, which prints the answer as text. If asJSON is set, it instead prints a
+// JSON object that contains the answer under the given name.
 func printEither(w io.Writer, asJSON bool, name string, answer any, show func() error) error {
 	if asJSON {
 		return printAnswer(w, name, answer)

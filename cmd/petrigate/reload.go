@@ -44,8 +44,8 @@ func newReload(s stdio) *cobra.Command {
 	return c
 }
 
-// reloadError returns an error if the new policy was not put into force. The error has no message
-// if said is true, because the result has then already been printed.
+// reloadError returns an error if the new policy did not take effect. The error has no message if
+// said is true, because the result has then already been printed.
 func reloadError(r control.Reloaded, said bool) error {
 	code := map[string]int{control.Invalid: exitInvalid, control.Held: exitFailed, control.Failed: exitFailed}[r.Result]
 	switch {

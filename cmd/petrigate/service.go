@@ -20,8 +20,9 @@ import (
 	"github.com/petrigate/petrigate/internal/takeover"
 )
 
-// serviceFlags determines whether petrigate connect --hooks creates a user service. If neither flag
-// is given, the command asks the user, provided that it runs at a terminal.
+// serviceFlags holds the flags --service and --no-service of petrigate connect --hooks. If neither
+// is set, the command asks the user whether to create a user service, provided that it runs at a
+// terminal.
 type serviceFlags struct{ make, skip bool }
 
 func (f *serviceFlags) add(c *cobra.Command) {
@@ -57,9 +58,9 @@ func (f *serviceFlags) serviceFor(ctx context.Context, d *takeover.Driver, progr
 	}
 }
 
-// serviceVariables returns the environment variables of this process that specify directories for
-// petrigate and the programs it starts. The service needs them because it is not started from the
-// user's shell.
+// serviceVariables returns those environment variables of this process that specify directories for
+// petrigate and the programs it starts. The service needs them because it does not inherit the
+// environment of the user's shell.
 func serviceVariables(c *config.Config) (all []service.Variable) {
 	names := []string{"PETRIGATE_RUNTIME_DIR", "XDG_STATE_HOME"}
 	if runtime.GOOS != "linux" { // on Linux, the service manager sets this variable

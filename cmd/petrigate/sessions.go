@@ -30,7 +30,7 @@ func newSessions(s stdio) *cobra.Command {
 // findSession finds a session by its ID, by a prefix of its ID, or by name.
 func findSession(id string) (owned[operator.SessionInfo], error) {
 	const lister = "petrigate sessions ls"
-	if id == "" { // the argument may come from an unset shell variable
+	if id == "" { // an unset shell variable can make the argument empty
 		return owned[operator.SessionInfo]{}, usage("the id of the session is empty; %s lists them", lister)
 	}
 	all, err := gather((*control.Client).ListSessions)
@@ -43,8 +43,8 @@ func findSession(id string) (owned[operator.SessionInfo], error) {
 	return only(hits, "session", fmt.Sprintf("the name %q, or an id that begins with it; %s lists them", id, lister))
 }
 
-// compareByClients orders copies of a session that come from different proxies. Copies from proxies
-// that have clients of the session come first.
+// compareByClients orders descriptions of the same session by different proxies. Those from proxies
+// with connected clients of the session come first.
 func compareByClients(a, b operator.SessionInfo) int {
 	return cmp.Compare(min(len(b.Clients), 1), min(len(a.Clients), 1))
 }

@@ -32,8 +32,8 @@ func (f *deskFlags) add(c *cobra.Command) {
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "write without confirmation")
 }
 
-// desk returns a driver that is set up with the flags and can change the files of this machine's
-// clients.
+// desk returns a driver for changing the files of the clients on this machine. Its settings come
+// from the flags.
 func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Driver, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -54,8 +54,8 @@ func (f *deskFlags) desk(ctx context.Context, s stdio) (*takeover.Driver, error)
 	return d, nil
 }
 
-// withExitCode wraps an error from package takeover so that the program exits with the code for
-// that error.
+// withExitCode gives usage errors from package takeover the exit code for usage errors. It returns
+// all other errors unchanged.
 func withExitCode(err error) error {
 	var wrong *takeover.UsageError
 	if errors.As(err, &wrong) {
@@ -150,9 +150,7 @@ func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func(
 	}, nil
 }
 
-// configPath returns the absolute path of the configuration for a command that does more than read
-// it. If the configuration was found in the working directory, the function trusts accepts only the
-// content that the user has agreed to trust; otherwise, that function is nil.
+// configPath is like [configLoader.locate], but returns an absolute path.
 func (s stdio) configPath(c *cobra.Command) (path string, trusts func(string, []byte) bool, err error) {
 	r, err := s.configLoader(c)
 	if err != nil {
@@ -222,8 +220,8 @@ func newConnect(s stdio) *cobra.Command {
 	return c
 }
 
-// fillConnection loads the configuration and sets the fields of n that specify its path, its
-// servers and the command line for this program.
+// fillConnection loads the configuration. It sets the fields of n that hold the configuration's
+// path, its servers, and the command that starts the proxy.
 func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config.Config, error) {
 	path, trusts, err := s.configPath(c)
 	if errors.Is(err, config.ErrNotFound) {

@@ -84,9 +84,9 @@ func toolsAccept(s stdio) *cobra.Command {
 	return c
 }
 
-// acceptAll accepts the changes at their proxies and returns those that were accepted. If a proxy
-// refuses a change, acceptAll sends that proxy no further requests, because each would count as
-// another attempt with a wrong PIN; other proxies are not affected.
+// acceptAll tells each proxy to accept its changes, and returns those that were accepted. If a
+// proxy refuses a change, acceptAll sends it no further requests, because each would count as
+// another attempt with a wrong PIN. Other proxies are not affected.
 func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (accepted []owned[operator.ToolChange], err error) {
 	refused := map[string]bool{}
 	var failed []error
@@ -104,9 +104,8 @@ func acceptAll(found []owned[operator.ToolChange], typed map[string]string) (acc
 	return accepted, errors.Join(failed...)
 }
 
-// changedTools returns the tools of running proxies that have changed without the current
-// definition having been accepted. If names is not empty, it returns only the tools that match any
-// of the names.
+// changedTools returns the tools on running proxies whose current definition has not been accepted.
+// If names is not empty, it returns only the tools that match any of the names.
 func changedTools(names []string) ([]owned[operator.ToolChange], error) {
 	all, err := gather((*control.Client).ToolChanges)
 	return slices.DeleteFunc(all, func(o owned[operator.ToolChange]) bool {

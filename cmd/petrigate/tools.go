@@ -47,7 +47,7 @@ func printTools(w io.Writer, lists []listing[operator.ToolInfo]) error {
 	err := printListings(w, lists, "no tools", "CANONICAL|BARE|EXPOSED|NOW", func(t operator.ToolInfo) []string {
 		return []string{t.Canonical, t.Bare, t.Exposed, t.Says}
 	})
-	gap := "\n" // an empty line after the table, before the first line of text
+	gap := "\n" // separates the first line of text from the table
 	for _, of := range lists {
 		if len(of.all) == 0 || err != nil {
 			continue
@@ -67,7 +67,7 @@ func printTools(w io.Writer, lists []listing[operator.ToolInfo]) error {
 }
 
 // warnOfTools prints the warnings that running proxies have about their tools. It ignores proxies
-// that have stopped responding: their tools have already been printed.
+// that have stopped responding, because the tools themselves have already been printed.
 func warnOfTools(s stdio) {
 	found, err := running()
 	if err != nil {

@@ -63,7 +63,7 @@ func convert(args []string, out io.Writer) error {
 
 // policy compiles the rules in text.
 func policy(text string) (p *gate.Policy, nets int, err error) {
-	f, _ := rules.Parse("procedures.rules", []byte(text)) // Compile reports the same errors
+	f, _ := rules.Parse("procedures.rules", []byte(text)) // ignore the error, because Compile returns it, too
 	compiled, err := rules.Compile(f)
 	if err != nil {
 		return nil, 0, err

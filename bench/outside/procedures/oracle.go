@@ -13,7 +13,7 @@ type oracle struct {
 	called map[string][]map[string]any
 }
 
-// permits reports whether all calls required by the function have been made.
+// permits reports whether all calls that must precede the function have been made.
 func (o *oracle) permits(function string, args map[string]any) bool {
 	p := o.domain[function]
 	values := make(map[string]any, len(p.Vars))

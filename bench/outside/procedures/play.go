@@ -64,10 +64,10 @@ func text(raw json.RawMessage) string {
 
 var failure = regexp.MustCompile(`^\w*Error\b`)
 
-// failed reports whether the call ended with an error. A negative answer is not an error.
+// failed reports whether the call ended with an error. The result False is not an error.
 func (r *record) failed() bool { return failure.MatchString(r.result) }
 
-// yes reports whether the result of the call is true.
+// yes reports whether the call returned true.
 func (r *record) yes() bool {
 	s := strings.Trim(r.result, "[(")
 	return strings.HasPrefix(s, "True") || strings.HasPrefix(s, "true")

@@ -9,14 +9,15 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A task is something that a user wants done, reduced to the fields needed here.
+// A task is something that a user wants done. It has only the fields of the benchmark's format that
+// are needed here.
 type task struct {
 	Goal    string `json:"user_goal"`
 	Graph   graph  `json:"directed_action_graph"`
 	Succeed any    `json:"action_should_succeed"` // true, false, 1 or 0
 }
 
-// permits reports whether the goal of the task may be reached.
+// permits reports whether the benchmark expects the task to succeed.
 func (t *task) permits() bool { return t.Succeed == true || t.Succeed == 1.0 }
 
 // A graph has functions and operators as nodes. Each node has edges to the nodes it requires.
@@ -57,7 +58,7 @@ func (t *tree) leaves() int {
 	return n
 }
 
-// maxDepth is the maximum depth of a tree. A graph with a cycle exceeds it.
+// maxDepth is the maximum depth of a tree. It is exceeded only if the graph has a cycle.
 const maxDepth = 100
 
 // tree returns the tree for a node. A function is a leaf: its own requirements form another
@@ -109,7 +110,7 @@ func (g *graph) procedures() ([]procedure, error) {
 			continue
 		}
 		p := procedure{Function: t.Function, Vars: t.Vars}
-		if edge := slices.IndexFunc(g.Connections, func(c [2]int) bool { return c[0] == i }); edge >= 0 { // a function has at most one edge
+		if edge := slices.IndexFunc(g.Connections, func(c [2]int) bool { return c[0] == i }); edge >= 0 { // a function has at most one edge to a required node
 			if p.Needs, err = g.tree(g.Connections[edge][1], 0); err != nil {
 				return nil, err
 			}
@@ -152,7 +153,7 @@ type implied map[string][]implication
 // An implication is a function whose success follows from the success of another one.
 type implication struct {
 	Function   string            `json:"function"`
-	Parameters map[string]string `json:"parameters"` // parameters of the successful function, keyed by the parameters of Function with the same values
+	Parameters map[string]string `json:"parameters"` // maps each parameter of Function to the parameter of the successful function that has the same value
 }
 
 // widen replaces each function in the tree with an OR of that function and the functions that imply
@@ -185,8 +186,8 @@ func (in implied) widen(t *tree) *tree {
 	return wide
 }
 
-// with returns a copy of the domain where the procedures of the task t replace those of the same
-// functions.
+// with returns a copy of the domain with the procedures of task t instead of the domain's own
+// procedures for the same functions.
 func (d domain) with(t *task, in implied) (domain, error) {
 	all, err := t.Graph.procedures()
 	if err != nil {

@@ -62,12 +62,13 @@ func (d domain) rules() (text string, loose int, err error) {
 	return b.String(), loose, nil
 }
 
-// rule formats a clause as a rule: any of the clause's functions must have succeeded, with the same
-// values of the parameters that all these functions share with the procedure. loose reports whether
-// any of the functions shares further parameters, which the rule omits.
+// rule formats a clause as a rule: one of the clause's functions must have succeeded with the same
+// values of certain parameters. These are the parameters that all functions in the clause have in
+// common with p.Function. loose reports whether the rule omits a parameter that only some of the
+// functions have in common with it.
 func (p *procedure) rule(clause []*tree) (text string, loose bool) {
 	var names []string
-	var common []string // fields as written in the rule
+	var common []string // common fields, in the syntax of rules
 	for i, t := range clause {
 		if !slices.Contains(names, t.Function) {
 			names = append(names, t.Function)
@@ -88,8 +89,8 @@ func (p *procedure) rule(clause []*tree) (text string, loose bool) {
 	return text, loose
 }
 
-// shared returns the parameters of t's function that must have the same values as in the call of
-// the procedure's function.
+// shared returns the parameters of t.Function whose values must equal those of parameters of
+// p.Function.
 func (p *procedure) shared(t *tree) []string {
 	var fields []string
 	for _, first := range slices.Sorted(maps.Keys(t.Vars)) {
