@@ -34,7 +34,8 @@ func loopback(address string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// allNetworks reports whether the address denotes all network interfaces.
+// allNetworks reports whether a server that listens at the address accepts connections on all
+// network interfaces.
 func allNetworks(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

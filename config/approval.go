@@ -80,11 +80,11 @@ var checkPIN = accept(func(text string) bool {
 type Approval struct {
 	Channels []string      // any of "elicit", "url", "web", "cli" and "webhook", in file order; all that are listed are used at the same time
 	Hold     time.Duration // how long a call waits before it is parked; see [Approval.HoldFor]
-	Expire   time.Duration // how long an approval request can be answered, and how long an approval can be used
+	Expire   time.Duration // how long a pending request can be answered, and how long a granted approval can be used
 	Cooldown time.Duration // how long after a denial the same call is refused
 	Mask     []string      // names of fields, or paths that begin with "$.", whose values approvers do not see
 
-	Ignore []string `json:",omitempty"` // arguments that are not part of a call's identity, in the form TOOL.FIELD
+	Ignore []string `json:",omitempty"` // arguments, in the form TOOL.FIELD, that are ignored when calls are compared
 
 	Holds   map[string]time.Duration // hold times by client name; a "*" at the end of a name matches any suffix
 	HoldSet bool                     // whether the configuration sets Hold, which then overrides the built-in defaults
@@ -92,7 +92,7 @@ type Approval struct {
 	PIN     string                   `json:"-"`          // hash of the PIN that approvers must type; empty if no PIN is required
 	Desktop bool                     `json:",omitempty"` // whether to show a desktop notification when a call is waiting
 	Self    bool                     `json:",omitempty"` // whether callers may approve their own calls
-	People  map[string]string        `json:",omitempty"` // for each person, the principal that the person's clients use
+	People  map[string]string        `json:",omitempty"` // maps each person to the principal of the person's clients
 	Grants  time.Duration            `json:",omitempty"` // maximum lifetime of a grant; 0 means one hour; negative values disable grants
 }
 

@@ -13,11 +13,11 @@ type Base struct {
 	Version int
 	File    string   // file name or URL, for messages
 	Digest  string   // digest of the file's contents
-	Key     string   // public key that verified the signature; empty if the configuration specifies a digest instead
+	Key     string   // public key that verified the signature; empty if the base was verified by its digest instead
 	Entry   Position // position of the base's entry in "extends"
 
 	Refresh time.Duration // how often to read the URL again; 0 disables automatic reading
-	Copy    string        // why a cached copy was used instead of the URL; empty if none was used
+	Copy    string        // reason why a cached copy was used instead of the content of the URL; empty if no copy was used
 
 	Rules   []RuleText
 	Nets    []Net

@@ -77,11 +77,11 @@ type Config struct {
 	// are verbatim or missing. A program must not start, open or connect to anything that the
 	// configuration names, nor send anything to it.
 	TextOnly   bool     `json:"-"`
-	References []string `json:"-"` // if TextOnly is set, the ${...} and environment files that were not looked up
+	References []string `json:"-"` // ${...} and environment files that were not looked up because TextOnly is set
 
 	secrets func() []string // returns the secrets; it is a function so that printing the Config does not reveal them
 
-	origin // provides the method Of for the positions of top-level values
+	origin // node of the whole file, used by the method Of to return the positions of top-level values
 }
 
 // Console configures the web console.

@@ -51,8 +51,8 @@ func (v Value) Flag() (on, ok bool) { return v.text == "true", v.is(boolKind) }
 // Count reads a non-negative whole number.
 func (v Value) Count() (int, bool) { return whole(0, math.MaxInt32)(v) }
 
-// whole returns a function that reads a whole number between least and most, written without a sign
-// and as in JSON.
+// whole returns a function that reads a whole number between least and most. It rejects numbers
+// with a plus sign, leading zeros, a fraction or an exponent.
 func whole(least, most int) func(Value) (int, bool) {
 	return func(v Value) (int, bool) {
 		if !v.is(numberKind) {
@@ -179,8 +179,9 @@ func (v Value) setting() (string, bool) {
 	return text, true
 }
 
-// A check returns a message describing the problem with text, and a hint. Both are empty if text is
-// valid. what names the key, and shown is the string as written in the file.
+// A check returns a message and a hint that describe the problem with text, or empty strings if
+// text is valid. In the message, what is the name of the key, and shown is the string as written in
+// the file.
 type check func(what, shown, text string) (msg, hint string)
 
 // accept returns a check that accepts text if valid(text) is true. Otherwise, the message is msg,

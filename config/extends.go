@@ -18,7 +18,7 @@ import (
 type baseFile struct {
 	Base
 	root     Value
-	settings Config  // settings other than scalars
+	settings Config  // settings of the base other than scalars
 	scalars  *layers // scalar settings that the base sets
 }
 

@@ -33,8 +33,8 @@ func readFiles(v Value) []RuleText {
 	return files
 }
 
-// match reads the files that match the pattern, sorted by name. It is also used for files of nets,
-// despite the type of its result.
+// match reads the files that match the pattern, sorted by name. Despite the type of its result, the
+// files may contain nets instead of rules.
 func (e *environment) match(pattern string) (files []RuleText, faults ErrorList) {
 	if e.closed {
 		return nil, ErrorList{{Msg: fmt.Sprintf("a base policy must be one file and cannot read %q", pattern), Hint: "write it inline"}}

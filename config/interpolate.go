@@ -15,8 +15,9 @@ type environment struct {
 
 	unsaved func(path string) ([]byte, bool) // returns unsaved text, like [Options.Unsaved]; may be nil
 
-	// closed means that ${...} and other files are rejected. It is set for a base policy, because
-	// its signed bytes must be complete and mean the same everywhere.
+	// closed means that ${...} and references to other files are errors. It is set for a base
+	// policy, because a signature covers only the bytes of the base itself, which must mean the
+	// same on every machine.
 	closed bool
 
 	// text means that the file is only read as text: references are recorded, not resolved.
@@ -28,8 +29,8 @@ type environment struct {
 	sums    map[string]string // checksums of the files; see [Config.Sums]
 }
 
-// A badExpr describes a ${...} that cannot be resolved. Its messages do not contain resolved
-// values.
+// A badExpr describes a ${...} that cannot be resolved. Its messages do not contain the values of
+// variables and files.
 type badExpr struct{ expr, msg, hint string }
 
 // interpolation matches $$ and ${...}, even if the closing brace is missing.
@@ -120,8 +121,8 @@ func (e *environment) file(expr, path string) (string, *badExpr) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }
 
-// path returns p as shown in messages. A relative path is joined to the directory of the
-// configuration file.
+// path returns the path of a file for opening it and for messages. A relative p is joined to the
+// directory of the configuration file.
 func (e *environment) path(p string) string {
 	if p == "" || filepath.IsAbs(p) {
 		return p

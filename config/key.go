@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// A KeyField is a component of a net's key: a value that the net reads from a call.
+// A KeyField is a component of a net's key, which determines the marking that a call uses. The
+// value of the component is read from the call.
 type KeyField struct {
 	Path       string // name of an argument, or a path that begins with "$."; empty if Expression is set
 	Result     bool   // whether the path leads into the call's result instead of its arguments
@@ -29,7 +30,7 @@ func (f KeyField) String() string {
 // maxApprovals is the maximum number of approvals that a call can require.
 const maxApprovals = 100
 
-// resultPrefix precedes a path into the result.
+// resultPrefix marks a path that leads into the call's result.
 const resultPrefix = "result."
 
 // readKey reads a list of fields without duplicates.

@@ -15,8 +15,8 @@ import (
 // the file, which overrides the default. It excludes settings that can loosen a policy (mode,
 // default, rules), which only the file can set.
 type layers struct {
-	// values contains only scalars, because viper converts keys to lower case and splits them at
-	// dots, which would break maps with keys chosen by users.
+	// values contains only scalars. Viper would break maps with keys chosen by users, because it
+	// converts keys to lower case and splits them at dots.
 	values   *viper.Viper
 	set      map[string]*node // settings in the file
 	given    map[string]bool  // scalars set by any layer
@@ -68,8 +68,8 @@ func (l *layers) scalar(name string) func(Value) {
 	}
 }
 
-// section reads a section. It adds the section's scalars to the keys in others and decodes all of
-// them.
+// section decodes the scalars of a section and the keys in others. It adds the scalars' keys to
+// others.
 func (l *layers) section(v Value, others Keys) {
 	for name := range scalars {
 		if section, key, _ := strings.Cut(name, "."); section == v.key.text {

@@ -98,7 +98,8 @@ func readListen(v Value, c *Config, l *layers) {
 	}
 }
 
-// Smaller values would keep clients from connecting.
+// Minimum values of the limits and timeouts in "listen". With smaller values, clients could not
+// connect.
 const (
 	minBody    = 1 << 10
 	minHeader  = 4 << 10

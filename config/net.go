@@ -9,7 +9,7 @@ type Net struct {
 	TerminalPlaces []string
 	FreeTools      []string
 	Allow          map[string][]string // for each place, the only tools that may be called while it is marked; patterns with * and ? are allowed, as in rules
-	Key            []KeyField          // fields of the net's key; the net has a separate marking for each value
+	Key            []KeyField          // fields of the net's key; the net has a separate marking for each combination of their values
 	Transitions    []Transition
 	Map            []Map
 	Match          string // "all" (or empty) applies all matching entries of Map; "first" applies only the first
@@ -36,13 +36,13 @@ type Transition struct {
 	Type            string // how the transition fires: "auto" or "manual"; empty means "auto"
 	Inputs, Outputs []string
 	Tools           []string
-	Except          []string   // calls that the transition does not gate; only for the tool "*"
+	Except          []string   // calls excluded from a transition for the tool "*", which otherwise gates all calls
 	Key             []KeyField // overrides the net's key for this transition
 	Approvals       int        // number of approvers of a manual transition; 0 means one
 	Deferred        bool
 	Observe         bool
 	Unknown         string // "hold" or "release"; with "release", the tokens are returned after an unknown outcome; empty means "hold"
-	Weak            string // "block" or "progress"; with "progress", a weak name is enough to advance the net; empty means "block"
+	Weak            string // what to do with a call that might have a name in Tools if that name would advance the net: "block" blocks the call, "progress" fires the transition; empty means "block"
 	Via             string // approval channel of a manual transition; empty means any channel
 	Unless          []string
 	Position        Position
@@ -57,8 +57,8 @@ type Map struct {
 	Field    string // name of an argument, or a path that begins with "$."
 	Word     string
 	Pattern  string   // regular expression in RE2 syntax
-	Runs     []string // words of the command to look for
-	Exactly  bool     `json:",omitempty"` // besides the words in Runs, allow only arguments without any effect
+	Runs     []string // words that the command must contain
+	Exactly  bool     `json:",omitempty"` // whether the command must have no arguments besides the words in Runs, except arguments without any effect
 	Reads    []string `json:",omitempty"` // globs for files that a script reads
 	Writes   []string `json:",omitempty"` // globs for files that a script writes
 	When     Expression

@@ -99,7 +99,8 @@ func checkGated(v Value, tool *node, net *Net, gated, observed []string) {
 }
 
 // checkSucceeds reports an error if the transition does not exist or is not deferred. Only a
-// deferred transition learns whether a call succeeded.
+// deferred transition waits for the outcome of a call, so only such a transition can depend on
+// success.
 func checkSucceeds(v Value, name *node, net *Net) {
 	var known []string
 	for _, t := range net.Transitions {

@@ -31,7 +31,7 @@ const (
 	mapKind
 )
 
-// String describes the kind in messages.
+// String returns a description of the kind for messages.
 func (k kind) String() string {
 	return [...]string{"nothing", "", "true or false", "a number", "text", "a list", "a mapping"}[k]
 }

@@ -1,7 +1,7 @@
 package config
 
-// An origin is the node that a part of the configuration was decoded from. With it, problems found
-// after decoding can point to the exact word.
+// An origin is the node that a part of the configuration was decoded from. It allows problems found
+// after decoding to be reported at the position of the word that causes them.
 type origin struct {
 	source *source
 	node   *node

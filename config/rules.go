@@ -10,8 +10,9 @@ type RuleText struct {
 	File string // file name for messages
 	Text string
 
-	// The following fields locate the text in File. The lines of a block (|) can be mapped to lines
-	// of the file; quoted and plain text has only a single position.
+	// The following fields locate the text in File. Each line of a YAML block (|) is a line of the
+	// file. In quoted or plain text, all positions after the first line become the position of the
+	// whole text.
 	inline       bool
 	block        bool
 	line, column int
@@ -86,7 +87,7 @@ func readRuleText(v Value) RuleText {
 	return r
 }
 
-// indent returns the column where the lines of a block start.
+// indent returns the column of the first character in the lines of a block.
 func (v Value) indent() int {
 	for i, text := range strings.Split(v.text, "\n") {
 		at := v.line + i

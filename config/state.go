@@ -8,7 +8,7 @@ import (
 
 // State configures where session state is stored.
 type State struct {
-	Driver string // the kind of storage: "memory", "sqlite" or "postgres"
+	Driver string // "memory", "sqlite" or "postgres"
 	Path   string // path of the SQLite database; empty means a default path for this configuration
 	DSN    string // PostgreSQL connection string, which may contain a password
 	Sync   string // when to flush the state to disk: "full" means before a call is forwarded, if its admission changes state that outlives the process; "always" means at every admission; "normal" means that the state survives the end of the process, but perhaps not a power failure

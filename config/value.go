@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A decoder interprets the values in a file. It continues after a problem, so that it finds all of
-// them at once.
+// A decoder interprets the values in a file. It continues after a problem, and so reports all
+// problems at once.
 type decoder struct {
 	*source
 	*environment
@@ -75,7 +75,7 @@ func (v Value) Fields(known Keys) (ok bool) {
 	return v.Faults() == before
 }
 
-// Each calls f for every entry of a mapping with keys chosen by users.
+// Each calls f for every entry of a mapping in file order. It reports duplicate keys as mistakes.
 func (v Value) Each(f func(key string, value Value)) {
 	if !v.is(mapKind) {
 		return
@@ -145,7 +145,7 @@ func (v Value) is(want kind) bool {
 // yesNo maps the YAML 1.1 words for booleans to true and false. It is read-only.
 var yesNo = map[string]string{"yes": "true", "on": "true", "no": "false", "off": "false", "true": "true", "false": "false"}
 
-// label returns the value's name for messages about its kind.
+// label returns the value's name for messages that report a wrong kind.
 func (v Value) label() string {
 	if v.entry {
 		return "an entry of " + v.what

@@ -21,7 +21,7 @@ func (v Value) JSON() (json.RawMessage, bool) {
 	return text, v.Faults() == before
 }
 
-// appendJSON appends the value as JSON to the slice to.
+// appendJSON appends the JSON encoding of v to the given slice and returns the extended slice.
 func (v Value) appendJSON(to []byte) []byte {
 	switch v.kind {
 	case mapKind:

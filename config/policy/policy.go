@@ -96,8 +96,8 @@ func parsed(schemas map[string]json.RawMessage) map[string][]policy.Schema {
 	return out
 }
 
-// lacks returns a function that returns the argument that f reads although the tool does not accept
-// it, or the empty string if there is no such argument.
+// lacks returns a function that finds an argument that f reads although the tool's schema does not
+// list it. If no schemas are known, lacks returns nil.
 func (p *Policy) lacks() func(tool string, f gate.Field) string {
 	return check.ToolSet{Schemas: p.source.Schemas}.Lacks()
 }

@@ -31,12 +31,12 @@ const (
 // and assumes that the policy's active nets are enforced.
 type Report struct {
 	Proofs    []Proof  // claims of the configuration, in order
-	Names     []Name   // names that the nets list
+	Names     []Name   // findings about each name that a net lists
 	Groups    []Group  // groups of nets that share calls
 	Redundant []Net    // nets that never change a verdict
-	Gaps      []string // why some kinds of calls are unknown; nothing is proved about them
+	Gaps      []string // reasons why some kinds of calls were not considered; nothing is proved about such calls
 
-	Open []Question // open questions other than the Unknown and Unsure results in this report
+	Open []Question // questions that this report leaves open, other than results that are Unknown or Unsure
 }
 
 // A Question describes something that a report leaves open.
@@ -63,7 +63,7 @@ type Group struct {
 	DeadlockFree Result // if Refuted, Trace leads to a state where none of the group's calls can ever be admitted again
 	Trace        []Step
 	Because      []Net  // nets that together forbid all calls after Trace
-	Why          string // if Unknown, why
+	Why          string // reason, if the result is Unknown
 }
 
 // A Net identifies a net by name and position.
@@ -81,16 +81,16 @@ type Proof struct {
 	Counterexample []Step // if Refuted, a shortest run that violates the claim; empty if no run can show this
 	Witness        []Step // for "reachable", if Proved, a run that leads to the call
 	Because        []Net  // nets that cause the result; if Refuted, a minimal set of them
-	Why            string // if Unknown, why
+	Why            string // reason, if the result is Unknown
 }
 
-// A Name holds the findings about calls with a given name.
+// A Name holds the findings about a name that a net lists.
 type Name struct {
 	Tool     gate.Tool
 	Callable Callable
-	Shortest []Step // shortest run that ends with such a call
-	Because  []Net  // if Never, a minimal set of nets that forbids all such calls
-	Why      string // if the result is unknown, why
+	Shortest []Step // shortest run that ends with a call that has the name
+	Because  []Net  // if Never, a minimal set of nets that forbids all calls with the name
+	Why      string // reason, if Callable is Unsure
 }
 
 // Callable describes whether calls with a name are possible.
