@@ -15,7 +15,7 @@ type Agent struct {
 	Title  string // display name
 
 	Tools  []string // known built-in tools
-	Shells []string // tools that run scripts, for which rules can also use the name bash
+	Shells []string // tools that run scripts; in rules, bash is another name for these tools
 	Edits  []string // tools that change files
 	Reads  []string // tools that only read; an agent that is stuck may call them again and again
 
@@ -34,10 +34,9 @@ type Agent struct {
 	ShortPrefix bool // whether MCP tools are named mcp_SERVER_TOOL instead of mcp__SERVER__TOOL
 }
 
-// agents lists the known agents, in the order in which messages name them. An agent without
-// TakesScript ignores a script returned by its hook, or treats the answer as permission for the
-// original script. Codex accepts a changed script only together with "allow"; VS Code and Cursor
-// have not been tested.
+// agents lists the known agents in the order used in messages. An agent without TakesScript ignores
+// a script returned by its hook, or treats the answer as permission for the original script. Codex
+// accepts a changed script only together with "allow"; VS Code and Cursor have not been tested.
 var agents = []Agent{
 	{
 		Name: "claude-code", Client: "claude-code", Title: "Claude Code", TakesScript: true,

@@ -80,15 +80,15 @@ func Names() []string {
 	return slices.Compact(all)
 }
 
-// A Name is a name, besides a tool's own, under which rules apply to a call to the tool.
+// A Name is a name that rules can use for a call to an agent's tool, besides the tool's own name.
 type Name struct {
 	Text string
-	Sure bool // whether rules may rely on a call with this name as evidence; otherwise, the name only allows them to restrict the call
+	Sure bool // whether rules for this name can use the call as evidence; otherwise, they can only restrict the call
 }
 
-// Further returns the names, besides the tool's own, under which rules apply to a call to an
-// agent's tool. members lists the ways to split the name of an MCP tool into server and tool.
-// command means that the call has an argument named command.
+// Further returns the names that rules can use for a call to an agent's tool, besides the tool's
+// own name. members lists the ways to split the name of an MCP tool into server and tool. command
+// means that the call has an argument named command.
 func Further(agent, tool string, members [][2]string, command bool) (all []Name) {
 	add := func(name string, sure bool) {
 		if name != tool && !slices.ContainsFunc(all, func(n Name) bool { return n.Text == name }) {

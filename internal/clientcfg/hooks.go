@@ -174,10 +174,10 @@ func (h Hooks) hook(s System, l Launch, e hookEvent) (o splice.Object) {
 	return o
 }
 
-// orRefuse is appended to the command of a hook to refuse the call if the command fails. It is for
-// agents without a failClosed member, which refuse a call if the hook exits with code 2 and writes
-// a reason to stderr. If the command has already refused the call with a reason of its own, the
-// additional text is harmless.
+// orRefuse is appended to the command of a hook to refuse the call if the command fails. An agent
+// without a failClosed member refuses a call if the hook exits with code 2 and writes a reason to
+// stderr. If the command has already refused the call with a reason of its own, the additional text
+// is harmless.
 const orRefuse = ` || { echo "The call was not made." >&2; exit 2; }`
 
 // shellRefuses reports whether the shell command of a pre-call hook itself refuses the call if the

@@ -124,8 +124,8 @@ func (l List) Coded(s Severity, code string) List {
 	return l
 }
 
-// Sort sorts the problems by file and, within a file, by position. The files remain in the order in
-// which they first occur in the list.
+// Sort sorts the problems by file and position. The files keep the order of their first occurrence
+// in the list.
 func (l List) Sort() {
 	files := map[string]int{}
 	for _, p := range l {

@@ -52,7 +52,7 @@ type Doctor struct {
 	answered bool // whether every upstream has listed its tools
 }
 
-// isConnected reports whether the client with the given name is connected.
+// isConnected reports whether the client with the given name is connected to petrigate.
 func (d *Doctor) isConnected(name string) bool {
 	return slices.ContainsFunc(d.clients, func(c takeover.Inspection) bool { return c.Name == name && c.Connected == "yes" })
 }

@@ -150,8 +150,8 @@ func folded(name string) string {
 	}, name)
 }
 
-// sameFile reports whether two names may denote the same file, on a file system that ignores case
-// or a system that adds .exe to names.
+// sameFile reports whether two names may denote the same file, either on a file system that ignores
+// case or on a system that adds .exe to program names.
 func sameFile(name, want string) bool {
 	if len(name) == len(want)+4 && strings.EqualFold(name[len(want):], ".exe") {
 		name = name[:len(want)]

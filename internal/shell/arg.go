@@ -142,7 +142,8 @@ func isInteger(a arg) bool {
 	return a.kind == literal && strings.Trim(a.text, "+-0123456789") == ""
 }
 
-// startsWith reports whether the leading args match words. A * in a word matches any text.
+// startsWith reports whether the first of args match words, one by one. A * in a word matches any
+// text.
 func startsWith(args []arg, words []string) bool {
 	return len(args) >= len(words) && slices.EqualFunc(args[:len(words)], words, func(a arg, w string) bool {
 		return a.kind == literal && (a.text == w || matchStar(w, a.text))

@@ -129,8 +129,8 @@ func mayBeOption(w *syntax.Word) bool {
 	return strings.Trim(known, nameLetters+"0123456789[]-") == "" && (strings.HasPrefix(known, "-v") || !isText(w.Parts)) || strings.HasPrefix(known, `\`)
 }
 
-// assignedIn returns the values of the variables that the statements in list assign, as far as
-// these are known. It leaves out variables that other statements in list may also change.
+// assignedIn returns the known values that the statements in list assign to variables. It leaves
+// out variables that other statements in list may also change.
 func (v *variables) assignedIn(list []*syntax.Stmt) map[string]string {
 	texts, changed := make(map[string]string), make(set)
 	for _, s := range list {

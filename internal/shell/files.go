@@ -24,7 +24,7 @@ type files struct {
 	loops   bool  // the script has a loop or a function, so any command may run before and after any other
 	texts   []arg // here documents and here strings in the current list
 	data    []arg // text written to files
-	pkg     []int // indexes of the commands that change package.json: npm pkg set
+	pkg     []int // indexes of the commands that change package.json, such as npm pkg set
 	writer  set   // names of the programs whose output is written to files
 }
 

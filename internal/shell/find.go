@@ -40,8 +40,8 @@ func execEnd(args []arg) int {
 	return len(args)
 }
 
-// replaced returns a copy of args with each occurrence of mark replaced by an unknown part. named
-// means that an argument that begins with the unknown part is never an option.
+// replaced returns a copy of args with each occurrence of mark, such as {}, replaced by an unknown
+// part. named means that an argument that begins with the unknown part is never an option.
 func replaced(args []arg, mark string, named bool) []arg {
 	out := make([]arg, len(args))
 	for i, a := range args {

@@ -74,7 +74,8 @@ func unescape(s string) (text string, ok bool) {
 	return string(b), true
 }
 
-// leadingDigits returns the longest prefix of s that consists of digits and has at most most bytes.
+// leadingDigits returns the digits at the start of s, but no more than most of them. digits lists
+// the characters that are digits.
 func leadingDigits(s string, most int, digits string) string {
 	s = s[:min(most, len(s))]
 	return s[:len(s)-len(strings.TrimLeft(s, digits))]

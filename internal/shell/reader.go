@@ -143,7 +143,7 @@ func (n *numberedReading) Only(patterns []int) bool {
 
 // Doubt returns why it is uncertain whether the script runs the command, or why the script's
 // success does not prove the command's success. If the script only runs another command that begins
-// in the same way, Doubt names the part that command lacks.
+// in the same way, Doubt names the part of the pattern that this command lacks.
 func (n *numberedReading) Doubt(pattern int) gate.Doubt {
 	p := &n.reader.patterns[pattern]
 	switch {

@@ -24,7 +24,7 @@ func (r *Reading) Touches(p FilePattern) (Outcome, Doubt) {
 	return Opaque, Doubt{What: what, Code: r.code(f.from, f.to), At: r.character(f.from), Advice: advice(what)}
 }
 
-// namedInCode looks for files that p describes in code in other languages. It returns NoMatch for
+// namedInCode looks in code in other languages for files that p describes. It returns NoMatch for
 // the glob *.
 func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 	if strings.Trim(p.glob, "*") == "" {
@@ -41,9 +41,8 @@ func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// inCode returns a doubt about code in another language that may use a file. The parameter of is
-// the index of a recorded doubt about the code. The result is this doubt with the text of which
-// appended to its description.
+// inCode returns a doubt about code in another language that may use a file. It is a copy of the
+// doubt with index of, with the text which added to its description.
 func (r *Reading) inCode(of int, which string) Doubt {
 	d := r.exported(&r.doubts[of])
 	d.What += " " + which

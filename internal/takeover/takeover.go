@@ -36,7 +36,7 @@ type Driver struct {
 	System clientcfg.System
 	State  string // state directory, which contains the records of changed files
 	Out    io.Writer
-	// Ask asks a person for confirmation; nil without a terminal.
+	// Ask asks a person for confirmation. It is nil if the program has no terminal.
 	Ask func(question string) (bool, error)
 	// Running lists the processes on this machine; nil if they are unknown.
 	Running func(context.Context) ([]clientcfg.Process, error)

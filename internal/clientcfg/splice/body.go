@@ -23,7 +23,7 @@ type Entry struct {
 	Line, Column int
 }
 
-// A New is an entry that is to be added to a file.
+// A New is a new entry for a file.
 type New struct {
 	Name  string
 	Value Object

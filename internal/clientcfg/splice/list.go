@@ -44,10 +44,10 @@ func (d *Document) Append(path []string, items []Item) ([]byte, error) {
 	return now.src, nil
 }
 
-// Drop returns the text of the file without the items that ours accepts, that is, returns true for.
-// It considers all lists in the mapping at the given path. If an item contains a list under the key
-// inner, Drop applies ours to the elements of that list instead. It also removes lists that become
-// empty, unless old contains them.
+// Drop returns the text of the file without the items satisfying ours(item). It considers all lists
+// in the mapping at the given path. If an item contains a list under the key inner, Drop applies
+// ours to the elements of that list instead. It also removes lists that become empty, unless old
+// contains them.
 func (d *Document) Drop(path []string, inner string, old *Document, ours func(any) bool) ([]byte, error) {
 	b, ok := d.body.(*jsonBody)
 	if !ok || b.root == nil {
@@ -75,9 +75,9 @@ func (d *Document) Drop(path []string, inner string, old *Document, ours func(an
 	return next.src, nil
 }
 
-// withoutOurs returns the items of a list without those that ours accepts. If an item contains a
-// list under the key inner, it applies ours to the elements of that list instead, and removes the
-// item only if none of them are left.
+// withoutOurs returns a list without the items satisfying ours(item). If an item contains a list
+// under the key inner, it applies ours to the elements of that list instead, and removes the item
+// only if none of them are left.
 func withoutOurs(list []any, inner string, ours func(any) bool) []any {
 	var left []any
 	for _, v := range list {
@@ -166,7 +166,7 @@ func (b *jsonBody) appendItem(list *hujson.Value, o Object, s style, depth int) 
 	return nil
 }
 
-// dropFrom removes the items that satisfy ours from all lists whose keys occur in want.
+// dropFrom removes the items satisfying ours(item) from all lists whose keys occur in want.
 func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map[string][]any, ours func(any) bool) ([]byte, error) {
 	root := b.clone()
 	object, _, err := b.find(&root, path)
@@ -198,7 +198,8 @@ func (b *jsonBody) dropFrom(path []string, inner string, old *Document, want map
 	return root.Pack(), nil
 }
 
-// filter removes the items that satisfy ours, keeping a trailing comma if the list had one before.
+// filter removes the items satisfying ours(item), keeping a trailing comma if the list had one
+// before.
 func (b *jsonBody) filter(array *hujson.Array, inner string, ours func(any) bool) {
 	n := len(array.Elements)
 	trailing := n > 0 && array.Elements[n-1].AfterExtra != nil
