@@ -139,7 +139,7 @@ func (s *Server) recordRequest(form url.Values) {
 // authenticated itself. It must be called with mu held.
 func (s *Server) authenticated(r *http.Request) (string, bool) {
 	id, shown, basic := r.BasicAuth()
-	if basic { // encoded before they were joined (RFC 6749, section 2.3.1)
+	if basic { // ID and secret were URL-encoded before they were joined with a colon (RFC 6749, section 2.3.1)
 		id, _ = url.QueryUnescape(id)
 		shown, _ = url.QueryUnescape(shown)
 	} else {

@@ -17,7 +17,7 @@ type Options struct {
 	Lifetime  time.Duration     // how long access tokens are valid; 0 means one hour
 	Now       func() time.Time  // nil means time.Now
 	Scopes    []string          // scopes that the resource initially requires
-	Offers    []string          // scopes_supported in the metadata of the authorization server
+	Offers    []string          // announced as scopes_supported in the metadata of the authorization server
 	Clients   map[string]string // secrets of initially registered clients, keyed by client ID
 	Closed    bool              // refuse to register clients
 	Documents bool              // accept URLs as client IDs
@@ -28,8 +28,9 @@ type Options struct {
 	Silent    bool              // do not publish the protected resource metadata
 	Iss       bool              // name the issuer in authorization responses, and announce this in the metadata
 
-	// Change lets a test falsify responses. Its first argument is "resource" or "server" for the
-	// metadata of either, and "redirect" for the query of a redirect.
+	// Change lets a test falsify a response before it is sent. what is "resource" or "server" if
+	// answer is the metadata of the resource or of the authorization server, and "redirect" if
+	// answer contains the query parameters of a redirect.
 	Change func(what string, answer map[string]any)
 }
 
@@ -44,7 +45,7 @@ type Server struct {
 	codes    map[string]*code
 	access   map[string]*token
 	refresh  map[string]*token
-	required []string // scopes that the resource requires now
+	required []string // scopes that the resource currently requires
 	down     bool
 	counts   map[string]int
 	asked    []map[string]string // parameters of all token requests, without secrets
@@ -120,9 +121,9 @@ func (s *Server) Fail(down bool) {
 	s.down = down
 }
 
-// Count returns the number of requests of the given kind. The kind is authorize, register, revoke,
-// a grant type, or, for requests to the resource, unauthorized or forbidden. The kind replayed
-// counts the refresh tokens used twice.
+// Count returns the number of requests of the given kind. For requests to the authorization server,
+// the kind is authorize, register, revoke or a grant type. For rejected requests to the resource,
+// it is unauthorized or forbidden. The kind replayed counts the refresh tokens used twice.
 func (s *Server) Count(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/textfile"
 )
 
-// A CopyError means that cached copies were returned because a URL could not be read.
+// A CopyError means that a URL could not be read, so cached copies were returned instead.
 type CopyError struct{ Err error }
 
 func (e *CopyError) Error() string {
@@ -22,13 +22,13 @@ func (e *CopyError) Error() string {
 
 func (e *CopyError) Unwrap() error { return e.Err }
 
-// A Copies is a directory with cached copies of bases. Each copy was stored when the base was last
-// in force. The caller must verify a copy like the original.
+// Copies is a directory of cached base policies. Each copy was stored when the base last took
+// effect. The caller must verify a copy like the original.
 type Copies struct{ Dir string }
 
-// Read reads the content of the URLs. If one of them cannot be read and all are cached, Read
+// Read reads the content of the URLs. If a URL cannot be read and all of them are cached, Read
 // returns the copies and a [*CopyError]. It never mixes copies with fetched content, because a
-// signature belongs to the bytes read together with it.
+// signature matches only the version of the base that it was fetched with.
 func (c Copies) Read(ctx context.Context, addresses ...string) ([][]byte, error) {
 	all, err := fetchAll(ctx, addresses)
 	if err == nil {
@@ -60,7 +60,7 @@ func fetchAll(ctx context.Context, addresses []string) (all [][]byte, err error)
 	return all, nil
 }
 
-// Keep caches the content of a URL, which must have been verified and be in force.
+// Keep caches the content of a URL. The caller must have verified the content and put it into use.
 func (c Copies) Keep(address string, data []byte) error {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return fmt.Errorf("making the directory of copies of base policies: %w", err)

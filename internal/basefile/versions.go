@@ -21,7 +21,7 @@ const (
 	maxDepth        = 10      // maximum nesting depth of the file
 )
 
-// A Seen is the highest version of a signed base that has been in force.
+// A Seen records the highest version of a signed base policy that has ever taken effect.
 type Seen struct {
 	Key     string `json:"key"`
 	Place   string `json:"place"` // file name or URL where the base was last found
@@ -85,7 +85,7 @@ func record(path string, bases []Seen) error {
 	return textfile.ReplacePrivate(path, append(data, '\n'))
 }
 
-// sameBase reports whether both entries refer to the same base, possibly in different versions.
+// sameBase reports whether s and o are versions of the same base.
 func (s Seen) sameBase(o Seen) bool { return s.Key == o.Key && s.Name == o.Name }
 
 func checkFollows(known, bases []Seen) error {
@@ -105,9 +105,9 @@ func checkFollows(known, bases []Seen) error {
 	return nil
 }
 
-// load reads the recorded versions. If the file does not exist, load returns none. It returns an
-// error if Record could not have written the content, because treating the file as empty would
-// allow all versions to be rolled back.
+// load reads the recorded versions. If the file does not exist, load returns none. If the file is
+// damaged or another user could have written to it, load returns an error, because treating it as
+// empty would allow all versions to be rolled back.
 func load(path string) ([]Seen, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

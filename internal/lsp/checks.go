@@ -108,7 +108,8 @@ func (c *checker) projects(stale []string, open map[string]*document) map[string
 	return all
 }
 
-// run checks a policy and publishes its diagnostics. It returns false if the check is outdated.
+// run checks a policy and publishes its diagnostics. It returns false if a later change has made
+// the check outdated.
 func (c *checker) run(ctx context.Context, p *project, open map[string]*document) (done bool) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -135,7 +136,7 @@ func (c *checker) run(ctx context.Context, p *project, open map[string]*document
 }
 
 // problems returns the problems that the check command reports for a policy. If the proofs take
-// long, it calls early with the problems found so far.
+// long, problems calls the function early with the problems found before them.
 func (c *checker) problems(ctx context.Context, p *project, early func(diag.List)) (diag.List, error) {
 	if p.broken {
 		return p.problems, nil

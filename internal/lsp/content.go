@@ -72,9 +72,9 @@ func (t *content) line(n int) string {
 	return strings.TrimRight(t.src[t.lines[n]:end], "\r\n")
 }
 
-// offset returns the byte offset of a position. A position past the end of its line is taken as the
-// end of the line, one within a character as the beginning of the character, and one past the end
-// of the text as the end of the text.
+// offset returns the byte offset of a position. If the position is past the end of its line, offset
+// returns the end of the line; if it is past the end of the text, the end of the text; and if it is
+// within a character, the beginning of the character.
 func (t *content) offset(p Position) int {
 	switch {
 	case p.Line < 0:
@@ -124,8 +124,9 @@ func (t *content) rowText(n int) string {
 }
 
 // place returns the byte offset of a line and a column in rules. Both start at 1, and columns are
-// in characters. A position past the end of a line is taken as the end of the line without trailing
-// white space, and one past the end of the text as the end of the text.
+// in characters. If the column is past the end of the line, place returns the end of the line
+// without trailing white space. If the line is past the end of the text, place returns the end of
+// the text.
 func (t *content) place(line, column int) int {
 	switch {
 	case line < 1:

@@ -115,11 +115,11 @@ func extent(t *content, p diag.Problem) (from, to int) {
 	row := t.src[from:to]
 	indent := len(row) - len(strings.TrimLeft(row, " \t"))
 	switch width := carets(p.Excerpt); {
-	case p.Column < 1: // no column: mark the line without its indentation
+	case p.Column < 1: // without a column, mark the line except for its indentation
 		from += indent
 	case width > 1:
 		to = after(t.src, from, to, width)
-	case width == 1 || filepath.Ext(p.File) != ".rules": // position only: mark the word there
+	case width == 1 || filepath.Ext(p.File) != ".rules": // with a single caret, or outside a rules file, mark the word there
 		to = max(min(bareEnd(t.src[:to], from), to), after(t.src, from, to, 1))
 	case strings.Contains(row, "#"): // mark the line up to its comment
 		_, comment := words(row)
@@ -128,7 +128,8 @@ func extent(t *content, p diag.Problem) (from, to int) {
 	return from, max(from, to)
 }
 
-// after returns the offset that is the given number of characters after from, but at most bound.
+// after returns the offset of the end of the given number of characters, counted from the offset
+// from, or bound if that is smaller.
 func after(s string, from, bound, characters int) int {
 	for ; characters > 0 && from < bound; characters-- {
 		_, size := utf8.DecodeRuneInString(s[from:bound])

@@ -11,7 +11,7 @@ import (
 type document struct {
 	*content
 	uri     string
-	path    string // path of the file; the URI itself unless it is a file URI
+	path    string // path of the file, or the URI itself if it is not a file URI
 	version int
 	kind    fileKind
 	refused string // why the text is not checked; empty if it is

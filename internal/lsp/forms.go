@@ -108,7 +108,7 @@ var operands = map[string]class{
 	"NET": net, "FILE": file, "PLACES": places,
 }
 
-// A class is a class of operands with the same syntax.
+// A class describes the syntax of an operand.
 type class uint8
 
 const (

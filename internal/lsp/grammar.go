@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// A grammar is the compiled table of forms.
+// A grammar is the table forms in the structure used for matching.
 type grammar struct {
 	forms    []*compiledForm
-	keywords []string // all keywords in forms, sorted
+	keywords []string // all keywords in the table, sorted
 }
 
 // A compiledForm is a form split into its parts.
@@ -104,8 +104,9 @@ func (g *grammar) match(line []word) *match {
 	return m
 }
 
-// matchParts matches parts against the words from index at on. For each match, it calls then with
-// the index of the word after it, until then returns true. It reports whether then returned true.
+// matchParts matches parts against the words that start at index at. For each possible match, it
+// calls the function then with the index of the word after the match. It stops and returns true if
+// that function returns true.
 func (m *match) matchParts(parts []part, at int, then func(at int) bool) bool {
 	if len(parts) == 0 {
 		return then(at)
@@ -123,8 +124,9 @@ func (m *match) matchParts(parts []part, at int, then func(at int) bool) bool {
 	return m.operand(p, at, rest)
 }
 
-// oneOf tries each sequence of a choice and records the clause, if any, once a sequence and rest
-// match. It reports whether they did.
+// oneOf tries the sequences of the choice p until one of them matches and rest returns true for the
+// index of the word after it. If p is a clause, oneOf then records the clause in m. It reports
+// whether it found such a sequence.
 func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 	for _, parts := range p.choice {
 		fits := m.matchParts(parts, at, func(end int) bool {
@@ -144,8 +146,8 @@ func (m *match) oneOf(p part, at int, rest func(int) bool) bool {
 	return false
 }
 
-// assign assigns the words with indexes at to end-1 to part p if rest matches the words after them.
-// It reports whether rest did.
+// assign records that the words from index at up to but not including index end belong to part p,
+// provided that rest matches the words after them. It returns the result of rest.
 func (m *match) assign(p part, at, end int, rest func(int) bool) bool {
 	if !rest(end) {
 		return false
@@ -159,7 +161,7 @@ func (m *match) assign(p part, at, end int, rest func(int) bool) bool {
 	return true
 }
 
-// textOf returns the text of the words with indexes at to end-1.
+// textOf returns the text of the words from index at up to but not including index end.
 func (m *match) textOf(at, end int) string {
 	var b strings.Builder
 	for i := at; i < end; i++ {
@@ -171,8 +173,8 @@ func (m *match) textOf(at, end int) string {
 	return b.String()
 }
 
-// operand matches an operand against the words from index at on, and rest against the words after
-// it.
+// operand matches operand p against the words that start at index at. It reports whether p matches
+// and rest matches the words after it.
 func (m *match) operand(p part, at int, rest func(int) bool) bool {
 	w := m.words[at]
 	if w.kind == bare && slices.Contains(reservedNames, w.text) {
@@ -224,9 +226,9 @@ func (m *match) target(p part, at int, rest func(int) bool) bool {
 // A listSyntax is the syntax of an operand with several words.
 type listSyntax struct {
 	separators []string
-	offered    string // separator to offer after the last word, if any
+	offered    string // separator to offer as a completion after the last word, if any
 	least      int    // minimum number of words; 0 means one
-	names      bool   // all words must be names
+	names      bool   // whether all words must be names
 }
 
 var lists = map[class]listSyntax{
@@ -237,8 +239,8 @@ var lists = map[class]listSyntax{
 	key:       {separators: []string{",", "as"}, offered: "as"},
 }
 
-// list matches an operand that consists of words and separators, and rest against the words after
-// it.
+// list matches an operand that consists of words and separators. It reports whether p matches and
+// rest matches the words after it.
 func (m *match) list(p part, l listSyntax, at int, rest func(int) bool) bool {
 	for end := at; ; end += 2 {
 		switch last := end+1 == len(m.words); {
@@ -256,8 +258,8 @@ func (m *match) list(p part, l listSyntax, at int, rest func(int) bool) bool {
 	}
 }
 
-// sentence returns an explanation of the statement, or the empty string if no form matches.
-// Operands are formatted by quote.
+// sentence returns an explanation of the statement, or the empty string if no form matches. It
+// passes the text of each operand through quote.
 func (m *match) sentence(quote func(string) string) string {
 	if m.form == nil {
 		return ""

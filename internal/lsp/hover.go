@@ -14,8 +14,8 @@ import (
 )
 
 // hover explains the word at a position. For the first word of a statement, it explains the
-// statement. For another keyword, it shows the keyword's forms; for a name, the statements that
-// mention the name.
+// statement. For another keyword, it shows the forms that contain the keyword. For a name, it lists
+// the statements that mention the name.
 func (s *server) hover(d *document, p Position) any {
 	c := d.cursor(p)
 	at := c.word()
@@ -41,8 +41,8 @@ func (s *server) hover(d *document, p Position) any {
 	return hover{markup{"markdown", value}, d.span(c.begin+w.from, c.begin+w.to)}
 }
 
-// role returns the part of the statement that the word with index at belongs to. If the line
-// matches no form, any word that is a keyword in some form counts as a keyword.
+// role returns the part of the statement that a word belongs to. The word is given by its index. If
+// the line matches no form, any word that is a keyword in some form counts as a keyword.
 func (m *match) role(at int, g *grammar) part {
 	if m.form != nil && !m.words[at].is("or") && !m.words[at].is("as") {
 		return m.roles[at]

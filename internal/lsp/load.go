@@ -101,8 +101,8 @@ func singleFile(d *document) *project {
 	return p
 }
 
-// A currentRules is a parsed rules file of a policy. text is nil unless the file is the document
-// itself.
+// A currentRules is a rules file of a policy as parsed from its current text. The field text is set
+// only for the file that the request is about.
 type currentRules struct {
 	file *rules.File
 	text *content

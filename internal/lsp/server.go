@@ -49,8 +49,8 @@ type server struct {
 	conn     *jsonrpc2.Conn
 	ready    chan struct{} // closed once conn is set
 	wake     chan struct{} // has capacity 1; receives a value when documents are stale
-	snippets bool          // the editor supports snippets; used only by requests
-	shutdown atomic.Bool   // the editor has sent a shutdown request
+	snippets bool          // whether the editor supports snippets; used only by requests
+	shutdown atomic.Bool   // whether the editor has sent a shutdown request
 }
 
 // warn shows a warning in the editor.

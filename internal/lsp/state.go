@@ -86,8 +86,8 @@ func (s *state) markStale(paths ...string) {
 	}
 }
 
-// begin records the start of a check, which cancel can cancel. It returns the stale documents,
-// which then no longer count as stale, and all open documents.
+// begin records the start of a check and the function that cancels it. It returns the documents
+// marked as stale, whose marks it removes, and all open documents.
 func (s *state) begin(cancel context.CancelFunc) (stale []string, open map[string]*document) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,8 @@ func (s *state) begin(cancel context.CancelFunc) (stale []string, open map[strin
 	return stale, open
 }
 
-// end records the end of a check, and marks the documents in left as stale again.
+// end records the end of a check. It marks the documents in left, which the check did not reach, as
+// stale again.
 func (s *state) end(left []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

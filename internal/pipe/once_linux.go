@@ -28,9 +28,9 @@ func once(fd uintptr, b []byte, write bool) (int, error) {
 	}
 }
 
-// Reopen opens the end of a pipe that f refers to a second time, in non-blocking mode and for this
-// process only. The blocking mode of f does not change for its other users. If f cannot be
-// reopened, Reopen returns f itself. The caller must close both files.
+// Reopen opens the pipe end behind f again and returns a new file in non-blocking mode that no
+// other process uses. The blocking mode of f, which other processes may share, does not change. If
+// f cannot be reopened, Reopen returns f itself. The caller must close both files.
 func Reopen(f *os.File) *os.File {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {

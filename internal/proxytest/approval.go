@@ -63,8 +63,8 @@ func (q Question) Send(result string) (id string) {
 	return q.Client.CallWith(q.Tool, q.Args, "", q.With(result))
 }
 
-// With returns the members that give an answer when they are added to the params of a repeated
-// call.
+// With returns the members to add to the params when a client repeats a call in order to answer the
+// question.
 func (q Question) With(result string) string {
 	return `,"inputResponses":{"approval":` + result + `},"requestState":` + q.State
 }
@@ -101,7 +101,7 @@ const ParkAtOnce = time.Nanosecond
 func (c *Client) Parked(tool, args string) string {
 	c.T.Helper()
 	r := c.Do(tool, args)
-	for c.Leg.Modern && Member(r.Result, "resultType") == `"input_required"` { // the proxy asks for another round, but not for approval
+	for c.Leg.Modern && Member(r.Result, "resultType") == `"input_required"` { // the proxy asks the client to repeat the call, but does not ask for approval
 		r = c.Reply(c.CallWith(tool, args, "", `,"requestState":`+Member(r.Result, "requestState")))
 	}
 	id := r.Decision("approval")

@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// Capabilities of a client that can answer every request, and a request with its answer.
+// CanAll is the capabilities of a client that can answer every request. AsksName is the params of a
+// request for a name, and NameGiven is the result that answers it.
 const (
 	CanAll    = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`
 	AsksName  = `{"message":"Who? \u003c","requestedSchema":{"type":"object","properties":{"n":{"type":"string","x":1.0}}}}`
@@ -40,7 +41,8 @@ func (c *Client) AwaitRequest(method string) Message {
 	return c.Await(method, func(m Message) bool { return m.Method == method })
 }
 
-// RoundsTool returns a tool for revision 2026-07-28 that asks for input and returns it.
+// RoundsTool returns a tool for revision 2026-07-28 that asks the client for input and returns the
+// client's answer.
 func RoundsTool() testserver.Tool {
 	return testserver.Tool{Name: "curious", Verbatim: true, Run: func(_ context.Context, c *testserver.Call) (json.RawMessage, error) {
 		state := string(c.Params["requestState"])

@@ -16,7 +16,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// A Client sends arbitrary bytes on a leg and keeps all messages that it receives.
+// A Client sends arbitrary bytes to the proxy over one [Leg] and keeps all messages that it
+// receives.
 type Client struct {
 	*Site
 	Leg          Leg
@@ -394,8 +395,8 @@ func (c *Client) StatusText() string {
 	return result.Contents[0].Text
 }
 
-// Leave abandons the requests with the given IDs over HTTP. Otherwise, their responses would take
-// up memory in the client.
+// Leave cancels the requests with the given IDs. It has an effect only over HTTP, where unread
+// responses would take up memory in the client.
 func (c *Client) Leave(ids []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

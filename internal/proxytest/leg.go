@@ -8,8 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// A Leg is one of the four ways that clients reach the gate. A rule that applied only to some legs
-// would be a security hole, so every test case runs on all of them.
+// A Leg is one of the four ways for clients to connect: a transport and a family of protocol
+// revisions. A rule that applied only to some legs would be a security hole, so every test case
+// runs on all of them.
 type Leg struct {
 	Name         string
 	HTTP, Modern bool

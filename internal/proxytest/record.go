@@ -53,7 +53,8 @@ type Record struct {
 	}
 }
 
-// Decisions returns the records of the given decision or, if decision is empty, of all decisions.
+// Decisions returns the records with the given decision or, if decision is empty, with any
+// decision.
 func (m *Memory) Decisions(decision string) []Record {
 	return m.Matching(func(r Record) bool {
 		return r.Event == "decision" && (decision == "" || r.Decision == decision)

@@ -38,7 +38,7 @@ func Main(m *testing.M) {
 // rules.
 type Setup struct {
 	Rules  string
-	Policy *gate.Policy // used instead of Rules, if set
+	Policy *gate.Policy // replaces Rules if set
 	Server testserver.Options
 	Change func(*proxy.Options)
 	Idle   bool // do not start the proxy
@@ -51,7 +51,7 @@ type Site struct {
 	T        *testing.T
 	Proxy    *proxy.Proxy
 	Upstream *testserver.Server
-	Log      *testserver.Log // what the upstream received and executed; tests judge the proxy by it
+	Log      *testserver.Log // events at the upstream; tests judge the proxy by them
 	Records  *Memory
 	HTTP     *httptest.Server // serves the proxy
 	Options  proxy.Options
@@ -195,8 +195,8 @@ func (s *Site) Executed(tool string, n int) {
 	}
 }
 
-// Eventually waits until ok returns true, for changes in the proxy that cause no notification. what
-// describes the awaited state.
+// Eventually polls ok until it returns true. Use it to wait for changes that the proxy does not
+// announce. what describes the awaited state.
 func (s *Site) Eventually(what string, ok func() bool) {
 	s.T.Helper()
 	limit := time.NewTimer(Patience)

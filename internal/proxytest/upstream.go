@@ -104,7 +104,7 @@ func OfKind(records []testserver.Record, kind testserver.Kind, tool string) []te
 // the sessions of its predecessor.
 type Replaceable struct {
 	Server atomic.Pointer[testserver.Server]
-	Deny   atomic.Bool // respond to each call with status 404
+	Deny   atomic.Bool // respond to each tools/call with status 404, as if the session had expired
 	Sent   atomic.Int64
 }
 
@@ -143,7 +143,7 @@ func PoisonedTool() testserver.Tool {
 	return other
 }
 
-// Returns returns a method whose result is always the given one.
+// Returns returns a method that always has the given result.
 func Returns(result string) testserver.Method {
 	return func(context.Context, *testserver.Call) (json.RawMessage, error) { return json.RawMessage(result), nil }
 }

@@ -13,8 +13,8 @@ const (
 	Seed     = "PETRIGATE_SEED" // first seed
 )
 
-// Range returns the first seed and the number of inputs to try: the value of [Variable] if that is
-// set, and otherwise usual, or a fifth of it with -short or under the race detector.
+// Range returns the first seed and the number of inputs to try. The number is the value of
+// [Variable] or, if that is not set, the result of [Count] for usual.
 func Range(t testing.TB, usual int) (from uint64, count int) {
 	t.Helper()
 	count = Count(usual)
@@ -28,8 +28,8 @@ func Range(t testing.TB, usual int) (from uint64, count int) {
 	return from, count
 }
 
-// Count returns usual, or a fifth of it with -short or under the race detector, which makes tests
-// ten times slower and finds little in sequential code.
+// Count returns the usual number of inputs, or about a fifth of it with -short or under the race
+// detector. The race detector makes tests ten times slower and finds little in sequential code.
 func Count(usual int) int {
 	if testing.Short() || Race {
 		return 1 + usual/5

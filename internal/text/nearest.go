@@ -26,8 +26,8 @@ func Nearest(word string, among []string) string {
 	return best
 }
 
-// Suggest returns a hint such as `did you mean "x"?`, where x is the result of [Nearest], or
-// "" if no known word is near.
+// Suggest returns a hint such as `did you mean "x"?`, where x is the result of [Nearest]. It
+// returns "" if no known word is similar enough.
 func Suggest(word string, known []string) string {
 	near := Nearest(word, known)
 	if near == "" {
@@ -36,9 +36,9 @@ func Suggest(word string, known []string) string {
 	return fmt.Sprintf("did you mean %q?", near)
 }
 
-// DidYouMean returns a phrase for a sentence, such as " (did you mean x?)", where x is the word
-// [Nearest] to the misspelt one. The text before is put in front of x. DidYouMean returns "" if no
-// word is near.
+// DidYouMean returns a phrase to append to a sentence, such as " (did you mean x?)". The phrase
+// contains the text in before, followed by the result of [Nearest]. DidYouMean returns "" if no
+// known word is similar enough.
 func DidYouMean(word, before string, known []string) string {
 	if near := Nearest(word, known); near != "" {
 		return fmt.Sprintf(" (did you mean %s%s?)", before, near)

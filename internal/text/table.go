@@ -8,8 +8,8 @@ import (
 	"text/tabwriter"
 )
 
-// Table writes rows in aligned columns below a header. The titles in the header are separated by
-// "|". If there are no rows, it writes the text none instead. It escapes all cells.
+// Table writes rows in aligned columns below a header, which contains the titles of the columns
+// separated by "|". It escapes all cells. If rows is empty, Table writes the string none instead.
 func Table(w io.Writer, none, head string, rows [][]string) error {
 	if len(rows) == 0 {
 		_, err := fmt.Fprintln(w, none)
@@ -41,7 +41,7 @@ const (
 	Cyan   = "36"
 )
 
-// An Ink says whether text for a terminal is colored.
+// An Ink reports whether to color text for a terminal.
 type Ink bool
 
 // In returns the text in the given style or, if the Ink is false, unchanged.

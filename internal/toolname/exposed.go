@@ -18,9 +18,9 @@ func Valid(name string) bool {
 	return name != "" && len(name) <= 128 && strings.Trim(name, exposable+"./") == ""
 }
 
-// Prefix returns the prefix of a server's tools in the names that clients see: the configured
-// prefix or, by default, the server's name, followed by an underscore. It is empty if configured
-// so, or by default if the server is the only one.
+// Prefix returns the prefix that clients see in the names of a server's tools: the configured
+// prefix or, by default, the server's name, followed by an underscore. If the configured prefix is
+// empty, or if none is configured and the server is the only one, Prefix returns "".
 func Prefix(server, prefix string, configured, alone bool) string {
 	switch {
 	case configured && prefix == "" || !configured && alone:
