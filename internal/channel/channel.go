@@ -26,8 +26,8 @@ type Channel struct {
 	AsksPIN bool // whether the channel can ask for the approval PIN
 	Vouches bool // whether answers need no PIN because another system signs them
 
-	// Command is the command with which people answer requests on this machine. Place is the place
-	// where they answer, in words that can follow Command at the end of a sentence.
+	// Command is the command for answering requests on this machine. Place is where the person then
+	// answers, in words that can follow Command at the end of a sentence.
 	Command, Place string
 
 	// Elsewhere describes how to answer a request that is displayed only by this channel and cannot

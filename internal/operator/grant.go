@@ -44,7 +44,7 @@ type GrantInfo struct {
 	Uses      int        `json:"uses"`
 }
 
-// GrantOf converts a grant.
+// GrantOf returns a description of the grant g.
 func GrantOf(g *approval.Grant) GrantInfo {
 	info := GrantInfo{
 		ID: g.ID, Approval: g.Approval, Session: g.Key.Session, Principal: g.Principal, Client: g.Client, Upstream: g.Upstream, Tool: g.Tool,

@@ -61,6 +61,6 @@ type NetFate struct {
 	Net   string   `json:"net"`
 	Fate  string   `json:"fate"`            // what happens to the net: "continued", "carried", "begun", "dropped" or "held"
 	From  string   `json:"from,omitempty"`  // previous name of the net, if the net was renamed and keeps its state; otherwise empty
-	Lost  int      `json:"lost"`            // number of sessions that lose their state of the net
+	Lost  int      `json:"lost"`            // number of sessions whose state of this net is lost
 	Where []string `json:"where,omitempty"` // sessions that prevent the net from being replaced, at most ten
 }

@@ -32,7 +32,7 @@ type ToolInfo struct {
 	Decision  string        `json:"decision"` // decision on a call without arguments: "allow", "ask" or "refuse"
 	Depends   bool          `json:"depends"`  // whether the decision may be different for other arguments
 	Says      string        `json:"says"`     // explanation of the decision, as a sentence
-	Nets      []ToolVerdict `json:"nets"`     // nets that do not abstain from deciding a call without arguments
+	Nets      []ToolVerdict `json:"nets"`     // verdicts of the nets that do not abstain on a call without arguments
 
 	InputSchema json.RawMessage `json:"-"` // schema of the arguments; nil if the upstream provides none
 	Description string          `json:"-"` // description provided by the upstream

@@ -115,9 +115,9 @@ func (b *activityBody) With(name, value string) string {
 	return addressOf("/activity", b.Filter.values(), name, value)
 }
 
-// Since returns the start of the period for which no row is missing. If older rows exist that the
-// journal does not contain, Since returns the time of the oldest row; otherwise, it returns the
-// time when the journal was started.
+// Since returns the start of the period that is completely covered by the rows. If older rows exist
+// that the journal does not contain, this is the time of the journal's oldest row; otherwise, it is
+// the time when the journal was started.
 func (b *activityBody) Since() time.Time {
 	if b.Stands.Full || b.Kept {
 		return b.Stands.First
@@ -125,7 +125,7 @@ func (b *activityBody) Since() time.Time {
 	return b.Stands.Began
 }
 
-// choices returns the refusal kinds and the net names that occur in the rows.
+// choices returns the values to offer in the filter: the refusal kinds and net names in the rows.
 func choices(all []*row) (kinds, nets []string) {
 	k, n := map[string]bool{}, map[string]bool{}
 	for _, r := range all {
@@ -139,7 +139,7 @@ func choices(all []*row) (kinds, nets []string) {
 	return inOrder(k), inOrder(n)
 }
 
-// maxChoices is the maximum length of each list of choices.
+// maxChoices is the maximum number of refusal kinds, and of net names, to offer in the filter.
 const maxChoices = 200
 
 func inOrder(set map[string]bool) []string {

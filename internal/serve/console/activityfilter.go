@@ -39,7 +39,7 @@ func (f *filter) fields() map[string]*string {
 // maxFilter is the maximum length of a field, in bytes.
 const maxFilter = 200
 
-// readFilter parses a filter from a query. The text of an error is shown to the user.
+// readFilter parses a filter from the query parameters of a URL. Its errors are shown to the user.
 func readFilter(v url.Values, now time.Time) (f filter, err error) {
 	for name, at := range f.fields() {
 		*at = strings.TrimSpace(v.Get(name))

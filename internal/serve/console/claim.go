@@ -6,7 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// A claimBody holds a refuted claim and a sequence of calls that refutes it.
+// A claimBody holds a claim about the policy that was refuted, and a sequence of calls that refutes
+// it.
 type claimBody struct {
 	check.Claim
 	Number int

@@ -50,7 +50,7 @@ type minute struct {
 // minutes is the number of minutes that the chart covers.
 const minutes = 60
 
-// counts holds summary figures for the journal's rows.
+// counts holds statistics about the calls in the journal.
 type counts struct {
 	Calls, Refused int
 	Lately         int // number of calls in the last minute
@@ -178,7 +178,7 @@ type approvalCounts struct {
 	All, Waiting, Approved, Denied, Silent int // Silent counts the approvals that ended without an answer
 	Median                                 time.Duration
 	Timed                                  int
-	Rules                                  []ruleCount // rules that required approvals, none of which were denied; most frequent first
+	Rules                                  []ruleCount // rules that required approvals but never had one denied, most frequent first
 }
 
 // A ruleCount counts the answers to the approvals that a rule required.

@@ -19,7 +19,7 @@ type healthBody struct {
 	Faults  []string // problems that need attention, worst first
 }
 
-// sessionsListed is the maximum number of sessions in the list of choices.
+// sessionsListed is the maximum number of sessions to choose from.
 const sessionsListed = 200
 
 func (c *Console) health(w http.ResponseWriter, r *http.Request) {

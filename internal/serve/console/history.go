@@ -57,7 +57,7 @@ type history struct {
 	tracks  map[string]*track // keyed by session ID
 	count   int               // number of steps in all tracks
 	lost    int               // number of records that were lost
-	before  string            // why sessions without steps have no earlier steps
+	before  string            // why steps are missing from sessions that have no steps at all
 	reading bool              // whether earlier records are still being read
 }
 
@@ -71,7 +71,7 @@ func (h *history) setReading(on bool) {
 	h.reading = on
 }
 
-// forget drops all steps. The pages then show why as the reason.
+// forget drops all steps. The parameter why is the reason that pages then show.
 func (h *history) forget(why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,7 +99,8 @@ func (h *history) missed(session string, at time.Time) {
 	}
 }
 
-// skip marks the session's state after the last recorded step as unknown, for the reason why.
+// skip marks the session's state after the last recorded step as unknown. The parameter why is the
+// reason.
 func (h *history) skip(session, why string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -216,8 +216,9 @@ func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
 	return joined
 }
 
-// updateRow finds the row of the call that e belongs to. If is returns true for the row, updateRow
-// replaces it with a copy modified by do. It reports whether the row was replaced.
+// updateRow looks for the row of the call that e belongs to. If the journal contains the row and
+// the function is accepts it, updateRow replaces the row with a copy modified by do and returns
+// true.
 func (j *journal) updateRow(e *trail.Entry, is func(*row) bool, do func(*row)) bool {
 	n, ok := j.admitted[callKey{e.Session, e.Call}]
 	if !ok || n < j.first || !is(j.rows[n-j.first]) {

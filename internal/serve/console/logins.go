@@ -65,7 +65,7 @@ func (d *logins) newCode(p Person) string {
 	defer d.mu.Unlock()
 	d.dropExpired()
 	if len(d.codes) >= maxCodes {
-		clear(d.codes) // too many unused codes: drop them all
+		clear(d.codes) // too many unused codes, so drop them all
 	}
 	d.codes[hashOf(code)] = loginCode{p, d.now().Add(codeTime)}
 	return code

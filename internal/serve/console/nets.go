@@ -33,8 +33,8 @@ type netsBody struct {
 	Tools   []string
 }
 
-// A choice is an option that the user can choose, such as a session. Here is true for the current
-// one.
+// A choice is an option that the user can choose, such as a session. Here reports whether it is the
+// current one.
 type choice struct {
 	Value, Label, Link string
 	Here               bool
@@ -46,8 +46,8 @@ type netRow struct {
 
 	Link    string
 	Marking string
-	Key     string   // fields of the net's key, whose values each have their own marking; empty if the net has no key
-	Refuses []string // calls that the net currently refuses; if the net has a key, calls whose values have no marking of their own
+	Key     string   // fields of the net's key, if the net has a separate marking for each combination of their values
+	Refuses []string // calls that the net currently refuses; if the net has a key, those that its default marking refuses
 	Unknown string   // why the marking is unknown; empty if it is known
 }
 

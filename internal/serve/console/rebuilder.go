@@ -20,8 +20,8 @@ type rebuilder struct {
 
 	run         *replay.Replay
 	startReason string            // why earlier records could not be replayed
-	last        map[string]uint64 // last sequence number of each writer
-	loaded      bool              // whether the records replayed so far include the start of the policy
+	last        map[string]uint64 // sequence number of the last replayed record of each writer
+	loaded      bool              // whether one of the replayed records is the start of the policy in force
 }
 
 func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
@@ -36,16 +36,16 @@ func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
 	return p, err
 }
 
-// restart drops all states that have been rebuilt so far. The pages then show because as the
-// reason.
+// restart drops all states that have been rebuilt so far. The parameter because is the reason that
+// pages then show.
 func (p *rebuilder) restart(because string) (err error) {
 	p.startReason, p.loaded = because, false
 	p.run, err = replay.New(replay.Options{Policy: p.policy, Active: p.active, Durable: p.durable, Partial: true})
 	return err
 }
 
-// boundary explains why the record cannot continue the replay of the preceding ones. It returns ""
-// if it can.
+// boundary returns the reason why the replay must start over at the given record. It returns "" if
+// the replay can continue with the record.
 func (p *rebuilder) boundary(r *trail.Record, e *trail.Entry) string {
 	before := p.last[r.Writer]
 	p.last[r.Writer] = r.Seq

@@ -120,8 +120,8 @@ type pastRows struct {
 	Gap          string    // why steps before the first known step are missing
 }
 
-// stepsAround returns the page of steps that contains the displayed one. It leaves out other steps
-// after which the state of the given net is unknown.
+// stepsAround returns the page of steps that contains the displayed one. It leaves out any other
+// step if the state of the given net after that step is unknown.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {
@@ -156,8 +156,8 @@ func (m *snapshot) stepsAround(net string) (p pastRows) {
 	return p
 }
 
-// valueID returns an ID for a key value. A value and its hash in a rebuilt state have the same ID,
-// and the order of the fields does not matter.
+// valueID returns an ID for a value of a net's key. If a state rebuilt from records contains only
+// the hash of the value, the ID is the same. The order of the key's fields does not matter.
 func (m *snapshot) valueID(v *gate.ValueState) string {
 	hashes := list.Map(v.Key, func(k gate.KeyValue) string { return m.hash(k.Value) })
 	h := hashOf(strings.Join(hashes, " "))
@@ -177,8 +177,8 @@ func (m *snapshot) hash(value string) string {
 	return hash
 }
 
-// label returns the label of a key value. If only the value's hash is known, label returns the
-// beginning of the hash.
+// label returns a label for a value of a net's key. If only the value's hash is known, the label is
+// the beginning of the hash.
 func (m *snapshot) label(v *gate.ValueState) string {
 	if m.state != nil {
 		return valueLabel(v)

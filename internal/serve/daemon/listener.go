@@ -49,7 +49,7 @@ type limitListener struct {
 
 	mu      sync.Mutex
 	open    int
-	perAddr map[netip.Addr]int // number of open connections from each address that has any
+	perAddr map[netip.Addr]int // number of open connections, keyed by address; addresses without connections are removed
 	conns   map[*limitedConn]struct{}
 	full    bool // whether the warning about too many connections has been logged
 }

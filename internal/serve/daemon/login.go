@@ -30,9 +30,9 @@ func setsAuthorization(s config.Server) bool {
 	return false
 }
 
-// CheckLogin returns an error if petrigate would never use tokens for the server, or if the
-// server's configuration has problems. Problems are checked last, because they do not matter for a
-// server that needs no login.
+// CheckLogin returns an error if petrigate does not use a login for the server, or if the server's
+// configuration has problems. It checks for problems last, because they do not matter if no login
+// is used.
 func CheckLogin(s config.Server) error {
 	switch {
 	case s.Type == "stdio":
@@ -90,7 +90,7 @@ func tokenSource(c *config.Config, s config.Server, log *slog.Logger) (*oauth.So
 // address may contain a secret, the command contains a placeholder instead.
 func loginCommand(c *config.Config, s config.Server) string {
 	words := []string{"petrigate", "login"}
-	if c.File == "" { // the server was started by petrigate wrap
+	if c.File == "" { // without a configuration file, the proxy was started by petrigate wrap
 		address, query, _ := strings.Cut(s.URL, "?")
 		if query != "" || strings.Contains(address, "@") {
 			address = "ADDRESS"

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	startDelay = 3 * time.Second  // when to release memory after startup; by then, servers have usually listed their tools
-	idleDelay  = 10 * time.Second // how long after the last garbage collection memory is released
+	startDelay = 3 * time.Second  // memory is first released this long after startup, when servers have usually listed their tools
+	idleDelay  = 10 * time.Second // memory is released after this much time without a garbage collection
 
 	maxPercent    = 400      // GC percentage for a small live heap (the maximum)
 	minPercent    = 50       // GC percentage for the largest heaps (the minimum)
@@ -58,8 +58,8 @@ func (t *tuner) awaitCollection() {
 	runtime.AddCleanup(new(mark), (*tuner).collected, t)
 }
 
-// collected runs after each garbage collection. It adjusts the GC percentage, and postpones the
-// next release if there is memory to release.
+// collected runs after each garbage collection. It adjusts the GC percentage and, if there is
+// memory to release, restarts the timer for releasing it.
 func (t *tuner) collected() {
 	if t.ended.Load() {
 		return

@@ -75,7 +75,8 @@ func New(o Options) (*Daemon, error) {
 	return d, nil
 }
 
-// applyPolicy sets the proxy options that depend on the policy. p is nil if there is no policy.
+// applyPolicy sets the proxy options that depend on the policy. p is nil if no policy is
+// configured.
 func (d *Daemon) applyPolicy(p *gate.Policy, options *proxy.Options) {
 	if p == nil {
 		return
@@ -86,7 +87,7 @@ func (d *Daemon) applyPolicy(p *gate.Policy, options *proxy.Options) {
 	options.Remedy, options.Impossible = d.remedies(p).remedy, impossible(p)
 }
 
-// options returns those proxy options that require no file to be opened.
+// options returns those proxy options that can be set without opening any files.
 func (d *Daemon) options(o Options) proxy.Options {
 	c := d.config
 	return proxy.Options{

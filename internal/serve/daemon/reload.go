@@ -24,7 +24,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// reloads holds the configuration in force and replaces it with new ones, one reload at a time.
+// reloads holds the configuration in force and replaces it when the configuration is reloaded. It
+// performs one reload at a time.
 type reloads struct {
 	load  func() (*config.Config, error) // nil if the configuration cannot be reloaded
 	watch bool                           // whether to reload when files change

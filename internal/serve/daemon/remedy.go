@@ -84,7 +84,7 @@ func (f *remedyFinder) remedy(s *gate.State, c gate.Call, r *gate.Refusal) proxy
 	}
 	told := proxy.Remedy{Text: found.Sentence(c.Tool), Steps: found.Calls(), None: found.None}
 	if found.None && !slices.ContainsFunc(r.Blocks, func(b gate.Block) bool { return b.Cause != gate.CauseBlock }) {
-		told.Text = "" // the text of the refusal already tells that the tool cannot be called
+		told.Text = "" // the refusal already contains the words "cannot be called"
 	}
 	return told
 }
@@ -160,8 +160,9 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 	return g.finder
 }
 
-// lacks returns a function that reports the argument that a field reads but that the tool's schema
-// does not allow, or "" if the schema allows the argument. It returns nil if no schemas are known.
+// lacks returns a function that takes the name of a tool and a field that a rule reads from its
+// arguments. If the tool's schema does not allow an argument that the field needs, the function
+// returns the argument's name. If no schemas are known, lacks returns nil.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {

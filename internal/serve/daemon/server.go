@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/config"
 )
 
-// Default limits on connections. None of them ends a stream on which nothing is sent. The time for
-// receiving a request is limited by the MCP endpoint itself, because no other code knows when the
-// request is complete.
+// Default limits on connections. None of them ends a stream merely because it is silent. The time
+// for receiving a request is limited by the MCP endpoint itself, because no other code knows when
+// the request is complete.
 const (
 	headerTimeout  = 10 * time.Second // time for a client to send the request headers
 	idleTimeout    = 5 * time.Minute  // how long a connection may be idle between requests

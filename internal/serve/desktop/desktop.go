@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	timeout       = 5 * time.Second // how long the program may run
+	timeout       = 5 * time.Second // how long the program that shows a notification may run
 	maxConcurrent = 4               // maximum number of concurrent notifications; excess ones are dropped
 	maxLine       = 240             // maximum length of the text in bytes
 )
@@ -25,7 +25,7 @@ const (
 // A Notifier shows desktop notifications. It is safe for concurrent use. The caller must close it.
 type Notifier struct {
 	log     *slog.Logger
-	limit   time.Duration // how long the program may run
+	limit   time.Duration // how long the program that shows a notification may run
 	command func(line string) (name string, args, env []string)
 	slots   chan struct{}
 	logOnce sync.Once // ensures that only the first error is logged

@@ -21,7 +21,7 @@ type candidate struct {
 	text    Text
 	current *config.Config
 	inForce *policy.Result
-	config  *config.Config // nil if the draft cannot be parsed, for which problems contains the reasons
+	config  *config.Config // if nil, the draft cannot be parsed, and problems contains the reasons
 
 	problems diag.List // problems in the configuration, followed by those found in the draft
 	outside  int       // number of problems in the configuration
@@ -65,9 +65,9 @@ func (d *Evaluator) applyDraft(draft Draft) (*candidate, error) {
 	return x, nil
 }
 
-// build builds the policy with the draft and the policy in force. If a policy is in shadow mode, in
-// which every call passes, it is built as if it were enforced. If the draft cannot be loaded, the
-// error explains why.
+// build builds the policy with the draft and the policy in force. A policy in shadow mode, which
+// lets every call pass, is built as if it were enforced. If the draft cannot be loaded, the error
+// explains why.
 func (x *candidate) build() (is, was *policy.Result, err error) {
 	if x.config == nil {
 		return nil, nil, x.problems

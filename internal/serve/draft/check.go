@@ -27,7 +27,7 @@ type Policy struct {
 	Tools       int    // number of tools offered by the servers; 0 if unknown
 	Record      string // name of the audit log that contains the decisions; empty if they are not recorded
 
-	Report *check.Report // results of checking the policy; nil if they are not available yet, for the reason in Why
+	Report *check.Report // results of checking the policy; if nil, they are not available, and Why contains the reason
 	Why    string
 }
 

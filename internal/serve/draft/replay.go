@@ -96,7 +96,7 @@ func (d *Evaluator) replay(ctx context.Context, x *candidate, log *Log, since ti
 		if err != nil {
 			return fmt.Errorf("record %d cannot be read: %w", record.Seq, err)
 		}
-		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // even if they are older, the starts of processes and policies determine the meaning of later records
+		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // do not skip the starts of processes and policies, which determine the meaning of later records
 			r.Left++
 			continue
 		}

@@ -23,7 +23,7 @@ const (
 
 // A Text is one of the rules or net texts that the policy in force was built from.
 type Text struct {
-	ID     string // identifies the text as long as it is part of the policy in force
+	ID     string // identifies the text while the policy in force contains it
 	Name   string // file name, as used in problem positions
 	Kind   string
 	Text   string // content of the text when the policy in force was built

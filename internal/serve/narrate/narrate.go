@@ -31,7 +31,7 @@ type Options struct {
 	Ink   text.Ink
 	Quiet func() bool           // reports whether to print only approvals, problems and operator actions; if nil, all events are printed
 	Mask  func(s string) string // removes secrets from text that petrigate did not write; may be nil
-	Now   func() time.Time      // nil means time.Now
+	Now   func() time.Time      // if nil, time.Now is used
 }
 
 // A Narrator prints what a proxy does. A nil Narrator prints nothing. It is safe for concurrent

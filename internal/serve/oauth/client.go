@@ -19,7 +19,7 @@ import (
 // httpTimeout limits each request to an authorization server, including reading the response.
 const httpTimeout = 15 * time.Second
 
-// newClient returns the HTTP client for all requests that concern s, which does not follow
+// newClient returns the HTTP client for all requests on behalf of s. The client does not follow
 // redirects. If s is on the public network, the client refuses to connect to internal addresses.
 func newClient(s Server) *http.Client {
 	g := &guardedDialer{server: host(s.URL), trusted: []string{host(s.URL), host(s.Issuer)}, dialer: net.Dialer{Timeout: 10 * time.Second}}

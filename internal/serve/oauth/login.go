@@ -34,7 +34,7 @@ type LoginOptions struct {
 
 	Redirect Redirect         // redirect URI to use
 	Timeout  time.Duration    // how long the user may take to log in; 0 means 5 minutes
-	Now      func() time.Time // nil means time.Now
+	Now      func() time.Time // if nil, time.Now is used
 }
 
 const loginTimeout = 5 * time.Minute

@@ -15,8 +15,8 @@ import (
 // Options configures a [Source]. The zero value is ready to use.
 type Options struct {
 	Logger  *slog.Logger     // if nil, nothing is logged
-	Command string           // login command to suggest; empty means petrigate login NAME with the server's name
-	Now     func() time.Time // nil means time.Now
+	Command string           // login command to suggest to the user; if empty, petrigate login followed by the server's name
+	Now     func() time.Time // if nil, time.Now is used
 }
 
 const (

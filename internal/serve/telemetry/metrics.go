@@ -20,7 +20,7 @@ const (
 	maxAnswers   = 100
 )
 
-// other is the label under which everything beyond a limit is counted.
+// other is the label for everything that exceeds a limit.
 const other = "(other)"
 
 // Metrics counts a proxy's events. It is safe for concurrent use and almost never blocks its
@@ -199,7 +199,7 @@ func (s *countedStorage) AppendAll(records [][]byte) error {
 // copy in order to grow.
 type table[K comparable, V any] struct {
 	limit    int
-	newCells func() *V // if nil, new cells are zero
+	newCells func() *V // returns new cells; if nil, new cells are zero
 	all      atomic.Pointer[map[K]*V]
 	mu       sync.Mutex // held while the table is copied in order to grow
 }

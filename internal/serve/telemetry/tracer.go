@@ -30,7 +30,7 @@ const maxAttribute = 256
 type TracerOptions struct {
 	Target  *Target
 	Version string       // version of the proxy
-	Log     *slog.Logger // for failures of the collector; if nil, they are not logged
+	Log     *slog.Logger // log for failures to reach the collector; if nil, they are not logged
 	Metrics *Metrics     // counts lost spans; may be nil
 }
 

@@ -25,10 +25,10 @@ type watch struct {
 	shown         *operator.ApprovalInfo // displayed approval, or nil
 	client        *control.Client        // client of the proxy that has the displayed approval
 	stage         stage                  // current question about the displayed approval
-	grant         operator.Grant         // grant, as far as the person has described it
+	grant         operator.Grant         // grant that the person is describing
 	pendingAnswer control.Answer         // answer that will be sent when the person has typed the PIN
 	armed         <-chan time.Time       // receives a value once the question has been visible for armDelay; nil after that
-	idle          string                 // last text about an idle terminal, which is not printed again
+	idle          string                 // text that showIdle printed last, which is not repeated
 }
 
 func (w *watch) say(format string, args ...any) { _, _ = fmt.Fprintf(w.out, format, args...) }

@@ -39,8 +39,7 @@ func Stream(ctx context.Context, dir string, w io.Writer) error {
 }
 
 // printChanges prints the approvals that have changed since they were last printed. If first is
-// true, all contains the approvals of a proxy for the first time; those that have already ended are
-// then not printed.
+// true, all contains the approvals of a new proxy, and those that had ended before are not printed.
 func printChanges(w io.Writer, all map[string]located, printed map[string]operator.ApprovalInfo, first bool) error {
 	type line struct {
 		Version  int                   `json:"version"`

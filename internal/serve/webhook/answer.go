@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Limits for an answer, in bytes.
+// Limits on an answer, its actor and its reason, in bytes.
 const (
 	maxAnswer = 16 << 10
 	maxActor  = 200
