@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// adoptionReport lists the effects of another policy on the nets of sessions and shared parts.
+// adoptionReport lists the effects of adopting a policy on the nets of sessions and shared parts.
 type adoptionReport []admission.Adopted
 
 func (r *adoptionReport) add(k admission.Key, kept []gate.Kept) {
@@ -22,13 +22,14 @@ func compareAdopted(a, b admission.Adopted) int {
 	return strings.Compare(a.Principal+"\x00"+a.Session, b.Principal+"\x00"+b.Session)
 }
 
-// adoptOptions converts a to options for [gate.Policy.Adopt].
+// adoptOptions returns the options of an adoption that [gate.Policy.Adopt] needs.
 func adoptOptions(a admission.Adoption) gate.AdoptOptions {
 	return gate.AdoptOptions{Active: a.Active, Reset: a.Reset, Time: a.Time}
 }
 
-// filterScope returns the entries of kept whose net has the given scope. The scope is taken from
-// the new policy, or from the old one if the new one has no net with that name.
+// filterScope removes the nets from kept that have another scope, and returns the rest. A net's
+// scope is the one in the new policy, or in the old policy if the new one has no net with that
+// name.
 func filterScope(kept []gate.Kept, from, to *gate.State, scope gate.Scope) []gate.Kept {
 	scopes := map[string]gate.Scope{}
 	for _, s := range []*gate.State{from, to} {

@@ -11,7 +11,7 @@ import (
 // Clock tracks whether the database rejects steps because this process's clock is behind. It is
 // safe for concurrent use.
 type Clock struct {
-	late atomic.Pointer[backend.ClockError] // error of the last op with Reserve set; nil: the clock was right
+	late atomic.Pointer[backend.ClockError] // error of the last op with Reserve set, or nil if the clock was right
 }
 
 // observe updates the clock from an op's result.
@@ -30,9 +30,10 @@ func (c *Clock) observe(op *backend.Op) {
 	}
 }
 
-// maxReportAge limits how long a clock error remains valid. After that time a call must be tried
-// again, because a use of the kill switch by another process may have corrected the newest time.
-// Without this limit, a load balancer might never again send calls to a process that is not ready.
+// maxReportAge is how long [Clock.Behind] may report an error after the database has rejected an
+// op. Then a call must be tried again, because another process may have used the kill switch, which
+// sets the newest time back. Without this limit, a load balancer might never again send calls to a
+// process that is not ready.
 const maxReportAge = time.Minute
 
 // Behind returns the error that the database would return for a decision at the given time, or nil

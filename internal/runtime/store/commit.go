@@ -31,7 +31,7 @@ type committer struct {
 
 	queue     queue
 	staging   atomic.Int32          // number of steps that are being staged
-	lastFault atomic.Pointer[error] // error of the last failed access; nil: the database works
+	lastFault atomic.Pointer[error] // error of the last failed access, or nil if the database works
 	uncertain uncertainCalls
 	context   commitContext
 	unsent    unsent
@@ -55,9 +55,9 @@ func (all unflushed) flush() {
 	}
 }
 
-// commitNext commits and flushes the next batch, unless s is already committed. It then settles the
-// admitted calls that were not sent. The caller must hold the commit lock, which commitNext
-// releases.
+// commitNext commits and flushes the next batch, unless the step s is already committed. It then
+// settles the admitted calls that were not sent. The caller must hold the commit lock, which
+// commitNext releases.
 func (c *committer) commitNext(s *queued) {
 	defer func() {
 		for _, call := range c.unsent.takeAll() {
@@ -252,8 +252,8 @@ func (c *committer) enqueue(s *queued) *queued {
 	return s
 }
 
-// write queues a step that writes data to r's part, or removes the part if data is nil. The step
-// fails with [admission.ErrStale] if another process has changed the part.
+// write queues a step that writes data to the part of row r, or removes the part if data is nil.
+// The step fails with [admission.ErrStale] if another process has changed the part.
 func (c *committer) write(r *row, data []byte) *queued {
 	s := c.newQueued(admission.Key{})
 	s.addWrite(r, backend.Write{ID: r.id, Version: r.version, Data: data})

@@ -37,10 +37,10 @@ type Durable struct {
 type DurableOptions struct {
 	Backend  backend.Backend
 	Policy   *gate.Policy
-	Active   []string         // active nets; nil: all
+	Active   []string         // active nets, or nil for all
 	Recorder *audit.Recorder  // receives a copy of the records once they are in the database; may be nil
-	Logger   *slog.Logger     // nil: nothing is logged
-	Now      func() time.Time // nil: time.Now
+	Logger   *slog.Logger     // if nil, nothing is logged
+	Now      func() time.Time // time.Now if nil
 }
 
 var _ admission.Ledger = (*Durable)(nil)

@@ -21,16 +21,17 @@ type entry struct {
 	ended bool    // the session has ended; it is forgotten once it has no open call
 
 	// The following fields are used only by Durable.
-	row        *row // nil: not read from the database yet
+	row        *row // nil until read from the database
 	new        bool // the session might not be in the database yet
 	evicted    bool // the entry was dropped from the cache; another entry may have replaced it
-	roams      bool // another process had changed the session when it was last read
+	roams      bool // whether the last read from the database found changes by another process
 	owner      uint64
-	admittedBy map[uint64]string  // other processes that admitted open calls, by call number
-	asks       map[uint64]*queued // steps that staged the calls waiting for approval, by call number
+	admittedBy map[uint64]string  // other processes that admitted open calls, keyed by call number
+	asks       map[uint64]*queued // steps that staged the calls waiting for approval, keyed by call number
 }
 
-// markEnded marks the session as ended. It returns e if the session is finished, otherwise nil.
+// markEnded marks the session as ended. It returns e if the session has no open or waiting call,
+// and nil otherwise.
 func (e *entry) markEnded() (over *entry) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -56,8 +57,8 @@ func (e *entry) unlockWithParts() {
 	e.mu.Unlock()
 }
 
-// ifFinished returns e if the session has ended and has no open or waiting call, otherwise nil. The
-// caller must hold the session lock.
+// ifFinished returns e if the session has ended and has no open or waiting call, and nil otherwise.
+// The caller must hold the session lock.
 func (e *entry) ifFinished() *entry {
 	if e.ended && len(e.state.Calls) == 0 && len(e.state.Asks) == 0 {
 		return e
@@ -121,7 +122,7 @@ func randomOwner() uint64 { return rand.Uint64N(1<<63-1) + 1 }
 // exactly.
 type savedState struct {
 	inverse  gate.Delta
-	replaced *gate.OpenCall // the call that the delta replaces, if it also closes another call; otherwise nil
+	replaced *gate.OpenCall // the replaced call; set only if the delta also closes another call
 	spent    []uint64
 	last     uint64
 	tools    []gate.Call

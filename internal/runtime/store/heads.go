@@ -49,7 +49,7 @@ func Stored(ctx context.Context, b backend.Backend) (n uint64, err error) {
 }
 
 // removedThrough returns, for each chain, the number of the last record that the newest removal
-// event covers. That record might still exist.
+// event covers. The record itself might not be removed yet.
 func removedThrough(ctx context.Context, b backend.Backend) (map[string]uint64, error) {
 	e, _, _, err := backend.ReadRemoval(ctx, b)
 	if err != nil {

@@ -24,8 +24,9 @@ var (
 	ErrStopped = errors.New("stopped by an operator")
 )
 
-// ErrClock is the error of an [Op] with a reservation that is older than the newest record. If such
-// an op were committed, a clock that was set back could make an expired approval valid again.
+// ErrClock means that an [Op] that admits a call is older than the newest record by more than
+// [Skew]. If such an op were committed, setting a clock back could make an expired approval valid
+// again.
 var ErrClock = errors.New("the clock is behind the records")
 
 // ErrUncertain is the error of [Backend.Commit] if it is unknown whether the commit took effect,
@@ -37,8 +38,8 @@ var ErrUncertain = errors.New("the commit's outcome is unknown")
 // process or an earlier one has seen.
 var ErrRolledBack = errors.New("the database is an older copy of itself")
 
-// ErrUnflushed is the error of an [Op] that is committed but could not be flushed. A power loss may
-// undo it, so its call must not be sent.
+// ErrUnflushed is the error of an [Op] that is committed but could not be flushed to disk. A power
+// loss may undo the op, so its call must not be sent.
 var ErrUnflushed = errors.New("could not write it to the disk")
 
 // ErrUnusable means that waiting will not make the database usable: the file is not a database,
@@ -73,23 +74,24 @@ type PartID struct {
 	Name  string
 }
 
-// Part is a stored part with its values.
+// Part is a stored part. Its values are the states that nets with a key have for individual values
+// of the key.
 type Part struct {
 	ID      PartID
-	Version int64             // 0: the part does not exist
-	Data    []byte            // JSON object with the state, except the states for single key values
-	Values  map[string][]byte // states for single values of the nets' keys, by row name
+	Version int64             // 0 if the part does not exist
+	Data    []byte            // JSON object with the state, excluding the values
+	Values  map[string][]byte // keyed by row name
 	Changed time.Time
 }
 
 // Write replaces a part, or only checks the version of a part that an [Op] depends on.
 type Write struct {
 	ID      PartID
-	Version int64             // version that was read; 0: the part must not exist yet
-	Read    bool              // only check the version, and do not change the part
+	Version int64             // version that was read, or 0 if the part must not exist yet
+	Read    bool              // whether to only check the version, leaving the part unchanged
 	Data    []byte            // new data; if Data and Change are both nil, the part and its values are removed
 	Change  []byte            // changes to the data, used instead of Data if the backend can merge changes
-	Values  map[string][]byte // value rows to replace; nil data removes a row; other rows are unchanged
+	Values  map[string][]byte // values to replace, keyed by row name; nil removes a value, and values that are not listed are unchanged
 }
 
 // Event is an event to record, as a JSON object without a record number and without line breaks.
@@ -111,21 +113,21 @@ type Record struct {
 // Op is one step of the gate.
 type Op struct {
 	Session string  // the step's session, for the kill switch
-	Reserve bool    // the op admits a call: it is flushed to disk before the call is sent, and refused while the session is stopped
-	Lasts   bool    // the op changes state that outlives this process
-	Writes  []Write // parts to write; either all of them are written or none
+	Reserve bool    // whether the op admits a call; such an op is flushed to disk before the call is sent, and refused while the session is stopped
+	Lasts   bool    // whether the op changes state that outlives this process
+	Writes  []Write // parts to write, either all or none of them
 	Events  []Event // events to add to this process's chain if the op is committed
-	Uses    string  // ID of the approval that the op uses up; empty: none
+	Uses    string  // ID of the approval that the op uses up, or empty
 	Time    time.Time
 
 	// Flush is set by [Backend.Commit] if the op is committed and needs a flush. The call must not
-	// be sent before Flush has returned nil. All ops of a commit have the same function, which may
+	// be sent before Flush has returned nil. All ops of a commit share the same function, which may
 	// be called more than once. Its error is an [ErrUnflushed].
 	Flush func() error
 
 	// Err is set by [Backend.Commit]. It is nil if the op is committed, and [ErrUnflushed] if the
 	// op is committed but not on disk. After any other error, such as [ErrStale], [ErrUsed] or
-	// [ErrStopped], nothing of the op is committed.
+	// [ErrStopped], the op has no effect.
 	Err error
 }
 
@@ -137,7 +139,7 @@ const (
 	Consumed = "consumed" // the approval was used up by an [Op]
 )
 
-// Approval is a stored approval request. Each change to it compares and swaps its version.
+// Approval is a stored approval request. Every change to it is a compare-and-swap on its version.
 type Approval struct {
 	ID      string
 	Key     string // key of the call; at most one live approval has a given key
@@ -154,7 +156,7 @@ func (a *Approval) Live() bool { return a.State == Pending || a.State == Approve
 
 // Stop describes one use of the kill switch.
 type Stop struct {
-	Session string // session whose calls are stopped; empty: all sessions
+	Session string // session whose calls are stopped, or empty for all sessions
 	Actor   string
 	Reason  string
 	Time    time.Time
@@ -162,13 +164,13 @@ type Stop struct {
 
 // Query selects records.
 type Query struct {
-	Writer  string    // only records of this writer; empty: the records of all writers, sorted by time
+	Writer  string    // only records of this writer; if empty, the records of all writers, sorted by time
 	After   uint64    // only records with greater numbers; requires Writer
-	Since   time.Time // earliest time; zero: no limit
-	Session string    // only records of this session or of no session; empty: all
-	Limit   int       // maximum number of records; 0: no limit
-	Last    bool      // the last records instead of the first; requires Limit
-	Page    int       // number of records read at a time; 0: PageSize
+	Since   time.Time // earliest time, or zero for no limit
+	Session string    // only records of this session and records without a session; if empty, the records of all sessions
+	Limit   int       // maximum number of records, or 0 for no limit
+	Last    bool      // whether to select the last records instead of the first; requires Limit
+	Page    int       // number of records to read at a time, or 0 for PageSize
 }
 
 // PageSize is the default of [Query.Page].
@@ -206,9 +208,10 @@ type Backend interface {
 	// Records reads the selected records.
 	Records(ctx context.Context, q Query) iter.Seq2[Record, error]
 
-	// RemoveRecords removes the oldest records of a chain, up to and including the record with
-	// number through, but no more than most records. It returns how many it removed. The caller
-	// must first record the removal, and must keep the last record of each running process.
+	// RemoveRecords removes a chain's oldest records. The argument through is the number of the
+	// last record to remove, and most is the maximum number of records to remove in this call. It
+	// returns the number of records that it removed. The caller must first record the removal, and
+	// must keep the last record of each running process.
 	RemoveRecords(ctx context.Context, writer string, through uint64, most int) (removed int, err error)
 
 	// PutApproval writes an approval if its version in the database is a.Version, which is 0 for a

@@ -8,7 +8,8 @@ import (
 // Skew is how far a clock may be behind the newest record.
 const Skew = time.Minute
 
-// ClockError is the [ErrClock] of an [Op] with a reservation that is older than the newest record.
+// ClockError is the error of an [Op] that admits a call at the time At, although the newest record
+// is from the later time Newest. It matches [ErrClock].
 type ClockError struct{ At, Newest time.Time }
 
 func (e *ClockError) Error() string {
@@ -19,5 +20,5 @@ func (e *ClockError) Error() string {
 // Unwrap makes [errors.Is] match [ErrClock].
 func (e *ClockError) Unwrap() error { return ErrClock }
 
-// Behind returns the [ClockError] of a reservation that is older than the newest record.
+// Behind returns a [ClockError] with the times of an op and of the newest record.
 func Behind(at, newest time.Time) error { return &ClockError{at, newest} }

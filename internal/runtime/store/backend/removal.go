@@ -13,10 +13,10 @@ import (
 // the recorded removal event; only the record, which belongs to a chain, is authoritative.
 type Removal struct {
 	Time  time.Time       `json:"time"`            // when a process last looked for records to remove
-	Event json.RawMessage `json:"event,omitempty"` // newest removal event; nil: none yet
+	Event json.RawMessage `json:"event,omitempty"` // newest removal event, or nil before the first removal
 }
 
-// RemovalID identifies the part of a [Removal].
+// RemovalID identifies the part that stores the [Removal].
 var RemovalID = PartID{Scope: "removal"}
 
 // ReadRemoval returns the decoded removal event, the [Removal], and its part's version. Before the

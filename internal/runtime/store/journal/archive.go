@@ -15,13 +15,14 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// archive manages the renamed segments. Only one goroutine at a time may modify it.
+// archive manages the full segments, which have been renamed. Only one goroutine at a time may
+// modify it.
 type archive struct {
 	directory
 	checkpoint *sqlite.Checkpoint
 }
 
-// seal replaces the renamed segments that end at or before the given step, each with a segment that
+// seal replaces each renamed segment that ends at or before the given step with a segment that
 // contains only its records. The caller must hold the folding lock.
 func (a *archive) seal(folded uint64) error {
 	numbers, full, _, err := a.listSegments()

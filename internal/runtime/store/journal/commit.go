@@ -18,10 +18,10 @@ type batch struct {
 	*Backend
 	versions  map[backend.PartID]int64    // part versions after the batch's steps
 	refused   map[backend.PartID]bool     // parts that the refused steps would have changed
-	approvals map[string]backend.Approval // approvals that the ops use, from the checkpoint
-	usedInLog []string                    // approvals that the log had used before the checkpoint was read
+	approvals map[string]backend.Approval // approvals that the ops use, as read from the checkpoint
+	usedInLog []string                    // IDs of approvals that steps in the log had used before the checkpoint was read
 	chain     chainEnd
-	at        position // position after the steps so far, excluding the offset
+	at        position // position after the steps so far; only step and hash are kept up to date
 
 	lines   []byte
 	steps   []step
@@ -128,8 +128,8 @@ func (b *Backend) lockProcess(ctx context.Context) error {
 	return err
 }
 
-// fetch reads the versions and approvals that the ops need and that the image lacks. It reads them
-// from the checkpoint.
+// fetch reads from the checkpoint the versions and approvals that the ops need and that the image
+// lacks.
 func (w *batch) fetch(ops []*backend.Op) error {
 	var parts []backend.PartID
 	var uses []string
@@ -286,8 +286,8 @@ func (w *batch) check(op *backend.Op) error {
 	return nil
 }
 
-// noteRefused notes the parts that a refused op would have changed. A later op of the batch may
-// depend on these changes, even if another process has written the same version.
+// noteRefused notes the parts that a refused op would have changed. A later op in the batch that
+// depends on these changes is stale too, even if another process has written the same version.
 func (w *batch) noteRefused(op *backend.Op) {
 	for i := range op.Writes {
 		if m := &op.Writes[i]; !m.Read {
@@ -367,8 +367,8 @@ func (w *batch) needsFlush(op *backend.Op) bool {
 	return op.Reserve && (op.Lasts || op.Uses != "")
 }
 
-// setFlush sets the field Flush of the batch's reservations. The caller of Commit calls Flush, so
-// that other steps can be appended concurrently.
+// setFlush sets the Flush field of the batch's ops that admit calls. Commit leaves the flush to its
+// caller, so that other steps can be appended concurrently.
 func (w *batch) setFlush() {
 	w.lockImage()
 	d, step := w.log.flusher, w.image.at.step

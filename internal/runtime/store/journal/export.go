@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// exportSize is the approximate size in bytes of a segment of older records.
+// exportSize is the approximate size in bytes of each segment that export writes.
 const exportSize = maxSegment
 
 // export moves the records from a database with an older schema to segments that precede the log.

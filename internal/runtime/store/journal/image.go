@@ -22,10 +22,10 @@ type image struct {
 	stops    map[string]backend.Stop  // all stops in force
 	switched map[string]uint64        // last unfolded step that changed each session's stop
 	used     map[string]use           // approvals used by unfolded steps
-	heads    map[string]head          // heads of the chains with unfolded records, by writer
+	heads    map[string]head          // heads of the chains with unfolded records, keyed by writer
 	clock    sqlite.Clock
 
-	since time.Time // time when the first unfolded step was applied; zero: all steps are folded
+	since time.Time // time when the first unfolded step was applied; zero if all steps are folded
 	bytes int64     // size of the unfolded lines
 }
 
@@ -34,7 +34,7 @@ type part struct {
 	step    uint64
 	version int64
 	changed time.Time
-	data    []byte   // nil: the data is the same as in the checkpoint
+	data    []byte   // nil if the data is the same as in the checkpoint
 	changes [][]byte // changes to the data; see [statecode.Merge]
 	cleared bool     // the part's values in the checkpoint are obsolete
 	values  map[string][]byte
@@ -50,7 +50,7 @@ type head struct {
 	record backend.Record
 }
 
-// newImage returns the state at the checkpoint's position.
+// newImage returns an image without changes, at the checkpoint's position.
 func newImage(at *sqlite.Place, stops map[string]backend.Stop, clock sqlite.Clock) image {
 	return image{
 		at: position{at.Step, at.Hash, at.Segment, at.Offset}, folded: at.Step,

@@ -22,20 +22,20 @@ import (
 
 // Values of [Options.Sync].
 const (
-	Full   = "full"   // flush a reservation before its call is sent if it changes state that outlives the process
-	Always = "always" // flush every reservation before its call is sent
-	Normal = "normal" // flush no reservation: a power loss may lose the last steps, but a crash of the process loses none
+	Full   = "full"   // flush an op before its call is sent, if the op changes state that outlives the process
+	Always = "always" // flush every op that admits a call before the call is sent
+	Normal = "normal" // flush no op; a power loss may lose the last steps, but a crash of the process loses none
 )
 
 // Options configures a [Backend].
 type Options struct {
 	Path   string           // path of the database; the log is beside it
-	Sync   string           // empty: [Full]
-	Writer string           // name of the chain of records; empty: begin a new chain
-	Logger *slog.Logger     // nil: nothing is logged
-	Now    func() time.Time // nil: time.Now
+	Sync   string           // [Full] if empty
+	Writer string           // name of the chain of records; if empty, a new chain begins
+	Logger *slog.Logger     // if nil, nothing is logged
+	Now    func() time.Time // time.Now if nil
 
-	disk    disk // nil: the operating system's disk
+	disk    disk // the operating system's disk if nil
 	segment int64
 	dial    func(*sqlite.Options) // if not nil, changes the options of the database
 }
@@ -49,7 +49,7 @@ type Backend struct {
 	segment int64
 
 	appending sync.Mutex  // held while appending to the log
-	timer     *time.Timer // calls expire, which gives up the process lock
+	timer     *time.Timer // calls expire, which may release the process lock
 	batch     batch
 
 	folding sync.Mutex // held while writing the checkpoint from the image
@@ -63,7 +63,7 @@ type Backend struct {
 	closed      bool
 	lastErr     error // error of the last write
 	lastFoldErr error // error of the last attempt to fold
-	spaceNeeded int   // number of bytes that did not fit on the disk; 0: the space was sufficient
+	spaceNeeded int   // number of bytes that did not fit on the disk, or 0 if the space was sufficient
 }
 
 var _ backend.Backend = (*Backend)(nil)
@@ -100,7 +100,7 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	if err := b.open(ctx, o.dial); err != nil {
 		return nil, fmt.Errorf("opening the state database: %w", err)
 	}
-	b.timer = time.AfterFunc(time.Hour, b.expire) // started only when the field is set, because expire uses it
+	b.timer = time.AfterFunc(time.Hour, b.expire) // the short interval starts only once the field is set, because expire uses the field
 	b.timer.Reset(lease)
 	go b.foldLoop()
 	return b, nil

@@ -45,11 +45,11 @@ type step struct {
 // move is the new content of a part.
 type move struct {
 	id      backend.PartID
-	version int64 // 0: the part is removed
+	version int64 // 0 if the part is removed
 	changed time.Time
 	data    []byte            // if nil and version is not 0, the field change is used instead
 	change  []byte            // changes to the data; see [statecode.Merge]
-	values  map[string][]byte // rows to replace; nil: the row is removed
+	values  map[string][]byte // values to replace, keyed by row name; nil removes a value
 }
 
 // position is the end of a step in the log.
@@ -251,7 +251,7 @@ func readHeader(line []byte) (database string, at position, err error) {
 	return database, at, err
 }
 
-// members calls the function each for every member of a JSON object written by this package.
+// members passes every member of a JSON object written by this package to the function each.
 func members(object []byte, each func(key string, value []byte) error) (err error) {
 	whole := rawjson.Members(object, func(key, value []byte, _ int) bool {
 		err = each(string(key), value)

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// eachRecord calls the function each for every record in a section of a segment. If steps is true,
+// eachRecord passes every record in a section of a segment to the function each. If steps is true,
 // the section contains step lines, and a record counts only if the line of its step follows.
 func eachRecord(r io.Reader, steps bool, each func(*backend.Record) (bool, error)) error {
 	err := eachLine(r, steps, func(line []byte) error {
@@ -29,8 +29,8 @@ func eachRecord(r io.Reader, steps bool, each func(*backend.Record) (bool, error
 	return err
 }
 
-// eachLine is like eachRecord, but does not decode the records' lines. A line is valid until the
-// next call of the function each.
+// eachLine is like eachRecord, but does not decode the records' lines. A line is valid only until
+// the function returns.
 func eachLine(r io.Reader, steps bool, each func(line []byte) error) error {
 	in := bufio.NewReaderSize(r, 256<<10)
 	var waiting []byte

@@ -25,7 +25,7 @@ import (
 const (
 	logSuffix      = "-log"
 	endSuffix      = "-head"     // file that stores the last step known to be on disk; see durableEnd
-	nextSuffix     = "-log.new"  // suffix of the next segment, until it is renamed to the log
+	nextSuffix     = "-log.new"  // suffix of the next segment until it becomes the log
 	segmentSuffix  = "-log-"     // followed by the segment's number as twenty digits
 	fullSuffix     = ".full"     // suffix of a segment that has all its lines
 	unsealedSuffix = ".unsealed" // suffix of a sealed segment that is still being written
@@ -35,7 +35,7 @@ const (
 type directory struct {
 	disk     disk
 	path     string // path of the database
-	database string // ID of the database; empty: not known yet
+	database string // ID of the database, or empty if it is not known yet
 	owner    string // writer's name, used in the names of temporary files
 }
 
@@ -81,7 +81,7 @@ func (l *directory) writeSegment(name string, at *position) error {
 	return errors.Join(err, f.sync(), f.Close())
 }
 
-// installNext renames the next segment to the log's name.
+// installNext gives the next segment the log's name.
 func (l *directory) installNext() error {
 	if err := l.disk.rename(l.path+nextSuffix, l.name()); err != nil {
 		return err

@@ -25,13 +25,13 @@ type processLock struct {
 	path    string
 	timeout time.Duration // maximum time to wait for the lock
 
-	unlockFiles func()      // releases the lock; nil: this process does not hold it
+	unlockFiles func()      // releases the lock; nil if this process does not hold it
 	checked     time.Time   // time of the last check for other waiting processes
 	idle        bool        // nothing has been appended since the last check
-	verified    time.Time   // last time when the image was known to be at the end of the log; zero: it might not be there
+	verified    time.Time   // last time when the image was known to be at the end of the log; zero if it might not be there
 	current     atomic.Bool // this process holds the lock, and its image is known to be at the end of the log
 	files       lockFiles
-	abandoned   chan struct{} // closed at the end of the goroutine that wait abandoned last; nil: no goroutine has been abandoned
+	abandoned   chan struct{} // closed when the goroutine that the function wait abandoned last ends; nil if no goroutine has been abandoned
 }
 
 // errLockTimeout means that the other process did not release the lock in time.

@@ -84,8 +84,8 @@ func (b *Backend) Load(_ context.Context, ids ...backend.PartID) (parts []backen
 	return parts, err
 }
 
-// mergedPart reads a part from the checkpoint and applies c to it. If c has no ID, there are no
-// changes.
+// mergedPart reads a part from the checkpoint and applies the changes in c. If c has no ID, it
+// contains no changes.
 func mergedPart(r sqlite.Reading, id backend.PartID, c *sqlite.Change) (p backend.Part, err error) {
 	if c.ID == (backend.PartID{}) || !c.Cleared && c.Version > 0 {
 		if p, err = r.Part(id); err != nil || c.ID == (backend.PartID{}) {
@@ -101,7 +101,7 @@ func mergedPart(r sqlite.Reading, id backend.PartID, c *sqlite.Change) (p backen
 	} else {
 		maps.Copy(p.Values, c.Values)
 	}
-	maps.DeleteFunc(p.Values, func(_ string, data []byte) bool { return data == nil }) // these rows were removed
+	maps.DeleteFunc(p.Values, func(_ string, data []byte) bool { return data == nil }) // nil marks a removed value
 	return p, nil
 }
 

@@ -19,9 +19,9 @@ import (
 // segment is a log file that a query reads.
 type segment struct {
 	name  string          // name of a sealed segment
-	file  file            // open file of a segment that has all its lines; nil: the segment is sealed
+	file  file            // open file of a segment that has all its lines; nil if the segment is sealed
 	end   int64           // offset where the file's lines end and its padding begins
-	index *sqlite.Segment // nil: not indexed yet
+	index *sqlite.Segment // nil if not indexed yet
 }
 
 // selection is the part of the log that a query reads.
@@ -43,7 +43,7 @@ func (s *selection) matches(r *backend.Record) bool {
 	return true
 }
 
-// skips reports whether the index shows that no record in the segment is selected.
+// skips reports whether the index shows that the query selects no record in the segment.
 func (s *selection) skips(g *segment) bool {
 	if g.index == nil {
 		return false
@@ -224,7 +224,7 @@ func (s *selection) findStart(d disk) (from int, offset int64, err error) {
 	return 0, 0, nil
 }
 
-// last yields the selected records, but no more than the last s.Limit of them.
+// last yields the newest of the selected records, at most s.Limit of them.
 func (s *selection) last(ctx context.Context, d disk, yield func(*backend.Record) bool) error {
 	var all []backend.Record
 	for i := len(s.segments) - 1; i >= 0 && len(all) < s.Limit; i-- {
@@ -260,8 +260,8 @@ func (s *selection) last(ctx context.Context, d disk, yield func(*backend.Record
 	return nil
 }
 
-// eachLineBackwards calls the function each for every line of the segment, last line first, and
-// passes it the offset after the line.
+// eachLineBackwards passes every line of the segment to the function each, last line first,
+// together with the offset after the line.
 func (g *segment) eachLineBackwards(d disk, each func(line []byte, end int64) (bool, error)) error {
 	f, done, err := g.open(d)
 	if err != nil || f == nil {

@@ -38,7 +38,7 @@ const (
 	foldAfter  = time.Second
 	foldBytes  = 8 << 20     // size in bytes of unfolded lines that triggers an immediate fold
 	foldRetry  = time.Second // delay after a failed fold
-	maxBacklog = 64 << 20    // size in bytes of unfolded lines above which reservations are refused
+	maxBacklog = 64 << 20    // size in bytes of unfolded lines above which no calls are admitted
 	maxSegment = 16 << 20    // size in bytes of a segment that triggers a rotation
 )
 
@@ -107,8 +107,8 @@ func (r *replica) recover() error {
 	return r.readToEnd()
 }
 
-// ensureLog creates the log if it does not exist. A database without a log is new or was restored
-// without it. In the latter case the operator has also removed the file that stores the durable
+// ensureLog creates the log if it does not exist. If the log of an existing database was lost,
+// ensureLog returns an error unless the operator has also removed the file that stores the durable
 // end.
 func (r *replica) ensureLog() error {
 	if _, err := r.log.disk.stat(r.log.name()); !errors.Is(err, fs.ErrNotExist) {
@@ -167,8 +167,8 @@ func (r *replica) readToEnd() error {
 	return err
 }
 
-// follow reads the log to its end. lead means that this process holds the process lock; the end is
-// then certain, and follow removes the bytes after the last step. The caller must hold mu.
+// follow reads the log to its end. If lead is true, this process holds the process lock, so the end
+// is certain, and follow removes the bytes after the last step. The caller must hold mu.
 func (r *replica) follow(lead bool) error {
 	for range 1000 {
 		if r.log.file == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// occupied checks that an approval is refused as stale.
+// occupied checks that PutApproval refuses an approval with [backend.ErrStale].
 func occupied(t *testing.T, b backend.Backend, a backend.Approval) {
 	t.Helper()
 	if v, err := b.PutApproval(t.Context(), a); !errors.Is(err, backend.ErrStale) {
@@ -58,7 +58,7 @@ func approvals(t *testing.T, open func() backend.Backend) {
 	put(t, b, second)
 	put(t, b, approval("3", "another", backend.Pending))
 	first.Version, first.State = 3, backend.Pending
-	occupied(t, a, first) // another live approval has the key
+	occupied(t, a, first) // another live approval has the same key
 	for _, c := range []struct{ id, key, want string }{{"", first.Key, "12"}, {"", "none", ""}, {"none", "", ""}, {"2", "", "2"}, {"", "", "132"}} {
 		if got := asked(t, a, c.id, c.key, time.Time{}); got != c.want {
 			t.Errorf("id %q, key %q: %q, want %q", c.id, c.key, got, c.want)
@@ -141,8 +141,8 @@ func stops(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// clock is the test that a reservation is refused if its time is long before the last record, but
-// that a call can still be settled.
+// clock verifies that an op that admits a call is refused if its time is long before the newest
+// record, and that a call can still be settled then.
 func clock(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	at := func(reserve bool, after time.Duration) *backend.Op {
@@ -154,17 +154,17 @@ func clock(t *testing.T, open func() backend.Backend) {
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))
 	commit(t, b, nil, at(true, -time.Second), at(true, time.Hour))
 	commit(t, a, backend.ErrClock, at(true, time.Second))
-	commit(t, a, nil, at(false, 2*time.Second)) // for example, a start record of the process whose clock is behind
+	commit(t, a, nil, at(false, 2*time.Second)) // an op that admits no call, such as a start record of the process whose clock is behind
 	commit(t, a, backend.ErrClock, at(true, 3*time.Second))
 	commit(t, open(), backend.ErrClock, at(true, 3*time.Second))
 	if err := a.SetStop(t.Context(), backend.Stop{Time: start}, false, event(1)); err != nil {
 		t.Fatal(err)
 	}
-	commit(t, b, nil, at(true, time.Second)) // an operator's use of the kill switch has corrected the newest time
+	commit(t, b, nil, at(true, time.Second)) // using the kill switch has set the newest time back
 	commit(t, open(), nil, at(true, 2*time.Second))
 	commit(t, b, nil, at(false, -time.Hour))
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))
-	commit(t, a, nil, at(true, 2*time.Hour)) // by then, the clock that was ahead is right
+	commit(t, a, nil, at(true, 2*time.Hour)) // later than the time from the clock that was an hour ahead
 	commit(t, open(), backend.ErrClock, at(true, time.Hour))
 }
 

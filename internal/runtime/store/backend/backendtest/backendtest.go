@@ -124,7 +124,7 @@ func values(t *testing.T, open func() backend.Backend) {
 	commit(t, b, nil, step(1, state, map[string][]byte{"x": nil, "z": []byte(`{"z":1}`)}))
 	check(map[string]string{"y'\"": `{"y":1}`, "z": `{"z":1}`})
 	commit(t, b, nil, step(2, state, nil))
-	// Commit must not change the maps of the steps in a batch.
+	// Commit must not modify the Values maps of the ops in a batch.
 	set := map[string][]byte{"z": []byte(`{"z":2}`), "w": []byte(`{"w":1}`)}
 	commit(t, b, nil, step(3, state, set), step(4, state, map[string][]byte{"w": nil, "v": []byte(`{"v":1}`)}))
 	check(map[string]string{"y'\"": `{"y":1}`, "z": `{"z":2}`, "v": `{"v":1}`})
@@ -188,7 +188,7 @@ func stale(t *testing.T, open func() backend.Backend) {
 	expect(t, a, session("y"), 0, "")
 }
 
-// read is the test that an op can depend on the version of a part without changing the part.
+// read verifies that an op can depend on the version of a part without changing the part.
 func read(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	x, y := session("x"), session("y")
@@ -209,7 +209,7 @@ func read(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// whole is the test that an op is committed completely or not at all, with its parts, records and
+// whole verifies that an op is committed completely or not at all, with its parts, records and
 // approval.
 func whole(t *testing.T, open func() backend.Backend) {
 	b := open()
@@ -236,8 +236,8 @@ func whole(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// batch is the test that ops see the writes of earlier ops, and that a stale op does not affect
-// other ops.
+// batch verifies that ops see the writes of earlier ops, and that a stale op does not affect other
+// ops.
 func batch(t *testing.T, open func() backend.Backend) {
 	b := open()
 	x, y := session("x"), session("y")
@@ -269,8 +269,8 @@ func batch(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// between is the test that versions cached at the last commit are not used once another process has
-// written.
+// between verifies that a commit notices versions that another process has written since the last
+// commit, although the earlier versions are cached.
 func between(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	for i := range int64(5) {
@@ -282,8 +282,8 @@ func between(t *testing.T, open func() backend.Backend) {
 	commit(t, a, nil, write(session("x"), 0, `{}`))
 }
 
-// built is the test that an op is refused if it is based on a refused step, even if another process
-// has written the version that the step would have written.
+// built verifies that an op based on a refused step is refused too, even if another process has
+// written the version that the refused step would have written.
 func built(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	x, y := session("x"), session("y")

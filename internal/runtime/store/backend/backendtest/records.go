@@ -57,7 +57,7 @@ func records(t *testing.T, open func() backend.Backend) {
 	many(t, a)
 }
 
-// many is the test that more records than fit on one page can be read.
+// many verifies that a query can return more records than fit on one page.
 func many(t *testing.T, b backend.Backend) {
 	op := &backend.Op{Time: start}
 	for range 2500 {
@@ -81,8 +81,8 @@ func many(t *testing.T, b backend.Backend) {
 	}
 }
 
-// concurrent is the test that no increment is lost if several processes increment the same number
-// at the same time.
+// concurrent verifies that no increment is lost if several processes increment the same number at
+// the same time.
 func concurrent(t *testing.T, open func() backend.Backend) {
 	const processes, steps = 3, 40
 	id := backend.PartID{Scope: backend.Global}
@@ -111,8 +111,8 @@ func concurrent(t *testing.T, open func() backend.Backend) {
 	}
 }
 
-// count increments the number in a part the given number of times, each time in a batch with
-// another op.
+// count increments the number stored in a part the given number of times. It commits each increment
+// in a batch with another op.
 func count(t *testing.T, b backend.Backend, id backend.PartID, steps int) error {
 	for done := 0; done < steps; {
 		parts, err := b.Load(t.Context(), id)
@@ -136,8 +136,8 @@ func count(t *testing.T, b backend.Backend, id backend.PartID, steps int) error 
 	return nil
 }
 
-// remove is the test that the oldest records of a chain can be removed, some at a time, and that
-// this does not affect the remaining and later records.
+// remove verifies that the oldest records of a chain can be removed, a few at a time, and that this
+// does not affect the remaining and later records.
 func remove(t *testing.T, open func() backend.Backend) {
 	a, b := open(), open()
 	for i := range 6 {

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Fresh creates an empty database and returns a function that opens it. Each call of open acts as
-// another process. The databases are closed when the test ends.
+// Fresh creates an empty database and returns a function that opens it. Each call to that function
+// acts as a separate process. The databases are closed when the test ends.
 type Fresh func(t *testing.T) (open func() backend.Backend)
 
 // Run runs all Backend tests, each with its own database.
