@@ -12,9 +12,9 @@ import (
 )
 
 // defaultHolds holds the hold times of clients that are known to wait longer than most. They apply
-// unless the configuration sets a hold time. All other clients get the general default of 45 s,
-// because most of them end a call after 60 s, and for some, those 60 s include a slow start. The
-// map is read-only.
+// unless the configuration sets a hold time. All other clients get the general default of 45 s.
+// Most of them end a call after 60 s, and for some, this includes the time that the proxy takes to
+// start. The map is read-only.
 var defaultHolds = map[string]time.Duration{
 	"claude-code":            100 * time.Second, // client without an effective time limit; moves a call to the background after 2 min
 	"gemini-cli-mcp-client*": 100 * time.Second, // client that ends a call after 10 min and cannot show a question

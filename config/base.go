@@ -24,10 +24,10 @@ type Base struct {
 	Default string // default set by the base: "allow" or "deny"
 	Mode    string // mode set by the base: "enforce" or "shadow"
 
-	Read []Read // contents read from URLs, for [Config.Fetched]
+	Read []Read // content of each URL, returned by [Config.Fetched]
 }
 
-// A Read is the content read from a URL.
+// A Read holds the content read from a URL.
 type Read struct {
 	Address string
 	Data    []byte

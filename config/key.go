@@ -65,8 +65,8 @@ func readKeyField(v Value) (KeyField, bool) {
 	return f, ok
 }
 
-// check rejects a string that is neither a key nor a path. Package gate checks that a path is
-// well-formed.
+// check rejects a string that is neither the name of an argument nor a path. Package gate checks
+// that a path is well-formed.
 func (f *KeyField) check(v Value) {
 	head, rest, dotted := strings.Cut(f.Path, ".")
 	switch {

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/viper"
 )
 
-// A layers value merges the sources of scalars: a flag overrides the environment, which overrides
-// the file, which overrides the default. It excludes settings that can loosen a policy (mode,
-// default, rules), which only the file can set.
+// A layers value merges the sources of scalars, which are the settings with a single value. A flag
+// overrides the environment, which overrides the file, which overrides the default. Scalars that
+// can loosen a policy, such as mode and default, are excluded, because only the file can set them.
 type layers struct {
 	// values contains only scalars. Viper would break maps with keys chosen by users, because it
 	// converts keys to lower case and splits them at dots.

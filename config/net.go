@@ -69,7 +69,8 @@ type Map struct {
 }
 
 // Allowed returns the position of a tool in the list for a place in [Net.Allow]. If the tool is not
-// in the list, Allowed returns the same position as Of.
+// in the list, Allowed returns the position of the list. If the place has no list, it returns the
+// position of the net.
 func (n *Net) Allowed(place, tool string) Position {
 	if n.source == nil {
 		return Position{}

@@ -12,7 +12,7 @@ type scalar struct {
 	path    bool // whether the value is a path; in the file, the path is relative to the file's directory
 }
 
-// reads the scalar from the file.
+// read reads a scalar from the file.
 func (s scalar) read(v Value) (string, bool) {
 	if s.timed && !v.requireUnit("s") {
 		return "", false

@@ -1,6 +1,7 @@
 package config
 
-// Shell configures how scripts are interpreted for maps that use "runs", "reads" or "writes".
+// Shell configures how scripts are interpreted if "map" assigns names by what a script runs, reads
+// or writes.
 type Shell struct {
 	Doubt  string `json:",omitempty"` // what to do with a script that might run a blocked command: "refuse", "ask" or "pass"; empty means "refuse"
 	Strict bool   `json:",omitempty"` // whether to assume that a script that is not fully understood might run any command

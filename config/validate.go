@@ -17,7 +17,7 @@ type Validator struct {
 // A Memory is an element of [Net.Remember]: a value that the net stores when a transition succeeds.
 type Memory struct {
 	Transition string
-	Set        string // key in meta for storing the value
+	Set        string // key in the CEL variable meta for storing the value
 	To         Expression
 	Position   Position
 }
@@ -45,7 +45,7 @@ func readMemory(v Value) (Memory, bool) {
 	return m, true
 }
 
-// Reserved is the prefix of keys in meta that only petrigate sets.
+// Reserved is the prefix of those keys in the CEL variable meta that only petrigate sets.
 const Reserved = "petrigate:"
 
 func readMetaKey(v Value) (string, bool) {

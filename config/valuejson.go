@@ -14,7 +14,7 @@ func (v Value) Object() (json.RawMessage, bool) {
 	return v.JSON()
 }
 
-// JSON returns any value as JSON, like [Value.Object].
+// JSON returns a value of any kind as JSON; see [Value.Object].
 func (v Value) JSON() (json.RawMessage, bool) {
 	before := v.Faults()
 	text := v.appendJSON(nil)

@@ -261,8 +261,8 @@ func (r *yamlReader) scalar(n *node, v ast.Node) {
 	default:
 		r.token(tk, "this kind of value is not supported", "")
 	}
-	// The library does not provide the text after the last line of the token. A value with several
-	// lines is therefore assumed to extend to the end of its last line.
+	// The library does not provide the column where the last line of a token ends. A value with
+	// several lines is therefore assumed to extend to the end of its last line.
 	n.endLine = n.line + strings.Count(origin, "\n")
 	n.endColumn = n.column + utf8.RuneCountInString(origin)
 	if n.endLine > n.line {

@@ -15,13 +15,13 @@ import (
 type sample struct {
 	Scenario, Target, Kind string
 	Round                  int
-	Metric                 string  // "p50", "rate" or "cold"
-	Value                  float64 // in microseconds, calls per second, or milliseconds, depending on Metric
+	Metric                 string  // "p50" for latency, "rate" for throughput, or "cold" for the time to start
+	Value                  float64 // microseconds for "p50", calls per second for "rate", or milliseconds for "cold"
 	Error                  string  `json:",omitempty"`
 	Load                   *load   `json:",omitempty"`
 }
 
-// A load describes the calls made for a sample.
+// A load holds statistics about the calls made for a sample.
 type load struct {
 	Calls, Errors int64
 	FirstError    string `json:",omitempty"`

@@ -32,7 +32,7 @@ const (
 
 const defaultScenarios = "S1,S2,S3,S4,S5a,S5b,S5c"
 
-// all lists the harness's scenarios, except S9, which yields several figures.
+// all contains the harness's scenarios except S9, which yields several figures.
 var all = [...]scenario{
 	{"S1", "stdio, one call at a time", 1.5, costGoal},
 	{"S2", "stdio, 64 calls in flight", 2.6, costGoal},

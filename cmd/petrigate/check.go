@@ -116,8 +116,8 @@ func (f checkFlags) source() (policy.Source, diag.List, error) {
 	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // with --live, missing commands and TLS problems are reported as errors elsewhere
 }
 
-// agents returns the agents whose built-in tools must be checked. It reads the agents' own files
-// only with --live.
+// agents returns the agents whose built-in tools must be checked. It reads the agents'
+// configuration files only with --live.
 func (f checkFlags) agents(ctx context.Context, s stdio, c *config.Config) []string {
 	if d, err := (&deskFlags{}).desk(ctx, s); err == nil && f.live {
 		return hookedAgents(d, c)

@@ -66,7 +66,7 @@ func completers() map[string]completer {
 		"petrigate suggest":           completeFiles("jsonl", "db"),
 		"petrigate test":              completeFiles("yaml", "jsonl"),
 		"petrigate diff":              completeFiles("rules", "yaml", "yml", "json"),
-		"petrigate wrap":              nil, // the shell completes the server's command line by itself
+		"petrigate wrap":              nil, // the shell itself completes the command line of the server to wrap
 		"petrigate explain":           completeFirst(toolNames),
 		"petrigate login":             completeFirst(serverNames),
 		"petrigate logout":            completeFirst(serverNames),

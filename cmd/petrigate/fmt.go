@@ -73,8 +73,7 @@ func (f formatFlags) format(s stdio, files []string) error {
 	return nil
 }
 
-// one formats the given file. It reports whether the formatted text differs from the file's
-// content.
+// one processes a single file as the flags specify. It reports whether formatting changes the text.
 func (f formatFlags) one(s stdio, file string) (bool, error) {
 	src, err := readRules(s, file)
 	if err != nil {

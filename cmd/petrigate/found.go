@@ -63,7 +63,7 @@ type configLoader struct {
 	book trust.List
 	path string // value of --config; if empty, the usual places are searched
 
-	offline bool // whether to use cached copies of base policies
+	offline bool // whether to use cached copies of base policies instead of fetching them
 }
 
 func (s stdio) configLoader(c *cobra.Command) (configLoader, error) {

@@ -62,7 +62,8 @@ func (f graphFlags) selectedNets(s stdio) ([]draw.Net, error) {
 	return slices.DeleteFunc(nets, func(n draw.Net) bool { return !slices.Contains(f.only, n.Name) }), nil
 }
 
-// allNets returns the policy's nets, followed by the nets from files in other formats.
+// allNets returns the policy's nets, followed by the nets from files in formats other than
+// petrigate's own.
 func (f graphFlags) allNets(s stdio) ([]draw.Net, error) {
 	var foreign []string
 	own := f.policyFlags

@@ -138,8 +138,9 @@ func match[T any](all []T, id string, of func(T) (id, name string)) (hits []T) {
 	return hits
 }
 
-// only returns an error unless hits contains exactly one element, which it returns. The error
-// message uses what to name the kind of item, and trait to describe what the hits have in common.
+// only picks the single element of hits. If hits is empty or has several elements, it returns an
+// error. The error message uses what to name the kind of item, and trait to describe what the hits
+// have in common.
 func only[T any](hits []T, what, trait string) (one T, err error) {
 	switch len(hits) {
 	case 0:

@@ -87,7 +87,7 @@ func (p *Policy) tools() []verify.Tool {
 	return list.Map(p.options.Tools, func(name string) verify.Tool { return verify.Tool{Name: name} })
 }
 
-// parsed returns the parsed schemas.
+// parsed parses the JSON Schema of each tool.
 func parsed(schemas map[string]json.RawMessage) map[string][]policy.Schema {
 	out := make(map[string][]policy.Schema)
 	for tool, schema := range schemas {

@@ -35,8 +35,8 @@ type versionsFile struct {
 	Bases   []Seen `json:"bases"`
 }
 
-// VersionsPath returns the path of the file in the state directory dir that records the versions of
-// bases that have been in force.
+// VersionsPath returns the path of the file that records the versions of the bases that have taken
+// effect. dir is the state directory.
 func VersionsPath(dir string) string { return filepath.Join(dir, "base-policies.json") }
 
 // CheckVersions returns an error if a base is older than the recorded version, has the same version

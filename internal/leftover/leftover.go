@@ -10,8 +10,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// patience is how long goroutines may take to end. It is much longer than goleak waits, because the
-// machine may be busy with other tests.
+// patience is the maximum time for goroutines to end. It is much longer than that of goleak,
+// because the machine may be busy with other tests.
 const patience = 30 * time.Second
 
 // Main runs a package's tests and exits. It must be called from TestMain. If all tests pass but

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A grammar is the table forms in the structure used for matching.
+// A grammar is the table forms, parsed for matching.
 type grammar struct {
 	forms    []*compiledForm
 	keywords []string // all keywords in the table, sorted

@@ -94,7 +94,7 @@ func singleFile(d *document) *project {
 	}
 	nets, err := config.ParseNet(d.path, []byte(d.src))
 	if err != nil {
-		problems, _ := diag.Find(err) // any error from ParseNet contains problems
+		problems, _ := diag.Find(err) // errors from ParseNet always contain problems
 		p.problems, p.broken = problems.Coded(diag.Error, policy.MalformedNet), true
 	}
 	p.source.Nets = nets

@@ -48,7 +48,7 @@ func (s *server) update(d *document) {
 
 func (s *server) didClose(p documentParams) {
 	s.remove(pathOf(p.TextDocument.URI))
-	s.recheckAll() // from now on, the content of the file on disk counts
+	s.recheckAll() // from now on, the content of the file is read from disk
 }
 
 // recheckAll schedules a check of all documents.

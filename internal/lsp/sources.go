@@ -9,7 +9,8 @@ type sources struct {
 	texts   map[string]*content
 }
 
-// text returns the text of a file: as open in the editor, or else from disk.
+// text returns the text of a file. If the file is open in the editor, it returns the editor's text;
+// otherwise, it reads the file from disk.
 func (s *sources) text(path string) *content {
 	if d := s.open[path]; d != nil {
 		return d.content

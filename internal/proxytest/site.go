@@ -19,8 +19,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// Patience is the maximum duration of every wait. It only ends tests that would otherwise hang. On
-// a busy machine, tests with the largest messages can take most of it.
+// Patience is the maximum duration of every wait. It is long enough for tests with the largest
+// messages on a busy machine, and only ends tests that would otherwise hang.
 const Patience = 3 * time.Minute
 
 // Main runs a package's tests and exits. It must be called from TestMain. If [ChildVariable] is
@@ -29,8 +29,8 @@ func Main(m *testing.M) {
 	if flags, ok := os.LookupEnv(ChildVariable); ok {
 		os.Exit(testserver.Main(strings.Fields(flags), os.Stdin, os.Stdout))
 	}
-	_ = flag.Set("test.parallel", "8") // tests mostly wait; the flag -parallel takes precedence
-	debug.SetGCPercent(400)            // otherwise, garbage collection takes a fifth of the time
+	_ = flag.Set("test.parallel", "8") // run many tests in parallel, because they mostly wait; the flag -parallel takes precedence
+	debug.SetGCPercent(400)            // with the default of 100, garbage collection takes a fifth of the time
 	leftover.Main(m)
 }
 
@@ -56,8 +56,8 @@ type Site struct {
 	HTTP     *httptest.Server // serves the proxy
 	Options  proxy.Options
 
-	ClientName string // clientInfo name of the clients
-	bare       bool   // the site lacks a proxy
+	ClientName string // name of the clients in their clientInfo
+	bare       bool   // whether clients connect to the upstream directly
 }
 
 // Token is the default token of clients over HTTP.

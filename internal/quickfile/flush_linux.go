@@ -17,8 +17,8 @@ import (
 // because most files are flushed only once, and on systems without asynchronous flushes. The zero
 // value is ready to use. A Flusher is not safe for concurrent use.
 type Flusher struct {
-	used        bool     // Flush has been called before
-	unsupported bool     // the system does not support asynchronous flushes
+	used        bool     // whether Flush has been called before
+	unsupported bool     // whether the system lacks support for asynchronous flushes
 	completion  *os.File // eventfd that becomes readable when a flush completes; nil until opened
 	context     uintptr
 	request     *iocb

@@ -17,7 +17,7 @@ import (
 // then uses regular system calls for a while. The zero value always uses regular system calls.
 type File struct {
 	local        bool
-	regularUntil time.Time // regular system calls are used until this time
+	regularUntil time.Time // time until which regular system calls are used
 }
 
 // A write that takes longer than stalled has blocked, because preemption by another process takes
@@ -81,7 +81,7 @@ func (q *File) written(f *os.File, begun time.Time, n int, errno syscall.Errno) 
 	return n, nil
 }
 
-var empty [1]byte // an empty path
+var empty [1]byte // an empty string with its terminating NUL, used as a path
 
 // State returns the file's size. It also reports whether the file was removed; if so, further
 // writes would be lost.

@@ -9,11 +9,11 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// And joins names for use in a sentence: "a, b and c".
+// And returns the names joined for use in a sentence: "a, b and c".
 func And(names []string) string { return Join(names, "and") }
 
-// Join joins words for use in a sentence: "a, b and c". last is the word before the last element,
-// "and" or "or".
+// Join returns the words joined for use in a sentence: "a, b and c". last is the word before the
+// last element, "and" or "or".
 func Join(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -30,7 +30,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-// First lists at most the given number of names and counts the rest: "a, b and 3 more".
+// First joins at most the given number of names and adds a count of the others: "a, b and 3 more".
 func First(most int, names []string) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")
@@ -46,7 +46,8 @@ func Subject(n int, noun, is, are string) string {
 	return Count(n, noun) + " " + are
 }
 
-// People returns "a person" or, for example, "2 people", followed by is or are, whichever matches.
+// People returns "a person" or a number of people, such as "2 people", followed by the matching
+// verb, is or are.
 func People(n int, is, are string) string {
 	if n < 2 {
 		return strings.TrimSpace("a person " + is)

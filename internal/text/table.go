@@ -31,7 +31,7 @@ func Table(w io.Writer, none, head string, rows [][]string) error {
 	return out.Flush()
 }
 
-// The styles for [Ink.In].
+// Styles to pass to [Ink.In].
 const (
 	Bold   = "1"
 	Faint  = "2"

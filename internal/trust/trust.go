@@ -19,8 +19,8 @@ import (
 // A List is the file that lists the configurations trusted by the current user.
 type List struct{ File string }
 
-// content is the content of the file. It maps the absolute path of each trusted configuration to
-// its SHA-256 digest.
+// content is the JSON object in the file. It maps the absolute path of each trusted configuration
+// to the configuration's SHA-256 digest.
 type content struct {
 	Version int               `json:"version"`
 	Trusted map[string]string `json:"trusted"`
