@@ -19,12 +19,12 @@ type Late struct {
 	log  *slog.Logger
 
 	mu          sync.Mutex
-	inner       backend.Backend // nil: not open yet
-	attemptDone chan struct{}   // closed when the current attempt to open the database ends; nil: no attempt is in progress
+	inner       backend.Backend // nil until the database is open
+	attemptDone chan struct{}   // closed when the current attempt to open the database ends; nil if no attempt is in progress
 	tried       time.Time
 	since       time.Time // time when the database was opened
 	err         error     // error of the last attempt, or [errSilent]
-	unusable    error     // error of the first attempt, if it is permanent; otherwise nil
+	unusable    error     // error of the first attempt if it is permanent, otherwise nil
 	closed      bool
 }
 
@@ -88,7 +88,7 @@ func (l *Late) opened(ctx context.Context) (backend.Backend, error) {
 	return l.result(ctx)
 }
 
-// attempt tries once to open the database and then closes ended.
+// attempt tries once to open the database, and closes the channel ended when the attempt is over.
 func (l *Late) attempt(ctx context.Context, ended chan struct{}) {
 	inner, err := l.open(ctx)
 	l.mu.Lock()

@@ -19,8 +19,8 @@ type part struct {
 
 	// The following fields are used only by Durable.
 	name  string
-	row   *row // nil: not read from the database yet
-	reads bool // decisions may depend on the nets without changing their markings
+	row   *row // nil until read from the database
+	reads bool // whether decisions may depend on the nets without changing their markings
 }
 
 // newPart returns the part of a scope with its nets in their initial states.

@@ -36,9 +36,9 @@ type presence struct {
 // sighting is the last heartbeat seen from a process.
 type sighting struct {
 	version int64
-	at      time.Time // time when this process first saw the version, by its own clock
-	changed time.Time // time of the last change, by the database's clock
-	names   bool      // the process stores the names of the processes that admitted open calls
+	at      time.Time // time when this process, by its own clock, first saw the version
+	changed time.Time // time of the last change according to the database's clock
+	names   bool      // whether the process stores, with each open call, the name of the process that admitted it
 }
 
 // live reports whether the process has written a heartbeat within beatTimeout.
@@ -120,7 +120,8 @@ func (p *presence) dueRow(ctx context.Context) (*row, error) {
 	return p.own, nil
 }
 
-// endedProcesses reads all heartbeats and returns those that have not changed for beatTimeout.
+// endedProcesses reads the parts with the heartbeats of all processes. It returns those that have
+// not changed for beatTimeout.
 func (p *presence) endedProcesses(ctx context.Context) (ended []backend.Part, err error) {
 	now := time.Now()
 	p.mu.Lock()
@@ -174,8 +175,7 @@ func (p *presence) removeEnded(ctx context.Context, ended []backend.Part) error 
 	return nil
 }
 
-// remove removes this process's heartbeat. From then on the process's sessions count as sessions of
-// an ended process.
+// remove removes this process's heartbeat. From then on, the process counts as ended.
 func (p *presence) remove(ctx context.Context) error {
 	p.mu.Lock()
 	row := p.own

@@ -27,7 +27,7 @@ type queued struct {
 	op           backend.Op
 	rows         []*row        // rows that the decision used; the rows of op.Writes come first
 	events       []audit.Event // op.Events before encoding
-	call         uint64        // number of the admitted call; 0: the step admits no call
+	call         uint64        // number of the admitted call, or 0 if the step admits no call
 	duringCommit bool          // the step was staged during a commit
 	done         chan struct{}
 	err          error // result of the step; valid once done is closed
@@ -180,11 +180,11 @@ func (q *queue) nextBatch() []*queued {
 // unlockCommit releases the commit lock.
 func (q *queue) unlockCommit() { <-q.commitLock }
 
-// gathering decides how long a commit waits for more steps (group commit). A commit costs the
-// database about the same for one step as for many. The more replicas the clients are distributed
-// over, the fewer steps wait in each replica.
+// gathering decides how long a commit waits for more steps (group commit). Waiting saves work,
+// because a commit costs the database about the same for one step as for many. It matters most if
+// clients are distributed over many replicas, each of which has few waiting steps.
 type gathering struct {
-	target  int           // number of steps that the next commit waits for; 0: the commit does not wait
+	target  int           // number of steps that the next commit waits for, or 0 if it does not wait
 	reached chan struct{} // closed when the queue contains target steps
 
 	lastCommit time.Duration // duration of the last commit
@@ -216,8 +216,8 @@ func (q *queue) gather(s *queued) {
 	}
 }
 
-// setTarget causes the channel reached to be closed when the queue contains n steps. It reports
-// whether the queue has fewer steps now.
+// setTarget makes the queue close the channel reached when it contains n steps. It returns false if
+// the queue already contains n steps.
 func (q *queue) setTarget(n int) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

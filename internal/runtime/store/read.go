@@ -258,7 +258,7 @@ type readCheck struct {
 type rowRead struct {
 	row     *row
 	version int64
-	last    *queued // the step that wrote this version; nil: the version is committed
+	last    *queued // the step that wrote this version, or nil if the version is committed
 }
 
 // newReadCheck returns a check of the rows of e. The caller must hold the locks of the session and
@@ -295,8 +295,7 @@ func (g *readCheck) Wait(ctx context.Context) error {
 		return g.committer.recordFault(err)
 	}
 	for i := range g.seen {
-		// If this process has committed a later version since then, the version that was read was
-		// current.
+		// A later version committed by this process shows that the version read was still current.
 		if s := &g.seen[i]; s.row.durable.Load() <= s.version && now[i] != s.version && !g.movedHere(s) {
 			s.row.drop(admission.ErrStale)
 			return admission.ErrStale

@@ -13,7 +13,7 @@ import (
 )
 
 // roundScope is the scope of the parts that store a call between two round trips, so that the
-// client can continue it at any process.
+// client can continue the call through any process.
 const roundScope backend.Scope = "round"
 
 // KeepRound stores the data that a call needs for its next round trip. The ID must be impossible to
@@ -37,8 +37,8 @@ func (d *Durable) TakeRound(ctx context.Context, session, id string) ([]byte, er
 	return d.takeRound(ctx, id, func(o *backend.Op) { o.Session, o.Reserve, o.Lasts = session, true, true })
 }
 
-// DropRound is like TakeRound, but for a caller that ends the call. It also works while the session
-// is stopped.
+// DropRound is like TakeRound, but for a caller that ends the call instead of continuing it. It
+// therefore also works while the session is stopped.
 func (d *Durable) DropRound(ctx context.Context, id string) ([]byte, error) {
 	return d.takeRound(ctx, id, func(*backend.Op) {})
 }

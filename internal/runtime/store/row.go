@@ -18,18 +18,18 @@ type row struct {
 	id      backend.PartID
 	version int64   // version once all staged steps are committed
 	size    int     // size in bytes of the data in the last write
-	last    *queued // last staged step; nil: none
+	last    *queued // last staged step, or nil
 	dirty   map[value]struct{}
 	removed []string // names of the value rows that the next write removes
 
-	sinceFull int              // number of writes since the whole part was last written, counting that write; 0: the whole part must be written next
+	sinceFull int              // number of writes since the whole part was last written, including that write; 0 if the whole part must be written next
 	change    statecode.Change // changes since the last write
 
 	durable atomic.Int64          // version after the committed steps
-	dropped atomic.Pointer[error] // reason for dropping the row; nil: the row is valid
+	dropped atomic.Pointer[error] // reason for dropping the row, or nil if the row is valid
 }
 
-// value identifies a net's state for one value of its key.
+// value identifies the state that a net has for one value of its key.
 type value struct {
 	net int
 	key string
@@ -74,7 +74,7 @@ func (r *row) markCall(number uint64) {
 	}
 }
 
-// markValue marks a net's state for one value of its key as changed.
+// markValue marks the state that a net has for one value of its key as changed.
 func (r *row) markValue(net int, key string) {
 	if r.dirty == nil {
 		r.dirty = map[value]struct{}{}
@@ -82,7 +82,7 @@ func (r *row) markValue(net int, key string) {
 	r.dirty[value{net, key}] = struct{}{}
 }
 
-// markValues marks all values in the given maps as changed.
+// markValues marks the states for all values in the given maps as changed.
 func (r *row) markValues(net int, values ...*gate.Values) {
 	for _, v := range values {
 		for key := range v.All() {

@@ -77,8 +77,8 @@ func (d *Durable) stageChange(e *entry, c *admission.Change) (*queued, error) {
 	return d.enqueue(s), nil
 }
 
-// noteAsk records the step that staged a call waiting for approval, and forgets a call once it is
-// answered.
+// noteAsk notes the step that staged a call waiting for approval. Once the call is answered,
+// noteAsk forgets the step.
 func (e *entry) noteAsk(delta *gate.Delta, s *queued) {
 	delete(e.asks, delta.Answered)
 	if a := delta.Asked; a != nil {

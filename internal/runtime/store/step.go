@@ -12,11 +12,11 @@ import (
 // admission.Commit.
 type step struct {
 	memory   *Memory
-	entry    *entry // nil: the step changes no session
+	entry    *entry // nil if the step changes no session
 	staged   audit.Staged
 	before   savedState
 	uses     string // ID of the approval that the step uses up
-	finished *entry // the session, if this is its last step
+	finished *entry // the session if this is its last step, otherwise nil
 	revert   func() // the method value s.undo, stored to allocate it only once
 }
 

@@ -20,7 +20,7 @@ import (
 // see [Stops.Watch].
 type Stops struct {
 	recorder *audit.Recorder // records uses of the switch; not used with a database
-	database backend.Backend // nil: no database
+	database backend.Backend // nil without a database
 
 	useMu sync.Mutex // serializes uses of the switch and writes of local stops
 
@@ -186,7 +186,8 @@ func (s *Stops) endStop(ctx context.Context, h localStop) (done admission.Switch
 		return admission.Switched{Already: true}, nil
 	}
 	if failed == nil {
-		// The event of a stop that was never written must come first.
+		// If the stop was never written to the database, its event comes before the event that ends
+		// it.
 		events := list.Map(append(own, h), func(h localStop) backend.Event { return h.event })
 		failed = s.database.SetStop(ctx, h.stop, false, events...)
 	}

@@ -29,7 +29,7 @@ type oldChain struct {
 	from    audit.Place    // last record that was already removed
 	through audit.Place    // last record that can be removed
 	records uint64         // number of records that can be removed
-	start   time.Time      // time of the first removable start record; zero: none
+	start   time.Time      // time of the first removable start record; zero if no start record is removable
 	closed  bool           // all further records of the chain are kept
 	broken  bool           // the hash of a record does not match the previous record's hash
 	removed []removalEvent // removal events among the removable records
@@ -51,13 +51,13 @@ type removalEvent struct {
 //   - all remaining records of a chain with a record that is missing or was changed.
 type survey struct {
 	cutoff      time.Time
-	open        map[string]map[uint64]bool // calls that are open or whose outcome is unknown, by session
+	open        map[string]map[uint64]bool // calls that are open or whose outcome is unknown, keyed by session
 	live        map[string]bool            // other running processes
 	ends        map[string]uint64          // number of the last record of each chain
 	chains      map[string]*oldChain
 	order       []*oldChain // chains in the order of discovery
 	total       uint64
-	oldestStart time.Time // time of the oldest start record that is kept; zero: none
+	oldestStart time.Time // time of the oldest start record that is kept; zero if no start record is kept
 }
 
 // plan returns the next removal event, or nil if nothing can be removed.
@@ -67,7 +67,7 @@ func (r *Retention) plan(ctx context.Context, last *audit.Removed, cutoff time.T
 		if err != nil {
 			return nil, err
 		}
-		s.live[p.ID.Name] = p.ID.Name != r.database.Writer() // false for this process, because the event will be its last record
+		s.live[p.ID.Name] = p.ID.Name != r.database.Writer() // this process is left out, because the removal event will become its last record
 	}
 	heads, err := r.database.Heads(ctx)
 	if err != nil {

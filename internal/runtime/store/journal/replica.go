@@ -312,8 +312,8 @@ func (r *replica) openPosition() error {
 	return nil
 }
 
-// reopen switches to another file, such as a copy, that has taken over the log's name, if that file
-// has all steps that the image has read. It reports whether it has switched.
+// reopen switches to another file that has taken over the log's name, such as a copy of the log,
+// provided that it has all steps that the image has read. It reports whether it has switched.
 func (r *replica) reopen() bool {
 	f, header, err := r.log.openSegment(r.log.name(), os.O_RDWR)
 	if err != nil {
@@ -330,9 +330,8 @@ func (r *replica) reopen() bool {
 	return false
 }
 
-// openNext switches from the current segment, which has been renamed, to the next one. That is
-// another renamed segment or the log itself. The log is missing if a process ended during a
-// rotation.
+// openNext switches from the current segment, which has been renamed, to the next one: another
+// renamed segment or the log itself. If a process ended during a rotation, the log is missing.
 func (r *replica) openNext() error {
 	at := &r.image.at
 	f, header, err := r.log.openSegment(r.log.name(), os.O_RDWR)

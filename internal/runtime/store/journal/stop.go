@@ -64,8 +64,8 @@ func (w *batch) appendStopStep(stop *backend.Stop, on bool, events []backend.Eve
 	return nil
 }
 
-// PutApproval implements [backend.Backend]. It first folds the approvals that the log has used,
-// because the checkpoint stores the approvals.
+// PutApproval implements [backend.Backend]. Approvals are stored in the checkpoint, so PutApproval
+// first folds the approvals that steps in the log have used.
 func (b *Backend) PutApproval(ctx context.Context, a backend.Approval) (version int64, err error) {
 	b.lockAppend()
 	defer b.unlockAppend()

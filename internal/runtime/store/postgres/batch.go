@@ -26,7 +26,7 @@ type batch struct {
 
 	sessions, uses [][]byte
 	reserve        []bool
-	times          []*time.Time // time of each op; nil: the server's time
+	times          []*time.Time // time of each op; nil means the server's time
 	writes, events []int32      // ends of each op's writes and events
 	writePart      []int32
 	writeVersion   []int64
@@ -180,7 +180,7 @@ func timeOrNil(t time.Time) *time.Time {
 	return &t
 }
 
-// addStop adds a use of the kill switch.
+// addStop adds a use of the kill switch to the batch.
 func (b *batch) addStop(s backend.Stop, on bool) {
 	b.switched, b.stopTime = &on, &s.Time
 	b.stopSession, b.actor, b.reason = []byte(s.Session), []byte(s.Actor), []byte(s.Reason)
@@ -213,7 +213,7 @@ func (b *batch) applyAnswer(a answer, mark string, f *freshParts) error {
 		switch op.Err = [...]error{nil, backend.ErrStale, backend.ErrUsed, backend.ErrStopped, backend.ErrClock}[a.codes[i]]; {
 		case op.Err == nil:
 			for _, w := range op.Writes {
-				f.add(mark, w.ID) // a part that was only read had the expected version
+				f.add(mark, w.ID) // even if only read, the part is known to have the expected version
 			}
 		case a.codes[i] == 4 && a.newest != nil:
 			op.Err = backend.Behind(op.Time, *a.newest)

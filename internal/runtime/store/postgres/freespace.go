@@ -11,7 +11,7 @@ import (
 // still fit, so calls are still tried. However, the database does not count as ready until the
 // failed decision would fit.
 type freeSpace struct {
-	needed atomic.Int64 // size in bytes of the largest op that did not fit; 0: the space was sufficient
+	needed atomic.Int64 // size in bytes of the largest op that did not fit, or 0 if the space was sufficient
 	trial  sync.Mutex   // held while free space is tested
 }
 

@@ -14,12 +14,12 @@ import (
 // cannot be trusted, and an op that depends on such a version is stale.
 type freshParts struct {
 	mu    sync.Mutex
-	mark  string                  // identifies the period between two crashes
-	parts map[backend.PartID]bool // parts that are fresh; nil: all parts, because no crash was detected
+	mark  string                  // identifies the period since the server's last crash
+	parts map[backend.PartID]bool // parts that are fresh; nil means all parts, because no crash was detected
 }
 
-// setMark sets the current mark. If the mark differs from the previous one, the server has crashed,
-// and no part is fresh.
+// setMark sets the mark, which identifies the period since the server's last crash. If the mark
+// differs from the previous one, the server has crashed in the meantime, and no part is fresh.
 func (f *freshParts) setMark(mark string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -29,8 +29,8 @@ func (f *freshParts) setMark(mark string) {
 	f.mark = mark
 }
 
-// add notes that the parts were read or written under the given mark. If the mark is not the
-// current one, add does nothing and returns false.
+// add notes that the parts were read or written in the period that the mark identifies. If that is
+// not the current period, add does nothing and returns false.
 func (f *freshParts) add(mark string, ids ...backend.PartID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -45,7 +45,7 @@ func (f *freshParts) add(mark string, ids ...backend.PartID) bool {
 	return true
 }
 
-// has reports whether the cached version of the part can be trusted.
+// has reports whether a part is fresh, so that its cached version can be trusted.
 func (f *freshParts) has(id backend.PartID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

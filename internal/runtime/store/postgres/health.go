@@ -19,7 +19,7 @@ type health struct {
 	mu     sync.Mutex
 	err    error
 	silent bool          // the last operation timed out
-	began  time.Time     // when the current probe began; zero: no probe is in progress
+	began  time.Time     // when the current probe began; zero if no probe is in progress
 	ended  chan struct{} // closed when the next probe ends
 }
 

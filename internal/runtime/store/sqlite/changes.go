@@ -12,7 +12,7 @@ const pollInterval = 75 * time.Millisecond
 // first call to listen starts the polling.
 type changes struct {
 	mu    sync.Mutex
-	wake  chan struct{} // nil: listen has not been called yet
+	wake  chan struct{} // nil before the first call to listen
 	stop  chan struct{}
 	ended chan struct{}
 }
@@ -49,8 +49,9 @@ func (c *changes) watch(r *reader, wake chan<- struct{}) {
 	}
 }
 
-// counters holds the counters that were read by a poll. The attention counter is read only if the
-// database has changed.
+// counters holds the database's change counters, as read by a poll: SQLite's data version, and
+// attention, which counts changes to approvals and stops. attention is read only if the data
+// version has changed.
 type counters struct{ data, attention int64 }
 
 func (s counters) refresh(r *reader) counters {

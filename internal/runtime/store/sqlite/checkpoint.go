@@ -10,10 +10,10 @@ import (
 // Options configures a [Checkpoint].
 type Options struct {
 	Path   string // absolute path of the file
-	Export Export // receives the records of older schemas; nil: these records are dropped
+	Export Export // receives the records of older schemas; if nil, these records are dropped
 
 	// The following fields are for tests with disks that lose power.
-	Driver, System string // database/sql driver and its file system; empty: the default
+	Driver, System string // database/sql driver and its file system; if empty, the default ones
 }
 
 // Checkpoint is an open database. It is safe for concurrent use.
@@ -46,7 +46,7 @@ func (c *Checkpoint) Close() error {
 	return nil
 }
 
-// write runs f in a transaction. It puts the text doing in front of any error.
+// write runs f in a transaction. Errors begin with the text doing.
 func (c *Checkpoint) write(doing string, f func(*link) error) error {
 	if err := c.writer.transact(f); err != nil {
 		return fmt.Errorf("%s: %w", doing, err)

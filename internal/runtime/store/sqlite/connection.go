@@ -23,7 +23,7 @@ type connection struct {
 	export Export
 
 	mu           sync.Mutex  // held during a transaction
-	link         *link       // nil: not connected
+	link         *link       // nil if not connected
 	file         fs.FileInfo // the file's info when the file was last found valid
 	state        fileState
 	wal          fs.FileInfo // info of the file's write-ahead log

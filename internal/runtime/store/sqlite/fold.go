@@ -8,16 +8,16 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/statecode"
 )
 
-// Clock holds times from the records, in microseconds since 1970. A use of the kill switch shows
-// the right time: earlier records with a later time come from a clock that was ahead, and are
-// ignored.
+// Clock holds times from the records, in microseconds since 1970. The time of the last use of the
+// kill switch is trusted: earlier records with later times come from a clock that was ahead, and
+// are ignored.
 type Clock struct {
-	Latest int64 // latest time of all records; 0: there are no records
-	Told   int64 // time when the kill switch was last used; 0: never used
+	Latest int64 // latest time of all records, or 0 if there are no records
+	Told   int64 // time when the kill switch was last used, or 0 if it never was
 	Ahead  int64 // value of Latest when the kill switch was last used, or Told if that is later
 }
 
-// Newest returns the newest reliable time. A reservation must not be far behind it.
+// Newest returns the newest reliable time. No call may be admitted at a time far before it.
 func (c Clock) Newest() time.Time {
 	if c.Latest > c.Ahead {
 		return time.UnixMicro(c.Latest)
@@ -29,7 +29,7 @@ func (c Clock) Newest() time.Time {
 type Change struct {
 	backend.Part          // if Data is nil, the data in the database is unchanged
 	Changes      [][]byte // changes to merge into the stored data
-	Cleared      bool     // remove the stored values before writing the values of the part
+	Cleared      bool     // whether to remove the stored values before writing the values of the part
 }
 
 // Merged returns the part's data with the changes applied. stored is the data in the database.
@@ -49,8 +49,8 @@ type Fold struct {
 	From  uint64 // the step that precedes the changes
 	To    Place
 	Parts []Change
-	Stops map[string]*backend.Stop // changed stops, by session; nil: the stop has ended
-	Used  map[string]time.Time     // times when approvals were used, by ID
+	Stops map[string]*backend.Stop // changed stops, keyed by session; nil means that the stop has ended
+	Used  map[string]time.Time     // times when approvals were used, keyed by approval ID
 	Heads []backend.Record         // last record of each chain
 	Clock Clock
 }

@@ -71,7 +71,7 @@ func (r Reading) Parts(scope backend.Scope, text string) (all []backend.Part, er
 	return all, err
 }
 
-// Stops reads the stops in force, by session.
+// Stops reads the stops in force, keyed by session.
 func (r Reading) Stops() (map[string]backend.Stop, error) {
 	all := map[string]backend.Stop{}
 	err := r.link.rows("SELECT session, actor, reason, time FROM stop", nil, func(scan func(...any) error) error {

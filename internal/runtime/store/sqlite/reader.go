@@ -13,7 +13,7 @@ type reader struct {
 	writer *connection // checks the file before each use
 
 	mu     sync.Mutex
-	link   *link // nil: not connected
+	link   *link // nil if not connected
 	file   fs.FileInfo
 	closed bool
 }

@@ -12,7 +12,7 @@ import (
 type Segment struct {
 	After  uint64           // the last step before the segment
 	Latest time.Time        // time of the latest record
-	Chains map[string]Range // numbers of each chain's records in the segment, by writer
+	Chains map[string]Range // record numbers in the segment, keyed by the chain's writer
 }
 
 // Range is an inclusive range of record numbers in a chain.

@@ -58,7 +58,7 @@ type net struct {
 	timed       int
 	shadow      bool
 	start       *gate.NetData
-	placeholder bool // the net stands for one that the policy lacks, and accepts any place and any transition
+	placeholder bool // whether the net stands for a stored net that the policy lacks; any place and any transition are then accepted
 }
 
 func newNet(info gate.NetInfo, id gate.NetID, start *gate.NetData) net {
@@ -98,14 +98,14 @@ func newNet(info gate.NetInfo, id gate.NetID, start *gate.NetData) net {
 type Info struct {
 	Principal string
 	Since     time.Time
-	Owner     uint64 // see [gate.State.Owners]; 0: none
-	Writer    string // process that owns the session; empty: none, because the session outlives processes
+	Owner     uint64 // see [gate.State.Owners]; 0 if the session has no number
+	Writer    string // process that owns the session, or empty if the session outlives processes
 	Ended     bool   // the session is kept for its open calls
 	Open      int    // number of open calls; set when decoding, but not written
-	About     string // description of the session, as one JSON object; empty: none
+	About     string // description of the session as a JSON object, or empty
 }
 
-// Row returns the name of the row for one value of a net's key.
+// Row returns the name of the row that stores a net's state for one value of its key.
 func (c *Codec) Row(net int, key string) string { return c.nets[net].row + key }
 
 // atStart reports whether the net is in its initial state, which is not written.
@@ -114,7 +114,8 @@ func (n *net) atStart(d *gate.NetData) bool {
 		(d.Shadow == nil || d.Shadow.Refused+d.Shadow.Asked == 0 && n.unmoved(d.Shadow.Enforced))
 }
 
-// unmoved reports whether nothing in d has changed since the start, apart from its Shadow.
+// unmoved reports whether d has not changed since the start. It ignores the fields Active, Values
+// and Shadow.
 func (n *net) unmoved(d *gate.NetData) bool {
 	return !d.Stuck && len(d.Flights)+len(d.Watches)+len(d.Meta) == 0 && d.Spent == nil && d.Clock == nil &&
 		d.Extras == nil && slices.Equal(d.Marking, n.start.Marking)

@@ -39,7 +39,7 @@ func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 	}
 }
 
-// checkRows fails if a row belongs to a net that the part lacks.
+// checkRows records an error if there is a value row for a net that the part lacks.
 func (d *decoder) checkRows(nets []byte, values map[string][]byte) {
 	for row := range values {
 		name, _, ok := cutRow(row)
@@ -50,7 +50,7 @@ func (d *decoder) checkRows(nets []byte, values map[string][]byte) {
 	}
 }
 
-// cutRow splits a row name into the net and the value of its key.
+// cutRow splits the name of a value row into the net's name and the value of its key.
 func cutRow(row string) (net, key string, ok bool) {
 	end := rawjson.Skip([]byte(row), 0)
 	if end < 0 {
@@ -195,7 +195,7 @@ func (d *decoder) nets(value []byte, values map[string][]byte) {
 	d.object("the nets", value, func(name string, value []byte) bool {
 		i, known := d.byName[name]
 		if !known || d.Codec.nets[i].scope != d.scope {
-			return known && d.otherPolicy // the net was in this part before
+			return known && d.otherPolicy // under the other policy, the net was in this part
 		}
 		d.net(i, value, rows[i])
 		return true
@@ -236,8 +236,9 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 	d.state.Nets[i] = data
 }
 
-// values decodes a net's value rows. It first clears the net's state. Otherwise Apply would drop a
-// value whose state equals the net's current one, although they differed when the row was written.
+// values decodes a net's value rows. It first clears the net's own state, because Apply would
+// otherwise drop a value whose state equals the net's state now, although the two differed when the
+// row was written.
 func (d *decoder) values(where string, i int, base *gate.NetData, rows map[string][]byte) *gate.Values {
 	n := &d.Codec.nets[i]
 	d.state.Nets[i] = &gate.NetData{}
@@ -342,7 +343,7 @@ func (d *decoder) shadow(where string, n *net, value []byte) *gate.ShadowData {
 func (d *decoder) marking(where string, n *net, value []byte) []int {
 	m := make([]int, len(n.start.Marking))
 	if n.placeholder {
-		m[0] = 1 // any marking that is not the initial one
+		m[0] = 1 // any marking other than the initial one
 		return m
 	}
 	d.object(where, value, func(key string, value []byte) bool {

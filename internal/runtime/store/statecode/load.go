@@ -13,11 +13,12 @@ type Loaded struct {
 	State *gate.State // the state; nets that belong to other parts are in their initial states
 	Info  Info        // facts about the session; set only for a session part
 
-	// processes that admitted the session's open calls, by call number; empty: unknown
+	// processes that admitted the session's open calls, keyed by call number; empty if unknown
 	Processes map[uint64]string
 
-	// For a part that was written under another policy or with other active nets: what happened to
-	// its nets, the rows to remove, and whether the other rows must be written again.
+	// The following fields are set if the part was written under another policy or with other
+	// active nets. They hold the effects on its nets, the value rows to remove, and whether the
+	// remaining rows must be written again.
 	Kept          []gate.Kept
 	StaleRows     []string
 	RewriteValues bool

@@ -11,7 +11,7 @@ import (
 // Processes contains, for each open call of a session, the process that admitted it.
 type Processes struct {
 	Own    string            // process that admitted the calls that are not in Others
-	Others map[uint64]string // processes by call number; empty: unknown
+	Others map[uint64]string // processes keyed by call number; empty if unknown
 }
 
 // processFor returns the process to write for a call, or "" if the process is unknown or is the
@@ -38,7 +38,7 @@ func formVersion(s *gate.State, writer string, p Processes) string {
 	return "1"
 }
 
-// OpenCalls is a string that is contained in the part of every session with open calls.
+// OpenCalls is a string that occurs in the part of every session with open calls.
 const OpenCalls = `,"calls":[{"number":`
 
 // OpenCall is an open call in its stored form.
@@ -48,7 +48,7 @@ type OpenCall struct {
 	Since   time.Time
 	Unknown bool   // the outcome was reported as unknown
 	More    uint64 // see [gate.OpenCall]
-	Process string // process that admitted the call; empty: unknown
+	Process string // process that admitted the call, or empty if unknown
 }
 
 // ReadOpen decodes the facts stored along with a session's nets, and the session's open calls. It

@@ -21,7 +21,7 @@ type decoder struct {
 	otherPolicy bool // the part was written under another policy
 	err         error
 
-	processes map[uint64]string // processes that admitted the open calls, by call number
+	processes map[uint64]string // processes that admitted the open calls, keyed by call number
 }
 
 // fail records an error at a position in the part, unless there is an earlier one. It returns
@@ -33,7 +33,7 @@ func (d *decoder) fail(where, format string, args ...any) bool {
 	return false
 }
 
-// object decodes an object. It calls the function each for every member. each reports whether it
+// object decodes an object. It passes each member to the function each, which reports whether it
 // knows the member's key.
 func (d *decoder) object(where string, value []byte, each func(key string, value []byte) bool) {
 	whole := rawjson.Members(value, func(key, value []byte, _ int) bool {

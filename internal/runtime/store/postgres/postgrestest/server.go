@@ -121,7 +121,7 @@ func (s *Server) Copy() {
 	s.Start()
 }
 
-// Restore exchanges the server's data and the copy.
+// Restore swaps the server's data with the copy.
 func (s *Server) Restore() {
 	s.t.Helper()
 	s.Stop("fast")
