@@ -68,8 +68,8 @@ type Config struct {
 
 	Warnings ErrorList
 
-	// Sums holds, by file name, the hexadecimal SHA-256 checksum of each file that was read: the
-	// configuration, rules and nets.
+	// Sums holds the hexadecimal SHA-256 checksum of each file that was read (the configuration,
+	// rules and nets), keyed by file name.
 	Sums map[string]string `json:"-"`
 
 	// TextOnly reports whether the file was only read as text, because no person named or trusted

@@ -27,8 +27,8 @@ type layers struct {
 	reader baseReader
 }
 
-// scalars maps the name of each scalar to its description. The names are the keys in the file and
-// also the fields in [Config]. The map is read-only.
+// scalars describes each scalar setting. Its keys are the names of the settings, which are also the
+// paths of the fields in [Config]. The map is read-only.
 var scalars = map[string]scalar{
 	"listen.http":       {check: checkAddress},
 	"listen.auth":       {initial: "token", check: checkWord([]string{"token", "jwt", "none"})},

@@ -25,7 +25,7 @@ type Net struct {
 	// The following fields determine how the net affects the advertised tools; see package gate.
 	Priority int
 	Class    string         // "required" or "advisory"; empty means "required"
-	Recovery map[string]int // the net is in recovery while each of these places has at least this many tokens; nil means never
+	Recovery map[string]int // numbers of tokens, keyed by place; the net is in recovery while each of these places has at least that many; nil means never
 
 	origin
 }

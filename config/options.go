@@ -11,7 +11,7 @@ import (
 type Options struct {
 	Path  string                      // path of the file (--config); if empty, the usual locations are searched
 	Env   func(string) (string, bool) // looks up environment variables; nil means os.LookupEnv
-	Flags map[string]string           // settings from the command line, by their names in the file, such as "log.level"; paths are relative to the working directory of the process
+	Flags map[string]string           // settings from the command line, keyed by name, such as "log.level"; paths are relative to the working directory of the process
 
 	// WorkDir adds ./petrigate.yaml to the searched locations, before the user's file. It is set
 	// only by commands that people type, because an agent might be able to write to a server's

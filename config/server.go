@@ -102,8 +102,8 @@ func readServer(v Value) Server {
 	return s
 }
 
-// clientKeys lists the keys of a server that clients keep for their own use and petrigate ignores.
-// It is read-only.
+// clientKeys lists keys of a server that only clients use and that petrigate ignores. It is
+// read-only.
 var clientKeys = []string{
 	"autoApprove", "alwaysAllow", "alwaysLoad", "trust", "description", "gallery", "source", "icon", "icons", "name", "title", "version",
 	"initTimeout", "serverInstructions", "startup", "dev",
@@ -256,8 +256,8 @@ func warnHome(v Value) {
 	}
 }
 
-// checkUniqueHeaders rejects headers that differ only in letter case, because only one of them
-// would be sent, chosen at random.
+// checkUniqueHeaders rejects headers that differ only in letter case. Only one of them would be
+// sent, and it would be chosen at random.
 func checkUniqueHeaders(v Value) {
 	seen := make(map[string]string)
 	for _, f := range v.get("headers").entries() {

@@ -79,7 +79,7 @@ func overLimit(tokens token.Tokens) (at *token.Token, what string) {
 		case token.SequenceEntryType, token.MappingKeyType, token.AnchorType, token.TagType, token.MappingValueType:
 			run++
 			if flow > 0 && tk.Type == token.MappingValueType {
-				run-- // the next entry of a flow mapping ends the previous one
+				run-- // entries of a flow mapping are not nested in each other
 			}
 			if tk.Type == token.MappingValueType {
 				keys++

@@ -64,7 +64,7 @@ func writeFlush(dir string) error {
 	return os.WriteFile(filepath.Join(dir, flushFile), []byte(strconv.FormatFloat(us, 'f', 1, 64)+"\n"), 0o644)
 }
 
-// readFlush returns the result that writeFlush stored in dir.
+// readFlush returns the median flush time that writeFlush stored in dir.
 func readFlush(dir string) (float64, error) {
 	text, err := os.ReadFile(filepath.Join(dir, flushFile))
 	if err != nil {

@@ -60,8 +60,8 @@ func (h *harness) prepare(dir string) (err error) {
 	return nil
 }
 
-// measure runs all rounds of a scenario. Unless a target or a call failed, it removes the targets'
-// files afterwards.
+// measure runs all rounds of a scenario. If no target and no call failed, it then removes the
+// targets' files.
 func (h *harness) measure(s scenario) ([]sample, error) {
 	// Data written by earlier scenarios must not be flushed during the measurement.
 	flushAll()
@@ -104,7 +104,7 @@ func writeSamples(file string, samples []sample) error {
 	return os.WriteFile(file, append(text, '\n'), 0o644)
 }
 
-// failures returns descriptions of the samples with a failed target or failed calls.
+// failures describes each sample whose target or calls failed.
 func failures(samples []sample) (bad []string) {
 	for _, s := range samples {
 		switch at := fmt.Sprintf("%s, %s, round %d", s.Scenario, s.Target, s.Round+1); {

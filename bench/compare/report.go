@@ -9,7 +9,7 @@ import (
 
 // A report is the table of a run's results.
 type report struct {
-	about   string // date, machine and parameters of the run, as text
+	about   string // date, machine and parameters of the run
 	samples []sample
 
 	met    int

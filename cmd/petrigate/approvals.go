@@ -99,8 +99,8 @@ func approvalsWatch(s stdio) *cobra.Command {
 	return c
 }
 
-// unlessEnded returns nil if ctx was canceled, because a signal is the usual way to end the
-// command. Otherwise, it returns err.
+// unlessEnded returns err unless ctx was canceled. Users end the command with a signal, so
+// cancellation is not an error.
 func unlessEnded(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

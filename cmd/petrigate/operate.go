@@ -111,8 +111,8 @@ func pick[T any](what, lister, id string, list func(*control.Client) ([]T, error
 	return only(hits, what, fmt.Sprintf("an id that begins with %q; %s lists them", id, lister))
 }
 
-// uniqueBy removes items whose ID occurs earlier in the list. Proxies that share a database return
-// the same items.
+// uniqueBy removes every item whose ID also belongs to an earlier item. Proxies that share a
+// database return the same items.
 func uniqueBy[T any](all []T, id func(T) string) []T {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(all, func(one T) bool {

@@ -17,7 +17,7 @@ func run(ctx context.Context, args []string, s stdio) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted") // the user sent the signal, so it does not matter which operation was interrupted
+		err = errors.New("interrupted") // after a signal from the user, it does not matter which operation was canceled
 	}
 	return report(s.err, err)
 }

@@ -109,7 +109,7 @@ type Step struct {
 	Tool    string        // tool, if a call begins
 	Args    string        // arguments as JSON, if a call begins; empty means {}
 	Result  string        // result, as JSON, that the call must return on success; empty means any
-	Name    string        // name to show to people: the last label or, if there are no labels, the tool
+	Name    string        // name for messages: the last label of the call or, if it has no labels, its tool
 	Weak    bool          // whether the call's success does not count as evidence for Name
 	Wait    time.Duration // if positive, no call begins or ends, but this much time passes
 	Ends    bool          // whether the call ends
@@ -217,7 +217,7 @@ type Remedy struct {
 	Found bool   // whether the refused call is admitted after Steps, if each step succeeds before the next begins
 	None  bool   // whether no calls in this session could make the refused call possible
 	Steps []Step // calls to make, not including the refused call
-	Asks  []int  // indexes of the steps that require approval; len(Steps) means the refused call
+	Asks  []int  // indexes in Steps of the calls that require approval; len(Steps) stands for the refused call
 	Text  string // sentence for the client whose call was refused; empty if no remedy is known
 }
 

@@ -14,7 +14,7 @@ import (
 type project struct {
 	main     string // path of the configuration or, without one, of the only document
 	source   policy.Source
-	problems diag.List // problems with the configuration itself
+	problems diag.List // problems found while loading the files, before the policy is built
 	broken   bool      // whether the policy cannot be built
 }
 

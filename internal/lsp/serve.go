@@ -87,7 +87,7 @@ func handle[T any](params json.RawMessage, f func(T)) {
 	}
 }
 
-// answer handles a request.
+// answer returns the response to a request.
 func (s *server) answer(method string, params json.RawMessage) (any, error) {
 	switch method {
 	case "initialize":

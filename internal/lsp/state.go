@@ -22,7 +22,7 @@ type state struct {
 	byProxy map[string]proxyTools // tools of running proxies, keyed by the policy's main file
 }
 
-// A proxyTools is a running proxy's last answer to a request for its tools.
+// A proxyTools holds the tools of a running proxy as of the last request to the proxy.
 type proxyTools struct {
 	tools check.ToolSet
 	asked time.Time

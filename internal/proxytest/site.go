@@ -34,8 +34,8 @@ func Main(m *testing.M) {
 	leftover.Main(m)
 }
 
-// A Setup describes a site. With the zero value, the site has the attack tools and the default
-// rules.
+// A Setup describes a site. With the zero value, the site has the tools of [testserver.Attack] and
+// the rules in [DefaultRules].
 type Setup struct {
 	Rules  string
 	Policy *gate.Policy // replaces Rules if set

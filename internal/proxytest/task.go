@@ -12,8 +12,8 @@ import (
 // CanTasks contains the capabilities of a client for revision 2026-07-28 that supports tasks.
 const CanTasks = `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 
-// StartWithTasks starts a site whose upstream can run calls as tasks. Without tools in s, it has
-// the attack tools.
+// StartWithTasks starts a site whose upstream can run calls as tasks. If s specifies no tools, the
+// upstream has those of [testserver.Attack].
 func StartWithTasks(t *testing.T, s Setup) *Site {
 	t.Helper()
 	if s.Server.Tools == nil {

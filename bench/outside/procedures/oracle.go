@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// An oracle evaluates the procedures directly. It remembers the calls that followed the procedures,
-// with their arguments.
+// An oracle evaluates the procedures directly. It records the calls that complied with the
+// procedures, with their arguments.
 type oracle struct {
 	domain domain
 	called map[string][]map[string]any
@@ -23,7 +23,8 @@ func (o *oracle) permits(function string, args map[string]any) bool {
 	return o.holds(p.Needs, values)
 }
 
-// holds reports whether the calls made so far satisfy the tree, given the values of its variables.
+// holds reports whether the calls recorded so far meet the condition t. values contains the values
+// of its variables.
 func (o *oracle) holds(t *tree, values map[string]any) bool {
 	switch {
 	case t == nil:
@@ -58,7 +59,7 @@ func empty(v any) bool {
 	return reflect.ValueOf(v).Len() == 0
 }
 
-// add remembers a call that followed the procedures.
+// add records a call that complied with the procedures.
 func (o *oracle) add(function string, args map[string]any) {
 	if o.called == nil {
 		o.called = make(map[string][]map[string]any)

@@ -17,7 +17,7 @@ type run struct {
 	} `json:"interactions"`
 }
 
-// A message contains function calls or the result of one.
+// A message contains either function calls or the result of a call.
 type message struct {
 	Calls []struct {
 		ID       string `json:"id"`
@@ -37,7 +37,8 @@ type record struct {
 	result   string
 }
 
-// records returns the calls that have results, in the same order as the results.
+// records returns each call that has a result, together with the result. The calls are in the order
+// of their results.
 func records(messages []message) (all []record) {
 	open := make(map[string]record)
 	for _, m := range messages {
@@ -76,11 +77,11 @@ func (r *record) yes() bool {
 // A count contains totals over all runs.
 type count struct {
 	Runs, Calls, Agree     int
-	Missed                 int // calls that the procedure forbids and the gate admitted
-	FalseRefusals          int // calls that the procedure permits and the gate refused
-	OtherTask              int // calls that the task's own procedure permits and the gate refused
+	Missed                 int // calls that the gate admitted although the procedure forbids them
+	FalseRefusals          int // calls that the gate refused although the procedure permits them
+	OtherTask              int // calls that the gate refused although the procedure in the same task permits them
 	Forbidden, Prevented   int // calls that the procedure forbids, and how many of these the gate refused
-	Rendered, NotRendered  int // runs that provided a forbidden service, and how many of these the gate would have prevented
+	Rendered, NotRendered  int // runs in which a service was provided that the benchmark expects to be refused, and how many of these the gate would have prevented
 	Unreadable, ErrorCalls int
 }
 
@@ -139,7 +140,7 @@ func (c *count) conversation(p *gate.Policy, procedures, ofTask *oracle, t *task
 	}
 }
 
-// compare adds a call to the totals.
+// compare adds the verdicts on one call to the totals.
 func (c *count) compare(permits, permitsTask, admitted bool) {
 	switch {
 	case permits == admitted:

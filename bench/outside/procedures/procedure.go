@@ -61,8 +61,8 @@ func (t *tree) leaves() int {
 // maxDepth is the maximum depth of a tree. It is exceeded only if the graph has a cycle.
 const maxDepth = 100
 
-// tree returns the tree for a node. A function is a leaf: its own requirements form another
-// procedure.
+// tree returns the tree for a node. A function has no subtrees in it, because the calls that it
+// requires belong to its own procedure.
 func (g *graph) tree(node, depth int) (*tree, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("node %d: the graph has a circle", node)
@@ -150,7 +150,7 @@ func (d domain) read(tasks map[string][]task, in implied) error {
 // successful login proves that the user exists.
 type implied map[string][]implication
 
-// An implication is a function whose success follows from the success of another one.
+// An implication names a function whose success follows from that of another function.
 type implication struct {
 	Function   string            `json:"function"`
 	Parameters map[string]string `json:"parameters"` // maps each parameter of Function to the parameter of the successful function that has the same value

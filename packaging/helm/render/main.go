@@ -89,8 +89,8 @@ func render(dir string, in io.Reader) (map[string]string, error) {
 	return engine.Engine{Strict: true}.Render(chart, values)
 }
 
-// fits checks a deployment for mistakes that API servers reject: a selector that does not match the
-// pod's labels, and mounts of unknown volumes.
+// fits returns an error if a deployment contains a mistake that API servers reject: a selector that
+// does not match the pod's labels, or a mount of an unknown volume.
 func fits(object runtime.Object) error {
 	d, ok := object.(*appsv1.Deployment)
 	if !ok {
