@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A toolCount counts the calls of one tool in the journal.
+// A toolCount counts the calls to one tool in the journal.
 type toolCount struct {
 	Tool    string
 	Calls   int
@@ -152,11 +152,11 @@ type bar struct {
 	Passed         float64
 	Refused        float64
 	AtPass, AtStop float64 // y coordinates of the tops of the bar's segments
-	Ago            int     // number of minutes since the end of this minute
+	Ago            int     // how many minutes ago the bar's minute ended
 	calls          minute
 }
 
-// Words describes the minute's calls in words.
+// Words returns the numbers of calls in the bar's minute, in words.
 func (b bar) Words() string {
 	return fmt.Sprintf("%s, %d refused", text.Count(b.calls.Passed+b.calls.Refused, "call"), b.calls.Refused)
 }

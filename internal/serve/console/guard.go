@@ -93,7 +93,7 @@ func (d *logins) login(w http.ResponseWriter, r *http.Request) {
 	}
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName(r.Host), Value: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: strings.HasPrefix(r.Header.Get("Origin"), "https://"), // the browser may be using a TLS reverse proxy; guard has checked the host
+		Secure: strings.HasPrefix(r.Header.Get("Origin"), "https://"), // if a reverse proxy handles TLS, only this header shows that the browser uses https; guard has checked its host
 	})
 	http.Redirect(w, r, local(r.PostFormValue("next")), http.StatusSeeOther)
 }

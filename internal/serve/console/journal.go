@@ -15,7 +15,7 @@ import (
 
 const (
 	maxCalls        = 10_000
-	maxRows         = 2 * maxCalls // maximum number of rows, including those for other events
+	maxRows         = 2 * maxCalls // maximum number of rows, including those for events other than calls
 	maxRecordsHeld  = 2 * maxRows  // maximum number of unread records that the feed holds
 	maxRecordsKnown = 2 * maxRows  // number of record IDs that are remembered to detect duplicates
 
@@ -101,7 +101,7 @@ func (j *journal) readPast(ctx context.Context, past trail.Source) []trail.Recor
 	j.add(eventsOf(records), 0)
 	j.setReading(false, err)
 	if err != nil {
-		return nil // the newest records may be missing
+		return nil // the newest records may be missing, so the history must not use any
 	}
 	return records
 }
@@ -110,7 +110,7 @@ func (j *journal) readPast(ctx context.Context, past trail.Source) []trail.Recor
 func (j *journal) readOthers(ctx context.Context, others *trail.Others) {
 	ctx, cancel := context.WithTimeout(ctx, othersTime)
 	defer cancel()
-	records, _ := others.Read(ctx, othersRecords) // on an error, the next tick retries
+	records, _ := others.Read(ctx, othersRecords) // if reading fails, the records are read at the next tick
 	j.add(eventsOf(records), 0)
 }
 
@@ -260,7 +260,7 @@ type journalStatus struct {
 	First   time.Time // time of the oldest row; zero if the journal is empty
 	Calls   int
 	Full    bool // whether older calls were dropped because the journal was full
-	Lost    int  // number of records that were not read in time
+	Lost    int  // number of records that were dropped because they were not read in time
 	Torn    int  // number of records that could not be parsed
 	Reading bool // whether earlier records are still being read
 	Past    error

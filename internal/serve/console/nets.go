@@ -135,7 +135,7 @@ func sessionLabel(s *operator.SessionInfo) string {
 	return label + ", of " + s.Principal
 }
 
-// rows returns the snapshot's nets in policy order.
+// rows returns a table row for each net in the snapshot, in the order of the policy.
 func (c *Console) rows(m *snapshot, at netsAddress) (rows []netRow) {
 	known := c.policyNets()
 	for i, info := range m.policy.Nets() {

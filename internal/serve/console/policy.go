@@ -104,7 +104,7 @@ func (c *Console) draft(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	if r.PostForm.Get("part") == "report" { // a script replaces only the report on the page
+	if r.PostForm.Get("part") == "report" { // the request is from a script that replaces only the report on the page
 		c.write(w, http.StatusOK, "part", page{Visitor: visitorOf(r), Now: c.options.Now(), Body: b})
 		return
 	}

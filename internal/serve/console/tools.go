@@ -73,12 +73,13 @@ func (c *Console) accept(w http.ResponseWriter, r *http.Request) {
 	c.finish(w, r, "/tools", err, text.Escape(tool)+" is accepted with its current definition.", text.Escape(tool)+" was not accepted")
 }
 
-// toolMatches reports whether the tool's visible text contains all words of query.
+// toolMatches reports whether the tool's names, description and other displayed properties contain
+// all words of query.
 func toolMatches(t operator.ToolInfo, query string) bool {
 	return containsWords(strings.Join([]string{t.Canonical, t.Bare, t.Exposed, t.Decision, t.Says, t.Description, t.Definition}, " "), query)
 }
 
-// hintsOf returns a hint for each annotation that the specification defines.
+// hintsOf returns a hint for each annotation that the MCP specification defines.
 func hintsOf(annotations json.RawMessage) (hints []hint) {
 	var a struct {
 		ReadOnly    *bool `json:"readOnlyHint"`

@@ -34,7 +34,7 @@ func enableTLS(server *http.Server, files *config.TLS, log *slog.Logger) error {
 // debug level, because any client can cause them.
 type serverLog struct{ *slog.Logger }
 
-// Write logs a single line.
+// Write logs a line written by the HTTP server.
 func (l serverLog) Write(line []byte) (int, error) {
 	level := slog.LevelWarn
 	if bytes.HasPrefix(line, []byte("http: TLS handshake error ")) {

@@ -27,8 +27,8 @@ type processors struct {
 	one  bool
 }
 
-// minAlone is the number of consecutive calls that must run alone before the scheduler is limited.
-// Each change briefly stops all goroutines.
+// minAlone is the number of consecutive calls that must run alone before the scheduler is limited
+// to one processor. It is not smaller, because each change briefly stops all goroutines.
 const minAlone = 32
 
 // newProcessors returns nil if GOMAXPROCS is set, or if limiting the number of processors would not
@@ -66,7 +66,8 @@ func (p *processors) begin() {
 // end records that a call has ended.
 func (p *processors) end() { p.inFlight.Add(-1) }
 
-// useAll lifts the limit, for work other than calls, until the returned function release is called.
+// useAll lifts the limit until the returned function release is called. It is used for work other
+// than calls.
 func (p *processors) useAll() (release func()) {
 	if p == nil {
 		return func() {}

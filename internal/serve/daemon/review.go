@@ -61,7 +61,7 @@ func (r *review) problems(ctx context.Context, tools check.ToolSet) diag.List {
 	source.Tools, source.Schemas, source.Hooked = tools.Names(), tools.Schemas, tools.Hooked()
 	result, err := policy.Build(source)
 	if err != nil {
-		return nil // cannot fail: the policy was already built once
+		return nil // cannot fail: the same policy has been built before
 	}
 	v, err := check.Run(ctx, result, source, tools, effort(len(result.Claims)))
 	if err != nil || ctx.Err() != nil {

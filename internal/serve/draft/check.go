@@ -199,7 +199,7 @@ func (x *candidate) excerpt(p Problem) string {
 
 // Compared is the result of comparing a draft with the policy in force.
 type Compared struct {
-	Result string // one of the results in [policydiff.Report]
+	Result string // result of the comparison; see [policydiff.Report]
 	Text   string // explanation, with calls that show the difference
 }
 

@@ -44,7 +44,7 @@ type callKey struct {
 	number  uint64
 }
 
-// A call holds details of a call in flight that its outcome record does not contain.
+// A call holds those details of a call in flight that will be missing from its outcome record.
 type call struct{ tool, caller, would string }
 
 func newFormatter(l *lines) *formatter { return &formatter{lines: l, calls: map[callKey]call{}} }
@@ -197,7 +197,8 @@ func (s *formatter) answeredByCall(e *trail.Entry) {
 	s.answer(answer{at: e.Time, since: q.at, id: e.Approval, tool: e.Canonical(), channel: e.Channel, actor: e.Actor, denied: e.Decision.Decision == "refuse" && e.Kind == "approval"})
 }
 
-// summary returns the number of calls that passed, failed, and so on, in words.
+// summary describes in words how many calls have passed, failed, been stopped, or required
+// approval.
 func (s *formatter) summary() string {
 	said := fmt.Sprintf("%d passed, %d failed, %d stopped, %d asked", s.passed, s.failed, s.stopped, s.waited)
 	if s.lost > 0 {

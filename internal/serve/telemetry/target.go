@@ -105,8 +105,7 @@ func (e environment) endpoint(configured string) (string, error) {
 	return endpointURL(name, base, path)
 }
 
-// endpointURL checks a URL chosen by the user. If the URL has no path, endpointURL adds the
-// parameter path.
+// endpointURL checks a URL chosen by the user, and adds path to it if it has no path.
 func endpointURL(name, value, path string) (string, error) {
 	u, err := url.Parse(value)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -118,7 +117,8 @@ func endpointURL(name, value, path string) (string, error) {
 	return u.String(), nil
 }
 
-// headers returns the headers from the variables for all signals and for traces, combined.
+// headers returns the headers specified by the environment variables for all signals and for
+// traces.
 func (e environment) headers() (map[string]string, error) {
 	all := map[string]string{}
 	for _, name := range [...]string{"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"} {

@@ -162,7 +162,7 @@ func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer
 	return err
 }
 
-// afterAnswer describes what happens after the answer.
+// afterAnswer describes the consequences of the answer for the call.
 func afterAnswer(a operator.ApprovalInfo, approve bool) string {
 	switch {
 	case !approve:

@@ -32,7 +32,7 @@ func Watch(ctx context.Context, dir string, in io.Reader, out io.Writer, actor s
 // run asks about approvals until the person quits, the input ends, or ctx is done.
 func (w *watch) run(ctx context.Context, dir string) error {
 	told := follow(ctx, dir)
-	look := time.After(scanInterval) // time to wait before printing that no proxy is running
+	look := time.After(scanInterval) // when to print that no proxy is running, unless one has been found
 	for {
 		select {
 		case <-ctx.Done():
@@ -90,7 +90,7 @@ func (w *watch) checkShown() {
 	}
 }
 
-// endText describes how an approval ended elsewhere.
+// endText describes how an approval ended without an answer from this terminal.
 func endText(a operator.ApprovalInfo) string {
 	switch a.State {
 	case operator.Expired:

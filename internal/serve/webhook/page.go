@@ -50,7 +50,8 @@ func protect(h http.Header) {
 	h.Set("X-Frame-Options", "DENY")
 }
 
-// servePage serves the page that shows the call and a button for the decision. It changes nothing.
+// servePage serves the page that a link opens, which shows the call and a button for the decision.
+// It does not apply the decision.
 func (h *Hook) servePage(w http.ResponseWriter, r *http.Request) {
 	t, err := h.readLink(r)
 	if err != nil {
@@ -70,7 +71,7 @@ func (h *Hook) servePage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveLink applies the decision in a link.
+// serveLink applies the decision of a link after the person has pressed the button on its page.
 func (h *Hook) serveLink(w http.ResponseWriter, r *http.Request) {
 	t, err := h.readLink(r)
 	reason := ""
