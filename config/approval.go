@@ -20,9 +20,9 @@ var defaultHolds = map[string]time.Duration{
 	"gemini-cli-mcp-client*": 100 * time.Second, // client that ends a call after 10 min and cannot show a question
 }
 
-// HoldFor returns how long a call waits for approval before it is parked. client is the name that
-// the client reports. Holds takes precedence over Hold, and Hold, if set, over the built-in default
-// for the client.
+// HoldFor returns how long a call waits for approval before it is parked, which means that the
+// caller is told to retry later. client is the name that the client reports. Holds takes precedence
+// over Hold, and Hold, if set, over the built-in default for the client.
 func (a Approval) HoldFor(client string) time.Duration {
 	if hold, ok := holdOf(a.Holds, client); ok {
 		return hold

@@ -11,18 +11,18 @@ import (
 type Base struct {
 	Name    string
 	Version int
-	File    string   // file name or URL, for messages
+	File    string   // file name or URL of the base policy, for messages
 	Digest  string   // digest of the file's contents
 	Key     string   // public key that verified the signature; empty if the base was verified by its digest instead
-	Entry   Position // position of the base's entry in "extends"
+	Entry   Position // position of the policy's entry in "extends"
 
 	Refresh time.Duration // how often to read the URL again; 0 disables automatic reading
 	Copy    string        // reason why a cached copy was used instead of the content of the URL; empty if no copy was used
 
 	Rules   []RuleText
 	Nets    []Net
-	Default string // default set by the base: "allow" or "deny"
-	Mode    string // mode set by the base: "enforce" or "shadow"
+	Default string // default in the base policy: "allow" or "deny"
+	Mode    string // mode in the base policy: "enforce" or "shadow"
 
 	Read []Read // content of each URL, returned by [Config.Fetched]
 }
@@ -33,8 +33,8 @@ type Read struct {
 	Data    []byte
 }
 
-// KeyID returns the minisign ID of the key that signed the base, or the empty string if the base is
-// not signed.
+// KeyID returns the minisign ID of the key that signed the base policy, or the empty string if the
+// policy is not signed.
 func (b Base) KeyID() string {
 	id, _ := basefile.KeyID(b.Key)
 	return id

@@ -18,14 +18,14 @@ import (
 type baseFile struct {
 	Base
 	root     Value
-	settings Config  // settings of the base other than scalars
-	scalars  *layers // scalar settings that the base sets
+	settings Config  // settings of the base policy that are not scalars
+	scalars  *layers // scalar settings of the base policy
 }
 
 // baseScalars lists the scalars that a base policy may set. It is read-only.
 var baseScalars = []struct {
 	key              string
-	stricterIfHigher bool // whether a configuration may raise, but not lower, the base's value
+	stricterIfHigher bool // whether a configuration may raise, but not lower, the value in the base policy
 }{{"expire", false}, {"cooldown", true}}
 
 // A baseReader reads base policies. Its fields correspond to those of [Options].
@@ -34,7 +34,7 @@ type baseReader struct {
 	partial bool
 }
 
-// bases reads the list under "extends".
+// bases reads the base policies listed under "extends".
 func (r baseReader) bases(v Value) (bases []*baseFile) {
 	v.Items(`an entry of "extends"`, func(v Value) {
 		if b := r.entry(v); b != nil {
@@ -142,7 +142,8 @@ func readPinned(to *string, check func(string) error) func(Value) {
 	}
 }
 
-// addressProblem returns the reason why a base cannot be read from this URL, or the empty string.
+// addressProblem returns the reason why a base policy cannot be read from this URL, or the empty
+// string.
 func addressProblem(address string) string {
 	u, err := url.Parse(address)
 	switch {
@@ -154,8 +155,9 @@ func addressProblem(address string) string {
 	return `"url" must begin with https://`
 }
 
-// readVerified reads a base and verifies it: against the digest or, if digest is empty, against key
-// and the base's signature, which it also reads.
+// readVerified reads a base policy and verifies it. If digest is not empty, the policy must have
+// that digest. Otherwise, readVerified also reads the policy's signature, which must be valid under
+// key.
 func readVerified(place, digest, key string, read Fetch) ([]byte, error) {
 	places := []string{place}
 	if digest == "" {
@@ -171,7 +173,7 @@ func readVerified(place, digest, key string, read Fetch) ([]byte, error) {
 	return all[0], basefile.Signed(all[0], all[1], key)
 }
 
-// readFiles reads the named files: a base and, if needed, its signature.
+// readFiles reads the named files: a base policy and, if needed, its signature.
 func (e *environment) readFiles(names ...string) (all [][]byte, err error) {
 	for i, name := range names {
 		data, err := e.readFile(name)
@@ -186,7 +188,8 @@ func (e *environment) readFiles(names ...string) (all [][]byte, err error) {
 	return all, nil
 }
 
-// read decodes the bytes of the base. Problems in them are added to those of the configuration.
+// read decodes the bytes of a base policy. It adds the problems in them to those of the
+// configuration.
 func (b *baseFile) read(v Value, data []byte) {
 	d := &decoder{source: &source{name: b.File}, environment: &environment{closed: true}, visit: v.visit}
 	root := d.read(data)
@@ -238,8 +241,8 @@ func (b *baseFile) readIdentity(v Value) {
 	v.as(`"base"`).needs("name", "version")
 }
 
-// extend inserts the rules and nets of the bases before those of c, and applies the settings that c
-// inherits.
+// extend inserts the rules and nets of the base policies before those of c, and applies the
+// settings that c inherits.
 func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 	var rules []RuleText
 	var nets []Net
@@ -265,7 +268,7 @@ func (c *Config) extend(root Value, bases []*baseFile, l *layers) {
 	}
 }
 
-// inherit copies from a base the settings that the configuration does not set.
+// inherit copies from a base policy the settings that the configuration does not set.
 func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 	if b.Default == "deny" && root.get("default") == nil {
 		c.Default = "deny"
@@ -297,7 +300,7 @@ func (c *Config) inherit(root Value, b *baseFile, l *layers) {
 	c.Pinning.Mode = cmp.Or(c.Pinning.Mode, b.settings.Pinning.Mode)
 }
 
-// checkRequired returns an error if bases lacks a base required by o.Require or
+// checkRequired returns an error if bases lacks a base policy required by o.Require or
 // PETRIGATE_REQUIRE_BASE.
 func (o Options) checkRequired(file string, bases []Base) error {
 	if o.Partial {
@@ -322,13 +325,14 @@ func (o Options) checkRequired(file string, bases []Base) error {
 	return nil
 }
 
-// checkNarrows reports settings that are weaker than those of a base. It does not compare nets:
-// package policydiff proves that the configuration's nets only narrow those of the base.
+// checkNarrows reports settings that are weaker than those of a base policy. It does not compare
+// nets, because package policydiff proves that the configuration's nets only narrow those of the
+// base policy.
 func (c *Config) checkNarrows(root Value, b *baseFile, l *layers) {
 	weaker := func(n *node, key, ours, theirs string) {
 		root.faultAt(n, fmt.Sprintf("%s %s is weaker than the %s of the base policy %q", key, ours, theirs, b.Name), "a configuration may only narrow what it extends")
 	}
-	if b.scalars == nil { // the base could not be read
+	if b.scalars == nil { // the base policy could not be read
 		return
 	}
 	if c.Mode == "shadow" && b.Mode != "shadow" {

@@ -20,7 +20,7 @@ type environment struct {
 	// same on every machine.
 	closed bool
 
-	// text means that the file is only read as text: references are recorded, not resolved.
+	// text means that the file is read as plain text: references are recorded but not resolved.
 	text       bool
 	references []string
 	skipped    int // number of unresolved references, counting repetitions

@@ -55,7 +55,7 @@ func newLayers() *layers {
 	return l
 }
 
-// scalar returns the decoder function for a scalar.
+// scalar returns the function that decodes a scalar setting.
 func (l *layers) scalar(name string) func(Value) {
 	return func(v Value) {
 		text, ok := scalars[name].read(v)
@@ -68,8 +68,8 @@ func (l *layers) scalar(name string) func(Value) {
 	}
 }
 
-// section decodes the scalars of a section and the keys in others. It adds the scalars' keys to
-// others.
+// section decodes the scalar settings in a section and the keys in others. It adds the names of the
+// settings to others.
 func (l *layers) section(v Value, others Keys) {
 	for name := range scalars {
 		if section, key, _ := strings.Cut(name, "."); section == v.key.text {

@@ -80,7 +80,7 @@ func Bare(o Options) (*Config, error) {
 	return Parse("", []byte("version: 1"), o)
 }
 
-// open finds and reads a configuration. If the file must be read as text, open sets o.text.
+// open finds and reads a configuration. It sets o.text if the file must be read as plain text.
 func open(o *Options) (path string, src []byte, err error) {
 	path, found, err := Lookup(*o)
 	if err != nil {

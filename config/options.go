@@ -31,7 +31,7 @@ type Options struct {
 
 	Fetch Fetch // fetches the remote base policies listed under "extends"; if nil, a remote base policy is an error
 
-	text bool // whether the file is read as text
+	text bool // whether to read the file as plain text
 
 	// Require lists base policies that the configuration must extend, in addition to those in the
 	// environment variable PETRIGATE_REQUIRE_BASE. For the syntax, see basefile.Demanded.

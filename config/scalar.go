@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// A scalar describes a value that several layers can set.
+// A scalar describes a setting that has a single value and can be set by several layers.
 type scalar struct {
 	initial string
 	check   check
@@ -12,7 +12,7 @@ type scalar struct {
 	path    bool // whether the value is a path; in the file, the path is relative to the file's directory
 }
 
-// read reads a scalar from the file.
+// read reads the value of a scalar setting from the file.
 func (s scalar) read(v Value) (string, bool) {
 	if s.timed && !v.requireUnit("s") {
 		return "", false

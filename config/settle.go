@@ -116,8 +116,8 @@ func (c *Config) settleListen(d *decoder, l *layers) {
 	}
 }
 
-// settleSession checks the settings in the section "session" against each other. If a name is set
-// without "by", "by" becomes "name".
+// settleSession checks the settings in the section "session" against each other. If a name is set,
+// "by" defaults to "name".
 func (c *Config) settleSession(d *decoder, l *layers) {
 	s := &c.Session
 	if s.By == "" {

@@ -26,8 +26,8 @@ func findApproval(id string) (owned[operator.ApprovalInfo], error) {
 	return pick("approval", "petrigate approvals ls", id, (*control.Client).Approvals, approvalID)
 }
 
-// chosenApproval returns the approval with the ID in args. Without an ID, it returns the pending
-// approval, and an error unless exactly one approval is pending.
+// chosenApproval returns the approval with the ID in args. Without an ID, it returns the only
+// pending approval, or an error if several approvals or none are pending.
 func chosenApproval(args []string) (owned[operator.ApprovalInfo], error) {
 	if len(args) > 0 {
 		return findApproval(args[0])

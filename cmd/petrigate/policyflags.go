@@ -27,7 +27,7 @@ func (f *policyFlags) add(c *cobra.Command, does string) {
 // bare reports whether the policy consists of rules files and net files without a configuration.
 func (f *policyFlags) bare() bool { return len(f.rules)+len(f.nets) > 0 }
 
-// parse evaluates the flags of c and the command's arguments, which also name policy files.
+// parse evaluates the flags of c and the command's arguments, which can be paths of policy files.
 func (f *policyFlags) parse(s stdio, c *cobra.Command, files []string) (err error) {
 	if f.configLoader, err = s.configLoader(c); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 // MaxSignature is the maximum size of a signature file in bytes.
 const MaxSignature = 4 << 10
 
-// SignatureOf returns the location of the signature for the base at the given location.
+// SignatureOf returns the location of the signature for the base policy at the given location.
 func SignatureOf(place string) string { return place + ".minisig" }
 
 // Digest returns the digest of data in the form used in configurations.

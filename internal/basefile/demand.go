@@ -11,7 +11,7 @@ import (
 type Demand struct {
 	Name    string // required name; empty means any name
 	Version int    // minimum version
-	Key     string // minisign public key that must have signed the base
+	Key     string // minisign public key that must have signed the base policy
 	Digest  string // required digest, if Key is empty
 }
 

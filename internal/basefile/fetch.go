@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	fetchTime = 15 * time.Second // time limit for a base and its signature together
+	fetchTime = 15 * time.Second // time limit for a base policy and its signature together
 	maxFetch  = 1 << 20          // maximum size in bytes
 )
 

@@ -24,7 +24,7 @@ const (
 // A Seen records the highest version of a signed base policy that has ever taken effect.
 type Seen struct {
 	Key     string `json:"key"`
-	Place   string `json:"place"` // file name or URL where the base was last found
+	Place   string `json:"place"` // file name or URL where the base policy was last found
 	Name    string `json:"name"`
 	Version int    `json:"version"`
 	Digest  string `json:"digest"`
@@ -35,13 +35,13 @@ type versionsFile struct {
 	Bases   []Seen `json:"bases"`
 }
 
-// VersionsPath returns the path of the file that records the versions of the bases that have taken
+// VersionsPath returns the path of the file that records which versions of base policies have taken
 // effect. dir is the state directory.
 func VersionsPath(dir string) string { return filepath.Join(dir, "base-policies.json") }
 
-// CheckVersions returns an error if a base is older than the recorded version, has the same version
-// but a different digest, or replaces a different base with the same key at the same location. It
-// does not write anything.
+// CheckVersions returns an error if a base policy is older than the recorded version, has the same
+// version but a different digest, or replaces a different base policy with the same key at the same
+// location. It does not write anything.
 func CheckVersions(path string, bases []Seen) error {
 	known, err := load(path)
 	if err != nil {
@@ -50,8 +50,8 @@ func CheckVersions(path string, bases []Seen) error {
 	return checkFollows(known, bases)
 }
 
-// Record checks bases like [CheckVersions] and then records their versions, with the file's lock
-// held throughout.
+// Record checks base policies like [CheckVersions] and then records their versions. It holds the
+// lock of the file throughout.
 func Record(path string, bases []Seen) error {
 	if len(bases) == 0 {
 		return nil
@@ -85,7 +85,7 @@ func record(path string, bases []Seen) error {
 	return textfile.ReplacePrivate(path, append(data, '\n'))
 }
 
-// sameBase reports whether s and o are versions of the same base.
+// sameBase reports whether s and o are versions of the same base policy.
 func (s Seen) sameBase(o Seen) bool { return s.Key == o.Key && s.Name == o.Name }
 
 func checkFollows(known, bases []Seen) error {

@@ -77,8 +77,8 @@ func (o *offer) add(order int, item completionItem) {
 	o.items = append(o.items, item)
 }
 
-// keyword offers a keyword. At the beginning of a line, it also offers the statement forms that
-// begin with the keyword, as snippets.
+// keyword offers a keyword. At the beginning of a line, it also offers, as snippets, the forms of
+// statements that begin with the keyword.
 func (o *offer) keyword(word string) {
 	doc := o.forms(word, o.match)
 	o.add(1, completionItem{Label: word, Kind: kindKeyword, Doc: &markup{"markdown", doc}})
@@ -93,7 +93,7 @@ func (o *offer) keyword(word string) {
 	}
 }
 
-// formTemplate returns the mandatory parts of a form, both as a label and as a snippet.
+// formTemplate returns the mandatory parts of a statement form, both as a label and as a snippet.
 func formTemplate(parts []part) (label, snippet string) {
 	stop := 0
 	var labels, snippets []string

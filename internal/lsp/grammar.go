@@ -239,7 +239,7 @@ var lists = map[class]listSyntax{
 	key:       {separators: []string{",", "as"}, offered: "as"},
 }
 
-// list matches an operand that consists of words and separators. It reports whether p matches and
+// list matches operand p, which consists of words and separators. It reports whether p matches and
 // rest matches the words after it.
 func (m *match) list(p part, l listSyntax, at int, rest func(int) bool) bool {
 	for end := at; ; end += 2 {

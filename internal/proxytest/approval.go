@@ -89,7 +89,7 @@ func (q Question) At(c *Client) Question {
 }
 
 // OperatorSetup returns a setup where an operator at a terminal answers. A call that waits longer
-// than hold is parked.
+// than hold is parked: the caller is told to retry later.
 func OperatorSetup(hold time.Duration) Setup {
 	return Setup{Change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: hold} }}
 }

@@ -26,7 +26,7 @@ type Client struct {
 	Version      string // protocol version
 	Bearer       string // token for HTTP; empty means [Token]
 
-	in       *io.PipeWriter // nil unless the leg uses stdio
+	in       *io.PipeWriter // nil unless the client uses stdio
 	served   chan error     // receives the result of ServeStdio
 	once     sync.Once
 	HTTP     *http.Client

@@ -21,8 +21,9 @@ func Legs() []Leg {
 	return []Leg{{"stdio", false, false}, {"http", true, false}, {"http-modern", true, true}, {"stdio-modern", false, true}}
 }
 
-// EachLeg runs f on each leg. Under the race detector, which is five times slower, it runs f on
-// only one leg per transport and family; .ci/soak runs all of them.
+// EachLeg runs f on each leg. Under the race detector, which makes tests five times slower, it runs
+// f on only two legs, which cover both transports and both revision families. In .ci/soak, it
+// always runs f on all legs.
 func EachLeg(t *testing.T, f func(t *testing.T, l Leg)) {
 	all := Legs()
 	if soak.Race && os.Getenv(soak.Variable) == "" {

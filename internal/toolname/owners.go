@@ -28,8 +28,8 @@ func (o Owners) Exposed(name string) string {
 	return owner
 }
 
-// Canonical returns the upstream in a name of the form upstream.tool. If several upstreams fit, it
-// returns the one with the longest name.
+// Canonical returns the upstream that name begins with if name has the form upstream.tool. If
+// several upstreams fit, it returns the one with the longest name.
 func (o Owners) Canonical(name string) (owner string) {
 	for _, u := range o {
 		if len(u.Upstream) > len(owner) && strings.HasPrefix(name, u.Upstream+".") {
