@@ -13,16 +13,16 @@ type Buffer[T any] struct {
 	lost int // number of values dropped because the buffer was full
 }
 
-// NewBuffer returns a buffer that holds up to most values.
+// NewBuffer returns a buffer that holds at most the given number of values.
 func NewBuffer[T any](most int) *Buffer[T] {
 	return &Buffer[T]{most: most, ready: make(chan struct{}, 1)}
 }
 
-// Ready returns a channel that is ready to receive from when values are available.
+// Ready returns a channel that receives a value when the buffer is no longer empty.
 func (b *Buffer[T]) Ready() <-chan struct{} { return b.ready }
 
-// Take removes and returns the buffered values, oldest first. lost is the number of values dropped
-// before the first of them.
+// Take removes and returns the buffered values, oldest first. lost is the number of older values
+// that were dropped since the previous call.
 func (b *Buffer[T]) Take() (values []T, lost int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

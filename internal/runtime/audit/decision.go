@@ -19,12 +19,12 @@ type Decision struct {
 	Tool      string          `json:"tool"`
 	Names     []string        `json:"names,omitempty"`
 	Own       int             `json:"own,omitempty"`       // number of names at the beginning of Names that do not depend on the arguments; recorded only if greater than one
-	Uncertain []string        `json:"uncertain,omitempty"` // names that the call might not have
-	Weak      []string        `json:"weak,omitempty"`      // names that can restrict the call but do not count as evidence
+	Uncertain []string        `json:"uncertain,omitempty"` // names, among Names, that the call possibly does not have
+	Weak      []string        `json:"weak,omitempty"`      // names, among Names, for which nets can refuse the call, but which they do not accept as evidence
 	Omitted   int             `json:"omittedNames,omitempty"`
 	Arguments string          `json:"arguments,omitempty"` // SHA-256 of the arguments
 	Args      json.RawMessage `json:"args,omitempty"`      // the call's arguments; recorded only if configured
-	Values    []Value         `json:"values,omitempty"`    // values that nets read
+	Values    []Value         `json:"values,omitempty"`    // argument values that nets read
 	Row       string          `json:"row,omitempty"`       // hash that is the same for equal calls; recorded only if a net counts equal calls
 	Reads     []string        `json:"reads,omitempty"`     // nets that did not abstain and read more of the call or its result than Names and Values contain
 	Decision  string          `json:"decision"`            // "allow", "refuse" or "ask"
@@ -61,7 +61,7 @@ func (n *NetVerdict) fields() [5]any {
 	return [...]any{&n.Net, &n.Verdict, &n.Transition, &n.Rule, &n.Shadow}
 }
 
-// Would is what nets in shadow mode would have decided about a call that passed.
+// Would holds the decision that nets in shadow mode would have made about a call that passed.
 type Would struct {
 	Decision string       `json:"decision"` // "refuse" or "ask"
 	Kind     string       `json:"kind"`
@@ -88,12 +88,12 @@ func (o *Outcome) fields() [9]any {
 	return [...]any{&o.Time, &o.Event, &o.Session, &o.Call, &o.Tool, &o.Outcome, &o.Values, &o.Millis, &o.By}
 }
 
-// A Value is what the nets read from one field of a call or its result.
+// A Value holds the values that the nets read from one field of a call or its result.
 type Value struct {
 	Field  string            `json:"field"`
 	Hashes []string          `json:"sha256,omitempty"` // hash of each value, computed over its JSON encoding
 	Values []json.RawMessage `json:"values,omitempty"` // the same values unhashed; recorded only if configured
-	Amount json.Number       `json:"amount,omitempty"` // amount that the nets add up
+	Amount json.Number       `json:"amount,omitempty"` // amount in the field, if nets add it up
 	Lacks  string            `json:"lacks,omitempty"`  // why values are missing: "masked" or "too many"
 }
 

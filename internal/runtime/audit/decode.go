@@ -27,8 +27,8 @@ func ReadEntry(event []byte) (e Entry, err error) {
 // A decoder decodes JSON and remembers the first error.
 type decoder struct{ err error }
 
-// object decodes the members of an object into the fields listed in t. The first fields are at the
-// addresses in at, the remaining ones at those in others. Unknown members are ignored.
+// object decodes the members of an object into the fields listed in t. at holds the addresses of
+// the first fields, and others holds those of the remaining fields. Unknown members are ignored.
 func (d *decoder) object(object []byte, t table, at, others []any) bool {
 	next := 0
 	return rawjson.Members(object, func(key, v []byte, _ int) bool {
@@ -47,7 +47,7 @@ func (d *decoder) object(object []byte, t table, at, others []any) bool {
 	})
 }
 
-// value decodes v into the variable that at points to. It reports whether v has the right type.
+// value decodes v into the variable with the address at. It reports whether v has the right type.
 func (d *decoder) value(at any, v []byte) (ok bool) {
 	var err error
 	switch to := at.(type) {

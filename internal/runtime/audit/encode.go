@@ -140,7 +140,7 @@ func (b *encoder) value(dst, value []byte) []byte {
 		return dst
 	}
 	start, from := len(dst), 0
-	inside, ascii := false, true // inside: value[i] is inside a JSON string
+	inside, ascii := false, true // inside tells whether value[i] is inside a JSON string
 	for i := 0; i < len(value); i++ {
 		switch c := value[i]; {
 		case verbatim[c] && c != ' ':

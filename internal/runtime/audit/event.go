@@ -51,9 +51,9 @@ type Conflict struct {
 	Time    time.Time `json:"time"`
 	Event   string    `json:"event"` // always "conflict"
 	Session string    `json:"session"`
-	Winner  string    `json:"winner,omitempty"` // most important net in force; empty if no net yields
+	Winner  string    `json:"winner,omitempty"` // most important net that does not yield; empty if no net yields or all of them do
 	Nets    []NetName `json:"nets"`             // conflicting nets, most important first
-	Yields  []NetName `json:"yields"`           // conflicting nets that yield because they are only advisory
+	Yields  []NetName `json:"yields"`           // conflicting nets that yield, because they are only advisory, and do not block calls now
 }
 
 // A NetName identifies a net.

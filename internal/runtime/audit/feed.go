@@ -20,9 +20,9 @@ type BatchStorage interface {
 
 // A Feed stores records and passes them on to followers. It is safe for concurrent use.
 type Feed struct {
-	out BatchStorage // nil: records are not stored
+	out BatchStorage // if nil, records are not stored
 
-	followed  atomic.Bool // there are followers
+	followed  atomic.Bool // whether there are followers
 	mu        sync.Mutex
 	followers []*Follower
 }
@@ -69,8 +69,8 @@ type Follower struct {
 	feed *Feed
 }
 
-// Follow returns a follower that receives all records from now on. It buffers up to most records.
-// The caller must close it.
+// Follow returns a follower that receives all records from now on. It buffers at most the given
+// number of records. The caller must close it.
 func (f *Feed) Follow(most int) *Follower {
 	to := &Follower{NewBuffer[[]byte](most), f}
 	f.mu.Lock()

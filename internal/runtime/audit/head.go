@@ -30,8 +30,8 @@ const (
 // A head is the file next to a log that holds the number and hash of the log's last line. It is
 // updated after the lines are written, by the process that holds the log's lock.
 type head struct {
-	file   *os.File // nil: the log has no head
-	mapped []byte   // mapped content, used to avoid system calls; nil: not mapped
+	file   *os.File // nil if the log has no head
+	mapped []byte   // mapped content, used to avoid system calls; nil if the file is not mapped
 	buf    [headLength]byte
 }
 

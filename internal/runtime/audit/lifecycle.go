@@ -14,19 +14,19 @@ type Process struct {
 	Heads   []Head    `json:"heads,omitempty"`
 }
 
-// A Policy event records that a policy came into force.
+// A Policy event records that a policy took effect.
 type Policy struct {
 	Time      time.Time `json:"time"`
 	Event     string    `json:"event"` // always "policy"
 	Process   string    `json:"process"`
 	Policy    string    `json:"policy"` // the policy's fingerprint
 	Files     []File    `json:"files,omitempty"`
-	Active    []string  `json:"active,omitempty"`    // active nets; nil: all
+	Active    []string  `json:"active,omitempty"`    // active nets; nil means all nets
 	Fields    []string  `json:"fields,omitempty"`    // argument fields that the nets read
 	Results   []string  `json:"results,omitempty"`   // result fields that the nets read
-	Maps      []string  `json:"maps,omitempty"`      // hash prefixes of the maps that give calls other names
-	Actions   []string  `json:"actions,omitempty"`   // names in nets that contain a dot; a call's action is determined only for these names
-	Rows      bool      `json:"rows,omitempty"`      // a net counts equal calls in a row
+	Maps      []string  `json:"maps,omitempty"`      // short hashes that identify the policy's maps, which give calls additional names
+	Actions   []string  `json:"actions,omitempty"`   // tool names in nets that contain a dot, which can be a tool and an action; other actions are not determined
+	Rows      bool      `json:"rows,omitempty"`      // whether a net counts equal calls in a row
 	Arguments string    `json:"arguments,omitempty"` // how arguments are recorded: "hash", "masked" or "full"
 }
 

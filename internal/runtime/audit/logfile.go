@@ -22,7 +22,7 @@ type logFile struct {
 	file        *os.File // nil once closed
 	quick       quickfile.File
 	head        head
-	pending     *pendingFile // nil: none
+	pending     *pendingFile // nil if the log has no pending file
 	lease       lease
 	first       uint64 // number of the file's first line; 0 if the file is empty
 	closed      bool   // the last line marks the file as closed
@@ -32,7 +32,7 @@ type logFile struct {
 	retry       int64  // minimum file size for the next attempt to rotate
 	cut         string // describes the records missing at the end of the file; empty if none are missing
 	buf         []byte // reused for the next write
-	neededSpace int    // disk space needed before writing again; 0: no known shortage; see [logFile.checkSpace]
+	neededSpace int    // disk space needed before writing again, or 0 if no shortage is known; see [logFile.checkSpace]
 }
 
 // maxBuffer is the maximum capacity of a buffer that is kept for reuse.

@@ -61,8 +61,8 @@ func openPendingFile(path string) (*pendingFile, error) {
 	return nil, fmt.Errorf("%s: %w", path+PendingSuffix, err)
 }
 
-// keep adds lines after the used bytes of the pending lines, atomically. It returns false if the
-// lines do not fit.
+// keep appends lines to the pending lines, whose total size is used. The change is atomic. It
+// returns false if the lines do not fit.
 func (r *pendingFile) keep(used int, lines []byte) bool {
 	return used+len(lines) <= pendingSize && withMapped(&r.mapped, func() {
 		copy(r.mapped[pendingLines+used:], lines)

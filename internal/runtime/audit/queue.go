@@ -19,7 +19,7 @@ type Staged struct {
 	ends    []int // offsets of the ends of the records in records
 	few     [2]int
 	undo    func()
-	batch   *batch // nil: nothing to wait for
+	batch   *batch // nil if there is nothing to wait for
 	err     error  // set once the batch has ended
 }
 

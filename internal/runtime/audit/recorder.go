@@ -14,8 +14,8 @@ var ErrUnrecorded = errors.New("cannot record the decision")
 // stored. A Recorder is safe for concurrent use.
 type Recorder struct {
 	queue
-	out  Storage // nil: nothing is recorded
-	feed *Feed   // out as a Feed; nil if it is not a Feed
+	out  Storage // if nil, nothing is recorded
+	feed *Feed   // the same as out if out is a Feed, otherwise nil
 	now  func() time.Time
 
 	broken atomic.Bool // the last record could not be stored

@@ -25,7 +25,7 @@ type action struct {
 // A named is one of the names of a call: its tool, or a name given to it by a map of the policy.
 type named struct {
 	tool    int  // index of the name in reader.names
-	certain bool // the name counts as evidence; otherwise it can only restrict the call
+	certain bool // whether the name counts as evidence of a call; other names can only restrict calls
 }
 
 // A fieldValue is the value of a scalar argument.

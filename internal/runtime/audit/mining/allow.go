@@ -52,7 +52,7 @@ func (a allowCounter) count(e *trail.Entry) {
 }
 
 // list returns the candidates for an allow list, most frequent first. It leaves out tools that run
-// scripts or destroy data, because each call of such a tool can be different.
+// scripts or destroy data, because each call to such a tool can be different.
 func (a allowCounter) list() []Allowed {
 	all := []Allowed{}
 	for name, t := range a {

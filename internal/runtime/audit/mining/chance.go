@@ -23,20 +23,21 @@ func lnChoose(n, k int) float64 {
 	return lg(n) - lg(k) - lg(n-k)
 }
 
-// onceByChance is the chance that a success of A comes first if a successes of A and b calls of B
-// occur in random order.
+// onceByChance is the chance that a random order of the events begins with a success of A. The
+// arguments a and b are the numbers of successes of A and of calls to B.
 func onceByChance(a, b int) chance { return chance(math.Log(float64(a)) - math.Log(float64(a+b))) }
 
-// eachByChance is the chance that, in a random order of a successes of A and b calls of B, every
-// call of B has a success of its own between it and the previous call of B.
+// eachByChance is the chance that, in a random order of the events, each call to B has its own
+// success of A between it and the previous call to B. The arguments are those of onceByChance.
 func eachByChance(a, b int) chance { return chance(lnChoose(a, b) - lnChoose(a+b, b)) }
 
-// noneAfterByChance is the chance that all b calls of B come before all a calls of A in a random
-// order.
+// noneAfterByChance is the chance that, in a random order, all calls to B come before all calls to
+// A. The arguments a and b are the numbers of calls to A and to B.
 func noneAfterByChance(a, b int) chance { return chance(-lnChoose(a+b, a)) }
 
-// overlapByChance is the chance that A and B occur together in at most the given number of n
-// sessions if A occurs in a sessions and B in b sessions (hypergeometric distribution).
+// overlapByChance is the chance that at most the given number of sessions (both) have both A and B.
+// The arguments a and b are the numbers of sessions with A and with B, out of n sessions
+// (hypergeometric distribution).
 func overlapByChance(n, a, b, both int) chance {
 	sum := 0.0
 	for k := max(0, a+b-n); k <= both; k++ {
@@ -53,15 +54,15 @@ func coveredByChance(n, one, other int) chance {
 
 // presentByChance is the chance that every session of a group has a certain call if the group is
 // like the other sessions. The parameter sessions is the size of the group, of is the number of
-// other sessions, and had is the number of these that have the call. The fewer other sessions there
-// are, the weaker the evidence.
+// other sessions, and had is the number of other sessions with the call. The fewer other sessions
+// there are, the weaker the evidence.
 func presentByChance(sessions, had, of int) chance {
 	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x)); return v }
 	return chance(lg(had+1+sessions) - lg(had+1) + lg(of+2) - lg(of+2+sessions))
 }
 
-// clusteredByChance is the chance that the given number (many) of n observations have the same
-// value if all values are equally likely.
+// clusteredByChance is the chance that the given number (many) of n observations share one value if
+// all values are equally likely.
 func clusteredByChance(many, n, values int) chance {
 	return min(0, chance(lnChoose(n, many)-float64(many)*math.Log(float64(values))))
 }

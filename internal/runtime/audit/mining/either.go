@@ -13,7 +13,7 @@ const maxEithers = 5000
 // An either is a rule "A or alt before B".
 type either struct {
 	a, alt, b       int
-	out             bool // refuted: B was called without an earlier A or alt
+	out             bool // whether B was called without an earlier A or alt, which refutes the rule
 	notEach         bool
 	sessions        int // number of sessions with B
 	early, altEarly int // number of these sessions with a success of A (early) or of alt (altEarly) before B
@@ -94,7 +94,7 @@ func (c *eitherVisitor) admit(s *session, a *action) {
 	}
 }
 
-// check tests the rule on a call of B, given the earlier calls of the session.
+// check tests the rule on a call to B, given the earlier calls of the session.
 func (e *either) check(s *session, b *toolState) {
 	last := max(stateOf(s.tools, e.a).lastOK, stateOf(s.tools, e.alt).lastOK)
 	e.out = last == 0

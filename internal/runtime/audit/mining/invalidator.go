@@ -8,14 +8,14 @@ const maxInvalidators = 5000
 type invalidator struct {
 	pair
 	c        int
-	out      bool // refuted: B was called after C without another A in between
+	out      bool // whether B was called after C without another A in between, which refutes the rule
 	sessions int  // number of sessions where C was called between A and B
 	calls    int  // number of calls to B where C was called between A and B
 	chance   chance
 }
 
-// An invalidatorState counts events in a session since the last call of B.
+// An invalidatorState counts events in a session since the last call to B.
 type invalidatorState struct {
-	ok, between int // number of successes of A, and number of calls of C after the first of them
+	ok, between int // number of successes of A, and number of calls to C after the first of them
 	counted     bool
 }

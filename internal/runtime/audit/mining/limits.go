@@ -138,7 +138,7 @@ func (m *Miner) row() (all []Proposal) {
 	}
 	most := max(3, v.run+2)
 	looser := Proposal{Kind: "row", Sessions: v.sessions, Calls: v.calls, Chance: 1, Since: v.from}
-	looser.Rule = fmt.Sprintf("limit * to %d in a row", 4*most) // equal calls can be written differently
+	looser.Rule = fmt.Sprintf("limit * to %d in a row", 4*most) // allows for equal calls that are written differently and therefore look different in the log
 	looser.Evidence = fmt.Sprintf("the same call was made at most %s in a row in %s", times(v.run), text.Count(v.sessions, "session"))
 	p := looser
 	p.Rule, p.looser = fmt.Sprintf("limit * to %d in a row", most), []Proposal{looser}

@@ -13,8 +13,8 @@ const DefaultSessions = 20
 // Options configures [Mine].
 type Options struct {
 	Maps     []*rules.Map                    // the policy's maps, needed for rules about the names that the maps assign
-	Sessions int                             // minimum number of sessions for a rule; 0: DefaultSessions
-	Deny     bool                            // the policy refuses all calls not named in a rule
+	Sessions int                             // minimum number of sessions for a rule; DefaultSessions if 0
+	Deny     bool                            // whether the policy refuses all calls not named in a rule
 	Progress func(stage string, records int) // may be nil
 }
 

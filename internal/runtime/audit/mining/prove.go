@@ -84,11 +84,13 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 	return wrong, nil
 }
 
-// ignoredReasons lists replay results that do not count against a rule: sessions that began before
-// the log were left out, and calls that waited for approval did not pass.
+// ignoredReasons lists reasons for unknown decisions that do not count against a rule. The sessions
+// that began before the log were left out when mining, and calls that waited for approval did not
+// pass.
 var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
-// blame marks as wrong the proposals whose nets satisfy meant, or all proposals if no net does.
+// blame marks as wrong the proposals with a net for which meant returns true. If no net is meant,
+// it marks all proposals.
 func blame(wrong map[int]string, at map[string]int, why string, meant func(net string) bool) {
 	found := false
 	for net, i := range at {

@@ -26,7 +26,7 @@ type Report struct {
 	least int // minimum number of sessions for a rule
 }
 
-// A Dropped is a rule that was considered but is not proposed, and why.
+// A Dropped holds a rule that was considered but is not proposed, and the reason.
 type Dropped struct {
 	Rule string `json:"rule"`
 	Why  string `json:"why"`
@@ -56,8 +56,8 @@ type Proposal struct {
 	Chance   float64   `json:"chance"` // probability of the observation if there were no rule, at least 1e-300; 1 for a limit with headroom, which is not statistical
 	Since    time.Time `json:"since"`
 
-	tool   string     // the restricted tool; empty: all tools
-	claims []string   // if one of these claims is proved, the policy has the rule already
+	tool   string     // the restricted tool, or empty for all tools
+	claims []string   // claims about the policy; if one of them is proved, the policy already enforces the rule
 	looser []Proposal // weaker rules to try, in order, if this one refuses a call
 }
 

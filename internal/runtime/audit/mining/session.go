@@ -5,9 +5,9 @@ import "math"
 // A session is the state of a session in the log, after the events so far.
 type session struct {
 	process string
-	partial bool // the session began before the log
-	early   bool // the session began before the log, whatever the number of its first call
-	resumed bool // the session began before the log unless the number of its first call is 1
+	partial bool // whether the session began before the log
+	early   bool // whether the session is partial even if its first call has number 1
+	resumed bool // whether the session is partial unless its first call has number 1
 	calls   map[uint64]*action
 	clock   int // number of events so far
 
@@ -21,9 +21,9 @@ type session struct {
 // A toolState counts the calls of one tool in a session.
 type toolState struct {
 	made, ok           int
-	firstMade, firstOK int // when the first call was made, and when a call first succeeded, on the session's clock; 0: never
+	firstMade, firstOK int // when the first call was made, and when a call first succeeded, on the session's clock; 0 means never
 	lastMade, lastOK   int
-	freshOK            int // when the last call that succeeded was admitted
+	freshOK            int // admission time of the last call that succeeded
 	pending            int // number of calls in flight
 	lastEnd            int
 }

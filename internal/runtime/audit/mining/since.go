@@ -34,7 +34,7 @@ func (v *invalidatorVisitor) admit(s *session, a *action) {
 	}
 }
 
-// check tests the rule on a call of B, given the events since the previous call of B.
+// check tests the rule on a call to B, given the events since the previous call to B.
 func (of *invalidator) check(s *session) {
 	state := s.invalidatorState(of)
 	c := s.tools[of.c]
@@ -77,7 +77,7 @@ func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*inv
 	return by
 }
 
-// invalidators returns the invalidators to test, for those pairs whose order held for each call of
+// invalidators returns the invalidators to test, for those pairs whose order held for each call to
 // B. more is true if the limit was reached.
 func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*invalidator, more bool) {
 	for p := range held {

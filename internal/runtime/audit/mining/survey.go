@@ -12,14 +12,14 @@ import (
 
 // A pairStats holds the statistics of a pair of tools, A and B.
 type pairStats struct {
-	notOnce, notEach bool // refuted: B was called without an earlier A
-	shared           bool // there was a call that had both names
+	notOnce, notEach bool // whether B was called without an earlier A, which refutes the rule
+	shared           bool // whether any call had both names
 	sessions         int  // number of sessions with both A and B
 	once, each       chance
 	earlier          int    // number of sessions with a success of A before B
 	early            uint64 // bit i is set if a success of A came before B in session i of those with B, counted from 0
 
-	after       bool // B was called after A
+	after       bool // whether B was called after A
 	both        int
 	beforeFirst chance // chance that B never came after A in the sessions with both
 }
@@ -253,7 +253,8 @@ func (v *survey) needed(p pair) chance {
 // sessions is not enough evidence for a rule.
 const minToolsForOpening = 5
 
-// shared returns the fields that are present in every call of each of the tools, sorted.
+// shared returns the sorted names of the fields that are present in every call to each of the
+// tools.
 func (v *survey) shared(tools ...int) []string {
 	fields := slices.Sorted(maps.Keys(v.tools[tools[0]].fields))
 	for _, t := range tools {

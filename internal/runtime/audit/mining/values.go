@@ -9,14 +9,14 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A candidate is a rule "A before B with same field": the value of A's field, named by first, must
-// equal the value of B's field, named by then.
+// A candidate is a rule "A before B with same field": a field of A (first) must have the same value
+// as a field of B (then).
 type candidate struct {
 	pair
 	alt         int    // index of a tool that can replace A, or -1
 	first, then string // field of A, and field of B
 	parts       []*candidate
-	out         bool // refuted: B was called with a value that A did not have
+	out         bool // whether B was called with a value that A did not have, which refutes the rule
 	notEach     bool
 	sessions    int
 	once, each  chance // chances that the values of B occurred earlier in the session
@@ -34,9 +34,9 @@ func (c *candidate) acrossChance() chance {
 
 // A matchVisitor tests candidates against the log.
 type matchVisitor struct {
-	byThen map[int][]*candidate    // all candidates, by B
-	byPair map[int][]*candidate    // candidates with two-field keys, by A
-	joint  map[int][]string        // two-field keys by tool
+	byThen map[int][]*candidate    // all candidates, keyed by B
+	byPair map[int][]*candidate    // candidates with two-field keys, keyed by A
+	joint  map[int][]string        // two-field keys, keyed by tool
 	recent map[fieldKey]*[2]recent // the last two sessions with each field
 }
 
@@ -79,7 +79,7 @@ func (m *matchVisitor) admit(s *session, a *action) {
 			}
 		}
 	}
-	for _, n := range a.names { // only after all candidates have been compared with the earlier values
+	for _, n := range a.names { // must follow the first loop, which compares the candidates with values of earlier calls only
 		for _, f := range m.fields(n.tool, a) {
 			v := s.value(fieldKey{n.tool, f.field}, f.value)
 			v.made++
@@ -88,12 +88,12 @@ func (m *matchVisitor) admit(s *session, a *action) {
 	}
 }
 
-// evidence returns what the session has recorded about a value in calls of A and in calls of alt.
+// evidence returns the session's counts for a value in calls to A and in calls to alt.
 func (c *candidate) evidence(s *session, value string) (one, other valueState) {
 	return stateOf(s.values[fieldKey{c.a, c.first}], value), stateOf(s.values[fieldKey{c.alt, c.first}], value)
 }
 
-// match tests a candidate on a call of B.
+// match tests a candidate on a call to B.
 func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 	value, ok := a.value(c.then)
 	one, other := c.evidence(s, value)
@@ -180,8 +180,8 @@ func (m *matchVisitor) end(s *session) {
 	}
 }
 
-// endSession adds an ended session to the statistics: the chance that all values of B would be
-// among those of A if they were random values from the session.
+// endSession adds an ended session to the statistics. It uses the chance that all values of B would
+// occur in A if they were drawn at random from the session's values.
 func (c *candidate) endSession(s *session) {
 	c.sessions++
 	then := s.values[fieldKey{c.b, c.then}]
@@ -214,8 +214,8 @@ func (c *candidate) endSession(s *session) {
 			values[value] = true
 		}
 	}
-	// chance that all distinct values of B are known ones if they are drawn at random from all
-	// values
+	// chance that all distinct values of B also occur in A or alt if they are drawn at random from
+	// all values
 	c.once += chance(lnChoose(known, made) - lnChoose(len(values), made))
 }
 

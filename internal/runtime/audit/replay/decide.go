@@ -47,8 +47,8 @@ func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 	r.compare(record, e, s, &v, gone)
 }
 
-// ask evaluates the policy. The nets fire only if the policy allows the call and the call was also
-// admitted when it was recorded (admit).
+// ask evaluates the policy. The nets fire only if the policy allows the call and admit is true,
+// which means that the call was also admitted when it was recorded.
 func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v verdict) {
 	r.prepared.Reset(r.policy, &c)
 	d, delta := r.prepared.Decide(state, nil)
@@ -130,8 +130,8 @@ func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *ve
 	}
 }
 
-// agrees reports whether the decision is the same as the recorded one. If it was recorded under the
-// replayed policy (same), all verdicts must be the same too.
+// agrees reports whether the decision is the same as the recorded one. If same is true, the
+// decision was recorded under the replayed policy, and all verdicts must be the same too.
 func (r *Replay) agrees(e *trail.Entry, v *verdict, same bool) bool {
 	was := asRecorded(e)
 	switch {

@@ -140,7 +140,7 @@ func (r *Replay) end(e *trail.Entry, how gate.End) {
 	}
 }
 
-// markAllLost marks all sessions and parts as lost.
+// markAllLost records that the markings of all sessions and parts are unknown from now on.
 func (r *Replay) markAllLost(why string) {
 	for _, s := range r.sessions {
 		s.markLost(why)

@@ -18,9 +18,9 @@ type recordedCall struct {
 	names  map[string]gate.Name
 	values map[string]audit.Value // keyed by field name
 
-	maps    []gate.Map // the policy's maps; their indices serve as patterns
-	fields  []string   // names of the fields read by argument keys, by number
-	sums    []string   // names of the fields that are summed, by number
+	maps    []gate.Map // the policy's maps; a rebuilt map has its index here as its pattern
+	fields  []string   // names of the argument fields that keys read; a rebuilt field has its index here as its number
+	sums    []string   // names of the fields that are summed; a rebuilt sum has its index here as its number
 	results []string   // recorded result fields; the i-th one is at path "f" followed by i
 }
 

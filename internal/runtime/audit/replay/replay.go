@@ -18,8 +18,8 @@ import (
 // Options configures a replay. Policy must be set.
 type Options struct {
 	Policy  *gate.Policy
-	Active  []string                   // nets active at the beginning of the log; nil: all
-	Where   func(gate.Position) string // formats the position of a rule; nil: gate.Position.String
+	Active  []string                   // nets active at the beginning of the log, or nil for all
+	Where   func(gate.Position) string // formats the position of a rule; gate.Position.String if nil
 	Durable bool                       // sessions outlive their process, unless the log says otherwise
 	Partial bool                       // the beginning of the log is missing
 	Whole   time.Time                  // records before this time may have been removed; zero if none were
@@ -33,7 +33,7 @@ type Options struct {
 // was refused in the log, the call fires no net either, because its outcome is unknown.
 type Replay struct {
 	original *gate.Policy
-	policy   *gate.Policy // the original policy, with nets that read the field current
+	policy   *gate.Policy // the original policy with rebuilt nets, which read the call from current
 	active   []string
 	where    func(gate.Position) string
 	reads    *reading.Reader
@@ -111,7 +111,7 @@ func (r *Replay) switchIn(state *gate.State, net string, on bool) {
 	}
 }
 
-// begin returns a new session, which the record is part of.
+// begin returns a new session for the session that the record belongs to.
 func (r *Replay) begin(e *trail.Entry, since time.Time) *session {
 	s := &session{state: r.policy.NewState(r.active), process: e.Process, calls: map[uint64]call{}, policies: map[string]bool{}}
 	s.state.Apply(r.policy.Tick(s.state, since))

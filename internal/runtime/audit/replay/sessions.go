@@ -17,20 +17,20 @@ type session struct {
 	calls    map[uint64]call // unsettled calls that were admitted, keyed by recorded number
 	closed   bool
 	partial  bool            // the session might have been opened before the log begins
-	early    bool            // partial, whatever the number of the first call
-	resumed  bool            // partial unless the first admitted call has number 1
+	early    bool            // whether the session is partial even if its first admitted call has number 1
+	resumed  bool            // whether the session is partial unless its first admitted call has number 1
 	policies map[string]bool // policies that the session's calls were decided under
 	first    bool            // an admitted call has been replayed
 }
 
-// A history tells how reliable the replayed marking of some nets is.
+// A history shows how reliable the replayed marking of some nets is.
 type history struct {
 	moved  time.Time      // when the nets last fired
-	missed map[int]string // nets that could not be evaluated for some call, and why
+	missed map[int]string // nets that could not be evaluated for some call, mapped to the reason
 	lost   string         // why the marking is unknown; empty if it is known
 }
 
-// A call is a call that was admitted when it was recorded.
+// A call holds the replayed state of a call that was admitted when it was recorded.
 type call struct {
 	number uint64 // call number in the replayed state
 	made   bool   // the replayed policy allowed the call too
@@ -52,7 +52,7 @@ type partKey struct {
 	name    string
 }
 
-// with calls the function f on the session's state, including the parts that it shares.
+// with runs f on the session's state, including the parts that it shares.
 func (s *session) with(f func(*gate.State)) {
 	for _, p := range s.parts {
 		for k, i := range p.nets {

@@ -76,7 +76,7 @@ type chainVerifier struct {
 	report   *Report
 	removals *removals
 	ends     map[string]audit.Place // end of each chain
-	named    map[audit.Head]string  // ends that other chains name; each is mapped to one of those chains
+	named    map[audit.Head]string  // ends of chains, as named by other chains, mapped to one of the chains that name them
 }
 
 // fault adds a fault in the writer's chain to the report.
@@ -133,7 +133,8 @@ func (v *chainVerifier) checkStart(writer string) {
 	v.fault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record of their removal exists", from.Seq))
 }
 
-// checkEnd verifies that the record at h exists. The chain called by names this record.
+// checkEnd verifies that the record at h, which the first record of another chain (by) names,
+// exists.
 func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) error {
 	may, why := v.removals.covers(h)
 	last, ok := v.ends[h.Writer]

@@ -20,8 +20,8 @@ func (d Database) Others(ctx context.Context) *Others {
 	return o
 }
 
-// Read returns the records written since the last call, in order for each process, but no more than
-// most records of each process. The first successful call returns no records.
+// Read returns the records written since the last call, in order for each process. It returns at
+// most the given number of records of each process. The first successful call returns no records.
 func (o *Others) Read(ctx context.Context, most int) (records []Record, err error) {
 	heads, err := o.database.Backend.Heads(ctx)
 	if err != nil {
