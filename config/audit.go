@@ -53,7 +53,7 @@ func readRotate(v Value) (r Rotate, ok bool) {
 // minKeep is the minimum value of audit.keep.
 const minKeep = time.Hour
 
-// readKeep reads how long records are kept: a duration that may contain days.
+// readKeep reads how long to keep records. The duration may contain days.
 func readKeep(v Value) (time.Duration, bool) {
 	if !v.requireUnit("d") {
 		return 0, false

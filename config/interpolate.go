@@ -130,9 +130,8 @@ func (e *environment) path(p string) string {
 	return filepath.Join(e.dir, p)
 }
 
-// absolute is like path, but the result does not depend on the working directory. This matters for
-// the path of a command: a relative one would be looked up in PATH, or relative to the working
-// directory of its server.
+// absolute is like path but returns an absolute path. This matters most for commands, because a
+// relative path would be looked up in PATH, or relative to the working directory of the server.
 func (e *environment) absolute(p string) string {
 	if p == "" || e.text && strings.Contains(p, "${") {
 		return p

@@ -11,7 +11,7 @@ type node struct {
 	line, column       int // position of the first character, counted from 1
 	endLine, endColumn int // position after the last character of a scalar
 	block              bool
-	unresolved         bool // whether the text contains references that were not looked up, so that its value is unknown
+	unresolved         bool // whether the value is unknown because the text contains references that were not looked up
 }
 
 type field struct {

@@ -10,11 +10,11 @@ import (
 // contains the net.
 type Proof struct {
 	Claim    string   // "deadlock-free", "conserved", "no-terminal-states" or "exclusive"
-	Places   []string // for "exclusive", two or more places
+	Places   []string // for "exclusive", the names of two or more places in the net
 	Position Position
 }
 
-// exclusive is the only claim that refers to places.
+// exclusive is the only claim about a net that names places.
 const exclusive = "exclusive"
 
 var claims = []string{"deadlock-free", "conserved", "no-terminal-states", exclusive}
@@ -38,7 +38,7 @@ func readProof(v Value) (Proof, bool) {
 	return p, rest == ""
 }
 
-// readExclusive reads two or more places.
+// readExclusive reads the names of two or more places in the net.
 func readExclusive(v Value, text string) (places []string) {
 	for place := range strings.SplitSeq(text, ",") {
 		place = strings.TrimSpace(place)

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A source is a file: its lines, and the problems found in it so far.
+// A source holds the lines of a file and the problems found in the file so far.
 type source struct {
 	name  string
 	lines []string

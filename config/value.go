@@ -153,8 +153,8 @@ func (v Value) label() string {
 	return v.what
 }
 
-// quoted returns the value for use in messages: as written in the file, because the value that
-// replaces a ${...} may be a secret.
+// quoted returns the value as written in the file, in quotes, for use in messages. A value that
+// replaces a ${...} may be a secret, so quoted does not return it.
 func (v Value) quoted() string { return strconv.Quote(v.text) }
 
 // unsupported rejects a key that is reserved for a later version.

@@ -28,7 +28,7 @@ type analyzeFlags struct {
 	json      bool
 }
 
-// maxAnalyzeBytes limits the memory, in bytes, that the states of a net may occupy during an
+// maxAnalyzeBytes is the maximum amount of memory, in bytes, for the states of a net during an
 // analysis.
 const maxAnalyzeBytes = 4 << 30
 

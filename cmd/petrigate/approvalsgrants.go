@@ -75,7 +75,8 @@ type grantFlags struct {
 	like []string
 }
 
-// A span is the value of the --for flag: a duration, or "session" for the rest of the session.
+// A span is the value of the --for flag. It is a duration, or "session" for the rest of the
+// session.
 type span operator.Grant
 
 func (s *span) String() string {

@@ -61,7 +61,8 @@ func (c class) names() bool {
 	return slices.Contains([]class{callNames, callName, either, label, tool, target}, c)
 }
 
-// nameIn returns the name in a word: the name of a call or, in a target, that of the tool.
+// nameIn returns the name of a call that a word contains. In a target, this is the name of the
+// tool.
 func nameIn(w word, role part) string {
 	if operands[role.operand] != target {
 		return w.name()
@@ -85,7 +86,7 @@ func meaning(line string, m *match) string {
 	if says == "" {
 		return ""
 	}
-	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{Text: line}}}) // compile the line by itself
+	result, err := policy.Build(policy.Source{Rules: []config.RuleText{{Text: line}}}) // compile only this line
 	if err != nil {
 		return says
 	}

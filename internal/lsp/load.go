@@ -17,8 +17,9 @@ import (
 
 const fileName = "petrigate.yaml"
 
-// projectOf returns the policy that a document belongs to: that of the nearest configuration that
-// lists the document or, if no configuration does, the document alone.
+// projectOf returns the policy that a document belongs to. This is the policy of the nearest
+// configuration that lists the document. If no configuration lists it, the policy consists of the
+// document alone.
 func (s *server) projectOf(d *document, open map[string]*document) *project {
 	if d.kind == configFile {
 		return s.configured(d.path, open)

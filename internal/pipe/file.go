@@ -10,7 +10,7 @@ import (
 // A File is one end of a pipe. One goroutine may read while another writes.
 type File struct {
 	*os.File
-	raw     syscall.RawConn // nil if the file may block, so that all operations must use os.File
+	raw     syscall.RawConn // nil if the file may block; all operations then use os.File
 	in, out transfer
 }
 

@@ -17,8 +17,8 @@ type conn struct {
 	capabilities map[string]json.RawMessage         // capabilities declared by the client in initialize
 }
 
-// An exchange is the context of a message: the connection it arrived on, and a function for sending
-// messages related to it.
+// An exchange holds the connection that a message arrived on, and a function for sending messages
+// related to it.
 type exchange struct {
 	conn   *conn
 	send   func(message []byte)

@@ -69,7 +69,7 @@ func (s *Server) dispatch(ctx context.Context, m message, x exchange) (json.RawM
 	return nil, &Error{Code: codeNoMethod, Message: "method not found: " + m.method}
 }
 
-// call handles tools/call: it records the call and runs the tool.
+// call handles a tools/call request. It records the call and runs the tool.
 func (s *Server) call(ctx context.Context, m message, x exchange) (json.RawMessage, error) {
 	name := text(m.params["name"])
 	t, ok := s.find(name)

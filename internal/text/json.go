@@ -87,7 +87,7 @@ func Command(args []byte) string {
 		if delete(all, name); len(all) == 0 {
 			return script
 		}
-		rest, _ := json.Marshal(all) // cannot fail: the values are JSON
+		rest, _ := json.Marshal(all) // cannot fail, because the values are JSON
 		return script + " " + string(PlainJSON(rest))
 	}
 	var line bytes.Buffer

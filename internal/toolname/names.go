@@ -9,16 +9,16 @@ type Names struct {
 	Upstream  string // server that provides the tool
 	Exposed   string // name that clients see
 	Bare      string // server's own name for the tool
-	Canonical string // name in rules, including the server: server.tool
+	Canonical string // name in rules, in the form server.tool
 }
 
-// AdditionalNames returns, for each tool, the names of its calls besides the exposed one. A name
-// that also belongs to another tool, or could belong to another upstream, can only restrict a call:
-// it neither exempts the call nor counts as evidence. Otherwise, a server could pass off its own
-// tools as those of another server. For the same reason, if there are several upstreams, a bare
-// name can only restrict a call, whichever tools the upstreams list. If two tools have the same
-// name in different roles, the more specific role takes precedence: exposed over canonical, and
-// canonical over bare.
+// AdditionalNames returns, for each tool, the names that calls to the tool have besides the exposed
+// name. A name that also belongs to another tool, or could belong to another upstream, can only
+// restrict a call: it neither exempts the call from a rule nor satisfies a rule that requires a
+// call with that name. Otherwise, a server could pass off its own tools as those of another server.
+// For the same reason, if there are several upstreams, a bare name can only restrict a call,
+// whichever tools the upstreams list. If two tools have the same name in different roles, the more
+// specific role takes precedence: exposed over canonical, and canonical over bare.
 func AdditionalNames(tools []Names, owners Owners) [][]gate.Name {
 	exposed, canonical, bare := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, t := range tools {

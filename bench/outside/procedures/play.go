@@ -85,7 +85,7 @@ type count struct {
 	Unreadable, ErrorCalls int
 }
 
-// play replays the calls of a run against the policy and the procedures.
+// play replays the calls in a run against the policy and the procedures.
 func (c *count) play(p *gate.Policy, d domain, in implied, r *run) error {
 	own, err := d.with(&r.Task, in)
 	if err != nil {
