@@ -180,8 +180,8 @@ func (v Value) setting() (string, bool) {
 }
 
 // A check returns a message and a hint that describe the problem with text, or empty strings if
-// text is valid. In the message, what is the name of the key, and shown is the string as written in
-// the file.
+// text is valid. The message contains what, the name of the key, and shown, the string as written
+// in the file.
 type check func(what, shown, text string) (msg, hint string)
 
 // accept returns a check that accepts text if valid(text) is true. Otherwise, the message is msg,

@@ -141,7 +141,8 @@ type Problem struct {
 // Error returns the problem on a single line: file:line:column: message (hint).
 func (p Problem) Error() string { return p.text }
 
-// Problems contains the errors that prevent a policy from being built, or warnings.
+// Problems holds the errors or the warnings about a policy. If it is returned as an error, the
+// policy could not be built.
 type Problems []Problem
 
 // Error returns the problems, one per line.

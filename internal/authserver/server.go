@@ -28,9 +28,9 @@ type Options struct {
 	Silent    bool              // do not publish the protected resource metadata
 	Iss       bool              // name the issuer in authorization responses, and announce this in the metadata
 
-	// Change lets a test falsify a response before it is sent. what is "resource" or "server" if
-	// answer is the metadata of the resource or of the authorization server, and "redirect" if
-	// answer contains the query parameters of a redirect.
+	// Change lets a test falsify a response before it is sent. If answer is metadata, what names
+	// its source: "resource" or "server". If answer contains the query parameters of a redirect,
+	// what equals "redirect".
 	Change func(what string, answer map[string]any)
 }
 

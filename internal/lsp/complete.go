@@ -93,7 +93,8 @@ func (o *offer) keyword(word string) {
 	}
 }
 
-// formTemplate returns the mandatory parts of a statement form, both as a label and as a snippet.
+// formTemplate returns the mandatory parts of a statement form as the label and the snippet of a
+// completion.
 func formTemplate(parts []part) (label, snippet string) {
 	stop := 0
 	var labels, snippets []string

@@ -81,7 +81,7 @@ type count struct {
 	FalseRefusals          int // calls that the gate refused although the procedure permits them
 	OtherTask              int // calls that the gate refused although the procedure in the same task permits them
 	Forbidden, Prevented   int // calls that the procedure forbids, and how many of these the gate refused
-	Rendered, NotRendered  int // runs in which a service was provided that the benchmark expects to be refused, and how many of these the gate would have prevented
+	Rendered, NotRendered  int // runs that provided a service although the benchmark expects it to be refused, and how many of these the gate would have prevented
 	Unreadable, ErrorCalls int
 }
 

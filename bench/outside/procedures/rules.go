@@ -63,9 +63,8 @@ func (d domain) rules() (text string, loose int, err error) {
 }
 
 // rule formats a clause as a rule: one of the clause's functions must have succeeded with the same
-// values of certain parameters. These are the parameters that all functions in the clause have in
-// common with p.Function. loose reports whether the rule omits a parameter that only some of the
-// functions have in common with it.
+// values of the parameters that all of these functions share with p.Function. loose reports whether
+// the rule omits a parameter that only some of them share.
 func (p *procedure) rule(clause []*tree) (text string, loose bool) {
 	var names []string
 	var common []string // common fields, in the syntax of rules
