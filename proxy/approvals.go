@@ -20,8 +20,8 @@ type approvalControl struct{ *parts }
 // maxListed is the maximum size, in bytes, of arguments included in a list of approvals.
 const maxListed = 1 << 10
 
-// Approvals lists the pending approval requests and those answered recently. It leaves out
-// differences, long arguments, and the text of the questions.
+// Approvals lists the pending approval requests and those answered recently. It omits the
+// differences from earlier calls, long arguments, and the text of the questions.
 func (p *approvalControl) Approvals() []operator.ApprovalInfo {
 	list := []operator.ApprovalInfo{}
 	p.approvals.Refresh(p.life.Ctx)
@@ -47,8 +47,8 @@ func (p *approvalControl) Approval(id string) (operator.ApprovalInfo, error) {
 	return info, nil
 }
 
-// MaskedApproval is like [Proxy.Approval], but for a recipient that must not see everything. mask
-// returns the visible part of the arguments, of _meta or of the other params.
+// MaskedApproval is like [Proxy.Approval], but masks values that the recipient must not see. mask
+// is called with the arguments, _meta and the other params, and returns their masked form.
 func (p *approvalControl) MaskedApproval(id string, mask func([]byte) []byte) (operator.ApprovalInfo, error) {
 	a, err := recordOf(p.approvals, id)
 	if err != nil {
@@ -63,7 +63,7 @@ func (p *approvalControl) MaskedApproval(id string, mask func([]byte) []byte) (o
 	if meta := a.Call.ShownMeta(); meta != nil {
 		a.Call.SeenMeta = mask(meta)
 	}
-	a.Since = nil // the differences contain values of the call that this one is compared with
+	a.Since = nil // the differences would reveal values of an earlier call
 	info := p.approvalInfo(a)
 	info.Question = a.Text(p.where, p.life.Now())
 	return info, nil
@@ -128,7 +128,7 @@ func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
 		return nil
 	}
 	r, ok := p.approvals.Find(id)
-	if !ok || r.Answer.State != approval.Pending { // the answer does not count, and must not reveal whether the PIN is correct
+	if !ok || r.Answer.State != approval.Pending { // the answer will not count, so the response must not reveal whether the PIN is correct
 		return nil
 	}
 	return p.checkPIN(a.PIN, func() error {
@@ -213,8 +213,8 @@ func (p *approvalControl) Revoke(id, actor string) error {
 	return nil
 }
 
-// checkOrderPIN checks the PIN of an order that could let a call pass, if approvals require one. A
-// wrong PIN is recorded with the order.
+// checkOrderPIN checks the PIN of an operator's order that could let a call pass, if approvals
+// require a PIN. A wrong PIN is recorded together with the order.
 func (p *approvalControl) checkOrderPIN(a operator.Actor, session, order string) error {
 	return p.checkPIN(a.PIN, func() error {
 		return p.admission.Note(p.life.Ctx, "wrong pin", session, a.Name, "to "+order)

@@ -21,13 +21,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// How long keys are used, and how often they are fetched. However many tokens have unknown keys,
-// they cause at most one fetch per pause.
+// Limits on the age of keys and on the rate of fetches. Even if many tokens name unknown keys, the
+// keys are fetched at most once per pause.
 const (
-	fresh        = 15 * time.Minute // keys of this age are fetched again
-	keep         = 24 * time.Hour   // keys of this age are dropped if fetching them again fails
+	fresh        = 15 * time.Minute // age after which keys are fetched again
+	keep         = 24 * time.Hour   // age after which keys are dropped if they cannot be fetched again
 	pause        = 30 * time.Second // minimum time between two fetches
-	pauseFailed  = 5 * time.Second  // minimum time after a failed fetch
+	pauseFailed  = 5 * time.Second  // minimum time before a failed fetch is repeated
 	fetchTimeout = 10 * time.Second
 )
 

@@ -47,7 +47,7 @@ func invalid(reason string) error { return &Denial{Kind: Invalid, Reason: reason
 
 // A Grant is the result of a successful verification.
 type Grant struct {
-	Principal string    // issuer and subject, which together are unique for each caller
+	Principal string    // issuer and subject, which together identify the caller
 	Expires   time.Time // the token's expiry time, plus the leeway
 }
 
@@ -63,7 +63,7 @@ type grantCache struct {
 
 type remembered struct {
 	grant Grant
-	set   int // number of the key set
+	set   int // number of the key set that verified the token
 }
 
 // get returns the cached grant for a token that was verified with the given key set and has not
@@ -138,7 +138,7 @@ func newClient() *http.Client {
 	return client
 }
 
-// Trustworthy returns an error if documents from the address could be forged on the way. An address
+// Trustworthy returns an error if documents from the address could be forged in transit. An address
 // is trustworthy if it uses https or is on this machine.
 func Trustworthy(address string) error {
 	u, err := url.Parse(address)

@@ -48,7 +48,7 @@ func New(o Options) (*Verifier, error) {
 	return v, nil
 }
 
-// trustworthy returns an error if the keys would come from an untrustworthy address.
+// trustworthy returns an error if the keys could be forged in transit; see [Trustworthy].
 func (o Options) trustworthy() error {
 	if o.JWKS == "" {
 		if _, err := locations(o.Issuer); err != nil {
@@ -65,7 +65,8 @@ func (o Options) trustworthy() error {
 // notInScope reports whether the character r is not allowed in a scope (RFC 6749, section 3.3).
 func notInScope(r rune) bool { return r <= ' ' || r == '"' || r == '\\' || r > '~' }
 
-// maxToken exceeds the length of any real token. The size of headers is limited separately.
+// maxToken is the maximum length of a token in bytes, which no real token reaches. A separate limit
+// applies to headers.
 const maxToken = 32 << 10
 
 // algorithms lists the accepted signature algorithms. All of them are asymmetric, because a shared
@@ -115,8 +116,9 @@ func (v *Verifier) examine(ctx context.Context, token string) (Grant, error) {
 	return v.checkClaims(all)
 }
 
-// accessType reports whether the typ header marks the token as an access token, as in RFC 9068 or
-// as written by most issuers. Tokens of other types, such as proofs or logout tokens, are rejected.
+// accessType reports whether typ, the token's typ header, is missing or has a value that marks
+// access tokens: at+jwt (RFC 9068), or jwt, which most issuers use. Tokens of other types, such as
+// proofs or logout tokens, are rejected.
 func accessType(typ any) bool {
 	text, ok := typ.(string)
 	return typ == nil || ok && slices.Contains([]string{"jwt", "at+jwt", "application/at+jwt"}, strings.ToLower(text))
@@ -190,7 +192,7 @@ func (c claims) scopes() []string {
 const leeway = 30 * time.Second
 
 // Answer returns the HTTP status and the WWW-Authenticate header for an error from
-// [Verifier.Verify]. The status is 401 even if the token could not be verified.
+// [Verifier.Verify]. If the keys are unavailable, the status is 401, as for a missing token.
 func (v *Verifier) Answer(err error) (status int, challenge string) {
 	d, ok := errors.AsType[*Denial](err)
 	if !ok {

@@ -42,8 +42,8 @@ type Advertiser struct {
 	dirty map[*session.Session]bool // sessions whose lists may have changed
 
 	listMu    sync.Mutex
-	shown     map[*session.Client]string  // digest of the list that each client last received or was notified of
-	conflicts map[*session.Session]string // latest conflict recorded per session
+	shown     map[*session.Client]string  // digest of the list that the client last received or was notified of
+	conflicts map[*session.Session]string // latest recorded conflict: nets that together block every tool of the session
 }
 
 // A toolListing is the tool list for all clients of a session.
@@ -51,7 +51,7 @@ type toolListing struct {
 	view     *pool.ToolView
 	hidden   map[string]bool
 	digest   string         // identifies the content of the list
-	conflict *gate.Conflict // conflict to be recorded, or nil
+	conflict *gate.Conflict // conflict between nets that has not been recorded yet, or nil
 }
 
 // New returns an Advertiser, which sends no notifications until [Advertiser.Run] is called.
@@ -171,11 +171,11 @@ func (a *Advertiser) Run() {
 	}
 }
 
-// minRecheck is the minimum time before a net whose marking should already have changed is checked
-// again.
+// minRecheck is the minimum delay before nets are checked again, even if the marking of a net
+// should already have changed.
 const minRecheck = 10 * time.Millisecond
 
-// untilNextMove returns the time until the clock next changes the marking of a net, in a session
+// untilNextMove returns how soon the passage of time will change the marking of a net in a session
 // whose clients have a list. any is false if no such change is expected.
 func (a *Advertiser) untilNextMove() (in time.Duration, any bool) {
 	if !a.deps.Admission.Generation().Timed {
@@ -242,7 +242,8 @@ func (a *Advertiser) changed(s *session.Session) (told []*session.Client, confli
 	return told, now.conflict
 }
 
-// report writes a conflict to the log and to the audit log. It does nothing if c is nil.
+// report writes a conflict between nets to the log and to the audit log. It does nothing if c is
+// nil.
 func (a *Advertiser) report(s *session.Session, c *gate.Conflict) {
 	if c == nil {
 		return

@@ -68,8 +68,8 @@ func InputRequired(params []byte, state string) []byte {
 	return result.String("requestState", state).Bytes()
 }
 
-// A Reply is a client's answer to an elicitation. If the elicitation was neither accepted nor
-// declined, no person was asked.
+// A Reply is a client's answer to an elicitation. If both Accepted and Declined are false, no
+// person was asked.
 type Reply struct {
 	Accepted, Declined bool
 	Approve            bool   // whether the person chose to approve in an accepted form
@@ -87,9 +87,10 @@ func Read(result []byte) Reply {
 	return Reply{}
 }
 
-// Parked returns the result for a call that has waited long enough. The person can still answer,
-// and the client gets that answer by repeating the call. The text does not explain how to answer,
-// because the model reads it and might have a shell.
+// Parked returns the result for a call that has waited the maximum time for a person's answer. The
+// person can still answer, and the client gets that answer by repeating the call. The text does not
+// explain how to answer, because the model that reads it could answer the request with a shell
+// command.
 func Parked(id string) string {
 	return fmt.Sprintf("A person has been asked (approval %s) and has not answered yet. Call the same tool again with the same arguments later.", id)
 }
@@ -115,8 +116,8 @@ func NoConsent(tool string, r *approval.Request, said approval.Answer, gone, end
 	}
 }
 
-// denied formats the result for a denied call, with the reason and the time. A client may also deny
-// a call without asking its user.
+// denied formats the result for a denied call, with the reason and the time. It does not claim that
+// a person denied the call if the client might have declined without asking its user.
 func denied(tool string, said approval.Answer, now time.Time) string {
 	why := "A person denied " + tool
 	if said.Channel == approval.Elicit && said.Reason == "" {
@@ -144,8 +145,8 @@ func WaitingLogLine(c approval.Call, id, client, how string) string {
 		id, text.Escape(c.Tool), text.Escape(c.Upstream), text.Caller(c.Principal, client, maxCaller), how)
 }
 
-// HowToAnswer explains how to answer an approval. verb is the command that operators can answer
-// with, if they can answer.
+// HowToAnswer explains how to answer an approval request: in another system, with verb (the
+// operators' command), or only at the client.
 func HowToAnswer(r *approval.Request, verb string) string {
 	only, _ := channel.Find(r.Via)
 	switch {

@@ -10,8 +10,8 @@ type Event int
 // Events returned by [Hold.Wait].
 const (
 	Ended    Event = iota // the person has answered, time is up, or the client has stopped waiting
-	Gone                  // the call that showed the question to the client's user is gone
-	Unasked               // the client has not shown the question
+	Gone                  // the call that was showing the question to the client's user has ended
+	Unasked               // the client did not show the question to its user
 	Progress              // a progress notification is due
 )
 

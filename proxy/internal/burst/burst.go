@@ -9,7 +9,8 @@ import "sync"
 // concurrently.
 const Most = 32
 
-// Several is the number of calls in flight that makes a brief wait for further calls worthwhile.
+// Several is the minimum number of calls in flight that makes a brief wait for more calls
+// worthwhile.
 const Several = 5
 
 // A Reading detects where bursts begin and end among the messages from one source. It is not safe

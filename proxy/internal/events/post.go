@@ -174,7 +174,7 @@ func (s *Post) writeBody(status int, parts ...[]byte) {
 	for _, part := range parts {
 		_, _ = s.w.Write(part)
 	}
-	flush(s.w) // needed if another goroutine replies while the handler is still waiting
+	flush(s.w) // another goroutine might have written the answer while the handler is still waiting
 }
 
 // status returns the HTTP status for an error, as specified by revision 2026-07-28. In earlier

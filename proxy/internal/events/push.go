@@ -24,9 +24,9 @@ const (
 // one.
 const pushName = "0"
 
-// A Push queues the messages of an HTTP session outside any request, until they are written to the
-// client's GET stream. It keeps them a little longer, because after a broken stream, the client
-// sends the ID of the last event that it has received. Nothing is allocated before the first
+// A Push queues the messages of an HTTP session that belong to no request, until they are written
+// to the client's GET stream. It keeps them a little longer, because after a broken stream, the
+// client sends the ID of the last event that it has received. Nothing is allocated before the first
 // message. A Push is safe for concurrent use.
 type Push struct {
 	news func(message []byte) bool
@@ -210,7 +210,7 @@ func (s *Push) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open--
-	if len(s.waiting) > 0 { // another stream may have missed the signal
+	if len(s.waiting) > 0 { // this stream may have received a wake signal meant for all streams
 		s.wake.Send()
 	}
 	if s.open == 0 {

@@ -26,7 +26,7 @@ type handler struct {
 	guard        *httpguard.Guard
 	hooks        bool // whether agents' hooks are served
 	sessionLimit *sessionLimit
-	turns        *turns.Turns // nil with a single principal
+	turns        *turns.Turns // limits concurrent messages per principal; nil if there is only one principal
 	beside       func(w http.ResponseWriter, r *http.Request, trusted bool) bool
 	sse2024      sync.Map // *reader of each client, keyed by client ID
 }
@@ -48,10 +48,10 @@ type exchange struct {
 
 	caller  httpguard.Caller
 	release func()          // stops counting the body's bytes; nil if no body was read
-	turn    *turns.Turn     // turn for handling the message
+	turn    *turns.Turn     // the message's turn to be handled; nil if messages are not limited
 	post    *events.Post    // nil if the response is not a JSON-RPC message
 	client  *session.Client // client for this request only; nil if the client belongs to a session
-	bound   func() bool     // detaches the call from the connection; nil if the call is not attached
+	bound   func() bool     // keeps a lost connection from canceling the call; nil if a lost connection does not cancel it
 	call    *pipeline.Call  // nil if the request is not a call or has been answered
 }
 
@@ -93,7 +93,7 @@ func first(r *http.Request, name string) string {
 	return ""
 }
 
-// turn returns a Turn for a caller's message, or nil if turns are not limited.
+// turn returns a Turn for a caller's message, or nil if concurrent messages are not limited.
 func (h *handler) turn(v httpguard.Caller) *turns.Turn {
 	if h.turns == nil {
 		return nil
@@ -145,8 +145,8 @@ func resumable(c *session.Client) *events.Logs {
 	return &c.Streams
 }
 
-// isStateless reports whether a request with a method other than POST uses revision 2026-07-28, and
-// refuses it if so, because that revision supports only POST.
+// isStateless reports whether a request, whose method is not POST, uses revision 2026-07-28. If so,
+// it refuses the request, because that revision supports only POST.
 func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
 	if !mcp.IsModernProtocol(first(r, protocolHeader)) {
 		return false

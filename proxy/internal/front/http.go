@@ -195,7 +195,7 @@ func (h *handler) stateless(x *exchange, m wire.Message, meta wire.Meta) {
 	q.Answer(f.Router.ClientRequest(ctx, q))
 }
 
-// get serves a GET request, for the stream of messages outside any request.
+// get serves a GET request for the stream of messages that belong to no request.
 func (h *handler) get(w http.ResponseWriter, r *http.Request, v httpguard.Caller) {
 	if isStateless(w, r, "GET stream") {
 		return

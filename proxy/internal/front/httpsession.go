@@ -164,7 +164,7 @@ func (h *handler) request(x *exchange, c *session.Client, m wire.Message, meta w
 		f.duplicateCall(t)
 		return
 	}
-	if f.Life.Ctx.Err() != nil { // expireClients may have missed this request
+	if f.Life.Ctx.Err() != nil { // the proxy began to shut down before the call was registered, so expireClients may have missed it
 		t.Cancel(spec.ErrClosing)
 	}
 	f.Pipeline.Begin(f.Life.Ctx, t)

@@ -68,7 +68,7 @@ func (h *handler) sse(w http.ResponseWriter, r *http.Request, v httpguard.Caller
 		f.Router.DropClient(c)
 		s.calls.Wait()
 		select {
-		case <-out.Broken(): // the client does not read: end the current write
+		case <-out.Broken(): // the client has stopped reading, so abort the current write
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
 		default:
 		}

@@ -205,7 +205,7 @@ func (r *reader) request(m wire.Message) {
 	switch v := meta.ProtocolVersion; {
 	case fault == nil && m.Method == "initialize":
 		fault = wire.CheckHandshake(m)
-	case fault == nil && rev.Of(meta.ProtocolVersion).PerRequest && !mcp.IsValidProtocolVersion(v): // HTTP requests pass the same check
+	case fault == nil && rev.Of(meta.ProtocolVersion).PerRequest && !mcp.IsValidProtocolVersion(v): // over HTTP, checkHeaders performs this check
 		fault = spec.UnsupportedVersion(v)
 	}
 	q := session.Request{Client: r.client, Message: m, Meta: meta, Stream: r.out}

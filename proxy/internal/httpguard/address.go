@@ -23,7 +23,7 @@ func newAddresses(access Access, host, port string) addresses {
 	if !unspecified(host) { // web pages can send requests to 0.0.0.0
 		a.hosts[strings.ToLower(host)] = true
 	}
-	usual := map[bool]string{false: "80", true: "443"}[access.TLS] // default port; clients leave it out
+	usual := map[bool]string{false: "80", true: "443"}[access.TLS] // default port, which clients omit from the Host header
 	for _, name := range []string{"localhost", "127.0.0.1", "[::1]"} {
 		a.hosts[name+":"+port] = true
 		a.hosts[name] = a.hosts[name] || port == usual

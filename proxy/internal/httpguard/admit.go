@@ -12,7 +12,7 @@ import (
 type Caller struct {
 	Principal string
 
-	until time.Time // when the caller's streams must end, or the zero time
+	until time.Time // when the caller's token expires and its streams must end; zero if never
 	guard *Guard
 }
 
@@ -38,7 +38,7 @@ func (c Caller) Stream(ctx context.Context) (context.Context, context.CancelFunc
 func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, release func(), ok bool) {
 	limit := int64(c.guard.maxMessage)
 	refuse := func(text string, status int) ([]byte, func(), bool) {
-		w.Header()["Connection"] = closing // otherwise, net/http would wait for the rest of the body
+		w.Header()["Connection"] = closing // otherwise, net/http would read the rest of the body
 		http.Error(w, text, status)
 		return nil, nil, false
 	}
@@ -57,7 +57,7 @@ func (c Caller) Body(w http.ResponseWriter, r *http.Request) (body []byte, relea
 	}
 	switch {
 	case err == nil:
-		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request may have to wait long for a person
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the request may wait a long time for a person's answer
 		return body, release, true
 	case errors.As(err, new(*http.MaxBytesError)):
 		return refuse(tooLarge, http.StatusRequestEntityTooLarge)

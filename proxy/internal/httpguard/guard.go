@@ -151,21 +151,21 @@ func (g *Guard) End(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength == 0 || !r.Close && len(w.Header()["Connection"]) == 0 {
 		return
 	}
-	if r.Header.Get("Expect") != "" { // reading would make the client send its body
+	if r.Header.Get("Expect") != "" { // reading the body would ask the client to send it (Expect: 100-continue)
 		return
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTime))
 	if _, err := io.CopyN(io.Discard, r.Body, lingerBytes); err == io.EOF {
 		return
 	}
-	// The body exceeds the limit. If net/http's own reader notices, net/http waits a moment before
-	// it closes the connection.
+	// The body is too large. Exceeding the limit of a MaxBytesReader makes net/http wait a moment
+	// before it closes the connection.
 	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }
 
-// Trusted reports whether a request that is not an MCP request has a listed token or comes from a
-// program on this machine. The latter means that, judging by its headers, it comes neither from a
-// page in a browser nor through a reverse proxy.
+// Trusted reports whether a request that is not an MCP request can be trusted, because it has a
+// token on the operator's list or was sent by a program on this machine. Judging by its headers,
+// the latter must come neither from a browser page nor through a reverse proxy.
 func (g *Guard) Trusted(r *http.Request) bool {
 	if token := bearer(r.Header["Authorization"]); token != "" && len(g.tokens) > 0 {
 		_, ok := g.tokens.principal(token)
@@ -224,7 +224,7 @@ type tokenEntry struct {
 }
 
 // newTokenList returns a list of the unnamed token and the named ones. It returns an error if two
-// tokens are equal, because they would stand for two principals.
+// tokens are equal, because such a token would not identify its principal.
 func newTokenList(unnamed string, named map[string]string) (tokenList, error) {
 	var list tokenList
 	if unnamed != "" {

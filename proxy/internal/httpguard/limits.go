@@ -73,7 +73,7 @@ func (l *limit) admit(w http.ResponseWriter, principal string) bool {
 }
 
 // read reads r to its end and counts the bytes. If the length was announced, the returned slice has
-// no unused capacity, because a call may keep it for long.
+// no unused capacity, because a call may keep it for a long time.
 func (l *limit) read(r io.Reader, announced int64, principal string) (body []byte, release func(), err error) {
 	weight := 0
 	release = func() { l.Give(principal, weight) }
@@ -98,8 +98,8 @@ func (l *limit) read(r io.Reader, announced int64, principal string) (body []byt
 	return trimmed(body), release, nil
 }
 
-// grown copies body to a slice with more capacity: twice as much, but at most one byte more than
-// the announced length. That byte is needed to detect the end.
+// grown copies body to a slice with twice the capacity, but not more than the announced length plus
+// one byte, which is needed to detect the end.
 func grown(body []byte, announced int64) []byte {
 	room := 2 * cap(body)
 	if n := int(announced) + 1; n > cap(body) {

@@ -52,7 +52,7 @@ func (r *Reader) Next() ([]byte, error) {
 			return nil, ErrTooLong
 		}
 		if len(line) > 64<<10 && cap(line)-len(line) > len(line)/8 {
-			line = bytes.Clone(line) // a call may keep the line for long, so it must not have much unused capacity
+			line = bytes.Clone(line) // a call may keep the line for a long time, so it must not have much unused capacity
 		}
 		return bytes.TrimRight(line, "\r\n"), nil
 	}
@@ -113,7 +113,7 @@ func (w *Writer) Send(parts ...[]byte) {
 	switch {
 	case w.err != nil:
 		return
-	case len(w.queue) > maxNews && wire.IsNotification(parts[0]): // the message is dropped, because no client waits for a notification
+	case len(w.queue) > maxNews && wire.IsNotification(parts[0]): // drop the notification, because no client waits for it
 		return
 	case !w.writing && !w.Aside && slices.ContainsFunc(parts, func(part []byte) bool { return len(part) >= bigPart }):
 		w.writeBig(parts)

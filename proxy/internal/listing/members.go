@@ -12,8 +12,8 @@ import (
 
 // Members combines the members of list results, other than the elements, for the single list seen
 // by clients. With only one upstream, all members are kept, and the first page takes precedence if
-// pages disagree. With several upstreams, a member is kept unless two of them disagree, because
-// neither can speak for the other. The same applies to each key in _meta.
+// pages disagree. With several upstreams, a member is dropped if two of them disagree about its
+// value. The same applies to each key in _meta.
 type Members struct {
 	Alone bool // whether there is only one upstream
 
@@ -63,10 +63,10 @@ func (l *Members) note(m *member) {
 	}
 }
 
-// leftOut reports whether a member must be left out: it describes a single page, or limits how long
-// the answer may be cached, although the proxy's answer can change when markings change. Since some
-// clients ignore case, keys that differ only in case from such a key, or from the key of the
-// elements, are left out as well.
+// leftOut reports whether a member must be left out because it contains the elements, describes a
+// single page, or limits how long the answer may be cached (the proxy's answer changes with the
+// markings). Upper and lower case are treated alike, because some clients ignore case. Variants of
+// _meta are left out, too.
 func leftOut(key string) bool {
 	known := []string{"nextCursor", "resultType", "ttlMs", "cacheScope", "tools", "prompts", "resources", "resourceTemplates"}
 	return slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(key, k) }) ||

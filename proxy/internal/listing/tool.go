@@ -15,7 +15,8 @@ import (
 // MaxDepth is the maximum nesting depth of a list element.
 const MaxDepth = 128
 
-// maxName is the length of the longest invalid name quoted in full in the text of a problem.
+// maxName is the maximum length, in bytes, of an invalid name in an error message. A longer name is
+// truncated.
 const maxName = 200
 
 // A Tool is an element in a list of tools.

@@ -45,7 +45,7 @@ type Round struct {
 // stored for later rounds.
 type Approved struct {
 	Beside string `json:"beside"`         // hash of the params other than the arguments
-	Meta   []byte `json:"meta,omitempty"` // the approved _meta; nil if empty or too large to store, so that no _meta is sent again
+	Meta   []byte `json:"meta,omitempty"` // the approved _meta; nil if empty or too large to store (no _meta is then sent in later rounds)
 }
 
 // maxKept is the maximum number of calls stored until their clients return.

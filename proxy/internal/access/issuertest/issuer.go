@@ -36,8 +36,8 @@ type Issuer struct {
 	fetches int
 	answer  http.HandlerFunc // handler to answer requests for the keys; if nil, the keys are served
 	name    string
-	pages   map[string]http.HandlerFunc // keyed by path
-	extra   []any                       // further elements of the key set
+	pages   map[string]http.HandlerFunc // extra pages, keyed by path
+	extra   []any                       // additional elements of the key set
 }
 
 // New starts an issuer that runs until the test ends.
@@ -69,7 +69,7 @@ func (i *Issuer) Rename(name string) {
 	i.name = name
 }
 
-// Page makes h serve the given path instead of the keys.
+// Page makes h serve requests for the given path, which otherwise return the keys.
 func (i *Issuer) Page(path string, h http.HandlerFunc) {
 	defer i.lock()()
 	i.pages[path] = h
@@ -133,8 +133,8 @@ func (i *Issuer) Fetches() int {
 	return i.fetches
 }
 
-// ServeHTTP serves the pages. For other paths, it serves the keys, except for well-known paths,
-// which it reports as not found.
+// ServeHTTP serves the pages added with Page. For a well-known path without a page, it responds
+// with "not found". For any other path, it serves the keys.
 func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	if page := i.pages[r.URL.Path]; page != nil || strings.Contains(r.URL.Path, "/.well-known/") {
