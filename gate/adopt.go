@@ -30,7 +30,7 @@ type Kept struct {
 	Net  string
 	Fate Fate
 
-	// From is the net that the state or usage comes from, if it is not Net itself.
+	// From is the name of the net that the state or usage comes from, if it differs from Net.
 	From string
 
 	// Lost means that state was lost: the net was dropped or restarted although it had left its
@@ -95,7 +95,7 @@ func (p *Policy) Adopt(s *State, o AdoptOptions) (*State, []Kept) {
 type adoption struct {
 	AdoptOptions
 	from, to *State
-	numbers  map[int]int // maps old net indexes to new ones, for the nets that calls in flight still change
+	numbers  map[int]int // maps old net indexes to new ones; contains only nets that calls in flight can still change
 	kept     []Kept
 }
 
@@ -217,8 +217,8 @@ func (n *net) convertShadow(d *NetData) *NetData {
 }
 
 // withUsageOf returns n's state with the usage recorded in d, which is the state of the
-// corresponding limit old. If both limits belong to the same family, the result also keeps the
-// watches.
+// corresponding limit old. If family is true, the two limits have the same [NetID].Family and the
+// result also keeps the watches.
 func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetData {
 	one := func(d *NetData) *NetData {
 		c := &NetData{Active: d.Active, Meta: d.Meta}
@@ -246,7 +246,7 @@ func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetDa
 }
 
 // renumbered returns a copy of c for another policy. numbers maps c's net indexes to those of that
-// policy; nets that it does not contain are dropped.
+// policy. Nets missing from numbers are dropped.
 func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	moved := *c
 	moved.Nets, moved.Keys = nil, nil

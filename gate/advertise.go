@@ -10,7 +10,7 @@ type Advertised struct {
 	Tools    []string  // tools to show, in the order of [Session.Offer]
 	Hidden   []Hidden  // all other tools
 	Conflict *Conflict // nil if the nets agree
-	Ignored  []string  // advisory nets that would hide tools but yield
+	Ignored  []string  // advisory nets that would hide tools, but yield to other nets
 }
 
 // Hidden is a hidden tool and the verdict of the net that hides it.
@@ -39,7 +39,7 @@ func (s *Session) Offer(tools []Call) {
 // Advertise returns the offered tools except those that a net would block now, judging by a call
 // without arguments. A tool stays listed if arguments could make a difference: a label from a map
 // does not hide a tool, and a tool that such a label might exempt is not hidden either. Nets that
-// yield, nets in shadow mode and the default hide nothing.
+// yield, nets in shadow mode and "default: deny" hide nothing.
 //
 // Advertise advances the clocks to now; see [Session.Tick].
 func (s *Session) Advertise(now time.Time) Advertised {

@@ -70,7 +70,7 @@ type (
 	ErrorList = toolnet.ErrorList
 )
 
-// Package netstate defines the state of a net as plain data.
+// Types that represent a net's state as plain data; see package netstate.
 type (
 	// NetData is the state of one net. It is immutable.
 	NetData = netstate.NetData
@@ -91,7 +91,7 @@ type (
 	Values = netstate.Values
 )
 
-// Constants of these types.
+// The constants of the types above.
 const (
 	ScopeSession   = toolnet.ScopeSession
 	ScopePrincipal = toolnet.ScopePrincipal
@@ -117,5 +117,6 @@ const (
 	Failure = toolnet.Failure
 )
 
-// Tools returns plain entries for the list of tools of a [Transition].
+// Tools returns a [Tool] of kind [Plain] for each name, for use in the list of tools of a
+// [Transition].
 func Tools(names ...string) []Tool { return toolnet.Tools(names...) }

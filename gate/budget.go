@@ -22,7 +22,7 @@ func (n *net) usage(d *NetData, t time.Time) *big.Rat {
 	return used
 }
 
-// paidOff reports whether the clock has paid off the debt at time t.
+// paidOff reports whether, by time t, refunds by the clock have paid off the debt.
 func paidOff(debt *Debt, t time.Time) bool { return !debt.Until.IsZero() && !t.Before(debt.Until) }
 
 // charge returns d at time t with the usage set to used, in addition to the tokens held by d's
@@ -74,8 +74,8 @@ func minRat(a, b *big.Rat) *big.Rat {
 	return b
 }
 
-// takeUsed removes the tokens for the usage and for the calls in flight, or as many as there are,
-// and starts the clock.
+// takeUsed removes the tokens that the usage and the calls in flight account for, as far as enough
+// tokens are left, and starts the clock.
 func (n *net) takeUsed(d *NetData, used *big.Rat, t time.Time) {
 	spend, m := &n.net.Transitions[n.budget.spend], slices.Clone(n.start)
 	for range d.Flights {

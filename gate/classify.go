@@ -36,8 +36,9 @@ func (j *judgement) classify(s *State) {
 	}
 }
 
-// evaluate evaluates the subject s and adds the verdict to the findings. In the acting world, a net
-// in shadow mode is postponed until the other nets have agreed.
+// evaluate evaluates the subject s and adds the verdict to the findings. If the acting world is
+// evaluated, a net in shadow mode is only noted in j.shadows, to be evaluated after the other nets
+// have agreed.
 func (j *judgement) evaluate(s subject) {
 	n := s.net
 	if n.Shadow && j.world == acting {
@@ -272,9 +273,9 @@ func (s *scratch) take(t int) bool {
 	return true
 }
 
-// judgeWatches removes the observers whose key is in the result from the choices, because the
-// default state holds their watches. The watches of observers that were not chosen do not count for
-// this value; judgeWatches records them as missed.
+// judgeWatches removes from the choices the observers whose key is read from the result, because
+// their watches belong to the default state. It records as missed those watches whose observers
+// were not chosen for this value; they do not count for the value.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {
@@ -295,7 +296,7 @@ func (f *finding) judgeBase() {
 	case len(f.plan.watches) > 0 && len(f.spoils())+len(f.data.Spoilers()) == 0:
 		f.kind, f.choices = Gated, append(f.choices, f.plan.watches...)
 	default:
-		f.choose(nil) // any of the names might be free
+		f.choose(nil) // one of the names might be listed in Net.Free
 	}
 }
 

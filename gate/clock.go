@@ -59,7 +59,7 @@ func watchesOf(d *NetData) []Flight {
 }
 
 // tick advances d to time t, or to its latest known time if that is later. over lists the watches
-// in the default state, which can lapse only after their call was admitted. large reports whether d
+// in the default state; a watch can lapse only after its call was admitted. large reports whether d
 // is the default state of a net with a key.
 func (n *net) tick(d *NetData, over []Flight, large bool, t time.Time) *NetData {
 	d = n.refunded(d, t)
@@ -126,7 +126,7 @@ func (n *net) waitFor(d *NetData, t time.Time, lists []int) (time.Duration, bool
 	const steps = 100
 	for range steps {
 		k, due := n.nextTick(d)
-		if k < 0 || !due.After(t) { // either nothing ticks, or the net lags behind
+		if k < 0 || !due.After(t) { // no transition will tick, or the net lags behind t
 			break
 		}
 		if d = n.tick(d, nil, false, due); n.candidate(lists, d, false) >= 0 {

@@ -11,7 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// commit makes the moves of all nets, or of none if one of them would not come to rest.
+// commit performs the moves of all nets. If the structural transitions of any net would not stop
+// firing, it performs no moves and refuses the call.
 func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *Delta) {
 	// Allocated separately from the delta, because the state keeps open until the call ends and
 	// would otherwise keep the delta's nets alive.
@@ -141,8 +142,9 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 	}
 }
 
-// applyMoves adds to d the moves of the nets that gate the call. If a net would not come to rest,
-// and that matters in the world being evaluated, it returns the net's finding.
+// applyMoves adds to d the moves of the nets that gate the call. If a net's structural transitions
+// would not stop firing, and that matters in the world being evaluated, it returns the finding of
+// that net.
 func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
 	var base *NetData // the current net's default state, if the call has changed it
@@ -186,7 +188,8 @@ func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 
 // move performs the net's move for the finding f: first the transitions chosen for the call, then
 // the transitions that spoil evidence. For a net with a key, base is the default state, which the
-// call may already have changed. move reports whether the net comes to rest.
+// call may already have changed. move reports whether the structural transitions stop firing
+// afterwards.
 func (j *judgement) move(m *move, f *finding, base *NetData, number uint64) bool {
 	call := j.state.flight(f.net, number, j.call.Time)
 	if f.plan != nil {
@@ -209,7 +212,7 @@ func (j *judgement) move(m *move, f *finding, base *NetData, number uint64) bool
 	return true
 }
 
-// unrest returns the refusal for a net that would not come to rest.
+// unrest returns the refusal for a net whose structural transitions would not stop firing.
 func (j *judgement) unrest(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils())[0].name, f.net.unrest())})
 }
@@ -259,8 +262,8 @@ func (m *move) start(c choice, flight Flight) {
 	}
 }
 
-// pass removes the findings of nets that block the call, unless the call spoils evidence in the net
-// or ends a row of equal calls.
+// pass removes the findings of nets that block the call. It keeps a finding if the call spoils the
+// net's evidence or ends a row of equal calls.
 func (fs *findings) pass() {
 	passed := (*fs)[:0]
 	for _, f := range *fs {

@@ -12,8 +12,8 @@ import (
 // A Prepared is a call and its names. The names do not depend on the state, so they can be computed
 // before a state is locked. A Prepared is not safe for concurrent use.
 type Prepared struct {
-	// Offered lists the tools that can be called. If not nil, it overrides [State.Tools]; see
-	// [Session.Offer].
+	// Offered lists the tools that can be called. If Offered is not nil, it overrides
+	// [State.Tools]; see [Session.Offer].
 	Offered []Call
 
 	judgement judgement
@@ -57,8 +57,8 @@ func (q *Prepared) clear() {
 	}
 }
 
-// name computes the labels of c under policy p. They do not depend on the state. All other fields
-// of j must be zero, except withoutMaps and memory for reuse.
+// name computes the labels of c under policy p, which do not depend on the state. All other fields
+// of j must be zero, except withoutMaps and the fields whose memory is reused.
 func (j *judgement) name(p *Policy, c *Call) {
 	j.policy, j.call = p, c
 	j.tools = naming.Physical(c, j.toolRoom[:0])
@@ -170,7 +170,7 @@ func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
 	if g != nil {
 		g, asked = s.checkGrant(g, j.call)
 	}
-	if id := j.call.ID; id != "" && s.ids[id] > 0 && (asked == nil || asked.Call.ID != id) { // the ID belongs to a call other than asked
+	if id := j.call.ID; id != "" && s.ids[id] > 0 && (asked == nil || asked.Call.ID != id) { // another open call has the same ID
 		j.findings = nil
 		return j.refuse(KindDuplicate, nil), nil
 	}

@@ -85,8 +85,8 @@ type Block struct {
 	Cause  Cause
 	Rule   Position
 	Reason string        // why the net blocks the call, as a sentence
-	Words  string        // quoted part of the arguments, as in Reason; may be empty
-	Name   string        // the call's name
+	Words  string        // the part of the arguments that Reason quotes; may be empty
+	Name   string        // the name of the call that the net blocks
 	Holds  []Holder      // some of the calls in flight that hold or would produce the missing tokens, or that spoil the evidence
 	Retry  time.Duration // like [Refusal].Retry, but for this net alone
 	Key    []KeyValue    // for a net with a key, the blocked value; nil if the call has no value
@@ -121,7 +121,7 @@ func (n *Near) Sentence() string {
 type Holder struct {
 	Number  uint64
 	ID      string // ID of the call; empty for another session's call
-	Tool    string // for another session's call, its name in the net
+	Tool    string // name of the tool; for another session's call, the call's name in the net
 	Since   time.Time
 	Other   bool   // whether the call belongs to another session
 	Unknown bool   // whether the outcome was reported as unknown; an operator can supply it

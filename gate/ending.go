@@ -135,7 +135,8 @@ func (m *move) callOnSuccess(e *ending, f Flight) {
 	m.data.Meta = meta
 }
 
-// matchingWatches returns the call's watches whose key has the current value in the result.
+// matchingWatches returns the call's watches whose key, read from the result, has the current
+// value.
 func (e *ending) matchingWatches(n *net) []Flight {
 	if e.keys == 0 || e.outcome != Success {
 		return nil

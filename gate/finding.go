@@ -152,8 +152,8 @@ func (f *finding) withValue(lists []int) []int {
 	return listing.Delete(lists, func(t int) bool { return !f.appliesTo(t) })
 }
 
-// appliesTo reports whether t applies to the finding's value. A transition that takes its value
-// from the result might apply to any value.
+// appliesTo reports whether t applies to the finding's value. A transition whose key is read from
+// the result might apply to any value.
 func (f *finding) appliesTo(t int) bool {
 	if f.value == nil {
 		return false

@@ -16,7 +16,7 @@ func newIgnoredArguments(all []Ignored) ignoredArguments {
 	return a
 }
 
-// of returns the arguments of c that are ignored.
+// of returns the ignored arguments of the call c.
 func (a *ignoredArguments) of(c *Call) []string {
 	if len(a.byTool) == 0 {
 		return nil

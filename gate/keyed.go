@@ -42,7 +42,7 @@ func newNetKeys(nets []*net) (k netKeys) {
 	return k
 }
 
-// setKey assigns key k with the given number to a transition.
+// setKey gives a transition the key k, which has the given number in the policy.
 func (n *net) setKey(transition, number int, k *keyvalue.Key) {
 	local := slices.Index(n.keys, number)
 	if local < 0 {
@@ -147,8 +147,9 @@ func (j *judgement) fillPlan(p *plan) {
 	}
 }
 
-// addTransition adds to the plan the values that matter to transition t, which lists the given
-// label of the call.
+// addTransition accounts for transition t, which lists the call's label with the given index. It
+// adds t's key values in the call to the plan, or records that t reads its key from the result or
+// that the call has no value.
 func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	n := p.net
 	number := n.keys[n.keyOf[t]]

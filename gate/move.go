@@ -50,18 +50,18 @@ func (m *move) endDisabledWatches() {
 	})
 }
 
-// fireStructural fires the structural transitions. If the net does not come to rest, it keeps its
-// marking and becomes stuck. fireStructural reports whether the net came to rest.
+// fireStructural fires the structural transitions until the net comes to rest. If it never does,
+// the net keeps its marking and becomes stuck. fireStructural reports whether the net came to rest.
 func (m *move) fireStructural() bool {
 	enabled := func(t int) bool { return m.net.net.Transitions[t].Enabled(m.data.Marking) }
 	m.data.Stuck = slices.ContainsFunc(m.net.structural, enabled) && !m.net.advance(m.marking(), m.data.Flights)
 	return !m.data.Stuck
 }
 
-// setBaseWatches sets over as the default state's watches and drops the lapsed watches that are not
-// in it. If large is true, m is a move of the default state, and otherwise of the state for a
-// single value. A watch in over has lapsed for a value if, at any time since the call was admitted,
-// its transition was disabled or its evidence was spoiled.
+// setBaseWatches makes over the list of the default state's watches and drops the lapsed watches
+// that are not in the list. large reports whether m is a move of the default state; otherwise, m is
+// a move of the state for a single value. A watch in over has lapsed for a value if, at any time
+// since the call was admitted, its transition was disabled or its evidence was spoiled.
 func (m *move) setBaseWatches(over []Flight, large bool) {
 	m.baseWatches, m.isBase = over, large
 	if len(m.data.Lapsed()) > 0 {

@@ -10,8 +10,8 @@ import (
 )
 
 // nearTo returns the near misses for the names that n waits for. The call itself is a near miss if
-// its script contains the awaited evidence as well as the blocked name, because a call is decided
-// before any part of it runs.
+// its script contains both the blocked command and the command that n waits for, because the whole
+// script is decided on before any part of it runs.
 func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	near = list.Filter(j.state.Near, func(miss Near) bool { return slices.Contains(n.awaits, miss.Name) })
 	for i := range j.labels {
@@ -29,9 +29,9 @@ func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	return near
 }
 
-// near records in d the names of the call that nets await as evidence. An entry has a reason if the
-// call's success will not count as evidence. An entry without a reason removes an earlier near
-// miss.
+// near adds to d.Near an entry for each name of the call that any net awaits as evidence. The entry
+// has a reason if the call's success will not count as evidence. Without a reason, the entry
+// removes an earlier near miss.
 func (j *judgement) near(d *Delta) {
 	for i := range j.labels {
 		l := &j.labels[i]

@@ -33,7 +33,7 @@ type net struct {
 	start           petri.Marking // initial marking, after structural transitions have fired
 	on, off         *NetData      // initial states of the active and of the inactive net; sessions share them, because most nets never change in most sessions
 	listing         listing.Listing
-	own             naming.Own // names given by the net itself if it has no Labels; always includes the net's patterns
+	own             naming.Own // names given by the net itself if it has no Labels; always includes the patterns that the net lists
 	manual          bool       // whether any transition requires approval
 	moving          bool       // whether time alone changes the net
 	spoils          bool       // whether any transition spoils evidence

@@ -45,7 +45,7 @@ type Policy struct {
 	static bool // whether the whole policy is static
 	asks   bool // see [PolicyOptions.AskDoubts]
 	print  string
-	parts  []part // parts of the commands that have a name in awaits
+	parts  []part // the first words of the longer commands whose names are in awaits
 
 	netKeys
 	maxValues int // maximum number of values per net
@@ -132,7 +132,7 @@ type part struct {
 	first, other []byte // the first two words of the command
 }
 
-// in reports whether the arguments contain both words of the part.
+// in reports whether args contains both words of the part.
 func (p *part) in(args []byte) bool {
 	return bytes.Contains(args, p.first) && bytes.Contains(args, p.other)
 }

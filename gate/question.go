@@ -7,8 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// question returns the question to ask a person, which includes doubts. If g is not nil but does
-// not cover all steps, question returns a refusal, because the state has changed.
+// question returns the question to ask a person about the doubts and the manual transitions. If a
+// grant g is given but does not cover all steps, the state has changed in the meantime and question
+// returns a refusal.
 func (j *judgement) question(g *Grant, doubts []Step) (*Ask, *Refusal) {
 	steps := append(doubts, j.steps()...)
 	if g == nil {
@@ -46,7 +47,7 @@ func (j *judgement) steps() []Step {
 	return steps
 }
 
-// step returns the step that asks for the approval of t under the given name.
+// step returns the step that asks a person to approve transition t for the call's given name.
 func (f *finding) step(t *Transition, name string) Step {
 	return Step{
 		Net: f.net.Name, Transition: t.Name, Name: name, Via: t.Via, Approvals: t.Approvals, Rule: f.net.Rule,

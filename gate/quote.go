@@ -15,9 +15,9 @@ import (
 // sentence.
 const maxWords = 80
 
-// quoteCall puts the tool, and the text that a map has read, before the block's sentence if the
-// sentence starts with a name given by a map. The caller knows which call it made, but perhaps not
-// that name. quoteCall omits the text if the sentence already shows a key value.
+// quoteCall puts the tool and the text that a map has read before the block's sentence, if that
+// sentence starts with a name given by a map. The caller knows which call it made, but might not
+// know that name. quoteCall omits the text if the sentence already shows a key value.
 func (c *namedCall) quoteCall(b *Block, f *finding, l *naming.Label) {
 	rest, ok := strings.CutPrefix(b.Reason, l.Text+" ")
 	if !ok || l.From != naming.FromMap || b.Cause == CauseNet {

@@ -26,7 +26,7 @@ func (d *definition) approvalReason(name string, persons int) string {
 	return name + " requires human approval."
 }
 
-// unrest returns the reason to give for a net that does not come to rest.
+// unrest returns the reason to give for a net whose structural transitions do not stop firing.
 func (d *definition) unrest() string {
 	return fmt.Sprintf("Net '%s' never settles: its transitions without tools keep firing.", d.Name)
 }

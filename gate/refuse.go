@@ -113,7 +113,7 @@ func (j *judgement) blocks() []Block {
 	return blocks
 }
 
-// block returns a block of the call under the given name, for the given reason.
+// block returns a Block of net d for the call's given name and the given reason.
 func (d *definition) block(name, reason string) Block {
 	return Block{Net: d.Name, Cause: d.Cause, Rule: d.Rule, Name: name, Reason: d.because(reason)}
 }
@@ -122,7 +122,7 @@ func (d *definition) block(name, reason string) Block {
 // have many.
 const shownHolders = 8
 
-// block fills b with the reason why the finding's net blocks the call.
+// block sets b to the objection of the finding's net.
 func (j *judgement) block(b *Block, f *finding) {
 	*b = Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Name: j.call.Tool, Key: f.keyValues()}
 	j.explain(b, f)
@@ -169,8 +169,8 @@ func (f *finding) matched(l *naming.Label) *naming.Label {
 	return l
 }
 
-// why asks the maps that name the net's calls whether, and why, the call has the name; see
-// [Policy.Why].
+// why reports whether the maps that name the net's calls give the name to the call, and explains
+// any doubt; see [Policy.Why].
 func (c *namedCall) why(f *finding, name string) (Doubt, Found) {
 	if f.net.Labels == nil {
 		return f.net.own.Why(c.call, c.tools, name)
@@ -212,7 +212,8 @@ func (j *judgement) explain(b *Block, f *finding) {
 	j.wait(f, lists, b)
 }
 
-// doubt returns the reason for a net that must not be advanced by a weak name.
+// doubt returns the reason for blocking a call that merely might have the given name, which the net
+// waits for.
 func doubt(l *naming.Label, name string) string {
 	if l.From&naming.FromTool != 0 {
 		return fmt.Sprintf("Cannot tell which server's %s this net waits for: the net must name the server too.", name)

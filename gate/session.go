@@ -47,7 +47,7 @@ func NewSession(p *Policy, o SessionOptions) *Session {
 	return s
 }
 
-// addShared adds to the session the nets in h, which have the given scope.
+// addShared adds the nets of h to the session. scope must be the scope of h.
 func (s *Session) addShared(scope Scope, h *Shared) {
 	switch {
 	case h == nil:

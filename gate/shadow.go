@@ -15,7 +15,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	d.Nets = append(append(d.Nets, w.ticked...), a.ticked...)
 	for i := range j.shadows {
 		s := &j.shadows[i]
-		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the default state does not change
+		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // j.shadows has no subject for the net's default state
 			at := subject{net: s.net, data: s.base}
 			at.move(d, &Delta{}, &Delta{}, r, j.call.Time)
 		}
@@ -90,8 +90,8 @@ func (j *judgement) moveActual(d *Delta, number uint64) {
 	j.dropNewValues(d, j.overfull(d))
 }
 
-// withAnswer returns a copy of s that also counts the named net's part in r: a refusal, a question,
-// or nothing.
+// withAnswer returns a copy of s with one more refusal or question counted if r refuses the call or
+// requires approval because of the named net.
 func withAnswer(s *ShadowData, net string, r *Refusal) *ShadowData {
 	c := *s
 	switch {

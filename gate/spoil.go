@@ -9,9 +9,9 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// findSpoilers finds the transitions through which the call spoils the net's evidence, whatever the
-// marking is. Weak and free names count, and so does a call that is made although the net blocks
-// it. If the net cannot name the call, all spoiling transitions count.
+// findSpoilers finds the transitions that spoil the net's evidence because of the call, whatever
+// the marking is. Weak and free names count, and so does a call that is made although the net
+// blocks it. If the net's Mapper has failed, all spoiling transitions count.
 func (f *finding) findSpoilers(call *Call) {
 	if f.broken {
 		f.makeSpecial().spoils = f.net.allSpoils(call.Tool)
@@ -31,7 +31,7 @@ func (f *finding) findSpoilers(call *Call) {
 }
 
 // concerns reports whether the spoiling transition t applies to the finding's value. If the call
-// lacks the value, t applies to all values and the result is true.
+// has no value for t's key, t applies to all values and the result is true.
 func (f *finding) concerns(t int) bool {
 	all := func(c choice) bool { return c.transition == t }
 	return f.plan == nil || f.appliesTo(t) || slices.ContainsFunc(f.plan.spoils, all)

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/netstate"
 )
 
-// A State is everything that a policy remembers about a conversation. It is plain data:
+// A State is everything that a policy records about a conversation. It is plain data:
 // [Policy.Decide] and the other queries only read it, a [Delta] describes a change, and only
 // [State.Apply] performs changes.
 type State struct {
@@ -225,7 +225,7 @@ func (s *State) releaseID(id string) {
 	}
 }
 
-// flight returns a flight for the call in net n, with no transition set.
+// flight returns a flight for the call in net n. Its Transition is not set.
 func (s *State) flight(n *net, number uint64, since time.Time) Flight {
 	return Flight{Owner: s.Owners[n.Scope], Call: number, Since: since}
 }
@@ -252,7 +252,7 @@ func (s *State) storeNear(n *Near) {
 	s.Near = kept[max(0, len(kept)-maxNear):]
 }
 
-// wait records the key value for the net most recently added to c.Nets.
+// wait adds the key value that belongs to the last element of c.Nets.
 func (c *OpenCall) wait(key string) {
 	for len(c.Keys) < len(c.Nets)-1 {
 		c.Keys = append(c.Keys, "")

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// waive removes uncertain names from the call if nets block the call only because of these names,
-// and returns questions about them. It does nothing if the policy does not ask about doubts, or if
-// a net blocks the call for another reason.
+// waive removes the call's uncertain names if they are the only reason why nets block the call, and
+// returns the questions to ask about them. It does nothing if the policy does not ask about doubts,
+// or if a net blocks the call for another reason.
 func (j *judgement) waive(s *State) (doubts []Step) {
 	if !j.policy.asks {
 		return nil

@@ -89,8 +89,8 @@ func (v *adviser) add(j *judgement, tool int) {
 	}
 }
 
-// recovering reports whether any active net has a recovery marking. A net in shadow mode does not
-// overrule nets that are enforced.
+// recovering reports whether the net n has a recovery marking. Inactive nets do not count; nets in
+// shadow mode count only in the world where they block.
 func (v *adviser) recovering(n *net) bool {
 	data := v.state.Nets[n.index]
 	if n.Recovery == nil || !data.Active || n.Shadow && v.world != enforced {
