@@ -43,8 +43,8 @@ func (c *Call) isOver(stateGone bool) bool {
 	return errors.Is(err, admission.ErrNoSession) || err == nil && info.Ended
 }
 
-// refuseSession answers as if the session were unknown (status 404 over HTTP), because another
-// process has ended it. It returns false if the client's transport cannot express that answer.
+// refuseSession answers that the session is unknown (status 404 over HTTP), because another process
+// has ended it. It returns false if the client's transport cannot express that answer.
 func (c *Call) refuseSession() bool {
 	s, ok := c.Stream.(interface {
 		Refuse(status int, answer []byte) bool

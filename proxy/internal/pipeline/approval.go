@@ -60,13 +60,14 @@ func (q *askedCall) openRequest() (*approval.Request, answer) {
 	return r, nil
 }
 
-// consent returns the person's answer to r in the form used in records.
+// consent returns the person's answer to the approval request r, in the form used in records.
 func (p *Pipeline) consent(r *approval.Request) *admission.Consent {
 	said := p.Approvals.Status(r)
 	return &admission.Consent{ID: r.ID, Channel: said.Channel, Actor: said.Actor}
 }
 
-// TellOperators logs, once per request, that a call from the named client is waiting for a person.
+// TellOperators logs that a call from the named client is waiting for a person's answer. It does so
+// only once per approval request.
 func (p *Pipeline) TellOperators(r *approval.Request, client string) {
 	if !p.Approvals.Announce(r) {
 		return
@@ -83,7 +84,7 @@ func (p *Pipeline) text(r *approval.Request) string {
 	return p.Approvals.Look(r).Text(p.Where, p.Life.Now())
 }
 
-// waiting builds the refusal for a call that is still waiting for a person.
+// waiting builds the refusal for a call that is still waiting for a person's answer.
 func waiting(text string, r *approval.Request) refusal {
 	return refusal{&admission.Refused{Text: text, Facts: admission.Facts{Decision: "ask", Kind: "approval", Approval: r.ID}}}
 }
@@ -94,7 +95,8 @@ func (q *askedCall) denied(text string, said *admission.Consent) answer {
 	return refusal{q.Admission.Deny(q.Life.Ctx, q.call.admission(), q.asked.Ask, text, said)}
 }
 
-// key returns the approval key of the call. An approval applies to every call with the same key.
+// key returns the key that identifies the question about the call. An approval applies to every
+// call with the same key.
 func (q *askedCall) key() approval.Key {
 	steps := ""
 	for _, s := range q.asked.Steps {
@@ -107,7 +109,7 @@ func (q *askedCall) key() approval.Key {
 	}
 }
 
-// shown converts the call to the form displayed to people.
+// shown returns the call in the form displayed to people.
 func (q *askedCall) shown() approval.Call {
 	client := q.call.Peer.Name
 	if q.call.Peer.Version != "" {
@@ -122,7 +124,7 @@ func (q *askedCall) shown() approval.Call {
 	}
 }
 
-// shownBeside returns the members displayed to people in addition to the arguments.
+// shownBeside returns the params, other than the arguments, displayed to people.
 func (q *askedCall) shownBeside() *rounds.Approved {
 	members, meta := q.call.beside()
 	if len(meta) > MaxKeptWhole {
@@ -138,7 +140,7 @@ const maxShown = 32 << 10
 // A prompt is a question that a client shows to its user.
 type prompt struct {
 	ended    <-chan struct{} // closed once the client has been told that the prompt is over; nil if another call shows the prompt, or if none is shown
-	callGone <-chan struct{} // closed when the call that shows the prompt ends, and the prompt with it; nil if this call shows the prompt
+	callGone <-chan struct{} // closed when another call, which shows the prompt, ends together with the prompt; nil if this call shows it
 }
 
 // elicitChannel returns the channel for asking the client's user about r: a form if the client can
@@ -156,8 +158,8 @@ func (q *askedCall) elicitChannel(r *approval.Request) (channel string) {
 	return ""
 }
 
-// An elicitation is an elicitation/create request for an approval, sent to a client with a
-// handshake.
+// An elicitation is an elicitation/create request for an approval, sent to a client that has sent
+// initialize.
 type elicitation struct {
 	*session.ClientRequest
 	call    *Call
@@ -168,10 +170,10 @@ type elicitation struct {
 	gone    chan struct{}
 }
 
-// elicit sends elicitation/create on the stream of the call, to a client with a handshake. Calls
-// with the same question share one prompt. An answer given while the question is open also counts
-// for later calls. If an answer arrives first through another channel, the client's request is
-// canceled.
+// elicit sends elicitation/create on the stream of the call, to a client that has sent initialize.
+// Calls with the same question share one prompt. An answer given while the question is open also
+// counts for later calls. If an answer arrives first through another channel, the client's request
+// is canceled.
 func (q *askedCall) elicit(r *approval.Request, channel string) prompt {
 	if channel == "" {
 		return prompt{}
@@ -278,7 +280,7 @@ func (q *askedCall) readResponse(r *approval.Request) int {
 	}
 	response, ok := rawjson.Member(q.call.params.InputResponses, asking.Key)
 	if ok {
-		if state.Elsewhere && !r.WasUnasked() { // the sealed state proves that another process has asked the client
+		if state.Elsewhere && !r.WasUnasked() { // another process asked the client, which the sealed state proves
 			q.Approvals.Put(r, state.Channel)
 		}
 		q.handleElicitation(r, state.Channel, response)

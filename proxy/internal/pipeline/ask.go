@@ -12,10 +12,10 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/seal"
 )
 
-// ask waits for a person's answer, and then forwards the call or answers the client. It holds no
-// locks and no tokens while the person decides. w is the wait to resume, or nil if the call has not
-// waited yet. Each event during a wait is handled on a fresh stack, because a goroutine that waits
-// on a grown stack keeps that memory.
+// ask waits for a person's answer, and then forwards the call or answers the client. While the
+// person decides, it holds no locks and the call occupies no tokens of the nets. w is the wait to
+// resume, or nil if the call has not waited yet. Each event during a wait is handled on a fresh
+// stack, because a waiting goroutine keeps the memory of a stack that has grown.
 func (q *askedCall) ask(w *personWait) {
 	a, held := q.askUntilHeld(w)
 	if held != nil {
@@ -31,11 +31,12 @@ func (q *askedCall) ask(w *personWait) {
 	}
 }
 
-// askUntilHeld continues the call until it must wait for an answer (held is set), is refused (a is
-// set), or has been forwarded or answered (both are nil).
+// askUntilHeld continues the call until it must wait for an answer, and then returns the wait in
+// held. If the call is refused, askUntilHeld returns the answer a. If the call has been forwarded
+// or answered, it returns nil for both.
 func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 	defer func() {
-		if held == nil { // withdrawn before the client gets the answer, because the client can then reuse the ID
+		if held == nil { // withdraw before the client gets the answer, because the client can then reuse the ID
 			q.Admission.Withdraw(context.Background(), q.call.State.Key(), q.asked)
 		}
 	}()
@@ -55,13 +56,13 @@ func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 		if a, over := q.decideAgain(w); over {
 			return a, nil
 		}
-		w = nil // another call has used up this consent: ask again
+		w = nil // another call has used up this consent, so a person must be asked again
 	}
 }
 
-// decideAgain continues a call after its wait for a person. It returns the answer for the client,
-// or nil if the call has been forwarded or answered. If over is false, a person must be asked
-// again.
+// decideAgain decides a call again after its wait for a person's answer. It returns the answer for
+// the client, or nil if the call has been forwarded or answered. If over is false, a person must be
+// asked again.
 func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 	r := w.request
 	q.Approvals.Release(r, w.parked != nil)
@@ -78,10 +79,10 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 	case q.toolChanged():
 		return q.denied(fmt.Sprintf("%s has changed since a person was asked about it. Call it again to ask again.", q.call.Tool.Exposed), nil), true
 	}
-	if a := q.unrecordable(q.call); a != nil { // the consent stays valid
+	if a := q.unrecordable(q.call); a != nil { // the consent can still be used later
 		return a, true
 	}
-	if a := q.reserve(q.call); a != nil { // the consent stays valid here, too
+	if a := q.reserve(q.call); a != nil { // here, too, the consent can still be used later
 		return a, true
 	}
 	if a, used := q.redeem(r); used {
@@ -98,9 +99,9 @@ func (q *askedCall) toolChanged() bool {
 	return now == nil || now.Canonical != q.call.Tool.Canonical || now.Definition != q.call.Tool.Definition
 }
 
-// redeem asks the gate for a new decision, using the consent given in r. If the call is admitted,
-// the consent is used up. If the call now needs a different consent, redeem returns the answer to
-// the call. used is false if another call has already used the consent.
+// redeem asks the gate for a new decision, using the person's consent to r. If the call is
+// admitted, the consent is used up. If the call now requires a different consent, redeem returns
+// the answer for the client. used is false if another call has already used the consent.
 func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	shown := q.Approvals.Look(r)
 	if shown.Answer.State != approval.Approved {
@@ -118,7 +119,7 @@ func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	case *admission.Admitted:
 		q.Approvals.Used(r, true)
 		q.call.approved = q.shownBeside()
-		q.call.input = input{ours: q.call.input.ours} // no person has seen the client's input
+		q.call.input = input{ours: q.call.input.ours} // drop the input that the client has sent, because no person has seen it
 		q.Advertiser.Touch(q.call.State)
 		q.call.trace.endApproval(admission.Result{Decision: "allow"})
 		q.forward(q.call, d.Pass())
@@ -156,7 +157,7 @@ const (
 func (q *askedCall) beginWait(r *approval.Request) *personWait {
 	w := &personWait{request: r, rounds: q.readResponse(r)}
 	w.state = q.Approvals.Status(r).State
-	if q.call.ctx.Err() != nil { // a canceled call neither asks nor uses up a consent
+	if q.call.ctx.Err() != nil { // a canceled call neither asks a person nor uses up a consent
 		w.state = approval.Withdrawn
 	}
 	if w.state != approval.Pending {
@@ -169,7 +170,7 @@ func (q *askedCall) beginWait(r *approval.Request) *personWait {
 	}
 	q.TellOperators(r, q.call.Peer.Name)
 	if way != "" && q.call.Peer.Rev.InputRequired {
-		q.Approvals.Put(r, way) // the client answers in the next round of the call
+		q.Approvals.Put(r, way) // the client sends the answer in the next round of the call
 		state := q.Sealer.Seal(seal.Round{Approval: r.ID, Channel: way, Expires: r.Expires}, r.Key.Bytes())
 		w.parked = inputRequired{state: state, question: q.question(r, way, "")}
 		return w
@@ -181,13 +182,13 @@ func (q *askedCall) beginWait(r *approval.Request) *personWait {
 		w.shown = q.elicit(r, way)
 	}
 	w.hold = asking.NewHold(hold, r.Answered(), q.call.ctx.Done())
-	if q.call.Meta.ProgressToken != nil { // without a token, the client gets no notifications
+	if q.call.Meta.ProgressToken != nil { // without a progress token, the client gets no notifications
 		w.hold.Tell(r.Unasked())
 	}
 	return w
 }
 
-// endWait sets the result of w, which has ended.
+// endWait sets the result of the wait w, which has ended.
 func (q *askedCall) endWait(w *personWait) {
 	r := w.request
 	w.state = q.Approvals.Status(r).State

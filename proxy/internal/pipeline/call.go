@@ -33,20 +33,20 @@ type Call struct {
 	Method   string
 	ID       []byte    // JSON-RPC ID, as written by the client
 	params   wire.Call // parsed params; the arguments are dropped once the call has been sent
-	digest   string    // digest of the dropped arguments; empty if the call cannot have further rounds
+	digest   string    // digest of the dropped arguments; empty if the call cannot have another round of input
 	Meta     wire.Meta
-	Tool     *pool.Tool // nil until resolved
+	Tool     *pool.Tool // nil until the tool has been found
 	recorded string     // name in the audit log: the tool's own name, or the canonical name of a prompt or resource
-	placed   bool       // whether Tool.Upstream is the connection that serves this session
-	plain    bool       // whether the call is one request and one reply, without tasks or further rounds, between revisions with a handshake
-	input    input      // input that the client has sent in a further round
+	placed   bool       // whether Tool.Upstream is already the connection, shared or dedicated, that serves this session
+	plain    bool       // whether the call is one request and one reply, without tasks or rounds of input, and both sides use revisions up to 2025-11-25
+	input    input      // input that the client has sent in a later round of the call
 
-	Turn    *turns.Turn  // turn for deciding the call; nil if turns are not limited
+	Turn    *turns.Turn  // the call's turn to be decided; nil if concurrent calls are not limited
 	Burst   *burst.Burst // calls read together with this one, whose decisions are recorded together; nil if this call is decided alone
 	Headers http.Header  // HTTP headers, which must mirror some of the arguments; if nil, they are not checked
 
 	admitting    admission.Call   // the call as described to admission; its Gate field is set together with Tool
-	approved     *rounds.Approved // parts that a person approved besides the arguments; nil if no person was asked
+	approved     *rounds.Approved // params, other than the arguments, that a person has approved; nil if no person was asked
 	trace        *callTrace       // nil if the call is not traced
 	emulatesTask bool             // whether the server runs the call as a task without the client's knowledge
 
@@ -54,8 +54,8 @@ type Call struct {
 	ctx     context.Context //nolint:containedctx // shared by all goroutines of the call
 	parent  context.Context //nolint:containedctx // parent of ctx
 	Spawn   func(func())    // runs work that may block, but not on the goroutine that reads the client's messages
-	spawned func()          // work passed to Spawn for the waiting goroutine to run; nil if none
-	outbox  *session.Outbox // notifications for the waiting goroutine to write; if nil, they are written immediately
+	spawned func()          // work passed to Spawn, to be run by the waiting goroutine; nil if none
+	outbox  *session.Outbox // notifications to be written by the waiting goroutine; if nil, they are written immediately
 
 	callState
 
@@ -112,7 +112,8 @@ func (s *callState) completions() <-chan *completion {
 	return s.completed
 }
 
-// hasRoundAfter reports whether a round later than the one completed by done is in flight.
+// hasRoundAfter reports whether another round has begun since the one completed by done, and is in
+// flight.
 func (s *callState) hasRoundAfter(done completion) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,9 +131,9 @@ func (s *callState) detach() {
 	}
 }
 
-// setInflight makes f the request in flight, unless the call was canceled; stopped is then the
-// reason. If reads is true and a goroutine is waiting for the call, inline is true: that goroutine
-// must send the request and read the reply itself.
+// setInflight makes f the request in flight. If the call was canceled, it instead returns the
+// reason in stopped. If reads is true and a goroutine is waiting for the call, inline is true: that
+// goroutine must send the request and read the reply itself.
 func (s *callState) setInflight(f *inflightCall, reads bool) (inline bool, stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,8 +201,8 @@ type completion struct {
 	round    []byte // an InputRequiredResult to send instead of the reply
 }
 
-// An input holds the inputResponses and the requestState sent by a client in a further round of a
-// call (since revision 2026-07-28). The zero value stands for a first round.
+// An input holds the inputResponses and the requestState that a client has sent in a later round of
+// a call (since revision 2026-07-28). The zero value stands for a first round.
 type input struct {
 	responses []byte // the inputResponses object; nil if none
 	state     string // the server's own requestState
@@ -225,9 +226,9 @@ func (c *Call) admission() *admission.Call {
 	return &c.admitting
 }
 
-// dropMessage drops the message of a call that has been sent, so that large arguments are not kept
-// for a client or server that never answers. It keeps the digest of the arguments if the call can
-// have further rounds.
+// dropMessage drops the message of a call that has been sent. Otherwise, large arguments would be
+// kept for a client or server that never answers. If the call can have another round of input,
+// dropMessage keeps the digest of the arguments.
 func (c *Call) dropMessage() {
 	if c.claims.Load() != 0 {
 		c.release(room)
@@ -258,8 +259,8 @@ func (c *Call) besideDigest() string {
 }
 
 // beside returns the params sent to the server in addition to the name and the arguments. A consent
-// does not depend on _meta, because clients may send a different _meta with each call. Still,
-// people see the _meta, and exactly that _meta is forwarded.
+// does not depend on _meta, because clients may send a different _meta with each call. Still, the
+// _meta is shown to people, and exactly the _meta that they have seen is forwarded.
 func (c *Call) beside() (members, meta []byte) {
 	if c.Method == spec.ReadResource {
 		return c.params.OtherParams("uri")

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
 
-// A claim is a limited resource occupied by a call.
+// A claim is a limited resource that a call can occupy.
 type claim = uint32
 
 const (
@@ -26,7 +26,7 @@ func (p *Pipeline) reserve(c *Call) answer {
 		c.release(slot | taskSlot)
 		why = fmt.Sprintf("%d tasks are running in this session, or you have reached your share of %d in all; wait until one has ended", tasks.MaxTasks, tasks.MaxTasksAll)
 	}
-	if why == "" && c.mayNeedResend() && !c.occupyBacklog() { // the arguments are kept until the call ends
+	if why == "" && c.mayNeedResend() && !c.occupyBacklog() { // the call keeps its arguments until it ends
 		c.release(slot | taskSlot)
 		why = strings.TrimSuffix(backlogFull, ".")
 	}
@@ -84,8 +84,8 @@ func (c *Call) release(of claim) {
 }
 
 // Limits on the bytes of calls that are waiting for a server to start or might be sent again, per
-// principal and in total. Calls that are waiting for people are counted by the approval broker
-// instead.
+// principal and in total. The approval broker has its own limits for calls that are waiting for
+// people.
 const (
 	maxBacklog    = 16      // limit per principal, as a multiple of the largest message
 	maxBacklogAll = 64      // limit for all principals together, as a multiple of the largest message

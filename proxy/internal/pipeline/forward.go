@@ -31,7 +31,7 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 		c.end(nil)
 		return
 	}
-	if inline && c.outbox != nil { // the tool was unknown when the call began
+	if inline && c.outbox != nil { // the tool was still unknown when the call began, so an outbox was created
 		c.outbox = nil // the waiting goroutine reads the notifications itself, and blocks no other call
 	}
 	trace, answered := p.Admission.Watch.Forwarding(ticket)
@@ -66,7 +66,7 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 		by = "policy changed"
 	}
 	p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, by)
-	p.Admission.Abandon(context.Background(), ticket) // settle may have failed to store the outcome
+	p.Admission.Abandon(context.Background(), ticket) // needed if settle could not store the outcome
 	switch {
 	case !c.wanted():
 		c.end(nil)
@@ -80,7 +80,7 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 }
 
 // request returns the request in the form required by the server's revision. trace returns the
-// request's trace context; it is nil if the request is not traced.
+// trace context of the call; it is nil if the call is not traced.
 func (f *inflightCall) request(trace func() (parent, state string)) upstream.Request {
 	c := f.Call
 	u := c.Tool.Upstream
@@ -113,7 +113,7 @@ func (f *inflightCall) request(trace func() (parent, state string)) upstream.Req
 	return r
 }
 
-// proceed continues the call as decided by d.
+// proceed continues the call according to the decision d.
 func (p *Pipeline) proceed(c *Call, d admission.Decision) {
 	switch d := d.(type) {
 	case *admission.Admitted: // the decision has already been recorded
@@ -209,12 +209,12 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 }
 
 // finish handles the end of the request on the goroutine that read the reply. It records the
-// outcome and answers c; the gate learns the outcome before the client does. The ticket stays open
-// if the call continues as a task or with another round of input. Replies in the same burst are
-// recorded together.
+// outcome and answers c; the gate learns the outcome before the client does. If the call continues
+// as a task or with another round of input, its ticket at the gate stays open. Replies in the same
+// burst are recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
-	open, staged := false, false // open: whether the ticket stays open; staged: whether the ending closes the request
+	open, staged := false, false // open is true if the ticket must stay open, and staged if the ending closes the request
 	defer func() {
 		if !staged {
 			f.close(open)
@@ -289,8 +289,8 @@ func (p *Pipeline) endOf(ticket *admission.Ticket, o gate.Outcome, result []byte
 }
 
 // close closes the request after its outcome has been recorded. If a panic has left the call
-// unsettled, close settles it as unknown, unless the ticket must stay open. The outcome of a reply
-// that has arrived since takes precedence.
+// unsettled, close settles it as unknown, unless the ticket must stay open. If a reply has arrived
+// in the meantime, its outcome takes precedence.
 func (f *inflightCall) close(open bool) {
 	if !open {
 		f.Call.pipeline.Admission.Abandon(context.Background(), f.ticket)
@@ -301,8 +301,8 @@ func (f *inflightCall) close(open bool) {
 	}
 }
 
-// allowExit lets the proxy exit, because the outcome has been recorded or because the call
-// continues.
+// allowExit lets the proxy exit without waiting for this request, because the outcome has been
+// recorded or the call continues.
 func (f *inflightCall) allowExit() {
 	if f.delaysExit.Swap(false) {
 		f.Call.pipeline.Life.Unrecorded.Done()
@@ -330,7 +330,8 @@ func (e *ending) Continue() {
 	c.deliver(e.reply, e.facts)
 }
 
-// settleParked settles a call whose client did not return with the next round.
+// settleParked settles a call that was suspended between two rounds, because its client did not
+// send the next one.
 func (f *inflightCall) settleParked(r upstream.Reply) {
 	p := f.Call.pipeline
 	if f.handle != nil {

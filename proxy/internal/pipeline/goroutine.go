@@ -17,9 +17,9 @@ const (
 )
 
 // continueOff runs f, the rest of the call, on a goroutine other than the given reader, because f
-// may block. In place of the client's reader, it uses [Call.Spawn], after adding the message to the
-// backlog; if the backlog is full, it answers the call instead. In place of the server's reader, it
-// uses the goroutine that waits for the call or, without one, a new goroutine.
+// may block. Instead of the client's reader, it uses [Call.Spawn] and adds the message to the
+// backlog; if the backlog is full, it answers the call. Instead of the server's reader, it uses the
+// goroutine that waits for the call or, without one, a new goroutine.
 func (c *Call) continueOff(r reader, f func()) {
 	if r == clientReader {
 		if c.occupyBacklog() {
@@ -40,7 +40,7 @@ func (c *Call) continueOff(r reader, f func()) {
 	})
 }
 
-// refuseWaiting answers a call that exceeds the backlog.
+// refuseWaiting answers a call that must wait but does not fit in the backlog.
 func (c *Call) refuseWaiting() {
 	if c.Tool == nil {
 		c.answerError(wire.CodeInternal, backlogFull)
@@ -80,7 +80,7 @@ func (p *Pipeline) Begin(ctx context.Context, c *Call) {
 	if c.Tool == nil || c.Tool.Upstream.OneReader() {
 		c.outbox = session.NewOutbox()
 	}
-	c.Spawn = func(f func()) { // no other call depends on this goroutine
+	c.Spawn = func(f func()) { // may block, because no other call depends on this goroutine
 		c.Turn.Release()
 		c.Bind(ctx)
 		c.spawned = f
@@ -103,8 +103,8 @@ func (c *Call) Wait() {
 	}
 }
 
-// await waits for a round to end, and writes the server's notifications until then. It reports
-// whether the call has another round.
+// await waits for a round of the call to end, and meanwhile writes the server's notifications. It
+// reports whether the call has another round.
 func (c *Call) await() bool {
 	completed := c.completions()
 	if completed == nil {

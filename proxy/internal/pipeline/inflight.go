@@ -14,8 +14,8 @@ import (
 )
 
 // An inflightCall is an admitted request, from sending it until the call is settled. It ends once:
-// with the server's reply, by a timeout, or because its client has canceled it or disconnected.
-// After a cancellation or disconnection, its outcome is unknown until a late reply settles it.
+// with the server's reply, with a timeout, or because its client has canceled it or disconnected.
+// In the last two cases, its outcome is unknown until a late reply settles it.
 type inflightCall struct {
 	Call   *Call // the call that was admitted
 	ticket *admission.Ticket
@@ -26,8 +26,8 @@ type inflightCall struct {
 	taskable bool              // whether the request declares support for tasks (2026-07-28)
 	handle   *tasks.TaskHandle // task that the call has become; nil if none
 
-	answered   func(admission.Result) // tells the observer that the reply has arrived; nil if nothing observes the call
-	delaysExit atomic.Bool            // whether the proxy must not exit until the outcome has been recorded
+	answered   func(admission.Result) // reports the reply to the observer; nil if the call is not observed
+	delaysExit atomic.Bool            // whether the proxy must wait, before it exits, until the outcome has been recorded
 
 	pool.QueuePlace // position among the calls in flight to the server
 	inflightState
@@ -62,7 +62,7 @@ type inflightState struct {
 	late      *upstream.Reply    // reply that arrived after the request had ended but before the call was settled
 }
 
-// A requestState is the stage of a request in flight, the call that receives its reply, and the
+// A requestState holds the stage of a request in flight, the call that receives its reply, and the
 // requests made by the server during the call.
 type requestState struct {
 	stage    stage
@@ -70,7 +70,7 @@ type requestState struct {
 	receiver *Call                     // call that receives the answer; nil while the request is parked between two rounds
 	requests []*upstream.ServerRequest // the server's requests that are waiting for the client
 	reason   error                     // why the request was abandoned, or nil
-	counted  bool                      // whether the request counts as an abandoned call that may still occupy the server
+	counted  bool                      // whether the request was added to the abandoned calls that may still occupy the server
 }
 
 // Receiver returns the call that receives the answer, or nil while the request is parked.
@@ -80,7 +80,7 @@ func (s *inflightState) Receiver() *Call {
 	return s.receiver
 }
 
-// begin sets the exchange of a request that is about to be sent. It returns false if the request
+// begin stores the exchange of a request that is about to be sent. It returns false if the request
 // was abandoned and must not be sent.
 func (s *inflightState) begin(x *upstream.Exchange) bool {
 	s.mu.Lock()
@@ -91,8 +91,8 @@ func (s *inflightState) begin(x *upstream.Exchange) bool {
 	return s.reason == nil
 }
 
-// sent is called once a request has been sent, to set its exchange. If the request was abandoned
-// while it was being sent, sent returns the reason.
+// sent stores the exchange of a request that has been sent. If the request was abandoned in the
+// meantime, sent returns the reason.
 func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,8 +101,8 @@ func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
 }
 
 // markEnded ends the request with the reply r, unless it has already ended, and returns its
-// previous state. For a parked request, markEnded keeps r. A server's reply after the end counts as
-// late.
+// previous state. For a parked request, markEnded keeps r. If the server replies after the request
+// has ended, markEnded keeps r as the late reply.
 func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) (before requestState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,8 +119,8 @@ func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) (before req
 	return before
 }
 
-// markSettled records that the call has been settled. It returns the reply that arrived after the
-// request had ended, or nil.
+// markSettled records that the call has been settled. It returns the late reply, which arrived
+// after the request had ended, or nil.
 func (s *inflightState) markSettled() (late *upstream.Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,8 +146,8 @@ func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bo
 	return s.exchange, first, s.reason
 }
 
-// cause returns why no reply arrived: err or, if the proxy canceled the request before it was lost,
-// the reason for the cancellation.
+// cause returns why no reply arrived. If the proxy canceled the request before the connection was
+// lost, that is the reason for the cancellation, and otherwise err.
 func (s *inflightState) cause(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,12 +170,12 @@ const callOver = "the call has ended"
 
 // addRequest stores a server's request for the client, and returns the call whose client must be
 // asked. It returns nil if the request in flight is parked, because the client is then asked in the
-// next round. If why is not empty, the server's request must be refused for that reason.
+// next round. If the server's request must be refused, addRequest returns the reason in why.
 func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.stage != pending || s.reason != nil: // the request is over or being abandoned, and the server knows
+	case s.stage != pending || s.reason != nil: // the request has ended or is being abandoned, and the server has been told
 		return nil, callOver
 	case len(s.requests) >= spec.MaxInputs:
 		return nil, "too many requests are waiting for the client"
@@ -202,9 +202,9 @@ func (s *inflightState) Holding() bool {
 	return s.stage == pending && (s.receiver == nil || len(s.requests) > 0)
 }
 
-// parkFor detaches the request from c if ask accepts the server's requests for the next round. It
-// calls ask with mu held. It returns the exchange, and whether the goroutine waiting for c was
-// reading the reply.
+// parkFor parks the request, detaching it from c, if ask accepts the server's requests for the next
+// round. It calls ask with mu held. It returns the exchange, and whether the goroutine waiting for
+// c was reading the reply.
 func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) bool) (x *upstream.Exchange, inline, parked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,8 +216,8 @@ func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) boo
 	return s.exchange, inline, true
 }
 
-// attachTo attaches a parked request to c, the next round. It returns the reply that arrived while
-// the request was parked, and whether the server has made more requests.
+// attachTo attaches a parked request to c, the next round of the call. It returns the reply that
+// arrived while the request was parked, and whether the server has made more requests.
 func (s *inflightState) attachTo(c *Call) (held *upstream.Reply, more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,15 +19,15 @@ import (
 // maxInputRounds is how many times a server may ask for input in one call.
 const maxInputRounds = 16
 
-// subject returns the identity of this call, which its requestState is bound to.
+// subject returns the identity of this call. The requestState is bound to it.
 func (c *Call) subject() []byte {
 	return []byte(strings.Join([]string{
 		"round", c.Client.Session.ID, c.Method, c.Tool.Canonical, c.Tool.Definition, c.argumentsDigest(),
 	}, "\x00"))
 }
 
-// readInput reads the client's input in a further round. If the proxy did not create the
-// requestState, nothing is forwarded. For servers that keep no state, inputResponses without a
+// readInput reads the client's input in a later round. If the proxy did not create the
+// requestState, no input is forwarded. For servers that keep no state, inputResponses without a
 // requestState are forwarded unchanged; they never contain a person's approval.
 func (c *Call) readInput() {
 	if !c.Peer.Rev.InputRequired {

@@ -42,8 +42,8 @@ type Options struct {
 
 // Approval configures how people are asked. Hold and Page must not be nil.
 type Approval struct {
-	Hold   func(client string) time.Duration // how long a call from the named client waits before it is parked
-	Expire time.Duration                     // how long a question can be answered, and an approval used
+	Hold   func(client string) time.Duration // how long a call from the named client waits for an answer before the client is told to call again
+	Expire time.Duration                     // how long a question can be answered, and how long an approval can be used
 	Verb   string                            // command for answering an approval, as shown to operators in the log
 	Page   func(id string) string            // returns the URL of the approval page, or "" without a page
 
@@ -77,10 +77,10 @@ type suspendedCall struct {
 	ticket *admission.Ticket
 	call   *Call // the first round; nil if the call is stored in [Options.Rounds]
 
-	approved *rounds.Approved // parts that a person approved besides the arguments; nil if no person was asked
+	approved *rounds.Approved // params, other than the arguments, that a person has approved; nil if no person was asked
 
-	// inflight and asked are set only for a server that uses revision 2025-11-25, which is waiting
-	// for the answers.
+	// inflight and asked are set only for a server that uses revision 2025-11-25. Such a server is
+	// waiting for the answers to its requests.
 	inflight *inflightCall
 	asked    map[string]*upstream.ServerRequest // the server's requests, by their keys in inputRequests
 

@@ -22,7 +22,7 @@ type refusal struct{ *admission.Refused }
 // decisionKey is the _meta key of the machine-readable decision in a result.
 const decisionKey = wire.OwnMeta + "decision"
 
-// PlainRefusal returns a refusal for a reason other than a net.
+// PlainRefusal returns a refusal whose reason is not a net's decision.
 func PlainRefusal(kind, text string) refusal { return refusal{admission.Refuse(kind, text)} }
 
 // unanswered returns the answer for an admitted call that has no result.
@@ -44,13 +44,13 @@ func (r refusal) meta() []byte {
 	return meta
 }
 
-// RecordRefusal records a refusal for a reason other than a net. The call stays refused even if
-// recording fails.
+// RecordRefusal records a refusal whose reason is not a net's decision. The call stays refused even
+// if recording fails.
 func (p *Pipeline) RecordRefusal(c *Call, r refusal) {
 	p.Admission.Refused(p.Life.Ctx, c.admission(), r.Refused)
 }
 
-// checkResend returns nil if the call may be sent again to a server that has forgotten the session
+// checkResend returns nil if the call may be sent again, to a server that has forgotten the session
 // of the first request. Otherwise, it returns the reason as an error.
 func (f *inflightCall) checkResend() error {
 	c := f.Call
@@ -73,9 +73,9 @@ type resendRefused struct{ refusal }
 
 func (e *resendRefused) Error() string { return e.Text }
 
-// mayNeedResend reports whether the call might have to be sent again with input for the server: the
-// server can ask for input with InputRequiredResult (2026-07-28), which the client does not
-// support.
+// mayNeedResend reports whether the call might have to be sent again with input for the server.
+// This is the case if the server can ask for input with InputRequiredResult (2026-07-28) and the
+// client does not support that.
 func (f *inflightCall) mayNeedResend() bool {
 	return f.rev.InputRequired && !f.Call.Peer.Rev.InputRequired
 }

@@ -16,14 +16,15 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// resume continues an admitted call that was suspended until its client sent input. It returns true
-// if the gate must still decide the call, and false if the call has been continued or answered.
+// resume continues an admitted call that was suspended while its client provided input. It returns
+// true if the gate must still decide the call, and false if the call has been continued or
+// answered.
 func (p *Pipeline) resume(c *Call) bool {
 	c.readInput()
 	if c.input.suspended == "" {
 		return true
 	}
-	c.Turn.Release() // the call was already decided, and might have to wait for its server
+	c.Turn.Release() // the call needs no turn, because it was already decided; it might have to wait for its server
 	x, err := p.pickUp(c)
 	if x != nil && x.approved != nil { // send exactly the call that the person approved
 		c.approved, c.params = x.approved, c.params.WithMetaShown(x.approved.Meta)
@@ -32,7 +33,7 @@ func (p *Pipeline) resume(c *Call) bool {
 	case err != nil:
 		c.answer(refusal{p.Admission.RefuseError(p.Life.Ctx, c.admission(), err)})
 	case x == nil && c.Tool.Upstream.Rev().InputRequired:
-		return true // the requestState was already used, so the gate decides this as a new call
+		return true // the requestState was already used, so this is a new call for the gate to decide
 	case x == nil && c.input.elsewhere:
 		c.answerError(wire.CodeInvalidParams, "requestState belongs to a call that is waiting at another petrigate process, with its own connection to the upstream; send it there, or call "+c.Tool.Exposed+" again without it.")
 	case x == nil:
@@ -45,8 +46,8 @@ func (p *Pipeline) resume(c *Call) bool {
 	return false
 }
 
-// continueWithInput asks the client for the input requested by an InputRequiredResult. It reports
-// whether the call continues; if not, the call has failed and has been answered.
+// continueWithInput asks the client for the input that an InputRequiredResult requests. It returns
+// false if the call cannot continue, and then settles it as failed and answers it.
 func (f *inflightCall) continueWithInput(c *Call, result []byte) bool {
 	why := f.askForInput(c, result)
 	if why == "" {
@@ -98,9 +99,9 @@ func (p *Pipeline) askRound(f *inflightCall, c *Call, requests []spec.InputReque
 	p.forwardAgain(c, f.ticket)
 }
 
-// suspend forwards an InputRequiredResult to a client that uses revision 2026-07-28, and keeps the
-// call until a later round brings the responses. It returns "", or the reason why the call cannot
-// be kept.
+// suspend forwards an InputRequiredResult to a client that uses revision 2026-07-28, and stores the
+// call until the client sends the responses in a later round. It returns "", or the reason why the
+// call cannot be stored.
 func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 	p := f.Call.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved}
@@ -119,7 +120,7 @@ func (f *inflightCall) suspend(c *Call, result []byte) (why string) {
 		state, _ := rawjson.String(lit)
 		r.State = &state
 	}
-	state := rawjson.AppendString(nil, p.Sealer.Seal(r, c.subject())) // replaces the server's own state
+	state := rawjson.AppendString(nil, p.Sealer.Seal(r, c.subject())) // the client gets this sealed state instead of the server's own
 	c.replyRaw(wire.ResultHead(c.ID), wire.SetMember(c.Tool.Upstream.WithServerNames(result), "requestState", state))
 	return ""
 }
@@ -155,8 +156,8 @@ func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
 	return &suspendedCall{ticket: r.Ticket, approved: r.Approved}, nil
 }
 
-// notResumed settles a call whose client did not return. To the server (2026-07-28), the call ended
-// with the InputRequiredResult.
+// notResumed settles, as failed, a call whose client did not return with the input. For the server
+// (2026-07-28), the call had already ended with the InputRequiredResult.
 func (p *Pipeline) notResumed(x *suspendedCall) {
 	p.Life.Log.Info("the client did not provide the requested input", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	p.settle(x.call.State, x.ticket, gate.End{Outcome: gate.Failure}, "no input")

@@ -96,7 +96,7 @@ func (p *Pipeline) place(c *Call) bool {
 		return false
 	case at != u:
 		return p.dedicate(c, at)
-	case !c.Peer.Rev.PerRequest || u.Declares(c.Peer.Capabilities): // a handshake has already declared the capabilities
+	case !c.Peer.Rev.PerRequest || u.Declares(c.Peer.Capabilities): // initialize has already declared the capabilities
 		return true
 	}
 	c.continueOff(clientReader, func() {
@@ -125,7 +125,8 @@ func (p *Pipeline) dedicate(c *Call, at *pool.Server) bool {
 }
 
 // admissible reports whether the call should go to the gate. If the call could not run or be
-// recorded even if it were admitted, admissible answers it instead, and no tokens are used up.
+// recorded even if it were admitted, admissible answers it instead, without using up tokens of the
+// nets.
 func (p *Pipeline) admissible(c *Call) bool {
 	if !c.plain && p.refuseTaskMode(c) {
 		return false
@@ -135,7 +136,7 @@ func (p *Pipeline) admissible(c *Call) bool {
 	if state := u.State(); state.Phase != upstream.Up {
 		a = p.unreachable(c, state.Err)
 	} else {
-		if a = p.unrecordable(c); a != nil { // without a store, the session cannot be looked up either
+		if a = p.unrecordable(c); a != nil { // the store is unavailable, so it is unknown whether another process has ended the session
 			c.answer(a)
 			return false
 		}
@@ -178,8 +179,8 @@ func (p *Pipeline) unrecordable(c *Call) answer {
 }
 
 // yield lets other goroutines run first if many calls to a server over HTTP are in flight. Each of
-// these calls has its own goroutine, and calls that reach the next step together are recorded
-// together.
+// these calls has its own goroutine, and those that reach the next step at the same time are
+// recorded together.
 func (c *Call) yield() {
 	if u := c.Tool.Upstream; !u.OneReader() && u.InFlight.Len() >= burst.Several {
 		runtime.Gosched()
@@ -199,8 +200,8 @@ func (d *decided) Continue() {
 	c.pipeline.proceed(c, d.pending.Wait())
 }
 
-// MaxKeptWhole is the size of the largest message kept whole for the sake of its _meta, which is
-// needed until the call ends. From larger messages, the _meta is copied.
+// MaxKeptWhole is the maximum size of a message kept whole until the call ends, because its _meta
+// is needed. For a larger message, a copy of the _meta is kept instead.
 const MaxKeptWhole = 4 << 10
 
 // Prepare parses a call and looks up its tool, which may be missing while servers are starting. If
@@ -225,7 +226,7 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 		return nil, false
 	}
 	c := &Call{pipeline: p, Client: client, State: state, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, params: params, Meta: meta, size: len(m.Raw) + waitingCost}
-	c.Meta.ClientInfo = nil // Peer already has the needed parts of ClientInfo
+	c.Meta.ClientInfo = nil // not needed, because Peer contains the relevant parts
 	c.setTool(c.target())
 	if p.Admission.Watch.Observed() {
 		p.observe(c, params.Meta)

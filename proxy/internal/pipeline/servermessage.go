@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Tell sends a notification to the client. With an outbox, it never blocks, so it may run on the
-// goroutine that reads from a server.
+// Tell sends a notification to the client. If the call has an outbox, Tell never blocks, so it may
+// run on the goroutine that reads from a server.
 func (c *Call) Tell(note []byte) {
 	if c.outbox == nil {
 		c.Stream.Send(note)
@@ -55,8 +55,8 @@ func (s callStream) Send(parts ...[]byte) {
 
 func (s callStream) Reply(parts ...[]byte) { s.call.Stream.Reply(parts...) }
 
-// notify sends a notification on the stream of the call or, if that has ended, on the stream of the
-// session.
+// notify sends a notification on the stream of the call or, if that stream has ended, on the
+// session's stream.
 func (s callStream) notify(note []byte) {
 	c := s.call
 	post, ok := c.Stream.(*events.Post)
@@ -68,16 +68,16 @@ func (s callStream) notify(note []byte) {
 	}
 }
 
-// close closes the client's connection after another goroutine has written the answer while the
-// handler is still busy, so that no further request can arrive on the connection.
+// close closes the client's connection if another goroutine has written the answer while the
+// handler is still busy. Otherwise, another request could arrive on the connection.
 func (s callStream) close() {
 	if post, ok := s.call.Stream.(*events.Post); ok {
 		post.ExpectLateAnswer()
 	}
 }
 
-// onInterrupted handles the end of a response stream that the proxy can resume. If the client can
-// also resume its stream, the response to the client ends as well.
+// onInterrupted is called when the server has ended a response stream that the proxy can resume. If
+// the client can resume its stream, too, the response to the client ends as well.
 func (f *inflightCall) onInterrupted(retry time.Duration) {
 	c := f.Receiver()
 	if c == nil {
@@ -95,9 +95,9 @@ func (f *inflightCall) onInterrupted(retry time.Duration) {
 }
 
 // A server that uses revision 2025-11-25 can make requests (elicitation/create,
-// sampling/createMessage, roots/list) while it runs a call. A client with a handshake receives each
-// of them as a separate request. For a client that uses revision 2026-07-28, the call is parked,
-// and this round is answered with an InputRequiredResult.
+// sampling/createMessage, roots/list) while it runs a call. If the client has sent initialize, it
+// receives each of them as a separate request. For a client that uses revision 2026-07-28, the call
+// is parked, and this round is answered with an InputRequiredResult.
 
 var errNoInput = errors.New("the client did not provide the requested input")
 
@@ -126,7 +126,8 @@ func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
 	}
 }
 
-// askedPeer returns the peer to ask. For a parked call, that is the peer that made the call.
+// askedPeer returns the peer that must answer the server's requests. For a parked call, that is the
+// peer that made the call.
 func (f *inflightCall) askedPeer() session.Peer {
 	if c := f.Receiver(); c != nil {
 		return c.Peer

@@ -17,8 +17,8 @@ import (
 // The functions in this file tell servers which calls can become tasks, and answer the clients.
 // Package tasks follows the tasks themselves.
 
-// declared builds the client capabilities to send with the call to a server that uses revision
-// 2026-07-28. They include the tasks extension only if the call has a task slot.
+// declared returns the client capabilities to send with the call to a server that uses revision
+// 2026-07-28. They include the tasks extension only if the call has a slot for a task.
 func (f *inflightCall) declared() []byte {
 	c := f.Call
 	capabilities := c.Peer.Forwarded()
@@ -42,8 +42,8 @@ func (f *inflightCall) mayBecomeTask() bool {
 	}
 }
 
-// taskFromReply starts to follow the task in the server's reply, if a task is allowed. It runs
-// before any later message about the task can be read.
+// taskFromReply adds the task in the server's reply, if a task is allowed, to the tasks that the
+// proxy follows. It runs before any later message about the task can be read.
 func (f *inflightCall) taskFromReply(r upstream.Reply) {
 	if r.Result == nil || !f.mayBecomeTask() {
 		return
@@ -68,7 +68,7 @@ func (f *inflightCall) taskFromReply(r upstream.Reply) {
 	f.handle = h
 }
 
-// origin returns the parts of the call that a task needs to keep.
+// origin returns the parts of the call that are kept with its task.
 func (c *Call) origin() tasks.Origin {
 	a := c.Peer
 	return tasks.Origin{
@@ -90,8 +90,8 @@ func (f *inflightCall) continueAsTask(c *Call) {
 	c.continueOff(serverReader, func() { c.pipeline.forwardAgain(c, f.ticket) })
 }
 
-// answerTask sends the CreateTaskResult to the client. If the task is already over, the gate learns
-// this first.
+// answerTask sends the CreateTaskResult to the client. If the task has already ended, the gate
+// learns the outcome first.
 func (f *inflightCall) answerTask(c *Call) {
 	h := f.handle
 	if c.emulatesTask {
@@ -205,8 +205,8 @@ func (x *hiddenTask) deliver(detail []byte) {
 	c.deliver(upstream.Reply{Error: failure}, wire.Facts{})
 }
 
-// untilPoll waits until the next tasks/get is due, and writes the server's notifications until
-// then.
+// untilPoll waits until the next tasks/get request is due, and meanwhile writes the server's
+// notifications.
 func (x *hiddenTask) untilPoll() {
 	c := x.call
 	timer := time.NewTimer(min(max(x.NextPoll(0, c.pipeline.Life.Now()), tasks.FastPoll), maxEmulatedPoll))

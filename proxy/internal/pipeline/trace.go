@@ -22,7 +22,7 @@ const (
 type callTrace struct {
 	ctx         context.Context //nolint:containedctx // it carries the trace of the call
 	endSpan     func(admission.Result)
-	approvalEnd func(admission.Result)           // ends the span of the wait for an approval; nil if the call is not waiting
+	approvalEnd func(admission.Result)           // ends the span of the wait for an approval; nil if the call does not wait for one
 	result      atomic.Pointer[admission.Result] // result sent to the client; atomic, because a cancellation can end the call concurrently
 }
 
@@ -88,7 +88,7 @@ func appendMember(members []byte, key, value string) []byte {
 	return rawjson.AppendString(append(rawjson.AppendString(members, key), ':'), value)
 }
 
-// resultOf converts a reply to a result for the observer.
+// resultOf converts a server's reply to a result for the observer.
 func resultOf(r upstream.Reply) admission.Result {
 	if r.Error != nil {
 		code, _ := rawjson.Member(r.Error, "code")
