@@ -23,7 +23,7 @@ func inspect(f *os.File) (regular bool, err error) {
 	case mode&(os.ModeNamedPipe|os.ModeSocket) != 0:
 		return false, errors.New("it is a pipe or a socket")
 	case !mode.IsRegular():
-		return false, nil // a device, which cannot be read
+		return false, nil // the file is a device, which cannot be read
 	}
 	return true, safefile.Regular(info)
 }

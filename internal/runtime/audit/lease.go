@@ -92,7 +92,7 @@ func (l *logFile) ensurePending() bool {
 		l.pending = nil
 	}
 	if l.pending == nil {
-		l.pending, _ = openPendingFile(l.path) // if it cannot be opened, lines are written to the log instead
+		l.pending, _ = openPendingFile(l.path) // if the file cannot be opened, lines are written to the log instead
 	}
 	return l.pending != nil
 }

@@ -25,7 +25,7 @@ const (
 	lineTail = `"}`
 )
 
-// hashEnd is the length of the end of a line, from its hash member on.
+// hashEnd is the length of the part of a line that begins with its hash member.
 const hashEnd = len(lineHash) + 64 + len(lineTail)
 
 var errNoRecord = errors.New("it is not an audit record")
@@ -92,7 +92,7 @@ func (l *Place) append(buf []byte, records ...[]byte) []byte {
 		members := bytes.Trim(record[1:len(record)-1], " \t")
 		l.Seq++
 		start := len(buf)
-		buf = append(buf, l.Hash[:]...) // the hash input is assembled where the line will be
+		buf = append(buf, l.Hash[:]...) // the hash input is assembled in buf, where the line is written afterwards
 		buf = strconv.AppendUint(buf, l.Seq, 10)
 		buf = append(buf, '{')
 		buf = append(buf, members...)

@@ -108,7 +108,7 @@ func (s *Staged) Wait() error {
 	switch {
 	case b.over:
 		q.mu.Unlock()
-	case !q.busy: // b is still open
+	case !q.busy: // no batch is being stored, so b is still open
 		q.busy = true
 		q.mu.Unlock()
 		q.lead()

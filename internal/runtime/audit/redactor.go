@@ -18,9 +18,9 @@ import (
 
 // Ways to record arguments.
 const (
-	Hash   = "hash"   // only hashes of the arguments and of the values that nets read
-	Masked = "masked" // also the arguments, with parts of them masked
-	Full   = "full"   // also the complete arguments, and the values that nets read in results
+	Hash   = "hash"   // record only hashes of the arguments and of the values that nets read
+	Masked = "masked" // also record the arguments, with parts of them masked
+	Full   = "full"   // also record the complete arguments, and the values that nets read in results
 )
 
 // alwaysMasked lists the names of members that are always masked in mode Masked.

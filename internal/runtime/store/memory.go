@@ -115,8 +115,8 @@ func (m *Memory) End(_ context.Context, k admission.Key) error {
 	return nil
 }
 
-// linger keeps an ended session for its open calls. If there are too many ended sessions, it drops
-// the oldest.
+// linger keeps an ended session in memory, because it still has open calls. If there are too many
+// such sessions, linger drops the oldest.
 func (m *Memory) linger(session string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -30,8 +30,8 @@ type oldChain struct {
 	through audit.Place    // last record that can be removed
 	records uint64         // number of records that can be removed
 	start   time.Time      // time of the first removable start record; zero if no start record is removable
-	closed  bool           // all further records of the chain are kept
-	broken  bool           // the hash of a record does not match the previous record's hash
+	closed  bool           // whether all further records of the chain are kept
+	broken  bool           // whether the hash of a record does not match the previous record's hash
 	removed []removalEvent // removal events among the removable records
 }
 
@@ -217,7 +217,8 @@ func (s *survey) overLimit(c *oldChain, begun, whole int) bool {
 }
 
 // fillEvent adds the chains to the event. It reports whether the event removes anything besides
-// removal events; otherwise removal events would follow one another forever.
+// removal events. If it does not, it must not be recorded, because each removal event would then
+// lead to another one.
 func (s *survey) fillEvent(e *audit.Removed) bool {
 	var begun, whole []*oldChain
 	for _, c := range s.order {

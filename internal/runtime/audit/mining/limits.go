@@ -12,8 +12,9 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// limits returns proposals that limit numbers of calls: to numbers that were reached and never
-// exceeded, and, for tools with irreversible effects, to numbers with headroom.
+// limits returns proposals that limit the number of calls to a tool. The limit is a number that was
+// reached and never exceeded or, for tools with irreversible effects, a higher number that leaves
+// headroom.
 func (m *Miner) limits() (all []Proposal) {
 	for n, t := range m.survey.tools {
 		if t.sessions < m.least {

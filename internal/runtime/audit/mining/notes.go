@@ -35,7 +35,7 @@ type netActivity struct {
 
 func newSeen() *ruleActivity { return &ruleActivity{nets: map[[2]string]*netActivity{}} }
 
-// Maximum numbers of separate counters.
+// Maximum numbers of nets and sessions that are counted separately.
 const (
 	maxNets     = 200
 	maxSessions = 5000

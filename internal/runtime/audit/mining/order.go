@@ -13,13 +13,13 @@ type findings struct {
 	tried        int // number of rules tested against chance
 	more         bool
 	held         map[pair]bool
-	best         map[pair]*candidate // best supported key of each pair
+	best         map[pair]*candidate // the key that the log supports best for each pair
 	eithers      []*either
 	invalidators map[pair][]*invalidator
 }
 
-// bestKeys returns the best supported key of each pair: the field whose values agree best, or two
-// fields.
+// bestKeys returns, for each pair, the key that the log supports best: the field whose values agree
+// best, or two fields.
 func (m *Miner) bestKeys(candidates, joint []*candidate, tried int) map[pair]*candidate {
 	best := map[pair]*candidate{}
 	for _, c := range candidates {
@@ -122,8 +122,8 @@ func (m *Miner) sequence(f *findings, p pair) Proposal {
 	return out
 }
 
-// withSince adds "since" to the proposal for a pair whose first call must be repeated after any of
-// the calls that the invalidators name.
+// withSince adds a "since" clause to p, a proposal for a pair whose first call must be repeated
+// after any of the calls in the invalidators.
 func (m *Miner) withSince(p Proposal, of []*invalidator, first string) Proposal {
 	out := p
 	out.looser = []Proposal{p}
@@ -156,7 +156,7 @@ func (m *Miner) alternative(e *either, tried int) Proposal {
 	out.Rule = fmt.Sprintf("require %s or %s before %s%s", rules.Written(one), rules.Written(other), rules.Written(then), clause)
 	out.Evidence = fmt.Sprintf("%s came after a successful %s or %s in %d of %d sessions (%s; after %s in %s, after %s in %d)%s",
 		text.Escape(then), text.Escape(one), text.Escape(other), b.sessions, b.sessions, text.Count(b.calls, "call"), text.Escape(one), text.Count(early, "session"), text.Escape(other), otherEarly, whole)
-	for _, first := range []string{one, other} { // a rule with only one of the calls would be stronger
+	for _, first := range []string{one, other} { // a policy that requires one of the calls also enforces this rule
 		out.claims = append(out.claims, fmt.Sprintf("prove never %s before %s%s", rules.Written(then), rules.Written(first), clause))
 	}
 	out.Chance = how.probability()

@@ -58,7 +58,7 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 	}
 	run, err := replay.New(replay.Options{Policy: result.Policy, Active: result.Active, Durable: m.log.Durable, Partial: m.cut, Whole: m.whole, Differs: func(d *replay.Divergence) {
 		if d.Was != "allow" || d.Now == "allow" || len(wrong) > 0 {
-			return // once a call is refused, later differences may just be consequences
+			return // once a call is refused, later differences may just be consequences of the refusal
 		}
 		blame(wrong, at, whyRefuses, func(net string) bool {
 			return strings.Contains(d.Replayed, net+" blocked") || strings.Contains(d.Replayed, net+" asks")

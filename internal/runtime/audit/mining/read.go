@@ -171,7 +171,7 @@ func (r *reader) decide(e *trail.Entry) {
 			continue
 		}
 		n, ok := r.number(name, e)
-		if !ok { // too many tools
+		if !ok { // there are too many tools to count them all
 			return
 		}
 		a.names = append(a.names, named{n, !slices.Contains(e.Uncertain, name) && !slices.Contains(e.Weak, name)})

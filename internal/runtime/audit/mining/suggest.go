@@ -102,8 +102,8 @@ func (r *Report) rules() string {
 	}), "")
 }
 
-// odds returns the last part of the text of the evidence: the probability of the observation if
-// there were no rule.
+// odds returns the end of the evidence, which states the probability of the observation if there
+// were no rule.
 func odds(chance float64) string {
 	switch {
 	case chance >= 1:

@@ -191,7 +191,7 @@ func (v *survey) end(s *session) {
 const samples = 64
 
 // together adds a session with both A and B to the statistics of the pair. Sessions with B alone
-// are found by comparing numbers of sessions.
+// are not counted, because their number follows from that of all sessions with B.
 func (v *survey) together(p pair, a, b *toolState) {
 	s := v.of(p)
 	early := a.before(b)

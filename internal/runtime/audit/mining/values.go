@@ -20,7 +20,7 @@ type candidate struct {
 	notEach     bool
 	sessions    int
 	once, each  chance // chances that the values of B occurred earlier in the session
-	hits, tries int    // of the first values of B, how many were compared with another session (tries), and how many occurred there (hits)
+	hits, tries int    // number of first values of B that were compared with another session (tries), and number of those that occurred there (hits)
 
 	drawn, early, altEarly int      // number of distinct values in B, and the numbers of these that occurred in A and in alt
 	together               together // only for a two-field key
@@ -131,8 +131,8 @@ func (c *candidate) countValue(one, other bool) {
 	}
 }
 
-// inOtherSession reports whether the last other session used the field, and whether a successful
-// call there had this value.
+// inOtherSession looks at the last session, other than s, that used the field. had reports whether
+// such a session exists, and hit whether a successful call there had the value.
 func (m *matchVisitor) inOtherSession(s *session, key fieldKey, value string) (had, hit bool) {
 	of := stateOf(m.recent, key)
 	known := of[0].values

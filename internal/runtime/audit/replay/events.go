@@ -107,7 +107,7 @@ func (r *Replay) toggle(net string, on bool, at time.Time) {
 		r.active = active
 	}
 	all := slices.Collect(maps.Values(r.sessions))
-	for _, p := range r.parts { // include the parts that no open session shares
+	for _, p := range r.parts { // parts are included even if no open session shares them
 		all = append(all, &session{state: r.policy.NewState(r.active), parts: []*part{p}})
 	}
 	for _, s := range all {

@@ -137,7 +137,7 @@ func (a amountReader) Value(_ *gate.Call, number int) ([]byte, bool) {
 // name, because a key can use the same field.
 func sumOf(field string) string { return "sum of " + field }
 
-// read sets s's values to the recorded ones.
+// read stores the recorded values in s.
 func (s *recordedCall) read(values []audit.Value) {
 	s.values = make(map[string]audit.Value, len(values))
 	for _, v := range values {

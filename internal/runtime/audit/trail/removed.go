@@ -62,8 +62,8 @@ func (d Database) removed(ctx context.Context) (*audit.Removed, error) {
 
 // removals holds the position of the last removed record of each chain.
 type removals struct {
-	assumed map[string]audit.Place // positions in the copy of the newest event; reading starts after them
-	onChain map[string]audit.Place // positions in the removal events in the chains
+	assumed map[string]audit.Place // positions according to the copy of the newest removal event; reading starts after them
+	onChain map[string]audit.Place // positions according to the removal events in the chains
 	newest  *Removed               // newest removal event in the chains, or nil
 }
 

@@ -84,7 +84,7 @@ func parse(ctx context.Context, r io.Reader, path string) iter.Seq2[Record, erro
 				err = ctx.Err()
 			}
 			if errors.Is(err, errPartial) {
-				return // still being written, or else reported by "petrigate audit verify"
+				return // the line is still being written, or "petrigate audit verify" reports it
 			}
 			var l audit.Line
 			if err == nil {

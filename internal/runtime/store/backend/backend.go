@@ -142,7 +142,7 @@ const (
 // Approval is a stored approval request. Every change to it is a compare-and-swap on its version.
 type Approval struct {
 	ID      string
-	Key     string // key of the call; at most one live approval has a given key
+	Key     string // key of the call; no two live approvals have the same key
 	State   string // state as defined by package approval
 	Session string
 	Version int64
@@ -190,10 +190,11 @@ type Backend interface {
 	// first.
 	List(ctx context.Context, s Scope, text string) iter.Seq2[Part, error]
 
-	// Commit commits the ops in order, in one transaction, and sets their Err. An op sees the
-	// writes of the ops before it. If Commit itself fails, nothing is committed, unless the error
-	// is [ErrUncertain]. An op that has Reserve set and changes state that outlives this process is
-	// on disk when Commit returns, or has its Flush set; the configuration may waive this.
+	// Commit commits the ops in order, in one transaction, and sets the field Err of each. An op
+	// sees the writes of the ops before it. If Commit itself fails, nothing is committed, unless
+	// the error is [ErrUncertain]. If an op has Reserve set and changes state that outlives this
+	// process, it is on disk when Commit returns, or has its Flush set; the configuration may waive
+	// this.
 	Commit(ctx context.Context, ops []*Op) error
 
 	// Writer returns the name of this process's chain.

@@ -39,7 +39,8 @@ func (b *Backend) Damage(context.Context) (file, what string, err error) {
 	return file, what, err
 }
 
-// inspection checks the log, beginning with the first segment that still has its steps.
+// inspection checks the log, beginning with the first segment that is not sealed and therefore
+// still has its steps.
 type inspection struct {
 	directory
 	reading sqlite.Reading
@@ -48,7 +49,7 @@ type inspection struct {
 	started bool
 	file    string
 	what    string
-	moved   bool // another process may have renamed the log after the segments were listed
+	moved   bool // whether another process may have renamed the log after the segments were listed
 }
 
 func (i *inspection) report(file, format string, args ...any) {

@@ -47,8 +47,8 @@ func (d *flusher) failed() bool {
 	return d.err != nil
 }
 
-// flushTo waits until the step is on disk, flushing the file if necessary. last must return the
-// log's last step.
+// flushTo waits until the step is on disk, flushing the file if necessary. The function last must
+// return the log's last step.
 func (d *flusher) flushTo(step uint64, last func() uint64) error {
 	for {
 		runtime.Gosched()        // let other goroutines append their steps first
@@ -65,9 +65,9 @@ func (d *flusher) flushTo(step uint64, last func() uint64) error {
 	}
 }
 
-// beginFlush begins a flush, unless the step is already on disk or an earlier flush has failed;
-// then done is true. If another flush is in progress, beginFlush instead returns a channel that is
-// closed when that flush ends.
+// beginFlush begins a flush, unless the step is already on disk or an earlier flush has failed. In
+// both cases, done is true. If another flush is in progress, beginFlush instead returns a channel
+// that is closed when that flush ends.
 func (d *flusher) beginFlush(step uint64) (others <-chan struct{}, done bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -97,7 +97,7 @@ func (b *Backend) foldNow(flush bool) error {
 		return err
 	}
 	b.lockImage()
-	if b.image.folded >= f.From { // otherwise the image was reloaded during the fold
+	if b.image.folded >= f.From { // false if the image was reloaded during the fold
 		if at.Step > f.To.Step {
 			n = b.image.bytes // may include some bytes that are not folded yet
 		}

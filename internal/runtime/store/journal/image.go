@@ -18,9 +18,9 @@ type image struct {
 	folded uint64 // last step in the checkpoint
 
 	parts    map[backend.PartID]*part
-	versions map[backend.PartID]int64 // cached versions of other parts
+	versions map[backend.PartID]int64 // cached versions of parts without unfolded changes
 	stops    map[string]backend.Stop  // all stops in force
-	switched map[string]uint64        // last unfolded step that changed each session's stop
+	switched map[string]uint64        // last unfolded step that began or ended a stop, keyed by session
 	used     map[string]use           // approvals used by unfolded steps
 	heads    map[string]head          // heads of the chains with unfolded records, keyed by writer
 	clock    sqlite.Clock

@@ -26,7 +26,7 @@ const (
 	logSuffix      = "-log"
 	endSuffix      = "-head"     // file that stores the last step known to be on disk; see durableEnd
 	nextSuffix     = "-log.new"  // suffix of the next segment until it becomes the log
-	segmentSuffix  = "-log-"     // followed by the segment's number as twenty digits
+	segmentSuffix  = "-log-"     // suffix of a renamed segment, followed by its number in twenty digits
 	fullSuffix     = ".full"     // suffix of a segment that has all its lines
 	unsealedSuffix = ".unsealed" // suffix of a sealed segment that is still being written
 )
@@ -372,7 +372,7 @@ func (l *log) removeLeftovers(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	_ = l.disk.remove(l.path + "-witness") // written by older schemas, before the log existed
+	_ = l.disk.remove(l.path + "-witness") // left by versions with an older schema, which had no log
 	for _, name := range names {
 		unsealed := strings.HasPrefix(name, l.path+segmentSuffix) && strings.HasSuffix(name, unsealedSuffix)
 		if !unsealed && !strings.HasPrefix(name, l.path+endSuffix+".") {

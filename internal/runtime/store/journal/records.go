@@ -132,7 +132,7 @@ func (s *selection) collect(a *archive) error {
 	numbers, _, sealed, err := a.listSegments()
 	for _, after := range numbers {
 		if after >= header.segment || err != nil {
-			break // this is the current segment, or a later one
+			break // the remaining numbers are those of the current segment or of later ones
 		}
 		g := segment{name: a.segmentName(after), index: index[after]}
 		if !sealed[after] {

@@ -231,7 +231,7 @@ func (r *replica) readSteps() (junk int64, err error) {
 		for junk = int64(len(data)); junk > 0; junk = int64(len(data)) - (s.at.offset - begun) {
 			st, ok, _ := s.next(data[s.at.offset-begun:])
 			if !ok {
-				break // ignore the rest, whatever it contains
+				break // ignore the remaining bytes, whatever they contain
 			}
 			r.advance(&st, s.at)
 		}

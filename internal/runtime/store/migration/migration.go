@@ -30,7 +30,8 @@ func Of(files embed.FS) (s Series) {
 	return s
 }
 
-// Check returns an error if the database's version is newer than this program.
+// Check returns an error if a newer program has migrated the database to a schema version that this
+// program does not know.
 func (s Series) Check(version int) error {
 	if version > len(s) {
 		return backend.Unusable(fmt.Errorf("a newer petrigate wrote it (schema %d; this one supports %d): run the newer one", version, len(s)))

@@ -27,7 +27,7 @@ type batch struct {
 	sessions, uses [][]byte
 	reserve        []bool
 	times          []*time.Time // time of each op; nil means the server's time
-	writes, events []int32      // ends of each op's writes and events
+	writes, events []int32      // end indexes of each op's writes and events
 	writePart      []int32
 	writeVersion   []int64
 	writeRead      []bool

@@ -24,7 +24,7 @@ type listener struct {
 	changes chan struct{} // contains an element if anything has changed since the last receive
 }
 
-// wake wakes the goroutine that receives from the channel changes.
+// wake wakes the goroutine that receives from l.changes.
 func (l *listener) wake() {
 	select {
 	case l.changes <- struct{}{}:

@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// loadQueue holds the calls of [DB.Load] that wait while a round trip is in progress. All waiting
+// loadQueue holds the calls to [DB.Load] that wait while a round trip is in progress. All waiting
 // calls share the next round trip, which takes hardly longer than one for a single call. This helps
 // if clients move between replicas, because each tool call then begins with a load. If no round
 // trip is in progress, a call is sent immediately.
@@ -16,7 +16,7 @@ type loadQueue struct {
 	waiting []*loadCall
 }
 
-// loadCall is a call of [DB.Load].
+// loadCall is a call to [DB.Load].
 type loadCall struct {
 	ids   []backend.PartID
 	parts []backend.Part

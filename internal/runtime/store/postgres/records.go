@@ -53,7 +53,7 @@ func (d *DB) Records(ctx context.Context, q backend.Query) iter.Seq2[backend.Rec
 				yield(backend.Record{}, err)
 				return
 			}
-			if q.Last { // rows are in reverse order
+			if q.Last { // the rows are in reverse order
 				slices.Reverse(rows)
 			}
 			for i := range rows {

@@ -59,9 +59,9 @@ var (
 	errMoved  = errors.New("the server has recovered from a crash, or an earlier commit has taken effect")
 )
 
-// commit commits ops. If change is not nil, it first modifies the batch of ops. If the connection
-// breaks, commit asks the database whether the commit took effect and, if so, for the answer. If
-// the database does not reply in time, commit returns [backend.ErrUncertain].
+// commit commits ops. If change is not nil, commit calls it to modify the batch before sending it.
+// If the connection breaks, commit asks the database whether the commit took effect and, if so, for
+// the answer. If the database does not reply in time, commit returns [backend.ErrUncertain].
 func (w *writer) commit(ctx context.Context, ops []*backend.Op, change func(*batch)) error {
 	var open *batch
 	for n := 1; ; n++ {
@@ -244,7 +244,7 @@ func (w *writer) removeIfUnused(within time.Duration) {
 	}
 	defer w.unlock()
 	if w.commits == 0 && !w.uncertain {
-		_, _ = w.pool.Exec(ctx, resignSQL, w.no) // otherwise the next process that opens the database removes it
+		_, _ = w.pool.Exec(ctx, resignSQL, w.no) // if this fails, the next process that opens the database removes the writer
 	}
 }
 

@@ -55,7 +55,7 @@ type Fold struct {
 	Clock Clock
 }
 
-// FoldError returns the error for a [Fold] that begins after the database's place.
+// FoldError returns the error for a [Fold] that begins after the [Place] stored in the database.
 func FoldError(have, from uint64) error {
 	return fmt.Errorf("%w: its checkpoint is at step %d, but was at %d; restore the newer copy", backend.ErrRolledBack, have, from)
 }

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	driver "modernc.org/sqlite" // importing it registers the driver
+	driver "modernc.org/sqlite" // imported to register the driver
 )
 
 // link is a connection with its prepared statements. Only one goroutine at a time may use it.

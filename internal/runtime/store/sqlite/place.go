@@ -15,8 +15,8 @@ type Place struct {
 	Offset  int64    // end of the step in the segment
 }
 
-// insertPlace writes the initial place of a database that is new or has just been converted to this
-// schema: the end of the given number of segments with older records.
+// insertPlace writes the first place of a database that is new or has just been converted to this
+// schema. The place is after the segments that contain the older records; segments is their number.
 func insertPlace(l *link, segments int) error {
 	return l.exec("INSERT INTO place (one, id, step, hash, segment, offset) VALUES (1, ?, ?, zeroblob(32), ?, 0)",
 		strings.ToLower(rand.Text()), int64(segments), int64(segments))

@@ -14,7 +14,7 @@ import (
 type Change struct {
 	Nets  []int    // indexes of the nets in the policy
 	Calls []uint64 // numbers of the calls
-	Spent bool     // a grant was used
+	Spent bool     // whether a grant was used
 }
 
 // AppendSessionChange appends the changes to a session's part since the same process last wrote it
@@ -73,8 +73,8 @@ func (e *encoder) changedNets(s *gate.State, change *Change) {
 	e.flag("}", len(change.Nets) > 0)
 }
 
-// order lists the members of a part in the order of writing. Unknown members come after these,
-// followed by the nets and the calls.
+// order lists the members of a part in the order of their encoding. Unknown members come after
+// these, followed by the nets and the calls.
 var order = []string{"v", "policy", "principal", "since", "owner", "writer", "ended", "about", "last", "spent", "would"}
 
 // defaults contains the default values of members, which are not written.

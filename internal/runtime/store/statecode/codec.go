@@ -100,7 +100,7 @@ type Info struct {
 	Since     time.Time
 	Owner     uint64 // see [gate.State.Owners]; 0 if the session has no number
 	Writer    string // process that owns the session, or empty if the session outlives processes
-	Ended     bool   // the session is kept for its open calls
+	Ended     bool   // whether the session has ended and is kept only for its open calls
 	Open      int    // number of open calls; set when decoding, but not written
 	About     string // description of the session as a JSON object, or empty
 }

@@ -312,7 +312,7 @@ func appendTime(dst []byte, t time.Time) []byte {
 	dst = strconv.AppendInt(dst, t.Unix(), 10)
 	if nanos := t.Nanosecond(); nanos > 0 {
 		dst = strconv.AppendInt(append(dst, '.'), int64(nanos)+1e9, 10)
-		return slices.Delete(dst, len(dst)-10, len(dst)-9) // remove the leading 1, which preserved the zeros
+		return slices.Delete(dst, len(dst)-10, len(dst)-9) // remove the 1 that was added to preserve leading zeros
 	}
 	return dst
 }

@@ -123,7 +123,7 @@ func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, erro
 		return true
 	})
 	o := c.policy.Options()
-	o.Shadow = false // each net has its own shadow flag
+	o.Shadow = false // shadow mode is set for each net separately
 	p, err := gate.NewPolicy(nets, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot keep its nets: %w", of, err)

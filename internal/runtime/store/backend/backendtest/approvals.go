@@ -17,7 +17,7 @@ func occupied(t *testing.T, b backend.Backend, a backend.Approval) {
 	}
 }
 
-// asked returns the IDs of the selected approvals, concatenated.
+// asked returns the concatenated IDs of the approvals that b.Approvals selects.
 func asked(t *testing.T, b backend.Backend, id, key string, since time.Time) (ids string) {
 	t.Helper()
 	list, err := b.Approvals(t.Context(), id, key, since)
@@ -82,7 +82,7 @@ func uses(t *testing.T, open func() backend.Backend) {
 	if err != nil || len(list) != 1 || list[0].State != backend.Consumed || list[0].Version != 2 {
 		t.Fatal(list, err)
 	}
-	put(t, a, approval("next", "3", backend.Pending)) // the key is available again
+	put(t, a, approval("next", "3", backend.Pending)) // the key is free again, because the approval that had it is used up
 }
 
 func drop(t *testing.T, open func() backend.Backend) {

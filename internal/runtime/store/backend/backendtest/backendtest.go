@@ -154,7 +154,7 @@ func list(t *testing.T, open func() backend.Backend) {
 			t.Fatal(p, err)
 		}
 		names += p.ID.Name
-		expect(t, b, p.ID, p.Version, string(p.Data)) // use the database during the iteration
+		expect(t, b, p.ID, p.Version, string(p.Data)) // the database can be used during the iteration
 	}
 	if names != "abc" {
 		t.Errorf("the oldest first are %s", names)

@@ -17,7 +17,7 @@ type Server struct {
 	bin  string
 	dir  string // directory that contains the data and the socket
 	port int
-	as   []string // command prefix to run as an unprivileged user
+	as   []string // prefix of commands that run the server's programs as an unprivileged user
 }
 
 // Start starts a server, which is removed when the test ends. It skips the test if the environment
