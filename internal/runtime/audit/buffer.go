@@ -18,7 +18,7 @@ func NewBuffer[T any](most int) *Buffer[T] {
 	return &Buffer[T]{most: most, ready: make(chan struct{}, 1)}
 }
 
-// Ready returns a channel that receives a value when the buffer is no longer empty.
+// Ready returns a channel that receives a value when there are buffered values to take.
 func (b *Buffer[T]) Ready() <-chan struct{} { return b.ready }
 
 // Take removes and returns the buffered values, oldest first. lost is the number of older values

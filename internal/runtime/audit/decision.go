@@ -20,7 +20,7 @@ type Decision struct {
 	Names     []string        `json:"names,omitempty"`
 	Own       int             `json:"own,omitempty"`       // number of names at the beginning of Names that do not depend on the arguments; recorded only if greater than one
 	Uncertain []string        `json:"uncertain,omitempty"` // names, among Names, that the call possibly does not have
-	Weak      []string        `json:"weak,omitempty"`      // names, among Names, for which nets can refuse the call, but which they do not accept as evidence
+	Weak      []string        `json:"weak,omitempty"`      // names, among Names, that nets can forbid but do not accept as evidence
 	Omitted   int             `json:"omittedNames,omitempty"`
 	Arguments string          `json:"arguments,omitempty"` // SHA-256 of the arguments
 	Args      json.RawMessage `json:"args,omitempty"`      // the call's arguments; recorded only if configured

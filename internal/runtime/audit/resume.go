@@ -40,8 +40,8 @@ func (l *logFile) join() (err error) {
 	return l.resume()
 }
 
-// append appends the records as lines or, if busy is true, may start a lease with them. It must be
-// called with the file lock held.
+// append appends the records as lines to the file. If busy is true, it may start a lease instead,
+// and append them to the pending file. It must be called with the file lock held.
 func (l *logFile) append(records [][]byte, busy bool) error {
 	if err := l.resume(); err != nil {
 		return err

@@ -182,7 +182,7 @@ func (q *queue) unlockCommit() { <-q.commitLock }
 
 // gathering decides how long a commit waits for more steps (group commit). Waiting saves work,
 // because a commit costs the database about the same for one step as for many. It matters most if
-// clients are distributed over many replicas, each of which has few waiting steps.
+// clients are distributed over many replicas, so that few steps wait in each replica.
 type gathering struct {
 	target  int           // number of steps that the next commit waits for, or 0 if it does not wait
 	reached chan struct{} // closed when the queue contains target steps

@@ -94,7 +94,7 @@ func (c *eitherVisitor) admit(s *session, a *action) {
 	}
 }
 
-// check tests the rule on a call to B, given the earlier calls of the session.
+// check tests whether the rule holds for a call to B, given the earlier calls of the session.
 func (e *either) check(s *session, b *toolState) {
 	last := max(stateOf(s.tools, e.a).lastOK, stateOf(s.tools, e.alt).lastOK)
 	e.out = last == 0

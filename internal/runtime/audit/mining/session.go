@@ -6,8 +6,8 @@ import "math"
 type session struct {
 	process string
 	partial bool // whether the session began before the log
-	early   bool // whether the session is partial even if its first call has number 1
-	resumed bool // whether the session is partial unless its first call has number 1
+	early   bool // whether the session is certainly partial, regardless of the number of its first call
+	resumed bool // set until the first call, whose number shows whether the session is partial: complete sessions begin with 1
 	calls   map[uint64]*action
 	clock   int // number of events so far
 

@@ -34,7 +34,8 @@ func (v *invalidatorVisitor) admit(s *session, a *action) {
 	}
 }
 
-// check tests the rule on a call to B, given the events since the previous call to B.
+// check tests whether the rule holds for a call to B, given the events since the previous call to
+// B.
 func (of *invalidator) check(s *session) {
 	state := s.invalidatorState(of)
 	c := s.tools[of.c]

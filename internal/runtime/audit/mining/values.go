@@ -93,7 +93,7 @@ func (c *candidate) evidence(s *session, value string) (one, other valueState) {
 	return stateOf(s.values[fieldKey{c.a, c.first}], value), stateOf(s.values[fieldKey{c.alt, c.first}], value)
 }
 
-// match tests a candidate on a call to B.
+// match tests whether a candidate holds for a call to B.
 func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 	value, ok := a.value(c.then)
 	one, other := c.evidence(s, value)

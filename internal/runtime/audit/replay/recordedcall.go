@@ -18,9 +18,9 @@ type recordedCall struct {
 	names  map[string]gate.Name
 	values map[string]audit.Value // keyed by field name
 
-	maps    []gate.Map // the policy's maps; a rebuilt map has its index here as its pattern
-	fields  []string   // names of the argument fields that keys read; a rebuilt field has its index here as its number
-	sums    []string   // names of the fields that are summed; a rebuilt sum has its index here as its number
+	maps    []gate.Map // the policy's maps; the pattern of a rebuilt map is its index in this list
+	fields  []string   // names of the argument fields that keys read; the number of a rebuilt field is its index in this list
+	sums    []string   // names of the fields that are summed; the number of a rebuilt field is its index in this list
 	results []string   // recorded result fields; the i-th one is at path "f" followed by i
 }
 

@@ -17,8 +17,8 @@ type session struct {
 	calls    map[uint64]call // unsettled calls that were admitted, keyed by recorded number
 	closed   bool
 	partial  bool            // the session might have been opened before the log begins
-	early    bool            // whether the session is partial even if its first admitted call has number 1
-	resumed  bool            // whether the session is partial unless its first admitted call has number 1
+	early    bool            // whether the session is certainly partial, regardless of the number of its first admitted call
+	resumed  bool            // set until the first admitted call, whose number shows whether the session is partial: complete sessions begin with 1
 	policies map[string]bool // policies that the session's calls were decided under
 	first    bool            // an admitted call has been replayed
 }

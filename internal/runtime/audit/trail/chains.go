@@ -133,8 +133,8 @@ func (v *chainVerifier) checkStart(writer string) {
 	v.fault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record of their removal exists", from.Seq))
 }
 
-// checkEnd verifies that the record at h, which the first record of another chain (by) names,
-// exists.
+// checkEnd verifies that the record at h exists. The first record of another chain refers to it; by
+// is the writer of that chain.
 func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) error {
 	may, why := v.removals.covers(h)
 	last, ok := v.ends[h.Writer]

@@ -13,8 +13,8 @@ import (
 )
 
 // Recent returns the newest records of a log, oldest first: at most n records, with at most the
-// given total size in bytes. However long the log, it reads little more than these records. Invalid
-// records are skipped; they are reported by "petrigate audit verify".
+// given total size in bytes. It reads little more than these records, even if the log is long.
+// Invalid records are skipped; they are reported by "petrigate audit verify".
 func Recent(ctx context.Context, s Source, n, most int) ([]Record, error) {
 	last := &newest{n: n, most: most}
 	var err error

@@ -29,8 +29,7 @@ func (l *lockFiles) tryLock(path string) bool {
 	return ok
 }
 
-// replaced reports whether the lock files were removed, in which case other processes may be using
-// new ones.
+// replaced reports whether the lock files were removed. Other processes may then be using new ones.
 func (l *lockFiles) replaced() bool {
 	if l.turn == nil {
 		return false

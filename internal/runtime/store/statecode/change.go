@@ -17,10 +17,10 @@ type Change struct {
 	Spent bool     // whether a grant was used
 }
 
-// AppendSessionChange appends the changes to a session's part since the same process last wrote it
-// under the same policy. They form a JSON object that contains members of the part, the changed
-// nets by name, and the changed calls by number. Null means that a net is back in its initial state
-// or that a call has ended. [Merge] applies the changes to the part.
+// AppendSessionChange appends the changes that were made to a session's part since the same process
+// last wrote it under the same policy. They form a JSON object that contains members of the part,
+// the changed nets by name, and the changed calls by number. Null means that a net is back in its
+// initial state or that a call has ended. [Merge] applies the changes to the part.
 func (c *Codec) AppendSessionChange(dst []byte, s *gate.State, i Info, p Processes, change *Change) ([]byte, error) {
 	e := encoder{Codec: c, dst: dst}
 	e.text(`{"v":` + formVersion(s, i.Writer, p))
