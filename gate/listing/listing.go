@@ -24,11 +24,11 @@ type Listing struct {
 // nameEntry holds a net's transitions for a name.
 type nameEntry struct {
 	free  bool
-	plain []int // transitions that list the name, which may be a tool.action
+	plain []int // transitions that list the name as a plain name, including tool.action
 	exact []int // transitions that list the name, either plain or as a literal
 }
 
-// namedEntry is an entry and its name.
+// namedEntry is a nameEntry together with its name.
 type namedEntry struct {
 	name string
 	*nameEntry
@@ -114,8 +114,8 @@ func (l *Listing) literal(name string) bool {
 // Patterns returns the patterns in order of first use.
 func (l *Listing) Patterns() []naming.Pattern { return l.patterns }
 
-// Register registers the net's names and patterns with g, so that calls get them as names, and
-// adopts g's numbers for the patterns.
+// Register registers the net's names and patterns with g, so that g includes them among the names
+// of calls. The patterns get the numbers that g assigns.
 func (l *Listing) Register(g *naming.Naming) {
 	for i := range l.names {
 		g.Name(l.names[i].name)
@@ -163,8 +163,8 @@ func (l *Listing) Lookup(name *naming.Label, spared []int) (transitions []int, f
 	return transitions, free
 }
 
-// numbered returns the index of the pattern that the given label comes from, or -1 if the net does
-// not list that pattern.
+// numbered returns the index in l.globs of the pattern that the given label comes from, or -1 if
+// the net does not list that pattern.
 func (l *Listing) numbered(name *naming.Label) int {
 	return slices.IndexFunc(l.globs, func(g globEntry) bool { return g.number == int(name.Glob)-1 })
 }
@@ -185,8 +185,8 @@ func (l *Listing) Knows(names []naming.Label) bool {
 	return false
 }
 
-// leftOut returns the transitions that do not apply to a call with the given names although they
-// list any of them; see [toolnet.Tool.Spared].
+// leftOut returns the transitions that ignore a call with the given names because of a Spared entry
+// in Unless; see [toolnet.Tool.Spared].
 func (l *Listing) leftOut(names []naming.Label) []int {
 	if !l.hasSpared {
 		return nil
@@ -251,8 +251,8 @@ func Delete(transitions []int, out func(t int) bool) []int {
 // An Index finds the nets in a policy that might apply to a call, so that the other nets need not
 // be evaluated.
 type Index struct {
-	byName map[string][]int // nets that list the name, or that map a tool with this name
-	byGlob [][]int          // nets by pattern number
+	byName map[string][]int // nets that list the name, or that have a map for a tool with this name
+	byGlob [][]int          // for each pattern number, the nets that list the pattern
 	always []int            // nets that might apply to every call
 	words  int              // size of a [Set] in 64-bit words
 }

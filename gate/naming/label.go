@@ -72,8 +72,8 @@ type Pattern struct {
 	Actions bool   // whether the pattern contains a dot and therefore applies to tool.action
 }
 
-// NewPattern returns the pattern for a rule's entry. It does not set Literal, which depends on the
-// net's other entries.
+// NewPattern returns the pattern for a [toolnet.Tool] of kind Glob. It does not set Literal, which
+// depends on the net's other tools.
 func NewPattern(t toolnet.Tool) Pattern {
 	return Pattern{Text: t.Name, Except: t.Except, Actions: strings.Contains(t.Name, ".")}
 }

@@ -11,13 +11,13 @@ import (
 type Mapping struct {
 	maps   []toolnet.Map
 	places []place
-	same   [][]int // for each map with a Reader, the patterns that give the same name based on the same place
+	same   [][]int // for each map with a Reader, the patterns of all maps that derive the same name from the same part of the call
 	byTool map[subject][]int
-	texts  map[subject][]place // fields read by readers
+	texts  map[subject][]place // the fields that readers read, by tool
 	globs  []string            // distinct patterns that match tools
 }
 
-// subject is a tool, or a pattern that matches tools, as named by a map.
+// subject is the tool that a map applies to, or a pattern that matches such tools.
 type subject struct {
 	tool string
 	glob bool
@@ -55,10 +55,11 @@ func NewMapping(maps []toolnet.Map) *Mapping {
 	return m
 }
 
-// subjectOf returns the map's subject.
+// subjectOf returns the tool or pattern that the map applies to.
 func subjectOf(m *toolnet.Map) subject { return subject{m.Tool, m.Glob} }
 
-// addField records that a reader reads the given field.
+// addField records that a reader reads the given part of calls to a tool, unless that part is the
+// whole call.
 func (m *Mapping) addField(of subject, at place) {
 	same := func(p place) bool { return p.key == at.key }
 	if at.key != "" && !slices.ContainsFunc(m.texts[of], same) {
@@ -78,7 +79,7 @@ func (m *Mapping) mapsOf(tool string) []int {
 	return numbers
 }
 
-// fields returns the fields of the tool that readers read.
+// fields returns the fields that readers read in calls to the tool.
 func (m *Mapping) fields(tool string) []place {
 	places := m.texts[subject{tool: tool}]
 	for _, p := range m.globs {
@@ -92,7 +93,8 @@ func (m *Mapping) fields(tool string) []place {
 // Has reports whether any map applies to the tool.
 func (m *Mapping) Has(tool string) bool { return len(m.mapsOf(tool)) > 0 }
 
-// Tools returns the subjects of the maps, and whether any of them is a pattern. m may be nil.
+// Tools returns the tools and patterns that the maps apply to, and reports whether there are any
+// patterns. m may be nil.
 func (m *Mapping) Tools() (tools []string, patterns bool) {
 	if m == nil {
 		return nil, false
@@ -119,8 +121,8 @@ func (m *Mapping) names(c *toolnet.Call, tools, ls []Label) []Label {
 	return ls
 }
 
-// weakenIfSeveralFields makes matches in a field uncertain if the call has another field that
-// readers read, because the tool then acts on both fields.
+// weakenIfSeveralFields makes a match in a field uncertain if the call has another field that a
+// reader reads, because the tool then acts on both fields.
 func (m *Mapping) weakenIfSeveralFields(c *toolnet.Call, fields []field, tools []Label, hits []match) {
 	for i := range hits {
 		h := &hits[i]

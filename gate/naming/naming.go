@@ -10,11 +10,11 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// Naming computes the labels of calls for a policy.
+// Naming computes the labels that a policy gives to calls.
 type Naming struct {
 	used           bool            // whether any net uses the policy's labels; see [Naming.Use]
 	mapping        *Mapping        // nil if the policy has no maps
-	bases          map[string]bool // tools with an action that some rule names
+	bases          map[string]bool // tools for which a rule names an action
 	dotted         map[string]bool // names of the form tool.action that rules use
 	globs          []Pattern       // patterns in order of first use
 	actionPatterns bool            // whether any pattern applies to actions
@@ -32,7 +32,8 @@ func New(maps []toolnet.Map) *Naming {
 // Use records that at least one net uses the policy's labels.
 func (g *Naming) Use() { g.used = true }
 
-// Exempt registers the tools of an Unless list, so that calls get the names that exempt them.
+// Exempt registers the tools of an Unless list, so that the labels of calls include the names that
+// exempt them.
 func (g *Naming) Exempt(tools []toolnet.Tool) {
 	for _, u := range tools {
 		switch u.Kind {
@@ -44,7 +45,8 @@ func (g *Naming) Exempt(tools []toolnet.Tool) {
 	}
 }
 
-// Name registers a name, so that calls get it even if it has the form tool.action.
+// Name registers a name that a rule uses. If it has the form tool.action, calls can then get it as
+// a name.
 func (g *Naming) Name(name string) {
 	for i := 1; i < len(name); i++ {
 		if name[i] == '.' {
@@ -129,7 +131,7 @@ func (g *Naming) actions(c *toolnet.Call, tool Label, ls []Label) []Label {
 	return ls
 }
 
-// Needs reports whether any pattern matches l but none of ls.
+// Needs reports whether any pattern matches the label l but none of the labels ls.
 func (g *Naming) Needs(l *Label, ls []Label) bool {
 	return slices.ContainsFunc(g.globs, func(p Pattern) bool {
 		_, already := p.match(ls)

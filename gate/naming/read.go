@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// field holds the strings that maps read from one place in the arguments.
+// field holds the strings that maps read from one place: a part of the arguments.
 type field struct {
 	jsonpath.Texts
 	key      string
@@ -20,8 +20,8 @@ type readings struct {
 	all    []toolnet.Reading
 }
 
-// readOnce returns the field at the given place. If read does not contain the field yet, readOnce
-// reads and appends it.
+// readOnce returns the field that holds the strings at the given place. If that field is not yet in
+// read, readOnce reads the strings and appends it.
 func readOnce(read []field, args []byte, at place) ([]field, *field) {
 	for i := range read {
 		if read[i].key == at.key {

@@ -15,7 +15,7 @@ import (
 // A Reader reads the fields that a set of nets uses, each of them once. It is immutable.
 type Reader struct {
 	set  keyvalue.Set
-	keys []toolnet.Field // the fields of keys, indexed by the key's number in the set
+	keys []toolnet.Field // fields that keys read, indexed by the number of the one-field key in set
 	sums []toolnet.Field // distinct fields that sums read
 	rows bool
 }
@@ -44,7 +44,7 @@ func New(nets []toolnet.Net) *Reader {
 	return r
 }
 
-// add adds a key's fields.
+// add adds the fields of a key.
 func (r *Reader) add(key []toolnet.Field) {
 	for i := range key {
 		if number := r.set.Number(key[i : i+1]); number == len(r.keys) {
@@ -68,8 +68,8 @@ func (r *Reader) Fields() (arguments, results []string) {
 	return arguments, results
 }
 
-// Name returns the name that f's values are listed under: the name of the first field that reads
-// the same values.
+// Name returns the name that labels the values of f in the results of r. If several fields read the
+// same values, it is the name of the first.
 func (r *Reader) Name(f toolnet.Field) string {
 	return r.keys[r.set.Number([]toolnet.Field{f})].Name()
 }

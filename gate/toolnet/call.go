@@ -39,7 +39,7 @@ type Name struct {
 // validators and hooks.
 type Firing struct {
 	Call       Call
-	Name       string   // the names of the call that the transition gates
+	Name       string   // the name of the call that the transition was chosen for
 	Names      []string // for a validator, all names of the call in this net; the transition may gate several of them
 	Net        string
 	Transition string
@@ -80,10 +80,10 @@ func (o Outcome) String() string {
 // Ignored is a tool argument that does not change a call's effect, such as a description for people
 // or a timeout. Calls that differ only in ignored arguments are equal.
 type Ignored struct {
-	Tool  string // name that the calls must be certain to have
+	Tool  string // applies to calls that are certain to have this name
 	Field string // key of the argument
 
-	// Usual means that the tool's makers define the argument this way, so that the entry is correct
+	// Usual means that the tool's makers define the argument this way, so the entry is correct
 	// wherever the tool is used. Usual is not part of a policy's fingerprint.
 	Usual bool `json:"-"`
 }

@@ -20,9 +20,9 @@ func (c *checker) spoiler(t *Transition) {
 	}
 }
 
-// unreachable reports the deferred transitions that can hold in flight the tokens that t takes, out
-// of t's reach. If a call to such a transition failed, it would give the tokens back and thus undo
-// the spoiling.
+// unreachable reports an error for each deferred transition that can keep in flight the tokens that
+// the spoiling transition t takes. While they are in flight, t cannot take them, and a failure of
+// the call would give them back and thus undo the spoiling.
 func (c *checker) unreachable(t *Transition) {
 	taken := func(place string) bool {
 		return slices.Contains(t.Inputs, place) && !slices.Contains(t.Outputs, place)
@@ -34,7 +34,7 @@ func (c *checker) unreachable(t *Transition) {
 	}
 }
 
-// evidence reports an error for an Evidence transition that does not wait for successes.
+// evidence reports an error if a transition with Evidence does not wait for a call to succeed.
 func (c *checker) evidence(t *Transition) {
 	if t.Evidence && !(t.Observe && t.Deferred) {
 		c.report(t.Name, "the transition is evidence but not a deferred observer", "evidence is the success of a call")

@@ -62,8 +62,9 @@ func (c *checker) key(t *Transition, size int) {
 	}
 }
 
-// results reports an error for two transitions that read the result of the same tool, because for a
-// value without a state of its own, it would be unknown which of the two was enabled first.
+// results reports an error for two transitions that read key values from the results of the same
+// tool. For a value that is not stored separately yet, it would be unknown which of the two was
+// enabled first.
 func (c *checker) results() {
 	reads := func(f Field) bool { return f.Result }
 	var before []*Transition
@@ -81,7 +82,7 @@ func (c *checker) results() {
 	}
 }
 
-// meets reports whether the two transitions might list the same name.
+// meets reports whether some call name could match the tools of both transitions.
 func (t *Transition) meets(u *Transition) bool {
 	return slices.ContainsFunc(t.Tools, func(a Tool) bool {
 		return slices.ContainsFunc(u.Tools, func(b Tool) bool {

@@ -8,7 +8,7 @@ import (
 // A Marking lists the number of tokens in each place.
 type Marking []Tokens
 
-// Tokens is a place's entry in a [Marking].
+// Tokens is the number of tokens in one place of a [Marking].
 type Tokens struct {
 	Place    string
 	Count    int // all tokens, including those in flight

@@ -13,7 +13,7 @@ type Net struct {
 	Initial     map[string]int // initial marking; places not listed have no tokens
 	Terminal    []string       // places where the net may stop
 	Free        []string       // names that this net always allows
-	Transitions []Transition   // in order of precedence: the first enabled transition that lists a name gates the name
+	Transitions []Transition   // in order of precedence: for each name of a call, the first enabled transition that lists the name gates it
 
 	// The following fields determine the names that the net gives to a call. Only the first field
 	// that is set counts. If no field is set, a call has its physical names.
@@ -32,8 +32,8 @@ type Net struct {
 	OnSuccess func(Firing)
 
 	// Identity stands for the code of the functions above in the net's fingerprint, which cannot
-	// include the code itself. It may be their source text or a version. If Identity changes, the
-	// net counts as changed.
+	// include the code. It can be the source text of the functions or a version. If Identity
+	// changes, the net counts as changed.
 	Identity string
 
 	Cause          Cause    // kind of constraint that the net imposes
@@ -57,10 +57,10 @@ type Net struct {
 	// Sum limits the sum of a numeric field over all gated calls.
 	Sum *Sum
 
-	// Phases are allowlists by place. While a phase's place is marked, only calls that are certain
-	// to have a listed name pass, even among calls to free tools. Tokens in flight count in the
-	// place they came from. In every marking, [PolicyOptions].Deny treats a listed call as known,
-	// as if the net gated it.
+	// Phases are allowlists that apply while their place is marked. While a phase's place is
+	// marked, only calls that are certain to have a name on its list pass; calls to free tools are
+	// not exempt. Tokens in flight count in the place they came from. Whatever the marking,
+	// [PolicyOptions].Deny treats a listed call as known, as if the net gated it.
 	Phases []Phase
 
 	Scope  Scope // which calls share the net's state
@@ -201,9 +201,9 @@ type Tool struct {
 	Name string
 	Kind ToolKind
 
-	// Except exempts calls that are certain to have this name from a Glob. For other calls, the
-	// pattern is not compared with this name. Except has the kind of the same name elsewhere in the
-	// net: if the name is listed only as a Literal, an action with this name does not count.
+	// Except is a name that a Glob does not match. A call that is certain to have this name is
+	// exempt; for other calls, the pattern is compared only with their other names. If the net
+	// lists the same name elsewhere only as a Literal, an action with this name does not count.
 	Except string
 
 	// Spared, in an entry of [Transition.Unless], means that the transition does not even make the
@@ -217,13 +217,13 @@ type Tool struct {
 type ToolKind uint8
 
 const (
-	Plain   ToolKind = iota // the name, including tool.action; * and ? are errors
-	Literal                 // the name, but never an action, like "chat.send" written in quotes
-	Glob                    // a pattern over the call's other names: * matches any sequence, ? a single character
+	Plain   ToolKind = iota // a name, which can have the form tool.action; must not contain * or ?
+	Literal                 // a name that never matches an action; written in quotes in rules, as in "chat.send"
+	Glob                    // a pattern that matches names: * matches any sequence, ? a single character
 )
 
-// Tools returns plain entries for [Transition.Tools]. It does not accept patterns; write Tool{Name:
-// "delete_*", Kind: Glob} instead.
+// Tools returns a [Tool] of kind [Plain] for each name, for use in [Transition.Tools]. The names
+// must not be patterns; write Tool{Name: "delete_*", Kind: Glob} instead.
 func Tools(names ...string) []Tool {
 	tools := make([]Tool, len(names))
 	for i, name := range names {
@@ -234,8 +234,8 @@ func Tools(names ...string) []Tool {
 
 // Labels are names that maps give to calls, for the nets that share them. A policy applies the
 // labels of all its nets to each net that has Labels. All matching maps count, in addition to
-// physical names, tool.action and globs. Nets with the same origin share a pointer, so that each
-// map counts once. Labels must not be modified after a net refers to them.
+// physical names, tool.action and globs. Nets compiled together share a pointer, so that each map
+// counts once. Labels must not be modified after a net refers to them.
 type Labels struct {
 	Maps      []Map
 	Successes []Condition // conditions on results
@@ -268,9 +268,9 @@ type Reading interface {
 	Finds(pattern int) Found
 	Only(patterns []int) bool  // reports whether the string consists only of parts that match the given patterns
 	Evidence(pattern int) bool // reports whether a match is evidence of a call, so that it can unlock a call or refill a limit
-	// Doubt explains why the result is [Perhaps], or why a [Surely] match is not evidence. For a
-	// match with evidence, it returns the matching part of the string as Code. For [NotFound], it
-	// returns the missing part of a match, or an empty Doubt.
+	// Doubt explains why Finds returns [Perhaps], or why a [Surely] match is not evidence. For a
+	// match that is evidence, it returns the matching part of the string as Code. For [NotFound],
+	// it returns the part of the pattern that is missing from the string, or an empty Doubt.
 	Doubt(pattern int) Doubt
 }
 

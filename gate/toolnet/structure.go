@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// MaxRounds is the maximum number of rounds for firing the transitions without tools. A net that
-// can still change by itself after that does not come to rest.
+// MaxRounds is the maximum number of rounds for firing the transitions without tools. If any of
+// them is still enabled after that many rounds, the net does not come to rest.
 const MaxRounds = 10_000
 
 // Structure returns the net as a plain place/transition net with its initial marking. Places and
@@ -41,13 +41,14 @@ func (n *Net) Structural() []int {
 	return list.Indexes(n.Transitions, func(t Transition) bool { return len(t.Tools) == 0 && t.Every == 0 })
 }
 
-// behavior reports an error if the net does not come to rest or is unbounded.
+// behavior reports an error if the transitions without tools do not stop firing or the net is
+// unbounded.
 func (c *checker) behavior() {
 	n := c.net
 	net, initial := n.Structure()
 	if !net.Advance(slices.Clone(initial), n.Structural(), MaxRounds, slices.Clone[petri.Marking]) {
 		c.report("", fmt.Sprintf("the transitions without tools still fire after %d rounds", MaxRounds), "give one of them a tool")
-		return // the net might be unbounded only because it does not come to rest
+		return // the net might be unbounded only because these transitions do not stop firing
 	}
 	if n.AllowUnbounded || net.NeverGrows() {
 		return

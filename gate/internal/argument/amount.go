@@ -35,8 +35,8 @@ func Amount(f *toolnet.Field, c *toolnet.Call) (amount *big.Rat, number string, 
 	return amount, number, ok && amount.Sign() >= 0
 }
 
-// single returns the field's value in the call's arguments. ok is false unless the field has
-// exactly one value.
+// single returns the field's value in the call's arguments. ok is false if the field has no value
+// or several values.
 func single(f *toolnet.Field, c *toolnet.Call) (value []byte, ok bool) {
 	if f.Reader != nil {
 		return Evaluate(f, c)

@@ -58,7 +58,7 @@ func appendValue(text []byte, value any) []byte {
 		if number, ok := jsonpath.Scalar([]byte(v)); ok {
 			return append(text, number...)
 		}
-		return append(text, v...) // equal only to a number with the same spelling
+		return append(text, v...) // [jsonpath.Scalar] cannot format the number, so only the same spelling is equal
 	case bool:
 		if v {
 			return append(text, 't')

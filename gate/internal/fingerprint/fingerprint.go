@@ -121,7 +121,8 @@ type Policy struct {
 	Ignored []toolnet.Ignored
 }
 
-// A NetOfPolicy identifies a net in a policy, together with the options that apply to it.
+// A NetOfPolicy is a net's part in a policy's fingerprint: its name, its own fingerprint, its
+// refusal reason, and the options that apply to it.
 type NetOfPolicy struct {
 	Name, Print, Reason string
 	Because             string         `json:",omitempty"`

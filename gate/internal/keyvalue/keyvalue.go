@@ -27,7 +27,8 @@ const (
 	maxNesting = 1000
 )
 
-// Readable reports whether a result can be read. Unreadable results count as unknown.
+// Readable reports whether key values can be read from a result. A result that cannot be read
+// counts as unknown.
 func Readable(result []byte) bool {
 	return len(result) <= maxResult && rawjson.Check(result, maxNesting) == nil
 }
@@ -118,7 +119,7 @@ type fieldReading struct {
 	fault  jsonpath.Fault
 }
 
-// A Reading holds a key's values in a call or, if there are no values, the reason.
+// A Reading holds a key's values in a call or, if the call has no values for the key, the reason.
 type Reading struct {
 	Values []Value
 	Field  int // if Fault is set, the index of the faulty field in the key
@@ -204,8 +205,9 @@ func (r *Reading) combine(k *Key, columns [][]string) {
 	}
 }
 
-// combination appends a combination of values, one from each column, to parts. number, which is
-// less than total, selects the combination; the last column changes fastest.
+// combination appends to parts a combination of values, one from each column. number selects the
+// combination and must be less than total, the number of combinations. The value from the last
+// column changes fastest.
 func (k *Key) combination(parts []toolnet.KeyValue, columns [][]string, number, total int) []toolnet.KeyValue {
 	for i, column := range columns {
 		total /= len(column)
@@ -253,7 +255,7 @@ func (c *CallReader) field(number int) *fieldReading {
 	case c.Result == nil:
 		r.fault = jsonpath.Absent
 	default:
-		r.all, r.fault = f.path.Readable(c.Result, maxValues) // each value is evidence on its own
+		r.all, r.fault = f.path.Readable(c.Result, maxValues) // skips elements without a value, because each value is evidence on its own
 	}
 	if c.fields == nil {
 		c.fields = c.fieldRoom[:0]
@@ -327,7 +329,7 @@ func isPlain(s string) bool {
 // A Union holds a call's values for several keys of a net. Each key is represented by a bit.
 type Union struct {
 	Values []Value
-	Keys   uint64 // keys that have all the values; see [Union.KeysOf]
+	Keys   uint64 // bit set of the added keys; applies to each value whose own Keys is 0
 }
 
 // Add adds the values of the given key.
@@ -352,7 +354,7 @@ func (u *Union) Add(values []Value, key uint64) {
 	for _, v := range values {
 		if i, ok := at[v.Text]; ok {
 			if old := &u.Values[i]; key < old.Keys&-old.Keys {
-				old.Named = v.Named // use the field names of the value's first key
+				old.Named = v.Named // use the field names of the first of the keys that have the value
 			}
 			u.Values[i].Keys |= key
 			continue

@@ -81,7 +81,8 @@ func HasNegative(d *NetData) bool {
 	return slices.ContainsFunc(d.Marking, func(tokens int) bool { return tokens < 0 }) || d.Shadow != nil && HasNegative(d.Shadow.Enforced)
 }
 
-// ForNewValue returns the initial state for a value without an entry.
+// ForNewValue returns the initial state for a key value that has no state yet, derived from the
+// default state d.
 func ForNewValue(d *NetData) NetData {
 	c := *d
 	c.Values, c.Watches = nil, nil
@@ -95,8 +96,8 @@ func ForNewValue(d *NetData) NetData {
 	return c
 }
 
-// Unwatched returns d without the call's watches and, if the call has ended, without the call as a
-// spoiler.
+// Unwatched returns d without the call's watches. If the call has ended, Unwatched also removes the
+// call from the spoilers.
 func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	if !d.Waits(call) && (d.Shadow == nil || !d.Shadow.Enforced.Waits(call)) {
 		return d
@@ -214,7 +215,7 @@ type Debt struct {
 
 // A Flight is a transition that waits for its call to end.
 type Flight struct {
-	Owner      uint64 // the call's session, identified by an owner number of the state
+	Owner      uint64 // number of the call's session among those that share the net; 0 if the net is not shared
 	Call       uint64
 	Transition int       // index of the transition
 	Name       string    // the call's name

@@ -22,7 +22,7 @@ func (v *Values) Len() int {
 // Get returns the state for a value, or nil if the value has no entry. key is the text of the
 // value, as in a delta of package gate.
 func (v *Values) Get(key string) *NetData {
-	if v == nil { // do not compute the hash
+	if v == nil { // avoid computing the hash
 		return nil
 	}
 	return GetHashed(v, trie.Hash(key), key)
@@ -69,7 +69,7 @@ func Put(v *Values, key string, d *NetData) {
 }
 
 // share stores the state d in k. If many values are likely to have equal states, it stores the
-// clock and the spent amount separately and shares the rest.
+// clock and the spent amount separately so that the states can share the rest.
 func (v *Values) share(k *storedState, d *NetData) {
 	own := *d // d may be part of a larger object
 	k.data = &own
@@ -112,7 +112,8 @@ func (d *NetData) isPlain() bool {
 	return len(d.Flights)+len(d.Watches)+len(d.Meta) == 0 && d.Extras == nil && d.Shadow == nil
 }
 
-// appendPlain appends an encoding of d that distinguishes a net's plain states.
+// appendPlain appends an encoding of d, which must be plain (see isPlain). Different plain states
+// of a net have different encodings.
 func (d *NetData) appendPlain(text []byte) []byte {
 	flags := byte(0)
 	if d.Active {
@@ -168,7 +169,7 @@ func Distinct(d *NetData) func(yield func(*NetData) bool) {
 	}
 }
 
-// Switched returns d with the net switched on or off.
+// Switched returns a copy of d with the net activated or deactivated.
 func Switched(d *NetData, active bool) *NetData {
 	c := *d
 	c.Active = active

@@ -34,8 +34,7 @@ type allowlist struct {
 	left    int    // number of tools that the net allows
 }
 
-// New returns a contest between nets over the given number of tools. Initially, no net blocks any
-// tool.
+// New returns a contest between nets over the given number of tools. No net blocks any tool yet.
 func New(nets []Net, tools int) *Contest {
 	return &Contest{nets: nets, tools: tools, lists: make([]*allowlist, len(nets))}
 }
@@ -148,7 +147,8 @@ func (c *Contest) conflict(lists, heeded []*allowlist, yield []string, some bool
 	return found
 }
 
-// Hides returns the highest-ranking net that takes effect and blocks the tool, or -1.
+// Hides returns the net that hides the tool, that is, the highest-ranking net that takes effect and
+// blocks the tool. It returns -1 if no net hides it.
 func (s *Settled) Hides(tool int) int {
 	for _, l := range s.effective {
 		if l.blocked[tool] {

@@ -89,7 +89,7 @@ func (t Trie[V]) Without(hash uint64, text string) Trie[V] {
 // entries were yielded.
 func (t Trie[V]) All(yield func(*Entry[V]) bool) bool { return t.root.all(yield) }
 
-// slot returns the bit and the index of the slot for the hash, whether or not the slot is occupied.
+// slot returns the bit and the index of the slot for the hash. The slot might not be occupied yet.
 func (n *node[V]) slot(hash uint64, shift int) (bit uint16, at int) {
 	bit = 1 << (hash >> shift & (1<<width - 1))
 	return bit, bits.OnesCount16(n.bits & (bit - 1))
@@ -165,7 +165,8 @@ func (n *node[V]) all(yield func(*Entry[V]) bool) bool {
 	return true
 }
 
-// without returns the entries with the same hash, except the entry for the string text.
+// without returns the list of entries that starts at e, without the entry for the string text. All
+// entries in the list have the same hash.
 func (e *Entry[V]) without(text string) *Entry[V] {
 	if e == nil {
 		return nil
