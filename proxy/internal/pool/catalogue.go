@@ -39,9 +39,9 @@ type Catalogue struct {
 type ToolView struct {
 	tools    map[string]*Tool // keyed by exposed name
 	Order    []*Tool
-	Calls    []gate.Call // calls to the tools in Order, in the same order, without arguments
-	Around   []byte      // the list's members other than its tools
-	elements int         // length of List without Around
+	Calls    []gate.Call // calls without arguments, one for each tool in Order
+	Around   []byte      // members of the tools/list result other than the tools, as raw JSON
+	elements int         // length of the part of List up to the end of its tools
 	List     []byte      // the tools/list result for clients that have sent initialize
 	List2026 []byte      // the tools/list result for revision 2026-07-28
 	Problems []string
@@ -79,8 +79,8 @@ func (c *Catalogue) RegisterAgentTools(b AgentTools) {
 	c.renew()
 }
 
-// markAgentNames marks the tools in v that share a name with one of an agent's own tools, and adds
-// warnings. The caller must hold mu.
+// markAgentNames marks the tools in v that have the same name as one of an agent's own tools, and
+// adds warnings. The caller must hold mu.
 func (c *Catalogue) markAgentNames(v *ToolView) {
 	for _, b := range c.beside {
 		for _, t := range v.Order {
@@ -111,8 +111,8 @@ func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) 
 	return changed
 }
 
-// offerToPins offers the definitions of the server's tools to the pins, which accept those of new
-// tools.
+// offerToPins offers the definitions of the server's tools to the pins (the accepted definitions).
+// The pins accept the definition of a tool that they do not know.
 func (c *Catalogue) offerToPins(ctx context.Context, u *Server, list upstream.ToolList) {
 	if c.Pins == nil || u.Dedicated() {
 		return
@@ -122,7 +122,7 @@ func (c *Catalogue) offerToPins(ctx context.Context, u *Server, list upstream.To
 	}
 }
 
-// list returns the server's latest tools/list result, which has no tools if the server was never
+// list returns the server's latest tools/list result, or an empty result if the server was never
 // listed.
 func (c *Catalogue) list(u *Server) upstream.ToolList {
 	c.mu.Lock()
@@ -282,7 +282,7 @@ func (c *Catalogue) quarantines(t *Tool, v *ToolView) bool {
 	return true
 }
 
-// hidden finds the exposed names of the tools that must not be listed.
+// hidden returns the exposed names of the tools that must not be listed.
 func (c *Catalogue) hidden(tools []gate.Call) map[string]bool {
 	if c.Impossible == nil || len(tools) == 0 {
 		return nil
@@ -341,7 +341,7 @@ type Tool struct {
 	Upstream  *Server
 	Canonical string // name in rules, of the form upstream.tool
 	also      []gate.Name
-	others    map[string]bool // names that an action in a rule can use for any of the tools
+	others    map[string]bool // names that an action in a rule can use for any of the catalogue's tools, not only for this one
 	foreign   bool            // whether another server's tool could have the exposed name
 	Why       string          // why the configuration filters out the tool; empty if it is not filtered
 
@@ -363,8 +363,8 @@ func (t *Tool) DefinitionSent() toolpin.Definition {
 	return toolpin.Read(t.Upstream.Config.Name, t.Name, t.Object)
 }
 
-// addNames sets, for each tool, its additional names and the set of names that an action in a rule
-// can use for any of the tools.
+// addNames sets the additional names of each tool, and the set of names, shared by all of the
+// tools, that an action in a rule can use for any of them.
 func addNames(tools []*Tool, owners toolname.Owners) {
 	all := make([]toolname.Names, 0, len(tools))
 	others := map[string]bool{}
@@ -380,8 +380,9 @@ func addNames(tools []*Tool, owners toolname.Owners) {
 	}
 }
 
-// markAgentNames marks those names of the tool that an agent's own tools also have, so that they do
-// not count as evidence for this tool. It reports whether it has marked any.
+// markAgentNames marks the names that the tool shares with one of an agent's own tools. Calls by
+// such a name do not count as evidence of a call to this tool. It reports whether any name was
+// marked.
 func (t *Tool) markAgentNames(belongs func(name string) bool) (some bool) {
 	if belongs(t.Exposed) {
 		t.foreign, some = true, true

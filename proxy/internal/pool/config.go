@@ -23,11 +23,11 @@ type Upstream struct {
 	URL     string
 	Headers map[string]string
 
-	SSE bool // whether the URL is an HTTP+SSE endpoint (2024-11-05), which the proxy can also detect by itself
+	SSE bool // whether the URL is an HTTP+SSE endpoint (2024-11-05); if false, streamable HTTP is tried first
 
 	TLS *tls.Config // trusted roots and client certificate for https; nil means the system's roots and no certificate
 
-	Credentials Credentials // HTTP credentials in addition to the headers; nil if none
+	Credentials Credentials // source of HTTP credentials, used in addition to the headers; nil if none
 
 	Protocol string        // protocol to use: "auto" or empty, "legacy", or "2026-07-28"
 	Timeout  time.Duration // timeout per call; 0 means 60 seconds
@@ -61,8 +61,7 @@ func KnownIsolation(s string) bool {
 	return slices.Contains([]string{"", IsolateAuto, IsolateSession, IsolateShared}, s)
 }
 
-// Kind returns "process" or "connection", the word that messages use for a connection to the
-// server.
+// Kind returns the word for a connection to the server in messages: "process" or "connection".
 func (c Upstream) Kind() string {
 	if c.Command != "" {
 		return "process"

@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A server that uses revision 2025-11-25 can send a request outside any call without naming the
+// A server that uses revision 2025-11-25 can send a request that belongs to no call and names no
 // client, and keeps a client's state per process. A session can therefore have a dedicated
 // connection: a process or an HTTP session of its own. The connection starts with the session's
 // first call to the server and ends with the session. Lists are still requested on the shared
@@ -40,8 +40,8 @@ type placement struct {
 	quota quota.Quota // limits the number of dedicated connections
 }
 
-// DedicateNext records that the server sends requests to clients, so that with isolation "auto",
-// new sessions get a dedicated connection. It reports whether this was unknown before.
+// DedicateNext records that the server sends requests to clients. From then on, with isolation
+// "auto", new sessions get a dedicated connection. It reports whether this was unknown before.
 func (u *Server) DedicateNext() bool {
 	auto := u.Config.Isolation == "" || u.Config.Isolation == IsolateAuto
 	return !u.Dedicated() && auto && !u.placement.asks.Swap(true)
@@ -88,8 +88,8 @@ func (p *Pool) Place(s *session.Session, u *Server, peer session.Peer) (*Server,
 	return at, nil
 }
 
-// takeDedicated counts one dedicated connection for the session's principal. It returns an error if
-// the limit has been reached.
+// takeDedicated adds one to the number of dedicated connections of the session's principal. It
+// returns an error if the limit has been reached.
 func (u *Server) takeDedicated(s *session.Session, several bool) error {
 	limit, kind, name := u.Config.maxDedicated(), u.Config.Kind(), u.Config.Name
 	switch own, ok := u.placement.quota.Take(s.Principal, limit, several); {
@@ -255,8 +255,8 @@ func (u *Server) releaseUnused(d *Server, since time.Time) bool {
 	return true
 }
 
-// Sweep periodically abandons calls to u that have timed out, and closes u if it is a dedicated
-// connection that has gone out of use. It returns when the proxy or the connection ends.
+// Sweep periodically abandons calls to u that have timed out. If u is a dedicated connection that
+// is no longer used, Sweep closes it. Sweep returns when the proxy or the connection ends.
 func (p *Pool) Sweep(u *Server) {
 	timeout := u.Config.Timeout
 	tick := time.NewTicker(min(maxSweep, timeout/8+1))
@@ -285,7 +285,7 @@ func (p *Pool) Sweep(u *Server) {
 	}
 }
 
-// maxSweep is the longest delay before a timeout is noticed.
+// maxSweep is the maximum delay between a timeout and its detection.
 const maxSweep = time.Second
 
 // EnsureDeclared calls [Pool.Declare] if a client that uses revision 2026-07-28 has undeclared
@@ -310,7 +310,7 @@ func (p *Pool) Declare(ctx context.Context, peer session.Peer) {
 	for _, u := range p.Servers {
 		u.Intend(peer.Rev, peer.Forwarded())
 	}
-	p.AwaitList(ctx) // do not disturb servers that have just started
+	p.AwaitList(ctx) // wait first, because a server that has just started may have to restart for new capabilities
 	ctx, cancel := context.WithTimeout(ctx, p.StartupLimit)
 	defer cancel()
 	var all sync.WaitGroup

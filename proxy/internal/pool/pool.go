@@ -52,7 +52,7 @@ type Options struct {
 	Connect func(*Server)       // creates a server's connection
 	Ended   func(*Server)       // called when a dedicated connection has ended
 	Changed func(method string) // notifies clients that a list has changed
-	Busy    func(*Server) bool  // reports whether the server is working although no request awaits an answer
+	Busy    func(*Server) bool  // reports whether the server is still working although no request to it is unanswered
 }
 
 // A Pool manages the connections to all servers and the catalogue of their tools.
@@ -77,7 +77,8 @@ func (p *Pool) Offering(capability string) []*Server {
 	return list
 }
 
-// AnyCan reports whether any server that is up declares the capability with the given flag.
+// AnyCan reports whether any server that is up declares the given capability and, within it, the
+// given flag.
 func (p *Pool) AnyCan(capability, flag string) bool {
 	for _, u := range p.Offering(capability) {
 		if u.can(capability, flag) {

@@ -11,20 +11,20 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A RelayedRequest is a client's request that needs no decision by the gate. The request goes to
-// one server unchanged, and so does the answer to the client. Calls go through the pipeline
-// instead, because their outcomes change the markings of nets.
+// A RelayedRequest is a client's request that needs no decision by the gate. The request is
+// forwarded to one server unchanged, and the answer to the client unchanged. Calls go through the
+// pipeline instead, because their outcomes change the markings of nets.
 type RelayedRequest struct {
 	session.Request
 	Peer     session.Peer
 	Upstream *Server
 	Name     string          // value of the Mcp-Name header in revision 2026-07-28
-	Outbox   *session.Outbox // notifications for the waiting goroutine to send
+	Outbox   *session.Outbox // notifications to be sent by the goroutine that waits for the reply
 
 	Patient bool // whether the server's timeout does not apply, because the answer may take longer
 
 	OnNotification func(method string, params []byte) // handles the server's notifications about this request
-	OnRequest      func(q *upstream.ServerRequest)    // handles the server's requests during this request
+	OnRequest      func(q *upstream.ServerRequest)    // handles requests that the server makes while this request is open
 
 	Change  func(params []byte) []byte // changes the params before they are sent; may be nil
 	Amend   func(result []byte) []byte // changes the result before the client receives it; may be nil
@@ -36,8 +36,8 @@ func NewRelayedRequest(q session.Request, u *Server) *RelayedRequest {
 	return &RelayedRequest{Request: q, Peer: q.Peer(), Upstream: u, Outbox: session.NewOutbox()}
 }
 
-// Serve sends the request and returns the result for the client or the server's error, or neither
-// if the request was canceled.
+// Serve sends the request and returns either the result for the client or the server's error. If
+// the request was canceled, it returns neither.
 func (r *RelayedRequest) Serve(ctx context.Context) ([]byte, error) {
 	reply, err := r.Exchange(ctx)
 	switch {
@@ -89,7 +89,7 @@ func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 	}
 }
 
-// forServer returns the request as sent to the server.
+// forServer returns the request in the form sent to the server.
 func (r *RelayedRequest) forServer() (upstream.Request, error) {
 	call, fault := wire.ParseRequest(r.Message)
 	if fault != nil {
@@ -97,7 +97,7 @@ func (r *RelayedRequest) forServer() (upstream.Request, error) {
 	}
 	out := upstream.Request{Method: r.Message.Method, Name: r.Name, Notify: r.OnNotification, Ask: r.OnRequest}
 	hop := wire.Hop{Name: call.Name}
-	if r.Message.Method == "tasks/update" { // the params contain the client's answers
+	if r.Message.Method == "tasks/update" { // forward the client's answers, which are part of the params
 		hop.InputResponses = call.InputResponses
 	}
 	if r.Upstream.Rev().PerRequest {

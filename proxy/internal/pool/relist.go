@@ -20,7 +20,7 @@ const AnnounceEvery = 50 * time.Millisecond
 // A relisting tracks the proxy's tools/list requests to one server. The zero value is ready to use.
 // mu guards requested.
 type relisting struct {
-	due       atomic.Bool // whether a listing is about to start; it also serves requests that arrive before then
+	due       atomic.Bool // whether a listing is about to start, which also serves the requests that arrive before its start
 	announced atomic.Bool // whether the server has announced a change since the last listing
 	again     atomic.Bool // whether a retry after a failed listing is pending
 	Logged    atomic.Bool // whether the log has reported the server as up
@@ -50,7 +50,7 @@ func (r *relisting) Trouble() error {
 	return nil
 }
 
-// await waits for the latest requested listing, if any, to end, because a server that has learned a
+// await waits for the latest requested listing, if any, to end. A server that has just learned a
 // client's capabilities may offer other tools.
 func (r *relisting) await(ctx context.Context) {
 	r.mu.Lock()
@@ -62,8 +62,8 @@ func (r *relisting) await(ctx context.Context) {
 }
 
 // Relist sends tools/list to u in the background. Requests that arrive before the listing starts
-// share it. Relist notifies clients if the tools have changed or if announced is true, that is, if
-// u has sent a list_changed notification.
+// share it. Relist notifies clients if the tools have changed. It also notifies them if announced
+// is true, because u has then sent a list_changed notification.
 func (p *Pool) Relist(u *Server, announced bool) {
 	if announced {
 		u.Listing.announced.Store(true)
@@ -138,9 +138,9 @@ func (p *Pool) relistAfterPause(u *Server, announced bool) {
 	})
 }
 
-// Repin reads the tool definitions that other processes have accepted. It also offers tools to the
-// pins again if they could not be stored because the pin file was unavailable, or were removed from
-// the file. It reports whether clients now see different tools.
+// Repin reads the tool definitions that other processes have accepted. Tools that could not be
+// stored because the pin file was unavailable, and tools removed from the file, are offered to the
+// pins again. It reports whether clients now see different tools.
 func (p *Pool) Repin(ctx context.Context) bool {
 	pins := p.Catalogue.Pins
 	changed, err := pins.Store.Refresh(ctx)

@@ -25,9 +25,9 @@ type Server struct {
 	Config  Upstream
 	several bool // whether several servers are configured
 
-	Burst     burst.Burst    // replies read together
-	Listing   relisting      // state of tools/list requests
-	InFlight  queue          // requests sent but not answered
+	Burst     burst.Burst    // combines the work on replies that were read together
+	Listing   relisting      // state of the proxy's tools/list requests to the server
+	InFlight  queue          // requests that have been sent but not answered
 	Abandoned abandonedCalls // canceled calls that may still occupy the server
 
 	// Used only in shared connections.
@@ -130,7 +130,7 @@ type inflight interface {
 	Abandon(reason error) // stops waiting for the answer
 }
 
-// A QueuePlace is a request's position in the queue of requests in flight to a server.
+// A QueuePlace holds a request's position in the queue of requests in flight to a server.
 type QueuePlace struct {
 	Request inflight
 	SentAt  time.Time
@@ -142,7 +142,7 @@ type QueuePlace struct {
 // and the positions of the requests.
 type queue struct {
 	mu  sync.Mutex
-	all []*QueuePlace // in no particular order; the request at index i has number i+1
+	all []*QueuePlace // in no particular order; a request's number is its index plus one
 }
 
 // Push adds the request f, which is about to be sent, and stores its position in p.
@@ -175,7 +175,7 @@ func (q *queue) Remove(p *QueuePlace) {
 	p.number = 0
 }
 
-// All returns the positions of the queued requests, in the order they were sent.
+// All returns the places of the queued requests, in the order in which the requests were sent.
 func (q *queue) All() []*QueuePlace {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -193,7 +193,7 @@ func (q *queue) restartTimeout(p *QueuePlace) {
 // has not answered. A request from the server may belong to one of them.
 type abandonedCalls struct {
 	mu sync.Mutex
-	of map[*session.Session]int // holds no zeros
+	of map[*session.Session]int // number of abandoned calls per session; contains no zeros
 }
 
 // Add adds n to the session's count of abandoned calls.
@@ -208,7 +208,8 @@ func (a *abandonedCalls) Add(s *session.Session, n int) {
 	}
 }
 
-// ByOthers reports whether the server may still be working on a call from a session other than s.
+// ByOthers reports whether the server may still be working on an abandoned call from a session
+// other than s.
 func (a *abandonedCalls) ByOthers(s *session.Session) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -220,15 +221,15 @@ func (a *abandonedCalls) ByOthers(s *session.Session) bool {
 	return false
 }
 
-// A ByServer holds a value per connection, from the connection's first use until its end. The zero
-// value is ready to use. A ByServer is safe for concurrent use.
+// A ByServer holds one value for each connection, from the connection's first use until its end.
+// The zero value is ready to use. A ByServer is safe for concurrent use.
 type ByServer[T any] struct {
 	mu sync.Mutex
 	of map[*Server]*T
 }
 
-// At returns the connection's value, creating it if necessary. If the connection has ended, a new
-// value is not stored.
+// At returns the connection's value, creating it if necessary. It does not store a new value for a
+// connection that has ended.
 func (b *ByServer[T]) At(u *Server) *T {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -253,9 +254,9 @@ func (b *ByServer[T]) Forget(u *Server) {
 	delete(b.of, u)
 }
 
-// WithServerInfo returns the result of initialize or server/discover with the server's name,
-// version, icons and other members, for use with a single server. The capabilities and the revision
-// remain the proxy's.
+// WithServerInfo replaces the proxy's name, version, icons and other members in the result of
+// initialize or server/discover with those of the server. It is used if there is only one server.
+// The capabilities and the revision remain the proxy's.
 func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result

@@ -13,8 +13,8 @@ type Quota struct {
 }
 
 // Add counts n more units for the principal if allow returns true. The arguments of allow are the
-// numbers of units held before, by the principal and by all principals. Add also returns the
-// former.
+// numbers of units held so far, by the principal and by all principals together. Add returns the
+// number held so far by the principal.
 func (q *Quota) Add(principal string, n int, allow func(own, all int) bool) (own int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -39,8 +39,8 @@ func (q *Quota) Take(principal string, limit int, several bool) (own int, ok boo
 	return q.Add(principal, 1, func(own, all int) bool { return all < limit && (!several || Fair(own, limit-all)) })
 }
 
-// Fair reports whether a principal that holds own units may take one of the free units when several
-// principals share them.
+// Fair reports whether a principal may take another unit when several principals share the
+// resource. own is the number of units held by the principal, and free is the number of free units.
 func Fair(own, free int) bool { return own < free }
 
 // Give returns n of the principal's units. It does nothing if the principal has none.

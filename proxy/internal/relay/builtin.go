@@ -16,8 +16,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// The proxy's own resource and prompt, which describe its status. Upstreams' items with the same
-// names are removed from lists, because only the proxy can describe the gate's decisions.
+// The names of the proxy's own resource and prompt, which show the status of the client's session.
+// Items of upstreams with the same names are removed from lists, because only the proxy can
+// describe the gate's decisions.
 const (
 	StatusURI    = "petrigate://status"
 	StatusPrompt = "petrigate-status"
@@ -28,7 +29,7 @@ const (
 // status.
 func (p *Relay) OffersStatus() bool { return p.Admission.Generation().Enforces }
 
-// builtin returns the item that the proxy adds to a list, or nil.
+// builtin returns the proxy's own item in a list, or nil if the list has none.
 func (p *Relay) builtin(kind listKind) *pool.Item {
 	switch {
 	case !p.OffersStatus():
@@ -80,21 +81,21 @@ var (
 	TemplateList = listKind{"resources/templates/list", "resources", "resourceTemplates", "uriTemplate"}
 )
 
-// maxWays is the maximum number of searches for a remedy in one status, because each search takes
-// time.
+// maxWays is the maximum number of searches, per status, for a remedy that would allow a refused
+// call. Each search takes time.
 const maxWays = 20
 
 // A statusDoc describes a client's session: the tools that the client can call now, and why others
-// are refused. It contains neither shadow nets nor arguments.
+// are refused. It mentions neither nets in shadow mode nor the arguments of calls.
 type statusDoc struct {
 	proxy   *Relay
 	session string
 	state   *gate.State // state of the session
 	now     time.Time
-	ways    int // number of searches for a remedy
+	ways    int // number of searches for remedies so far
 
 	advertised gate.Advertised
-	hidden     map[string]bool // tools refused whatever their arguments
+	hidden     map[string]bool // tools that are refused with any arguments
 
 	free, asking, depends []string // names of tools
 	refused               []string // lines of text about refused tools
@@ -137,7 +138,7 @@ func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 	}
 }
 
-// certain reports whether the call would be refused whatever its arguments.
+// certain reports whether the call would be refused with any arguments.
 func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
 	switch r.Kind {
 	case gate.KindBlocked:
@@ -148,7 +149,7 @@ func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
 	return false
 }
 
-// why explains a refusal, with a remedy if one is found.
+// why explains a refusal and, if a remedy is found, describes the remedy.
 func (d *statusDoc) why(c gate.Call, r *gate.Refusal) string {
 	text := d.proxy.Admission.Text(r, d.session, d.now)
 	remedy := d.proxy.Admission.Generation().Remedy
@@ -190,7 +191,7 @@ func (d *statusDoc) String() string {
 	return b.String()
 }
 
-// conflict names the nets that together leave no callable tool, and describes the consequences.
+// conflict writes the names of the nets that together block every tool, and the consequences.
 func (d *statusDoc) conflict(b *strings.Builder) {
 	c := d.advertised.Conflict
 	if c == nil {

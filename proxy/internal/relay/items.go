@@ -14,13 +14,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// anyPrompt reports whether all prompts/get requests go to the only server, whatever the name.
+// anyPrompt reports whether prompts/get requests go to the only server even if its list does not
+// contain the prompt.
 func (p *Relay) anyPrompt() bool {
 	return !p.Admission.Generation().PromptsByList && p.passesThrough(PromptList)
 }
 
-// NamesPrompts reports whether a net contains the name of a prompt. If so, only prompts in lists
-// can be called, because a tolerant server might accept a different spelling of that name.
+// NamesPrompts reports whether a net contains the name of a prompt. If so, only listed prompts can
+// be called, because a tolerant server might accept a different spelling of that name.
 func NamesPrompts(policy *gate.Policy) bool {
 	for _, n := range policy.Nets() {
 		for _, t := range n.Transitions {

@@ -39,14 +39,14 @@ func (p *Relay) Relevel(ctx context.Context) {
 
 // A serverLevel is the log level last sent to a server.
 type serverLevel struct {
-	mu   sync.Mutex // held while sending a level, so that the last one sent is the last one requested
+	mu   sync.Mutex // held while sending a level, so that levels are sent in the order in which they were requested
 	told string     // the level; empty if none was sent
 }
 
-// SetUpstreamLevel sends logging/setLevel with the most verbose level of all clients to a server
+// SetUpstreamLevel sends logging/setLevel, with the most verbose level of all clients, to a server
 // that uses a revision up to 2025-11-25, unless the server already has that level. The proxy then
-// filters messages by each client's level. anew means that the server has just come up without a
-// level.
+// filters messages by each client's level. If anew is true, the server has just come up and has no
+// level yet.
 func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, anew bool) {
 	l := p.Levels.At(u)
 	l.mu.Lock()
@@ -63,8 +63,8 @@ func (p *Relay) SetUpstreamLevel(ctx context.Context, u *pool.Server, anew bool)
 	wait.For(ctx, x.Done())
 }
 
-// mostVerbose returns the most verbose level among the clients of u, or "" if no client has ever
-// set a level, so that the server chooses.
+// mostVerbose returns the most verbose level among the clients of u. If no client has ever set a
+// level, it returns "", and the server chooses the level.
 func (p *Relay) mostVerbose(u *pool.Server) string {
 	if !p.Sessions.LogLevelSet.Load() {
 		return ""

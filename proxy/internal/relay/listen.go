@@ -45,7 +45,7 @@ func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, nil
 	}
-	sub.Outbox.WriteTo(s) // sends the notifications that arrived before the end
+	sub.Outbox.WriteTo(s) // sends the notifications that are still queued
 	return session.SubscriptionParams(sub.ID, `,"resultType":"complete"`), nil
 }
 
@@ -122,9 +122,9 @@ func (p *Relay) AnnounceIfSeen(method string) {
 	}
 }
 
-// Announce sends a list_changed notification to each client that has fetched the list: on the
-// session's stream for clients with a handshake, and on subscriptions for clients that use revision
-// 2026-07-28.
+// Announce sends a list_changed notification to each client that has fetched the list or subscribed
+// to it: on the session's stream for clients that have sent initialize, and on subscriptions for
+// clients that use revision 2026-07-28.
 func (p *Relay) Announce(method string) {
 	if method == spec.ListChanged {
 		p.Advertiser.TouchAll()

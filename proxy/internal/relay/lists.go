@@ -91,7 +91,7 @@ func itemOf(u *pool.Server, kind listKind, object []byte, alone bool) pool.Item 
 	return i
 }
 
-// gather requests all pages of a list from u. With an error, it returns the items received before.
+// gather requests all pages of a list from u. On error, it returns the items received so far.
 func gather(ctx context.Context, u *pool.Server, kind listKind, around *listing.Members) (objects [][]byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, spec.ListTimeout)
 	defer cancel()
@@ -112,7 +112,8 @@ func gather(ctx context.Context, u *pool.Server, kind listKind, around *listing.
 	return objects, err
 }
 
-// table returns the table for the given kind of list.
+// table returns the table of prompts, resources or resource templates, depending on the kind of
+// list.
 func (p *Relay) table(kind listKind) *table {
 	switch kind {
 	case PromptList:

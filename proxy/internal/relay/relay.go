@@ -43,21 +43,21 @@ type Relay struct {
 	Levels    pool.ByServer[serverLevel]
 }
 
-// relayed creates a request to u. Until it is answered, requests and notifications from u are sent
-// to the client.
+// relayed creates a request to u. While the request is open, the client receives the requests and
+// notifications that u sends.
 func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest {
 	r := pool.NewRelayedRequest(q, u)
 	p.Tasks.Attach(r)
 	return r
 }
 
-// announcements holds the lists with a pending list_changed notification.
+// announcements records which lists have a pending list_changed notification.
 type announcements struct{ prompts, resources atomic.Bool }
 
-// wouldRefuse returns why the gate would refuse the prompt or resource in the current state, or ""
-// if it would not. Completions and notifications for a refused item are refused too, because they
-// would reveal something about it. The check has no side effects: it changes no marking, records
-// nothing, and asks no person.
+// wouldRefuse returns why the gate would now refuse a call to the prompt or resource, or "" if it
+// would not. Completions and notifications for a refused item are refused too, because they would
+// reveal something about it. The check has no side effects: it changes no marking, records nothing,
+// and asks no person.
 func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string {
 	call := gate.Call{Tool: t.Canonical, Args: args, Time: p.Life.Now(), Upstream: t.Upstream.Config.Name}
 	state, err := p.Pool.Snapshot(c.State)
@@ -108,8 +108,8 @@ type resourceTables struct {
 }
 
 // Owner returns the server that has a resource: the only server, the server that lists the URI, or
-// the first server with a matching template. If none has it, Owner returns nil. It accepts URIs of
-// any form.
+// the first server with a matching template. If no server has it, Owner returns nil. The URI need
+// not be valid.
 func (r *resourceTables) Owner(upstreams []*pool.Server, uri string) *pool.Server {
 	if len(upstreams) == 1 {
 		return upstreams[0]

@@ -44,14 +44,14 @@ func (p *Relay) Watch(ctx context.Context, q session.Request) ([]byte, error) {
 		p.Rewatch()
 		return []byte(`{}`), nil
 	}
-	watched.note(uri, on) // the upstream's answer goes to the client
+	watched.note(uri, on) // forward the request, because the upstream's answer goes to the client
 	result, err := p.relayed(q, u).Serve(ctx)
 	if on && result == nil {
 		c.Subscriptions.Watch(uri, false)
 		watched.note(uri, false)
 	}
 	if !on || result == nil {
-		p.Rewatch() // for clients that have started to watch the resource since
+		p.Rewatch() // other clients may have started to watch the resource in the meantime
 	}
 	return result, err
 }
@@ -119,7 +119,7 @@ func (p *Relay) Rewatch() {
 	}
 }
 
-// watchable returns the URIs that c may watch, without resources that no server lists.
+// watchable returns those of the URIs that c may watch and that a server has.
 func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string) []string {
 	if slices.ContainsFunc(uris, func(uri string) bool { return p.Resources.Owner(p.Pool.Servers, uri) == nil }) {
 		p.listResources(ctx, p.Pool.Offering("resources"))
@@ -143,7 +143,7 @@ func (w *watchedResources) has(uri string) bool {
 	return slices.Contains(w.uris, uri)
 }
 
-// note updates the subscriptions after a client's request has added or ended one.
+// note records that a client's request has added or, if on is false, ended a subscription.
 func (w *watchedResources) note(uri string, on bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -153,15 +153,16 @@ func (w *watchedResources) note(uri string, on bool) {
 	}
 }
 
-// Reset removes all subscriptions, because the server has come up again.
+// Reset forgets all subscriptions, because the server has come up again without them.
 func (w *watchedResources) Reset() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.uris = nil
 }
 
-// Ask replaces the subscriptions with subscriptions to uris. It sends one subscriptions/listen
-// request (2026-07-28), or resources/subscribe and resources/unsubscribe for each difference.
+// Ask changes the proxy's subscriptions at the server to those for uris. It sends one
+// subscriptions/listen request (2026-07-28), or one resources/subscribe or resources/unsubscribe
+// request for each difference.
 func (w *watchedResources) Ask(u *pool.Server, uris []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
