@@ -78,7 +78,7 @@ var checkPIN = accept(func(text string) bool {
 
 // Approval configures approval by people.
 type Approval struct {
-	Channels []string      // any of "elicit", "url", "web", "cli" and "webhook", in file order; all that are listed are used at the same time
+	Channels []string      // names of channels, in file order; all that are listed are used at the same time
 	Hold     time.Duration // how long a call waits before it is parked; see [Approval.HoldFor]
 	Expire   time.Duration // how long a pending request can be answered, and how long a granted approval can be used
 	Cooldown time.Duration // how long after a denial the same call is refused

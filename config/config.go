@@ -79,6 +79,8 @@ type Config struct {
 	TextOnly   bool     `json:"-"`
 	References []string `json:"-"` // ${...} and environment files that were not looked up because TextOnly is set
 
+	Targets []string `json:"-"` // URLs that are sent approval requests
+
 	secrets func() []string // returns the secrets; it is a function so that printing the Config does not reveal them
 
 	origin // node of the whole file, used by the method Of to return the positions of top-level values

@@ -25,7 +25,8 @@ type environment struct {
 	references []string
 	skipped    int // number of unresolved references, counting repetitions
 
-	secrets []string          // values that replaced a ${...}; see [Config.Secrets]
+	secrets []string          // values that replaced a ${...}, and those of channels; see [Config.Secrets]
+	targets []string          // see [Config.Targets]
 	sums    map[string]string // checksums of the files; see [Config.Sums]
 }
 
@@ -152,7 +153,13 @@ var nonSecretVariables = []string{"HOME", "USER", "LOGNAME", "PWD", "PATH", "SHE
 
 // recordSecret records the resolved value of a ${...} as a secret.
 func (e *environment) recordSecret(name, value string) {
-	if len(value) >= minSecret && !strings.HasPrefix(value, "/") && !slices.Contains(nonSecretVariables, name) && !slices.Contains(e.secrets, value) {
+	if !strings.HasPrefix(value, "/") && !slices.Contains(nonSecretVariables, name) {
+		e.addSecret(value)
+	}
+}
+
+func (e *environment) addSecret(value string) {
+	if len(value) >= minSecret && !slices.Contains(e.secrets, value) {
 		e.secrets = append(e.secrets, value)
 	}
 }

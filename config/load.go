@@ -140,7 +140,7 @@ func Parse(name string, src []byte, o Options) (*Config, error) {
 	}
 	root.recordSum(name, src)
 	c.Warnings, c.Sums, c.secrets = root.warns, root.sums, func() []string { return slices.Clone(root.environment.secrets) }
-	c.References = root.references
+	c.References, c.Targets = root.references, root.targets
 	return c, nil
 }
 

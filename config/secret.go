@@ -8,7 +8,7 @@ import (
 
 // Secrets returns the values that must not be logged: values that replaced a ${...}, headers,
 // variables whose names suggest a secret, the database's connection string, OAuth client secrets,
-// and the webhook's secret and URL. Longer values come first.
+// and the secrets and URLs of channels. Longer values come first.
 func (c *Config) Secrets() []string {
 	var secrets []string
 	if c.secrets != nil {
@@ -19,7 +19,7 @@ func (c *Config) Secrets() []string {
 			secrets = append(secrets, value)
 		}
 	}
-	for _, value := range append(c.State.secrets(), c.Approval.Webhook.secrets()...) {
+	for _, value := range c.State.secrets() {
 		add(value)
 	}
 	for _, s := range c.Servers {
@@ -49,7 +49,7 @@ func secretName(name string) bool {
 }
 
 // markSecrets records the positions of values that may be secret: env, headers, the secret of an
-// OAuth client or webhook, the PIN, and a connection string. It also records every mapping under an
+// OAuth client or channel, the PIN, and a connection string. It also records every mapping under an
 // unknown key of a server, which may be a misspelled "env" or "headers".
 func (s *source) markSecrets(root *node) {
 	for _, f := range root.get("state").entries() {
@@ -59,7 +59,9 @@ func (s *source) markSecrets(root *node) {
 	}
 	approval := root.get("approval")
 	s.secret(approval.get("pin"))
-	s.secret(approval.get("webhook").get("secret"))
+	for _, f := range approval.entries() { // the channels' sections
+		s.secret(f.value.get("secret"))
+	}
 	for _, server := range root.get("mcpServers").entries() {
 		for _, f := range server.value.fields {
 			switch key := f.key.text; {

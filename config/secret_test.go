@@ -38,3 +38,25 @@ func TestDSNIsSecret(t *testing.T) {
 		}
 	}
 }
+
+// TestChannelSecrets checks that a channel's secret counts as secret even if it looks like a path,
+// and that its URL counts as secret only if it has a path.
+func TestChannelSecrets(t *testing.T) {
+	vars := map[string]string{"HOOK": "/base64/begins/with/a/slash"}
+	for url, want := range map[string][]string{
+		"https://hooks.example.com":       {vars["HOOK"]},
+		"https://hooks.example.com/T0/B1": {"https://hooks.example.com/T0/B1", vars["HOOK"]},
+	} {
+		c := parse(t, `
+approval:
+  channels: [webhook]
+  webhook: { url: "`+url+`", secret: "${HOOK}", listen: "127.0.0.1:7781" }
+`, Options{Env: from(vars)})
+		if got := c.Secrets(); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if !slices.Equal(c.Targets, []string{url}) {
+			t.Errorf("%q", c.Targets)
+		}
+	}
+}

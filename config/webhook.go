@@ -34,7 +34,7 @@ const exampleOfWebhook = `webhook: { url: "https://hooks.example.com/petrigate",
 func readWebhook(v Value) (*Webhook, bool) {
 	w := &Webhook{Arguments: "masked"}
 	ok := v.Fields(Keys{
-		"url":       into(&w.URL, checked(checkWebhookURL)),
+		"url":       into(&w.URL, readTarget),
 		"secret":    into(&w.Secret, readHookSecret),
 		"listen":    into(&w.Listen, checked(checkAddress)),
 		"answerUrl": into(&w.AnswerURL, checked(checkAnswerURL)),
@@ -61,6 +61,17 @@ func readWebhook(v Value) (*Webhook, bool) {
 	return w, true
 }
 
+// readTarget reads the URL of a system that is sent approval requests. It records a URL with a path
+// as a secret, because the path is often a secret.
+func readTarget(v Value) (string, bool) {
+	target, ok := checked(checkWebhookURL)(v)
+	v.targets = append(v.targets, target)
+	if u, err := url.Parse(target); err == nil && len(u.RequestURI()) > 1 {
+		v.addSecret(target)
+	}
+	return target, ok
+}
+
 // checkWebhookURL accepts an https URL, or an http URL whose host is this machine.
 var checkWebhookURL = accept(isSecureURL, "%[1]s must be a URL that begins with https://", "http:// is allowed only for this machine")
 
@@ -83,19 +94,8 @@ func readHookSecret(v Value) (string, bool) {
 		v.Fault(fmt.Sprintf("the secret of a webhook has fewer than %d bytes", minWebhookSecret), "use the output of openssl rand -hex 32")
 		return "", false
 	}
+	v.addSecret(secret)
 	return secret, ok
-}
-
-// secrets returns the values that must not be logged. They include a URL with a path, because the
-// path is often a secret.
-func (w *Webhook) secrets() []string {
-	if w == nil {
-		return nil
-	}
-	if u, err := url.Parse(w.URL); err != nil || len(u.RequestURI()) < 2 {
-		return []string{w.Secret}
-	}
-	return []string{w.Secret, w.URL}
 }
 
 // Base returns the base URL for the webhook's links. address is the address of the webhook's

@@ -185,9 +185,7 @@ func describeAccess(c *config.Config) string {
 	if c.State.Driver == "postgres" {
 		reaches = append(reaches, "a PostgreSQL database")
 	}
-	if hook := c.Approval.Webhook; hook != nil {
-		reaches = append(reaches, cmp.Or(hook.URL, "a webhook"))
-	}
+	reaches = append(reaches, c.Targets...)
 	if c.Telemetry.Traces != "" {
 		reaches = append(reaches, c.Telemetry.Traces)
 	}

@@ -37,10 +37,10 @@ type Channel struct {
 
 // all is the table of channels, in the order used in messages. A new channel also needs:
 //
-//   - its name in internal/runtime/approval/state.go, in the grammar in rules/doc.go, and in the
-//     editors' grammars (folder editors)
-//   - in config: its section (channelSections), the section's secrets (Secrets and markSecrets in
-//     secret.go), and its name and section in petrigate.schema.json
+//   - its name in the grammar in rules/doc.go and in the editors' grammars (folder editors)
+//   - in config: a file with its section, which approval.go adds to Approval, channelSections and
+//     readApproval (use readTarget for a URL, the key "secret" for a secret, and addSecret for
+//     secrets), and its name and section in petrigate.schema.json
 //   - if it runs next to the proxy, a file in internal/serve/daemon with an entry in openers, which
 //     also adds the channel's state to operator.Status
 //   - to pass answers to Broker.AnswerAs, with the person authenticated by the channel

@@ -31,7 +31,7 @@ func (s State) Word() string {
 // isLive reports whether the call of a request in state s can still run.
 func isLive(s State) bool { return s == Pending || s == Approved }
 
-// The channels through which people answer; see package channel.
+// Channels with code outside package daemon; see package channel.
 const (
 	Elicit  = channel.Elicit
 	URL     = channel.URL
