@@ -24,7 +24,7 @@ type Channel struct {
 	Console bool // whether requests are displayed on a page of the console
 	Lists   bool // whether the channel lists all requests that can be answered through it, so that people need no notifications
 	AsksPIN bool // whether the channel can ask for the approval PIN
-	Vouches bool // whether answers need no PIN because another system signs them
+	Vouches bool // whether another system knows the people and signs their answers, so that no PIN is needed
 
 	// Command is the command for answering requests on this machine. Place is where the person then
 	// answers, in words that can follow Command at the end of a sentence.
@@ -43,7 +43,7 @@ type Channel struct {
 //     secrets), and its name and section in petrigate.schema.json
 //   - if it runs next to the proxy, a file in internal/serve/daemon with an entry in openers, which
 //     also adds the channel's state to operator.Status
-//   - to pass answers to Broker.AnswerAs, with the person authenticated by the channel
+//   - to pass answers to operator.Proxy.Answer, with the person if the channel has authenticated one
 var all = [...]Channel{
 	{Name: Elicit, Usual: true, Client: true},
 	{Name: URL, Client: true, Console: true, AsksPIN: true},

@@ -142,7 +142,7 @@ const (
 type Answer struct {
 	Approve bool
 	Channel string // channel of the answer
-	Person  string // identity of the person; the caller must have authenticated the person through the channel
+	Person  string // identity of the person, authenticated through the channel; empty if the channel cannot tell who answers
 	Actor   string // person's name, as shown in records
 	Reason  string
 	Shown   string // [ApprovalInfo.Shown] as of when the person read the question; empty if unknown

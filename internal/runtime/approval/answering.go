@@ -14,21 +14,19 @@ func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) 
 // AnswerAs records an answer. person identifies who is answering, to the extent that the channel
 // can prove it, and is used to tell approvers apart; actor is the name to record. A denial takes
 // effect immediately, an approval once as many different people as the rules require have approved.
-// All answers from the client count as the same person.
+// All answers from the client count as the same person, and an answer without a person could come
+// from anyone who answers through the channel.
 //
 // Every channel must answer through AnswerAs. An answer counts only if its channel is configured,
 // the request's rules allow the channel, and the channel has shown the request (see [Broker.Put]).
 // The error is a [RejectedError] if the answer came too late or from the caller itself.
 func (b *Broker) AnswerAs(person, id string, approve bool, channel, actor, reason string) error {
-	who := approver{Person: person}
-	if channel == Elicit {
-		who = approver{Client: true}
-	}
+	who := approverAt(channel, person)
 	said := Rejection{Approve: approve, Channel: channel, Actor: actor, Reason: clip(reason, maxReason), At: b.options.Now()}
 	var rejected *RejectedError
 	err := b.amend(id, func(q *Request) (Progress, bool, error) {
 		err := b.requests.answerable(q, id, channel)
-		if rejected = b.options.rejection(q, person, said); rejected != nil {
+		if rejected = b.options.rejection(q, who.Person, said); rejected != nil {
 			d := q.progress
 			if len(d.Rejections) == maxRejections {
 				return d, false, nil

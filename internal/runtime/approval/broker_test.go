@@ -361,23 +361,47 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestPersonsAtTheWebhook checks that two names that the webhook's system vouches for are two
-// people, and that an answer without a name may come from any webhook user.
-func TestPersonsAtTheWebhook(t *testing.T) {
+// TestApproversByChannel checks which two approvals could come from the same person. A person whom
+// the channel does not name could be anyone whom the same system knows: a user of this machine, or a
+// user of the system that vouches for the channel's answers.
+func TestApproversByChannel(t *testing.T) {
+	type approval struct{ channel, person string }
 	for _, c := range []struct {
-		a, b string
+		a, b approval
 		same bool
 	}{
-		{PersonAt("ann"), PersonAt(" Ann "), true},
-		{PersonAt("ann"), PersonAt("bob"), false},
-		{PersonAt(""), PersonAt("ann"), true},
-		{PersonAt(""), PersonAt(" "), true},
-		{PersonAt(""), "uid 1000", false},
-		{PersonAt("ann"), "ann", false},
+		{approval{Webhook, "ann"}, approval{Webhook, " Ann "}, true},
+		{approval{Webhook, "ann"}, approval{Webhook, "bob"}, false},
+		{approval{Webhook, "webhook"}, approval{Webhook, "ann"}, false},
+		{approval{Webhook, ""}, approval{Webhook, "ann"}, true},
+		{approval{Webhook, ""}, approval{Webhook, " "}, true},
+		{approval{Webhook, ""}, approval{CLI, "uid 1000"}, false},
+		{approval{Webhook, ""}, approval{CLI, ""}, false},
+		{approval{Webhook, "ann"}, approval{CLI, "ann"}, false},
+		{approval{CLI, ""}, approval{CLI, "uid 1000"}, true},
+		{approval{CLI, ""}, approval{Web, ""}, true},
+		{approval{CLI, "uid 1000"}, approval{Web, "uid 1000"}, true},
+		{approval{CLI, "uid 1000"}, approval{CLI, "uid 1001"}, false},
+		{approval{Elicit, "ann"}, approval{Elicit, ""}, true},
+		{approval{Elicit, ""}, approval{CLI, ""}, false},
+		{approval{Elicit, ""}, approval{Webhook, ""}, false},
 	} {
-		a, b := approver{Person: c.a}, approver{Person: c.b}
-		if a.mayBe(b) != c.same || b.mayBe(a) != c.same || a.mayBe(approver{Client: true}) {
-			t.Errorf("%q and %q", c.a, c.b)
+		for _, order := range [][2]approval{{c.a, c.b}, {c.b, c.a}} {
+			b := newBrokerOf([]string{Elicit, Web, CLI, Webhook}, time.Now)
+			q, err := b.Open(Key{}, Call{}, &gate.Ask{Steps: []gate.Step{{Net: "n", Approvals: 2}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, said := range order {
+				b.Put(q, said.channel)
+				err = b.AnswerAs(said.person, q.ID, true, said.channel, "somebody", "")
+				if i == 0 && err != nil {
+					t.Fatal(err)
+				}
+			}
+			if (err != nil) != c.same || (b.Status(q).State == Approved) == c.same {
+				t.Errorf("%v: %v", order, err)
+			}
 		}
 	}
 }

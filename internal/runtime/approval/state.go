@@ -62,25 +62,41 @@ type Answer struct {
 // An approver is a person who has approved a request, as far as the channels can tell people apart.
 type approver struct {
 	Client bool   `json:",omitempty"` // the person at the client
-	Person string `json:",omitempty"` // another person, identified by the channel
+	Person string `json:",omitempty"` // another person; see approverAt
 }
 
-// PersonAt returns the identity of a person who answers through the webhook, as vouched for by the
-// external system. If actor is empty, the person is anonymous.
-func PersonAt(actor string) string {
-	name := strings.ToLower(strings.Join(strings.Fields(actor), " "))
-	if name == "" {
-		return Webhook
+// approverAt returns the person who answers through the named channel. If another system vouches for
+// the channel's answers, that system knows the person, and the name starts with the channel's name.
+// Otherwise the person is a user of this machine.
+func approverAt(name, person string) approver {
+	c, _ := channel.Find(name)
+	switch {
+	case name == Elicit:
+		return approver{Client: true}
+	case !c.Vouches:
+		return approver{Person: person}
 	}
-	return Webhook + ":" + name
+	person = strings.ToLower(strings.Join(strings.Fields(person), " "))
+	if person == "" {
+		return approver{Person: name}
+	}
+	return approver{Person: name + ":" + person}
 }
 
-// mayBe reports whether a and b could be the same person. An anonymous answer through the webhook
-// could come from any of the webhook's users.
+// mayBe reports whether a and b could be the same person. A person without a name could be anyone
+// whom the same system knows.
 func (a approver) mayBe(b approver) bool {
-	return a == b || a.atHook() && b.atHook() && (a.Person == Webhook || b.Person == Webhook)
+	at, name := a.split()
+	system, other := b.split()
+	return a == b || !a.Client && !b.Client && at == system && (name == "" || other == "")
 }
 
-func (a approver) atHook() bool {
-	return a.Person == Webhook || strings.HasPrefix(a.Person, Webhook+":")
+// split returns the channel whose system knows the person, or "" for a user of this machine, and the
+// person's name, or "" for an anonymous person.
+func (a approver) split() (system, name string) {
+	system, name, _ = strings.Cut(a.Person, ":")
+	if c, _ := channel.Find(system); c.Vouches {
+		return system, name
+	}
+	return "", a.Person
 }

@@ -10,7 +10,6 @@ import (
 	"net/url"
 
 	"github.com/petrigate/petrigate/internal/operator"
-	"github.com/petrigate/petrigate/internal/runtime/approval"
 )
 
 const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}` +
@@ -80,7 +79,7 @@ func (h *Hook) serveLink(w http.ResponseWriter, r *http.Request) {
 	}
 	id := r.PathValue("id")
 	if err == nil {
-		err = h.answer(id, t.nonce, operator.Answer{Approve: t.approve, Person: approval.PersonAt(""), Actor: linkActor, Reason: reason})
+		err = h.answer(id, t.nonce, operator.Answer{Approve: t.approve, Actor: linkActor, Reason: reason})
 	}
 	if err != nil {
 		h.logRefused(r, err)

@@ -40,7 +40,7 @@ func (h *Hook) readSigned(r *http.Request) (a answer, err error) {
 	if a, err = parseAnswer(body); err != nil {
 		return a, &refusal{http.StatusBadRequest, err}
 	}
-	return a, h.answer(a.id, a.nonce, operator.Answer{Approve: a.approve, Person: approval.PersonAt(a.actor), Actor: a.actor, Reason: a.reason})
+	return a, h.answer(a.id, a.nonce, operator.Answer{Approve: a.approve, Person: a.actor, Actor: a.actor, Reason: a.reason})
 }
 
 // logRefused logs an answer that was not accepted. Unsigned answers are logged at debug level,
