@@ -37,7 +37,6 @@ func newRoot(s stdio) *cobra.Command {
 	root.InitDefaultHelpCmd()
 	root.AddCommand(newTopics()...)
 	addExamples(root)
-	completeVerbs(root)
 	strictUsage(root)
 	return root
 }

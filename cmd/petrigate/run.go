@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/petrigate/petrigate/config"
 	"github.com/petrigate/petrigate/internal/diag"
@@ -14,6 +17,9 @@ import (
 // run executes the command in args and returns the program's exit code.
 func run(ctx context.Context, args []string, s stdio) int {
 	root := newRoot(s)
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		completeVerbs(root) // takes time, and only the shell's requests need it
+	}
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
