@@ -198,11 +198,15 @@ func (j *judgement) move(m *move, f *finding, base *NetData, number uint64) bool
 	for _, c := range f.choices {
 		m.start(c, call)
 	}
-	m.spoil(f.spoils(), call)
+	if f.net.spoils {
+		m.spoil(f.spoils(), call)
+	}
 	if m.data.Active && !m.fireStructural() {
 		return false
 	}
-	m.addSpent(f.parts().amount, j.call.Time)
+	if f.net.Sum != nil {
+		m.addSpent(f.parts().amount, j.call.Time)
+	}
 	if f.net.Row {
 		m.recordRow(f, j.row)
 	}

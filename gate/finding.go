@@ -65,7 +65,8 @@ func (f *finding) add(t, label int) {
 // moves reports whether the call changes the net when it is admitted. This is possible even if the
 // net blocks: the net might yield or be in shadow mode.
 func (f *finding) moves() bool {
-	return len(f.choices) > 0 || f.restarts || len(f.spoils()) > 0 || f.parts().missed != 0
+	s := f.special
+	return len(f.choices) > 0 || f.restarts || s != nil && (len(s.spoils) > 0 || s.missed != 0)
 }
 
 // hasGating reports whether any chosen transition is not an observer.

@@ -73,8 +73,8 @@ func (t *Transition) Put(m Marking) { m.add(t.Out, 1) }
 
 // Fire fires t in m. t must be enabled.
 func (t *Transition) Fire(m Marking) {
-	t.Take(m)
-	t.Put(m)
+	m.add(t.In, -1)
+	m.add(t.Out, 1)
 }
 
 // Consumed returns the tokens that firing t removes permanently: its inputs minus the tokens that
