@@ -36,7 +36,10 @@ type Consent struct{ ID, Channel, Actor string }
 type Decision interface{ decision() }
 
 // Admitted is the decision that a call may run. The decision has been recorded.
-type Admitted struct{ Ticket Ticket }
+type Admitted struct {
+	Ticket Ticket
+	Pass   Pass // permission to send the call for the first time
+}
 
 // Asked is the decision that a call needs approval. The caller asks a person and passes the consent
 // to [Admission.Redeem]. Whatever the answer, the caller must finally call [Admission.Withdraw].
@@ -54,23 +57,22 @@ func (*Asked) decision() {}
 type Ticket struct {
 	ticketFacts
 
-	judge    *gate.Policy // the policy that admitted the call; its conditions judge the result; nil: the policy in force
-	observed *observed    // nil: no observer
-	settled  atomic.Bool  // set once the outcome has been stored or queued
+	judge    *Generation // generation that admitted the call; its policy's conditions judge the result; nil: the one in force
+	observed *observed   // nil: no observer
+	settled  atomic.Bool // set once the outcome has been stored or queued
 }
 
 // ticketFacts is the part of a ticket that is encoded as JSON.
 type ticketFacts struct {
-	Session   string      `json:"session"`
-	Principal string      `json:"principal,omitempty"`
-	Number    uint64      `json:"number"`            // call number in the session
-	Awaited   bool        `json:"awaited,omitempty"` // the outcome can change a net's marking
-	Tool      string      `json:"tool"`
-	Called    string      `json:"called,omitempty"` // the policy's name for the tool; empty: same as Tool
-	Also      []gate.Name `json:"also,omitempty"`   // other names of the call
-	Upstream  string      `json:"upstream"`
-	Since     time.Time   `json:"since"`
-	Policy    string      `json:"policy,omitempty"` // identity of the generation that admitted the call; see [Generation.identity]
+	Key
+	Number   uint64      `json:"number"`            // call number in the session
+	Awaited  bool        `json:"awaited,omitempty"` // the outcome can change a net's marking
+	Tool     string      `json:"tool"`
+	Called   string      `json:"called,omitempty"` // the policy's name for the tool; empty: same as Tool
+	Also     []gate.Name `json:"also,omitempty"`   // other names of the call
+	Upstream string      `json:"upstream"`
+	Since    time.Time   `json:"since"`
+	Policy   string      `json:"policy,omitempty"` // identity of the generation that admitted the call
 }
 
 // MarshalJSON encodes the ticket for use by another process that shares the ledger. This process
@@ -83,9 +85,6 @@ func (t *Ticket) MarshalJSON() ([]byte, error) {
 func (t *Ticket) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &t.ticketFacts)
 }
-
-// Key returns the key of the call's session.
-func (t *Ticket) Key() Key { return Key{t.Session, t.Principal} }
 
 // Info describes a call for an [Observer].
 type Info struct {

@@ -133,7 +133,9 @@ func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err erro
 		change.Admits = true
 		if a.ledger.Records() {
 			change.Events = a.records.allowed(v, d)
-			a.Recent.note(v.call.Key, v.entry.Call, v.entry.Args)
+			if len(v.entry.Args) > 0 {
+				a.Recent.note(v.call.Key, v.entry.Call, v.entry.Args)
+			}
 		}
 		if v.consent != nil {
 			change.Uses = v.consent.ID
@@ -174,10 +176,12 @@ func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision 
 			if d.Would != nil {
 				a.countShadow(c, d.Ticket.Number, d.Would)
 			}
-			return &Admitted{Ticket{judge: v.generation.Policy, ticketFacts: ticketFacts{
-				Session: c.Session, Principal: c.Principal, Number: d.Ticket.Number, Awaited: d.Ticket.Awaited,
-				Tool: c.Canonical, Called: c.Gate.Tool, Also: c.Gate.Also, Upstream: c.Upstream, Since: c.Gate.Time, Policy: v.generation.identity(),
+			admitted := &Admitted{Ticket: Ticket{judge: v.generation, ticketFacts: ticketFacts{
+				Key: c.Key, Number: d.Ticket.Number, Awaited: d.Ticket.Awaited,
+				Tool: c.Canonical, Called: c.Gate.Tool, Also: c.Gate.Also, Upstream: c.Upstream, Since: c.Gate.Time, Policy: v.generation.identity,
 			}}}
+			admitted.Pass.ticket = &admitted.Ticket
+			return admitted
 		}
 		if c.Invalid != nil && errors.Is(err, c.Invalid) {
 			return &Refused{Text: err.Error(), Facts: Facts{Decision: "refuse", Kind: "invalid"}, Err: err}

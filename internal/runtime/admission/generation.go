@@ -28,6 +28,14 @@ type Generation struct {
 	Reads  *reading.Reader // selects the parts of arguments and results that are recorded
 	opaque map[string]bool // names of nets that read more of a call than Reads selects
 
+	// The following fields are computed in advance because every call needs them.
+	identity      string // see setActive
+	shadow        bool   // the whole policy is in shadow mode
+	readsValues   bool   // Reads selects any values
+	countsRows    bool   // a net counts equal calls in a row
+	readsResults  bool   // the policy reads the JSON values of results
+	judgesResults bool   // the policy has conditions on results
+
 	Remedy     RemedyFunc     // computes remedies; if nil, refusals have none
 	Impossible ImpossibleFunc // finds tools that can never be called; nil: none are known
 }
@@ -43,7 +51,11 @@ type ImpossibleFunc func(tools []gate.Call, active []string) []string
 // NewGeneration returns a generation with the fields that follow from the policy and the active
 // nets. The caller must set the others before using it.
 func NewGeneration(p *gate.Policy, active []string) *Generation {
-	g := &Generation{Policy: p, Active: active, Given: active, Fingerprint: p.Fingerprint(), opaque: map[string]bool{}}
+	g := &Generation{
+		Policy: p, Given: active, Fingerprint: p.Fingerprint(), opaque: map[string]bool{},
+		shadow: p.Shadow(), readsResults: p.ReadsResults(), judgesResults: p.JudgesResults(),
+	}
+	g.setActive(active)
 	var nets []gate.Net
 	for _, n := range p.Nets() {
 		nets = append(nets, n.Net)
@@ -53,7 +65,18 @@ func NewGeneration(p *gate.Policy, active []string) *Generation {
 		g.Timed = g.Timed || slices.ContainsFunc(n.Transitions, func(t gate.Transition) bool { return t.Every > 0 })
 	}
 	g.Reads = reading.New(nets)
+	arguments, results := g.Reads.Fields()
+	g.readsValues, g.countsRows = len(arguments)+len(results) > 0, g.Reads.Rows()
 	return g
+}
+
+// setActive sets the nets that take part in decisions, and the identity, which distinguishes
+// generations with different nets or active nets, because they can make different decisions.
+func (g *Generation) setActive(active []string) {
+	g.Active, g.identity = active, g.Fingerprint
+	if active != nil && len(active) != len(g.Policy.Nets()) {
+		g.identity += " " + strings.Join(slices.Sorted(slices.Values(active)), " ")
+	}
 }
 
 // Opaque reports whether the net reads parts of a call that are neither selected by
@@ -94,13 +117,4 @@ func (g *Generation) keepSwitches(next *gate.Policy, active []string) []string {
 
 func (g *Generation) has(net string) bool {
 	return slices.ContainsFunc(g.Policy.Nets(), func(n gate.NetInfo) bool { return n.Name == net })
-}
-
-// identity distinguishes generations with different nets or active nets, because they can make
-// different decisions.
-func (g *Generation) identity() string {
-	if g.Active == nil || len(g.Active) == len(g.Policy.Nets()) {
-		return g.Fingerprint
-	}
-	return g.Fingerprint + " " + strings.Join(slices.Sorted(slices.Values(g.Active)), " ")
 }

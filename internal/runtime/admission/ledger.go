@@ -101,7 +101,10 @@ func commit(ctx context.Context, stage func() (Commit, error)) error {
 }
 
 // Key identifies a session and its principal.
-type Key struct{ Session, Principal string }
+type Key struct {
+	Session   string `json:"session"`
+	Principal string `json:"principal,omitempty"`
+}
 
 // Change is the effect of one step. All parts of a change are committed together.
 type Change struct {

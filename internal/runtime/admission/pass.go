@@ -8,11 +8,8 @@ import (
 )
 
 // Pass is the permission to send an admitted call to its upstream once. It is obtained from
-// [Admitted.Pass] or [Ticket.Again].
+// [Admitted] or [Ticket.Again].
 type Pass struct{ ticket *Ticket }
-
-// Pass returns the permission to send the call for the first time.
-func (d *Admitted) Pass() Pass { return Pass{&d.Ticket} }
 
 // Ticket returns the call's ticket.
 func (p Pass) Ticket() *Ticket { return p.ticket }
@@ -28,20 +25,20 @@ var ErrOutdated = errors.New("the policy has changed since the call was admitted
 func (t *Ticket) Again(ctx context.Context, a *Admission) (Pass, error) {
 	for {
 		g := a.generation.Load()
-		err := Update(ctx, a.ledger, t.Key(), func(s *gate.State) (Change, error) {
+		err := Update(ctx, a.ledger, t.Key, func(s *gate.State) (Change, error) {
 			switch {
 			case s.Policy() != g.Policy:
 				return Change{}, errSwapped
 			case a.Stopped(t.Session) != nil:
 				return Change{}, ErrStopped
-			case t.Policy != g.identity():
+			case t.Policy != g.identity:
 				return Change{}, ErrOutdated
 			}
 			return Change{Admits: true}, nil
 		})
 		if !errors.Is(err, errSwapped) {
 			if err == nil && t.judge == nil { // the call was admitted by another process, under the same policy
-				t.judge = g.Policy
+				t.judge = g
 			}
 			return Pass{t}, err
 		}

@@ -25,9 +25,9 @@ type admitted struct {
 	number uint64
 }
 
-// note keeps a call's arguments unless they are too long or were not recorded.
+// note keeps a call's arguments unless they are too long.
 func (l *RecentArguments) note(key Key, number uint64, args []byte) {
-	if len(args) == 0 || len(args) > maxRecentBytes {
+	if len(args) > maxRecentBytes {
 		return
 	}
 	l.mu.Lock()

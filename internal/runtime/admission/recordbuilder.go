@@ -130,7 +130,7 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 	*r = decisionEntry{Decision: audit.Decision{
 		Time: rb.now(), Event: "decision", Decision: decision, Policy: g.Fingerprint,
 		Session: c.Session, Principal: c.Principal, Client: audit.Bounded(c.Client), ID: string(c.ID),
-		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Digest, Shadow: g.Policy.Shadow(),
+		Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Digest, Shadow: g.shadow,
 	}}
 	if r.Called = c.Gate.Time; r.Called.Equal(r.Time) {
 		r.Called = time.Time{}
@@ -140,9 +140,11 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 	}
 	if c.Gate.Tool != "" { // empty if the call is already in flight
 		r.Args = rb.redactor.Arguments(c.Gate.Args)
-		r.Values = rb.redactor.Values(g.Reads.Call(&c.Gate))
-		if row := g.Policy.Row(&c.Gate); row != "" {
-			r.Row = audit.HashOf(row)
+		if g.readsValues {
+			r.Values = rb.redactor.Values(g.Reads.Call(&c.Gate))
+		}
+		if g.countsRows {
+			r.Row = audit.HashOf(g.Policy.Row(&c.Gate))
 		}
 	}
 	r.setNames(c, names)

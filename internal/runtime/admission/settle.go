@@ -22,9 +22,9 @@ func (a *Admission) Settle(ctx context.Context, t *Ticket, e gate.End, by string
 // ReadsResult reports whether [Admission.Settle] needs the JSON value and the text of a successful
 // result.
 func (a *Admission) ReadsResult(t *Ticket) (value, text bool) {
-	p := a.Generation().Policy
-	judge := cmp.Or(t.judge, p)
-	return p.ReadsResults() || judge.ReadsResults(), judge.JudgesResults()
+	g := a.Generation()
+	judge := cmp.Or(t.judge, g)
+	return g.readsResults || judge.readsResults, judge.judgesResults
 }
 
 // Abandon settles the call as unknown unless it has been settled already. It records nothing. It is
@@ -36,7 +36,7 @@ func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 	s := &Settling{admission: a, ctx: ctx, ticket: t}
 	s.run = s.step
 	s.prepare(a.Generation().Policy, gate.End{Outcome: gate.Unknown, Time: a.now()})
-	if err := Update(ctx, a.ledger, t.Key(), s.run); err != nil && !errors.Is(err, ErrNoSession) {
+	if err := Update(ctx, a.ledger, t.Key, s.run); err != nil && !errors.Is(err, ErrNoSession) {
 		a.Unwritten.keep(ctx, s, err)
 	}
 }
@@ -92,8 +92,8 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	g := a.Generation()
 	e.Time = a.now()
 	var broken *gate.Condition
-	if judge := cmp.Or(t.judge, g.Policy); judge.JudgesResults() {
-		e, broken = judge.Judged(&gate.Call{Tool: cmp.Or(t.Called, t.Tool), Also: t.Also}, e)
+	if judge := cmp.Or(t.judge, g); judge.judgesResults {
+		e, broken = judge.Policy.Judged(&gate.Call{Tool: cmp.Or(t.Called, t.Tool), Also: t.Also}, e)
 	}
 	if broken != nil {
 		by = cmp.Or(by, fmt.Sprintf("success at %s", broken.Rule))
@@ -103,7 +103,7 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 		s.events = a.records.outcome(&s.entry, g, t, &e, by)
 	}
 	s.prepare(g.Policy, e)
-	s.commit, s.err = a.ledger.Stage(s.ctx, t.Key(), s.run)
+	s.commit, s.err = a.ledger.Stage(s.ctx, t.Key, s.run)
 	return s
 }
 
@@ -115,7 +115,7 @@ func (s *Settling) Wait() {
 		err = wait(s.ctx, s.commit)
 	}
 	if errors.Is(err, ErrStale) {
-		err = Update(s.ctx, a.ledger, t.Key(), s.run)
+		err = Update(s.ctx, a.ledger, t.Key, s.run)
 	}
 	switch t.settled.Store(err == nil); {
 	case errors.Is(err, ErrNoSession):

@@ -42,7 +42,7 @@ func (a *Admission) Swap(ctx context.Context, g *Generation, o SwapOptions) (Rep
 	a.generation.swapMu.Lock()
 	defer a.generation.swapMu.Unlock()
 	next := *g
-	next.Active = a.generation.Load().keepSwitches(g.Policy, g.Active)
+	next.setActive(a.generation.Load().keepSwitches(g.Policy, g.Active))
 	return a.swap(ctx, &next, o)
 }
 
@@ -69,7 +69,7 @@ func (a *Admission) SwitchNet(ctx context.Context, name string, on bool, actor s
 	if err != nil {
 		return err
 	}
-	g.Active = active
+	g.setActive(active)
 	event := "deactivate"
 	if on {
 		event = "activate"

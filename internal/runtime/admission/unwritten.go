@@ -98,7 +98,7 @@ func (u *Unwritten) catchUp(ctx context.Context) {
 		if now := a.now(); now.Before(s.retry) {
 			continue
 		}
-		err := Update(ctx, a.ledger, s.ticket.Key(), s.run)
+		err := Update(ctx, a.ledger, s.ticket.Key, s.run)
 		if err != nil && !errors.Is(err, ErrNoSession) {
 			if a.ledger.Ready() != nil {
 				break // the ledger failed again
@@ -147,7 +147,7 @@ func (u *Unwritten) List() []UnwrittenEnd {
 		return nil
 	}
 	return list.Map(u.all(), func(s *Settling) UnwrittenEnd {
-		return UnwrittenEnd{s.ticket.Key(), s.ticket.Number, s.ticket.Tool, s.ticket.Since, s.end.Outcome.String()}
+		return UnwrittenEnd{s.ticket.Key, s.ticket.Number, s.ticket.Tool, s.ticket.Since, s.end.Outcome.String()}
 	})
 }
 

@@ -214,5 +214,5 @@ func (g *Gate) settle(c *call, e gate.End, by string) {
 		return
 	}
 	g.Admission.Settle(context.WithoutCancel(g.Ctx), c.ticket, e, by)
-	g.Moved(c.ticket.Key())
+	g.Moved(c.ticket.Key)
 }

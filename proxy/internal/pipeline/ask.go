@@ -122,7 +122,7 @@ func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 		q.call.input = input{ours: q.call.input.ours} // drop the input that the client has sent, because no person has seen it
 		q.Advertiser.Touch(q.call.State)
 		q.call.trace.endApproval(admission.Result{Decision: "allow"})
-		q.forward(q.call, d.Pass())
+		q.forward(q.call, d.Pass)
 	case *admission.Refused:
 		q.call.release(slot | taskSlot)
 		q.call.refuse(d)

@@ -118,7 +118,7 @@ func (p *Pipeline) proceed(c *Call, d admission.Decision) {
 	switch d := d.(type) {
 	case *admission.Admitted: // the decision has already been recorded
 		p.Advertiser.Touch(c.State)
-		p.forward(c, d.Pass())
+		p.forward(c, d.Pass)
 	case *admission.Refused:
 		c.release(slot | taskSlot)
 		c.refuse(d)

@@ -80,7 +80,7 @@ func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	if err != nil {
 		return err
 	}
-	principal := r.Ticket.Key().Principal
+	principal := r.Ticket.Principal
 	if _, ok := k.room.Take(principal, k.limit, several); !ok {
 		return ErrFull
 	}
@@ -101,7 +101,7 @@ func (k *Keeper) Take(of admission.Key, id string, subject []byte) (*Round, erro
 	}
 	k.room.Give(of.Principal, 1)
 	var r Round
-	if err := json.Unmarshal(data, &r); err != nil || r.Ticket.Key() != of || r.Subject != wire.Digest(subject) {
+	if err := json.Unmarshal(data, &r); err != nil || r.Ticket.Key != of || r.Subject != wire.Digest(subject) {
 		k.life.Log.Error("the stored form of a call that waited for input is damaged: its outcome stays unknown", "session", of.Session, "round", id)
 		return nil, nil
 	}
@@ -124,13 +124,13 @@ func (k *Keeper) EndOld(ctx context.Context) {
 	for id, data := range k.store.KeptRounds(ctx) {
 		var r Round
 		if err := json.Unmarshal(data, &r); err == nil && r.Ticket != nil && now.Before(r.Expires.Add(sweepGrace)) {
-			held[r.Ticket.Key().Principal]++
+			held[r.Ticket.Principal]++
 			continue
 		}
 		if data, err := k.store.DropRound(ctx, id); err != nil || data == nil || r.Ticket == nil {
 			continue
 		}
-		k.life.Log.Info("the client did not provide the requested input", "session", r.Ticket.Key().Session, "call", r.Ticket.Number)
+		k.life.Log.Info("the client did not provide the requested input", "session", r.Ticket.Session, "call", r.Ticket.Number)
 		k.admission.Settle(ctx, r.Ticket, gate.End{Outcome: gate.Failure}, "no input")
 	}
 }

@@ -62,7 +62,7 @@ func TestRoundsAreSharedFairly(t *testing.T) {
 		t.Error(err)
 	}
 	for i := range 5 { // another process continues these calls
-		if r, err := other.Take(ann, strconv.Itoa(i), nil); err != nil || r == nil || r.Ticket.Key() != ann || r.Ticket.Number != 1 {
+		if r, err := other.Take(ann, strconv.Itoa(i), nil); err != nil || r == nil || r.Ticket.Key != ann || r.Ticket.Number != 1 {
 			t.Fatalf("%+v, %v", r, err)
 		}
 	}
