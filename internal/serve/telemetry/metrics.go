@@ -161,15 +161,6 @@ func (m *Metrics) Committed(steps, stale int, took time.Duration, err error) {
 	}
 }
 
-// Recorded counts records written to the audit log, or a failure to write them.
-func (m *Metrics) Recorded(records int, err error) {
-	if err != nil {
-		m.auditFailures.Add(1)
-		return
-	}
-	m.auditRecords.Add(uint64(records)) //nolint:gosec // it is no negative number
-}
-
 // SpansLost counts spans that could not be delivered to the collector.
 func (m *Metrics) SpansLost(n int) {
 	if m != nil {
@@ -188,11 +179,14 @@ type countedStorage struct {
 // Append appends a record and counts it.
 func (s *countedStorage) Append(record []byte) error { return s.AppendAll([][]byte{record}) }
 
-// AppendAll appends records and counts them.
+// AppendAll appends records and counts them, or the failure to append them.
 func (s *countedStorage) AppendAll(records [][]byte) error {
-	err := s.BatchStorage.AppendAll(records)
-	s.metrics.Recorded(len(records), err)
-	return err
+	if err := s.BatchStorage.AppendAll(records); err != nil {
+		s.metrics.auditFailures.Add(1)
+		return err
+	}
+	s.metrics.auditRecords.Add(uint64(len(records)))
+	return nil
 }
 
 // A table maps labels to cells, up to a limit. It is read without a lock and replaced by a larger

@@ -20,6 +20,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/operator"
 	"github.com/petrigate/petrigate/internal/runtime/admission"
+	"github.com/petrigate/petrigate/internal/runtime/audit"
 	"github.com/petrigate/petrigate/internal/serve/telemetry"
 )
 
@@ -41,6 +42,11 @@ func state() operator.Status {
 		Upstreams: []operator.UpstreamStatus{{Name: `a "b"\` + "\n\xff", State: "up"}, {Name: "c", State: "down"}},
 	}
 }
+
+// fullDisk is a storage without room for any record.
+type fullDisk struct{ audit.BatchStorage }
+
+func (fullDisk) AppendAll([][]byte) error { return errors.New("full") }
 
 // busy returns metrics that have counted every kind of event.
 func busy() *telemetry.Metrics {
@@ -65,8 +71,8 @@ func busy() *telemetry.Metrics {
 	m.Answered("approved", "cli", 90*time.Second)
 	m.Committed(5, 2, time.Millisecond, nil)
 	m.Committed(1, 0, time.Millisecond, errors.New("full"))
-	m.Recorded(3, nil)
-	m.Recorded(1, errors.New("full"))
+	_ = m.Storage(audit.NewFeed(nil)).AppendAll(make([][]byte, 3))
+	_ = m.Storage(fullDisk{}).AppendAll(make([][]byte, 1))
 	m.Reloaded("")
 	m.Reloaded("broken")
 	m.SpansLost(7)
