@@ -3,6 +3,9 @@ package audit
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/petrigate/petrigate/gate"
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A Decision records the verdict on one call and what the verdict depended on.
@@ -61,6 +64,11 @@ func (n *NetVerdict) fields() [5]any {
 	return [...]any{&n.Net, &n.Verdict, &n.Transition, &n.Rule, &n.Shadow}
 }
 
+// VerdictName returns the name of the verdict in records and displays.
+func VerdictName(k gate.VerdictKind) string {
+	return [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields"}[k]
+}
+
 // Would holds the decision that nets in shadow mode would have made about a call that passed.
 type Would struct {
 	Decision string       `json:"decision"` // "refuse" or "ask"
@@ -100,3 +108,10 @@ type Value struct {
 func (v *Value) fields() [5]any {
 	return [...]any{&v.Field, &v.Hashes, &v.Values, &v.Amount, &v.Lacks}
 }
+
+// MaxText is the maximum length in bytes of a caller-supplied string in a record. Such a string can
+// come from an argument of any length.
+const MaxText = 256
+
+// Bounded returns a caller-supplied string shortened to at most MaxText bytes.
+func Bounded(name string) string { return text.Excerpt(name, MaxText) }

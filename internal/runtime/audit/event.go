@@ -1,11 +1,6 @@
 package audit
 
-import (
-	"time"
-
-	"github.com/petrigate/petrigate/gate"
-	"github.com/petrigate/petrigate/internal/text"
-)
+import "time"
 
 // An Event is a value that is recorded as one JSON object: a [Decision], [Outcome], [Task],
 // [Process], [Policy], [Session], [Switch], [Conflict], [Operator], [Answer], [Definition], [Left]
@@ -112,15 +107,3 @@ type resumed struct {
 	Time  time.Time `json:"time"`
 	Event string    `json:"event"` // always "resumed"
 }
-
-// VerdictName returns the name of the verdict in records and displays.
-func VerdictName(k gate.VerdictKind) string {
-	return [...]string{gate.Abstain: "abstain", gate.Free: "free", gate.Gated: "gated", gate.Blocked: "blocked", gate.Yields: "yields"}[k]
-}
-
-// MaxText is the maximum length in bytes of a caller-supplied string in a record. Such a string can
-// come from an argument of any length.
-const MaxText = 256
-
-// Bounded returns a caller-supplied string shortened to at most MaxText bytes.
-func Bounded(name string) string { return text.Excerpt(name, MaxText) }
