@@ -126,13 +126,11 @@ func (m *Memory) linger(session string) {
 	}
 }
 
-// forget removes a finished session. It does nothing if e is nil.
+// forget removes a finished session.
 func (m *Memory) forget(e *entry) {
-	if e != nil {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		delete(m.sessions, e.info.Session)
-	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.sessions, e.info.Session)
 }
 
 func (m *Memory) entry(k admission.Key) *entry {

@@ -39,8 +39,10 @@ func (m *Memory) Stage(_ context.Context, k admission.Key, f func(*gate.State) (
 		m.recorder.AwaitRoom()
 	}
 	s, over, err := m.stage(k, f, records)
-	if s == nil || err != nil {
+	if over != nil {
 		m.forget(over)
+	}
+	if s == nil || err != nil {
 		return nil, err
 	}
 	if s.staged.Over() {
@@ -121,7 +123,9 @@ func (s *step) Wait(context.Context) error {
 		s.memory.approvals.Consume(s.uses)
 	}
 	m := s.memory
-	m.forget(s.finished)
+	if s.finished != nil {
+		m.forget(s.finished)
+	}
 	*s = step{revert: s.revert, staged: s.staged} // keep the memory for reuse
 	m.steps.Put(s)
 	return nil
