@@ -160,7 +160,7 @@ func (h *handler) request(x *exchange, c *session.Client, m wire.Message, meta w
 		return
 	}
 	t.Turn = x.turn
-	if !c.Requests.Begin(wire.IDKey(m.ID), t) {
+	if !c.Requests.Begin(t.IDKey, t) {
 		f.duplicateCall(t)
 		return
 	}

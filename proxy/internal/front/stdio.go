@@ -244,7 +244,7 @@ func (r *reader) call(m wire.Message, meta wire.Meta) {
 			run()
 		})
 	}
-	if !r.client.Requests.Begin(wire.IDKey(t.ID), t) {
+	if !r.client.Requests.Begin(t.IDKey, t) {
 		r.duplicateCall(t)
 		return
 	}

@@ -104,7 +104,7 @@ func (c *Call) end(send func()) {
 	if c.claims.Load() != 0 {
 		c.release(room)
 	}
-	c.Client.Requests.End(wire.IDKey(c.ID))
+	c.Client.Requests.End(c.IDKey)
 	if c.trace != nil {
 		c.trace.finish()
 	}

@@ -32,6 +32,7 @@ type Call struct {
 	Peer     session.Peer
 	Method   string
 	ID       []byte    // JSON-RPC ID, as written by the client
+	IDKey    string    // key of the call among the client's open requests; see [wire.IDKey]
 	params   wire.Call // parsed params; the arguments are dropped once the call has been sent
 	digest   string    // digest of the dropped arguments; empty if the call cannot have another round of input
 	Meta     wire.Meta

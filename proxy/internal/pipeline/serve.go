@@ -225,7 +225,7 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 		s.Reply(wire.AppendError(nil, m.ID, wire.CodeInvalidParams, "Invalid params: "+err.Error()+".", nil))
 		return nil, false
 	}
-	c := &Call{pipeline: p, Client: client, State: state, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, params: params, Meta: meta, size: len(m.Raw) + waitingCost}
+	c := &Call{pipeline: p, Client: client, State: state, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, IDKey: wire.IDKey(m.ID), params: params, Meta: meta, size: len(m.Raw) + waitingCost}
 	c.Meta.ClientInfo = nil // not needed, because Peer contains the relevant parts
 	c.setTool(c.target())
 	if p.Admission.Watch.Observed() {
@@ -267,7 +267,7 @@ func (c *Call) setTool(tool *pool.Tool) {
 		call.Foreign = c.pipeline.Pool.Catalogue.Owners().Canonical(strings.TrimPrefix(tool.Canonical, "prompt:")) != tool.Upstream.Config.Name
 	}
 	if c.State.By == "connection" {
-		call.ID = wire.IDKey(c.ID)
+		call.ID = c.IDKey
 	}
 }
 
