@@ -22,8 +22,8 @@ type Decision struct {
 	Tool      string          `json:"tool"`
 	Names     []string        `json:"names,omitempty"`
 	Own       int             `json:"own,omitempty"`       // number of names at the beginning of Names that do not depend on the arguments; recorded only if greater than one
-	Uncertain []string        `json:"uncertain,omitempty"` // names, among Names, that the call possibly does not have
-	Weak      []string        `json:"weak,omitempty"`      // names, among Names, that nets can forbid but do not accept as evidence
+	Uncertain []string        `json:"uncertain,omitempty"` // those of Names that the call might not have
+	Weak      []string        `json:"weak,omitempty"`      // those of Names that nets can forbid but do not accept as evidence
 	Omitted   int             `json:"omittedNames,omitempty"`
 	Arguments string          `json:"arguments,omitempty"` // SHA-256 of the arguments
 	Args      json.RawMessage `json:"args,omitempty"`      // the call's arguments; recorded only if configured
@@ -37,7 +37,7 @@ type Decision struct {
 	Channel   string          `json:"channel,omitempty"`
 	Actor     string          `json:"actor,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
-	Shadow    bool            `json:"shadow,omitempty"` // the policy is in shadow mode, so every call passes
+	Shadow    bool            `json:"shadow,omitempty"` // whether the policy is in shadow mode, where every call passes
 	Would     *Would          `json:"would,omitempty"`
 	Policy    string          `json:"policy"`
 }

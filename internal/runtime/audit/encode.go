@@ -43,7 +43,7 @@ func AppendEvent(dst []byte, e Event) ([]byte, error) {
 
 // An encoder encodes structs as JSON, using a [table] for each type.
 type encoder struct {
-	unsupported bool // the encoder's output is unusable because a value must be encoded by package json
+	unsupported bool // whether the encoder's output is unusable because a value must be encoded by package json
 }
 
 // object appends an object with the values at the given addresses. The object must have at least

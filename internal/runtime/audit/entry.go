@@ -66,8 +66,8 @@ func (e *Entry) IsRoutine() bool {
 	return false
 }
 
-// IsOf reports whether the record is about the given tool, which may be given by its plain or
-// qualified name or by another name of the call.
+// IsOf reports whether the record is about the tool with the given name, which can be its plain or
+// qualified name or another name of the call.
 func (e *Entry) IsOf(tool string) bool {
 	return e.Tool == tool || e.Upstream+"."+e.Tool == tool || slices.Contains(e.Names, tool)
 }

@@ -88,7 +88,7 @@ type Definition struct {
 	Time   time.Time `json:"time"`
 	Event  string    `json:"event"` // always "definition"
 	Tool   string    `json:"tool"`
-	Reason string    `json:"reason"` // hashes of the current and the accepted definition, and what happens to calls
+	Reason string    `json:"reason"` // hashes of the current and the accepted definition, and the consequence for calls
 }
 
 // A Left event records that a call reported by an agent's hook was left to the proxy, because the

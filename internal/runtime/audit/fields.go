@@ -13,7 +13,7 @@ type table []member
 type member struct {
 	name  string
 	start string // JSON text before the value: ,"name":
-	omit  bool   // the member has the omitempty option
+	omit  bool   // whether the member has the omitempty option
 }
 
 var (

@@ -15,7 +15,7 @@ type Line struct {
 	Seq    uint64
 	Event  []byte // the JSON object without its "seq" and "hash" members
 	Hash   [32]byte
-	Linked bool // the line has a hash, unlike lines written by earlier versions
+	Linked bool // whether the line has a hash, unlike lines written by earlier versions
 }
 
 // Fixed parts of each line.
@@ -80,7 +80,7 @@ func (h Head) Place() (p Place, err error) {
 	return p, err
 }
 
-// Head returns the position as the head of a writer's chain.
+// Head returns the position as the [Head] of a writer's chain.
 func (l Place) Head(writer string) Head {
 	return Head{Writer: writer, Seq: l.Seq, Hash: hex.EncodeToString(l.Hash[:])}
 }

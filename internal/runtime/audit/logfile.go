@@ -25,7 +25,7 @@ type logFile struct {
 	pending     *pendingFile // nil if the log has no pending file
 	lease       lease
 	first       uint64 // number of the file's first line; 0 if the file is empty
-	closed      bool   // the last line marks the file as closed
+	closed      bool   // whether the last line marks the file as closed
 	last        Place  // position of the last line, even if it is still pending
 	written     Place  // position of the last line written to the file
 	size        int64  // file size up to written; unused for a device

@@ -17,7 +17,7 @@ import (
 
 // PendingSuffix is the suffix of a log's pending file. A pending file holds the lines that a busy
 // process has not yet moved to the log. It exists from the first lease until the process closes the
-// log. After a crash, it exists until another process that has the log open closes it.
+// log. After a crash, it exists until another process that has the log open closes the log.
 const PendingSuffix = ".pending"
 
 // Layout of a pending file: a counter of moves to the log, the size of the pending lines, and the
@@ -36,7 +36,7 @@ type pendingFile struct {
 	file   *os.File
 	mapped []byte // nil if another process has truncated the file
 
-	moves, size *atomic.Uint64 // point into mapped: the number of moves to the log, and the size of the lines
+	moves, size *atomic.Uint64 // pointers into mapped, to the number of moves to the log and to the size of the lines
 }
 
 // openPendingFile opens the pending file of the log at path. It creates the file if necessary and
@@ -61,8 +61,8 @@ func openPendingFile(path string) (*pendingFile, error) {
 	return nil, fmt.Errorf("%s: %w", path+PendingSuffix, err)
 }
 
-// keep appends lines to the pending lines, whose total size is used. The change is atomic. It
-// returns false if the lines do not fit.
+// keep appends lines to the pending lines, atomically. The argument used is the total size of the
+// pending lines so far. It returns false if the lines do not fit.
 func (r *pendingFile) keep(used int, lines []byte) bool {
 	return used+len(lines) <= pendingSize && withMapped(&r.mapped, func() {
 		copy(r.mapped[pendingLines+used:], lines)
@@ -137,8 +137,9 @@ func cutShort(err error) error {
 	return err
 }
 
-// withMapped calls do, which may access the mapped memory. It returns false if the memory is not
-// mapped. If another process has truncated the file, it unmaps the memory and returns false.
+// withMapped calls the function do, which may access the mapped memory. It returns false if the
+// memory is not mapped. If another process has truncated the file, it unmaps the memory and returns
+// false.
 func withMapped(mapped *[]byte, do func()) (done bool) {
 	if *mapped == nil {
 		return false

@@ -16,7 +16,7 @@ const (
 type Staged struct {
 	queue   *queue
 	records []byte
-	ends    []int // offsets of the ends of the records in records
+	ends    []int // end offset of each record in records
 	few     [2]int
 	undo    func()
 	batch   *batch // nil if there is nothing to wait for
@@ -30,7 +30,7 @@ type queue struct {
 
 	mu      sync.Mutex
 	open    *batch // batch that accepts new steps
-	busy    bool   // a batch is being stored
+	busy    bool   // whether a batch is being stored
 	failing error  // error for new steps while steps are being undone; otherwise nil
 	undo    int    // number of steps with an undo function
 

@@ -18,7 +18,7 @@ type Recorder struct {
 	feed *Feed   // the same as out if out is a Feed, otherwise nil
 	now  func() time.Time
 
-	broken atomic.Bool // the last record could not be stored
+	broken atomic.Bool // whether the last record could not be stored
 }
 
 // NewRecorder returns a recorder that writes to out. If out is nil, nothing is recorded.

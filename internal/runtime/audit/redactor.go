@@ -77,7 +77,7 @@ func (r *Redactor) Mode() string {
 	return cmp.Or(r.arguments, Hash)
 }
 
-// Plain reports whether records may contain the values that nets read, unhashed.
+// Plain reports whether records may contain unhashed values that nets read.
 func (r *Redactor) Plain() bool { return r.arguments == Full && len(r.names)+len(r.paths) == 0 }
 
 // Arguments returns the arguments to record for a call, or nil if they are not recorded.
@@ -237,7 +237,7 @@ func (r *Redactor) Results(read []reading.Value) []Value {
 	return all
 }
 
-// masksField reports whether the value of a field, given as in a rule, is masked.
+// masksField reports whether the value of a field, given in the notation of rules, is masked.
 func (r *Redactor) masksField(field string) bool {
 	at := steps(field)
 	for i := range at {

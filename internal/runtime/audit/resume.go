@@ -122,10 +122,10 @@ func (l *logFile) reconcile(used int) (rest []byte, end Place) {
 	return rest, end
 }
 
-// missingLines returns those of the lines that are missing from a log that ends at position at, and
-// the log's new end. If the log has other lines in their place, missingLines computes new hash
-// links for the returned lines. Invalid data after the last valid line is dropped; junk is its
-// size.
+// missingLines returns those of the lines that are missing from a log with the given end, and the
+// log's new end. If the log has other lines in their place, missingLines computes new hash links
+// for the returned lines. Invalid data after the last valid line is dropped; junk is the size of
+// that data.
 func missingLines(lines []byte, at Place) (rest []byte, end Place, junk int) {
 	var all []Line
 	from := 0

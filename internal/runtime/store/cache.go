@@ -19,7 +19,7 @@ type cache struct {
 	active         []string
 	sessions       map[string]*entry
 	principals     map[string]*part
-	principalLimit int // number of principals that triggers sweepPrincipals
+	principalLimit int // number of principals at which sweepPrincipals runs
 	global         *part
 }
 

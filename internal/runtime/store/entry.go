@@ -18,12 +18,12 @@ type entry struct {
 	mu    sync.Mutex
 	state *gate.State
 	parts []*part // shared parts, in lock order
-	ended bool    // the session has ended; it is forgotten once it has no open call
+	ended bool    // whether the session has ended; it is forgotten once it has no open call
 
 	// The following fields are used only by Durable.
 	row        *row // nil until read from the database
-	new        bool // the session might not be in the database yet
-	evicted    bool // the entry was dropped from the cache; another entry may have replaced it
+	new        bool // whether the session might not be in the database yet
+	evicted    bool // whether the entry was dropped from the cache; another entry may have replaced it
 	roams      bool // whether the last read from the database found changes by another process
 	owner      uint64
 	admittedBy map[uint64]string  // other processes that admitted open calls, keyed by call number

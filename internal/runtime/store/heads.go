@@ -9,12 +9,12 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// maxHeads bounds the number of other processes' chains that a process names in the record of its
-// start. It names the chains with the newest records; earlier start records name the others.
+// maxHeads bounds the number of other chains that a process's start record names. These are the
+// chains with the newest records; earlier start records name the others.
 const maxHeads = 100
 
-// Heads returns the last records of the other processes' chains, newest first. It returns at most
-// as many as a process names in the record of its start.
+// Heads returns the last records of the other processes' chains, newest first, but no more than a
+// start record can name.
 func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	records, err := d.database.Heads(ctx)
 	if err != nil {

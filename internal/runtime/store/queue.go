@@ -28,7 +28,7 @@ type queued struct {
 	rows         []*row        // rows that the decision used; the rows of op.Writes come first
 	events       []audit.Event // op.Events before encoding
 	call         uint64        // number of the admitted call, or 0 if the step admits no call
-	duringCommit bool          // the step was staged during a commit
+	duringCommit bool          // whether the step was staged during a commit
 	done         chan struct{}
 	err          error // result of the step; valid once done is closed
 
@@ -36,7 +36,7 @@ type queued struct {
 		writes [2]backend.Write
 		rows   [2]*row
 	}
-	unflushed atomic.Bool // the step is committed, but the goroutine that committed it has not flushed it yet
+	unflushed atomic.Bool // whether the step is committed but not flushed yet by the goroutine that committed it
 }
 
 // Wait implements [admission.Commit]. The first goroutine to wait commits the steps of all
@@ -189,7 +189,7 @@ type gathering struct {
 
 	lastCommit time.Duration // duration of the last commit
 	expected   int           // expected number of steps: those of the last commit plus those staged during it
-	hadStale   bool          // the last commit had stale steps, which are immediately decided again
+	hadStale   bool          // whether the last commit had stale steps, which are immediately decided again
 	contention int           // number of the next commits during which contention is expected
 }
 

@@ -41,7 +41,7 @@ func newRow(p *backend.Part) *row {
 	return r
 }
 
-// drop marks the row as invalid, unless it is invalid already. The argument why is the reason.
+// drop marks the row as invalid for the given reason, unless it is invalid already.
 func (r *row) drop(why error) { r.dropped.CompareAndSwap(nil, &why) }
 
 // dropReason returns the reason for dropping the row, or nil if the row is valid.

@@ -33,7 +33,7 @@ type Stops struct {
 type localStop struct {
 	stop      backend.Stop
 	event     backend.Event
-	attempted bool // the first write to the database failed, so Watch retries it
+	attempted bool // whether the first write to the database failed, so that Watch must retry it
 }
 
 var _ admission.Switch = (*Stops)(nil)

@@ -34,8 +34,8 @@ type fieldValue struct{ field, value string }
 // A pair is a possible rule "A before B".
 type pair struct{ a, b int }
 
-// value returns the value of a field. For a two-field key, it returns both values, separated by
-// joined.
+// value returns the value of a field. For a two-field key, it returns both values, separated by the
+// constant joined.
 func (a *action) value(field string) (string, bool) {
 	if one, other, two := strings.Cut(field, joined); two {
 		v, ok := a.value(one)
@@ -63,7 +63,7 @@ func (a *action) read(e *trail.Entry) {
 			a.row = fmt.Sprint(a.names, " {}")
 		}
 		for _, v := range e.Values {
-			if len(v.Hashes) == 1 && v.Lacks == "" && toolkind.Plain(v.Field) { // the log may contain arbitrary text
+			if len(v.Hashes) == 1 && v.Lacks == "" && toolkind.Plain(v.Field) { // accept only plain field names, because the log may contain arbitrary text
 				a.values = append(a.values, fieldValue{v.Field, v.Hashes[0]})
 			}
 		}

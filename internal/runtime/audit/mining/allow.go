@@ -28,7 +28,7 @@ type Allowed struct {
 type toolActivity struct {
 	calls    int
 	sessions sessionSet
-	stopped  bool // a call was refused or needed approval, or a net in shadow mode would have refused it or required approval
+	stopped  bool // whether a call was refused or needed approval, or a net in shadow mode would have had this effect
 }
 
 // An allowCounter counts decisions per tool.

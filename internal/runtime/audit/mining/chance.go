@@ -53,8 +53,8 @@ func coveredByChance(n, one, other int) chance {
 }
 
 // presentByChance is the chance that every session of a group has a certain call if the group is
-// like the other sessions. The parameter sessions is the size of the group, of is the number of
-// other sessions, and had is the number of other sessions with the call. The fewer other sessions
+// like the other sessions. The arguments are the size of the group (sessions), the number of other
+// sessions with the call (had), and the number of other sessions (of). The fewer other sessions
 // there are, the weaker the evidence.
 func presentByChance(sessions, had, of int) chance {
 	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x)); return v }

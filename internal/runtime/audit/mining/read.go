@@ -15,7 +15,7 @@ import (
 type Log struct {
 	trail.Source
 	Name    string // name for messages
-	Durable bool   // sessions outlive their process, unless the log says otherwise
+	Durable bool   // whether sessions outlive their process, unless the log says otherwise
 }
 
 // A visitor receives the events of a log in order. admit is called before the session counts an
@@ -36,7 +36,7 @@ type reader struct {
 	sessions   map[string]*session
 	drivers    map[string]string
 	writers    map[string]bool
-	cut        bool      // the beginning of the log is missing
+	cut        bool      // whether the beginning of the log is missing
 	whole      time.Time // records before this time may have been removed; zero if none were
 	visitors   []visitor
 	onDecision func(e *trail.Entry) // called for each decision; may be nil
@@ -73,7 +73,7 @@ func (r *reader) end(s *session) {
 	}
 }
 
-// each reads a log and calls do for every record.
+// each reads a log and calls the function do for every record.
 func each(ctx context.Context, log Log, progress func(records int), do func(*trail.Record, *trail.Entry)) error {
 	n := 0
 	for record, err := range log.Records(ctx, nil) {

@@ -67,8 +67,8 @@ func (v *invalidatorVisitor) succeed(s *session, a *action) {
 
 func (v *invalidatorVisitor) end(*session) {}
 
-// supportedInvalidators returns the invalidators that the log supports, by pair, most significant
-// first.
+// supportedInvalidators returns the invalidators that the log supports, keyed by pair, most
+// significant first.
 func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*invalidator {
 	held := list.Filter(all, func(s *invalidator) bool { return !s.out && s.sessions >= least && s.chance.beats(tried) })
 	by := groupBy(held, func(s *invalidator) pair { return s.pair })

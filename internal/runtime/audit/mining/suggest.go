@@ -118,7 +118,7 @@ func odds(chance float64) string {
 type ApplyOptions struct {
 	Out io.Writer
 	Ask func(question string) (bool, error) // asks for confirmation; nil without a terminal
-	Yes bool                                // do not ask for confirmation
+	Yes bool                                // whether to skip the confirmation
 }
 
 var (

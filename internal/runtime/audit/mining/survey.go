@@ -48,7 +48,7 @@ type survey struct {
 
 	days   map[dayKey]*dayCount
 	run    int  // maximum number of equal calls in a row
-	rowOff bool // there was a call that could not be compared with others
+	rowOff bool // whether there was a call that could not be compared with others
 }
 
 type dayKey struct {

@@ -17,8 +17,8 @@ type netInfo struct {
 	results  []string
 	tools    []gate.Tool
 	mentions []gate.Tool // all tools that the net mentions, even as exceptions
-	always   bool        // the net can concern any call
-	row      bool        // the net counts equal calls in a row
+	always   bool        // whether the net can concern any call
+	row      bool        // whether the net counts equal calls in a row
 }
 
 // concerns reports whether the net can concern a call with the given names.

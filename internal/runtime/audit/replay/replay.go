@@ -20,8 +20,8 @@ type Options struct {
 	Policy  *gate.Policy
 	Active  []string                   // nets active at the beginning of the log, or nil for all
 	Where   func(gate.Position) string // formats the position of a rule; gate.Position.String if nil
-	Durable bool                       // sessions outlive their process, unless the log says otherwise
-	Partial bool                       // the beginning of the log is missing
+	Durable bool                       // whether sessions outlive their process, unless the log says otherwise
+	Partial bool                       // whether the beginning of the log is missing
 	Whole   time.Time                  // records before this time may have been removed; zero if none were
 	Differs func(*Divergence)          // called for each differing decision; may be nil
 }
@@ -48,7 +48,7 @@ type Replay struct {
 	policies       map[string]recordedPolicy // recorded policies, keyed by fingerprint
 	writers        map[string]bool           // writers of the records read so far
 	policyRecorded map[string]bool           // processes whose policy has been recorded
-	cut            bool                      // the beginning of the log is missing
+	cut            bool                      // whether the beginning of the log is missing
 	since          time.Time                 // value of Options.Whole
 	differs        func(*Divergence)         // may be nil
 
@@ -62,7 +62,7 @@ type Replay struct {
 type recordedPolicy struct {
 	fields, results, maps, actions map[string]bool
 
-	full bool // all arguments were recorded under this policy
+	full bool // whether all arguments were recorded under this policy
 }
 
 // New returns a Replay configured by o.
@@ -111,7 +111,7 @@ func (r *Replay) switchIn(state *gate.State, net string, on bool) {
 	}
 }
 
-// begin returns a new session for the session that the record belongs to.
+// begin begins the session that the record belongs to, and returns it.
 func (r *Replay) begin(e *trail.Entry, since time.Time) *session {
 	s := &session{state: r.policy.NewState(r.active), process: e.Process, calls: map[uint64]call{}, policies: map[string]bool{}}
 	s.state.Apply(r.policy.Tick(s.state, since))

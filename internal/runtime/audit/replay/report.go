@@ -8,7 +8,7 @@ import (
 type Report struct {
 	Policy    string   `json:"policy"`    // the replayed policy's fingerprint
 	Recorded  []string `json:"recorded"`  // fingerprints of the policies in the log
-	Records   uint64   `json:"records"`   // number of records, whatever their event
+	Records   uint64   `json:"records"`   // number of records of all kinds
 	Decisions int      `json:"decisions"` // number of recorded decisions that were made by a policy
 	Agreed    int      `json:"agreed"`    // number of decisions that are the same as recorded
 	Different int      `json:"different"` // number of decisions that differ and were recorded under another policy
@@ -32,7 +32,7 @@ type Divergence struct {
 	Recorded string    `json:"recorded"`
 	Replayed string    `json:"replayed"`
 	Reason   string    `json:"reason,omitempty"` // why the replay refuses the call
-	Wrong    bool      `json:"wrong"`            // the decision is counted in [Report.Wrong]
+	Wrong    bool      `json:"wrong"`            // whether the decision is counted in [Report.Wrong]
 	Was      string    `json:"-"`                // "refuse", "ask" or "allow"
 	Now      string    `json:"-"`
 }

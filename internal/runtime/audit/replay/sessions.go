@@ -16,11 +16,11 @@ type session struct {
 	parts    []*part         // state shared with other sessions
 	calls    map[uint64]call // unsettled calls that were admitted, keyed by recorded number
 	closed   bool
-	partial  bool            // the session might have been opened before the log begins
+	partial  bool            // whether the session might have been opened before the log begins
 	early    bool            // whether the session is certainly partial, regardless of the number of its first admitted call
 	resumed  bool            // set until the first admitted call, whose number shows whether the session is partial: complete sessions begin with 1
 	policies map[string]bool // policies that the session's calls were decided under
-	first    bool            // an admitted call has been replayed
+	first    bool            // whether an admitted call has been replayed
 }
 
 // A history shows how reliable the replayed marking of some nets is.
@@ -33,7 +33,7 @@ type history struct {
 // A call holds the replayed state of a call that was admitted when it was recorded.
 type call struct {
 	number uint64 // call number in the replayed state
-	made   bool   // the replayed policy allowed the call too
+	made   bool   // whether the replayed policy allowed the call too
 }
 
 // A part is state that is shared between sessions.

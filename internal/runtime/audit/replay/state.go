@@ -76,8 +76,8 @@ func (r *Replay) unknownPosition(s *session, net int) string {
 	return ""
 }
 
-// checkTracked checks that the verdicts agree with the record. If not, the replayed marking has
-// diverged from the live one, and the session is marked as lost.
+// checkTracked checks that the verdicts agree with the record. If they do not, the replayed marking
+// has diverged from the live one, so the session's markings are unknown from now on.
 func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 	if s.lost != "" || s.partial {
 		return

@@ -41,8 +41,8 @@ func Last(ctx context.Context, s Source, n int, f *Filter) (ring []Record, end u
 	return ring, end, nil
 }
 
-// Follow calls do for each record after the given number, including those written later, until ctx
-// is done or do returns an error. It follows the log across rotations.
+// Follow calls the function do for each record after the given number, including those written
+// later, until ctx is done or do returns an error. It follows the log across rotations.
 func (f File) Follow(ctx context.Context, after uint64, do func(Record) error) error {
 	for {
 		file, err := os.Open(string(f))
@@ -95,8 +95,8 @@ func (f File) follow(ctx context.Context, file *os.File, after *uint64, do func(
 	}
 }
 
-// pass calls do for the record in line, unless do has already been called for it. If records before
-// it were missed, pass first reads those from the rotated files.
+// pass calls the function do for the record in line, unless that has already been done. If records
+// before it were missed, pass first reads those from the rotated files.
 func (f File) pass(ctx context.Context, line []byte, after *uint64, do func(Record) error) error {
 	l, err := audit.ParseLine(line)
 	if err != nil || l.Seq <= *after {

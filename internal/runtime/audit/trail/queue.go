@@ -51,9 +51,9 @@ func (q *verifyQueue) drain() {
 	}
 }
 
-// check verifies the lines of a block that follows the record at position before. Lines without a
-// hash, written by earlier versions, are allowed only before the first line with a hash, which need
-// not be linked to them. If linked is true, such a line has already been read.
+// check verifies the lines of a block that follows the record at the given position. Lines without
+// a hash, written by earlier versions, are allowed only before the first line with a hash, which
+// need not be linked to them. If linked is true, a line with a hash has already been read.
 func check(block []byte, before audit.Place, linked bool, head audit.Place) (r blockResult) {
 	r.block = block
 	buf := make([]byte, 0, 1<<10)
@@ -83,7 +83,7 @@ func check(block []byte, before audit.Place, linked bool, head audit.Place) (r b
 	return r
 }
 
-// describeFault explains why line cannot follow the record at position before.
+// describeFault explains why line cannot follow the record at the given position.
 func describeFault(line []byte, before audit.Place) string {
 	l, err := audit.ParseLine(line)
 	switch {
@@ -111,8 +111,8 @@ const (
 )
 
 // link returns the position of a line, and reports whether the line correctly follows the record at
-// position before: it must have the next number, and a hash of its event and the previous hash. buf
-// is scratch space.
+// the position before: it must have the next number, and a hash of its event and the previous hash.
+// buf is scratch space.
 func link(line []byte, before audit.Place, buf []byte) (audit.Place, []byte, bool) {
 	at := audit.Place{Seq: before.Seq + 1}
 	buf = append(buf[:0], before.Hash[:]...)

@@ -108,8 +108,8 @@ type verifier struct {
 	head    audit.Place
 
 	last   audit.Place // position of the last record read
-	began  bool        // a record has been read
-	linked bool        // a record with a hash has been read
+	began  bool        // whether a record has been read
+	linked bool        // whether a record with a hash has been read
 }
 
 // file verifies one file.

@@ -97,7 +97,7 @@ type Write struct {
 // Event is an event to record, as a JSON object without a record number and without line breaks.
 type Event struct {
 	Time    time.Time
-	Session string // the step's session; may be empty even if the event concerns a session
+	Session string // session of the step; can be empty even if the event concerns a session
 	Object  []byte
 }
 
@@ -112,7 +112,7 @@ type Record struct {
 
 // Op is one step of the gate.
 type Op struct {
-	Session string  // the step's session, for the kill switch
+	Session string  // session of the step, which the kill switch can stop
 	Reserve bool    // whether the op admits a call; such an op is flushed to disk before the call is sent, and refused while the session is stopped
 	Lasts   bool    // whether the op changes state that outlives this process
 	Writes  []Write // parts to write, either all or none of them

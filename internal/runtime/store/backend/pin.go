@@ -20,7 +20,7 @@ type Pins interface {
 	// number of pins.
 	Pins(ctx context.Context, after int64) (changed []Pin, total int, err error)
 
-	// AddPins adds the pins of tools that have none yet, and returns how many it added. If several
+	// AddPins adds pins for tools that have no pin yet, and returns how many it added. If several
 	// processes add a pin for the same tool, only the first one is added, and all processes then
 	// read that pin.
 	AddPins(ctx context.Context, pins []Pin) (added int, err error)

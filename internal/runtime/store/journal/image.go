@@ -29,14 +29,14 @@ type image struct {
 	bytes int64     // size of the unfolded lines
 }
 
-// part is a part that an unfolded step has changed.
+// part holds the changes that unfolded steps made to a part.
 type part struct {
 	step    uint64
 	version int64
 	changed time.Time
 	data    []byte   // nil if the data is the same as in the checkpoint
 	changes [][]byte // changes to the data; see [statecode.Merge]
-	cleared bool     // the part's values in the checkpoint are obsolete
+	cleared bool     // whether the part's values in the checkpoint are obsolete
 	values  map[string][]byte
 }
 

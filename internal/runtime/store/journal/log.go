@@ -51,8 +51,8 @@ type log struct {
 	header   position
 	end      int64 // end of the last step
 	size     int64 // file size; valid while this process holds the process lock
-	diskFull bool  // padding could not be added because the disk was full
-	scanned  bool  // this process has read the whole file, so nothing but padding can follow the last step
+	diskFull bool  // whether padding could not be added because the disk was full
+	scanned  bool  // whether this process has read the whole file, so that only padding can follow the last step
 	buf      []byte
 }
 
@@ -223,9 +223,9 @@ func endsAt(f file, header *position, at *position) (bool, error) {
 	return bytes.Equal(end[:], appendHash(nil, at.hash)), nil
 }
 
-// linesEnd returns the end of a file's lines. The lines before it do not change any more. A reader
-// that read to the end of the file instead could see a step that another process is writing into
-// the padding, and miss the step's beginning.
+// linesEnd returns the end of a file's lines. The lines before it are final. A reader that read to
+// the end of the file instead could see a step that another process is writing into the padding,
+// and miss the step's beginning.
 func linesEnd(f file) (int64, error) {
 	end, _, err := f.state()
 	if err != nil {

@@ -27,9 +27,9 @@ type processLock struct {
 
 	unlockFiles func()      // releases the lock; nil if this process does not hold it
 	checked     time.Time   // time of the last check for other waiting processes
-	idle        bool        // nothing has been appended since the last check
+	idle        bool        // whether nothing has been appended since the last check
 	verified    time.Time   // last time when the image was known to be at the end of the log; zero if it might not be there
-	current     atomic.Bool // this process holds the lock, and its image is known to be at the end of the log
+	current     atomic.Bool // whether this process holds the lock and its image is known to be at the end of the log
 	files       lockFiles
 	abandoned   chan struct{} // closed when the goroutine that the function wait abandoned last ends; nil if no goroutine has been abandoned
 }

@@ -24,7 +24,7 @@ type segment struct {
 	index *sqlite.Segment // nil if not indexed yet
 }
 
-// selection is the part of the log that a query reads.
+// selection holds a query and the segments that it reads.
 type selection struct {
 	backend.Query
 	removed  map[string]uint64
@@ -105,8 +105,8 @@ func (a *archive) records(ctx context.Context, q backend.Query, yield func(*back
 	return nil
 }
 
-// collect finds the segments and the removed records. It opens the unsealed segments, so that the
-// query sees a consistent log even if another process renames or seals them.
+// collect finds the segments of the log, and which records have been removed. It opens the unsealed
+// segments, so that the query sees a consistent log even if another process renames or seals them.
 func (s *selection) collect(a *archive) error {
 	index := map[uint64]*sqlite.Segment{}
 	err := a.checkpoint.Read(func(r sqlite.Reading) (err error) {

@@ -73,10 +73,10 @@ type plan struct {
 }
 
 type part struct {
-	mayInsert bool // the part might not exist yet
-	written   bool // an op that will be sent writes the part
-	refused   bool // a rejected op would have written the part
-	sent      bool // an op that will be sent uses the part
+	mayInsert bool // whether the part might not exist yet
+	written   bool // whether an op that will be sent writes the part
+	refused   bool // whether a rejected op would have written the part
+	sent      bool // whether an op that will be sent uses the part
 }
 
 func (p *plan) part(id backend.PartID) *part {
@@ -201,7 +201,7 @@ func (b *batch) args() []any {
 // answer is the result of petrigate_commit.
 type answer struct {
 	codes  []int32
-	newest *time.Time // if an op's clock is behind the newest record, the time of that record
+	newest *time.Time // time of the newest record, if the clock of an op is behind it
 }
 
 // applyAnswer sets the ops' errors.

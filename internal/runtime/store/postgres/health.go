@@ -18,7 +18,7 @@ type health struct {
 
 	mu     sync.Mutex
 	err    error
-	silent bool          // the last operation timed out
+	silent bool          // whether the last operation timed out
 	began  time.Time     // when the current probe began; zero if no probe is in progress
 	ended  chan struct{} // closed when the next probe ends
 }

@@ -24,13 +24,13 @@ type writer struct {
 
 	closed     atomic.Bool
 	sem        chan struct{} // semaphore of size one: held while a goroutine uses the writer
-	mustResume atomic.Bool   // the fields below might differ from the database
+	mustResume atomic.Bool   // whether the fields below might differ from the database
 
 	// The following fields are guarded by sem.
 	fence     int64  // fencing token; commits that have a lower token are refused
 	commits   int64  // number of commits so far
 	flushed   int64  // number of commits that a server crash cannot undo
-	uncertain bool   // an earlier commit was sent, but not answered
+	uncertain bool   // whether an earlier commit was sent but not answered
 	mark      string // see freshParts
 }
 

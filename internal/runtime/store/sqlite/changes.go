@@ -78,5 +78,5 @@ func (c *changes) close() {
 	}
 	close(c.stop)
 	<-c.ended
-	c.wake, c.stop = make(chan struct{}), nil // a channel that never receives
+	c.wake, c.stop = make(chan struct{}), nil // nothing is sent to the new channel
 }

@@ -27,9 +27,9 @@ type connection struct {
 	file         fs.FileInfo // the file's info when the file was last found valid
 	state        fileState
 	wal          fs.FileInfo // info of the file's write-ahead log
-	replaced     bool        // another file has replaced the one in use
+	replaced     bool        // whether another file has replaced the one in use
 	closed       bool
-	shortTimeout bool // the connection currently uses busyTimeoutShort
+	shortTimeout bool // whether the connection currently uses busyTimeoutShort
 }
 
 // transact runs f in a transaction. If it returns nil, the transaction is on disk.

@@ -60,7 +60,7 @@ func FoldError(have, from uint64) error {
 	return fmt.Errorf("%w: its checkpoint is at step %d, but was at %d; restore the newer copy", backend.ErrRolledBack, have, from)
 }
 
-// Fold applies the changes unless another process has already folded that far. It returns the
+// Fold applies the changes unless another process has already folded them. It returns the
 // database's new place.
 func (c *Checkpoint) Fold(f *Fold) (at Place, err error) {
 	err = c.write("folding the log into the state database", func(l *link) error {

@@ -11,7 +11,7 @@ import (
 )
 
 // withNumbers returns a copy of the net with the given numbers; see limitNumbers. It returns false
-// if the count of numbers does not match.
+// if there are too few or too many numbers.
 func withNumbers(n gate.Net, all []int64) (gate.Net, bool) {
 	if len(all) != len(limitNumbers(&n)) {
 		return n, false

@@ -46,7 +46,7 @@ type OpenCall struct {
 	Number  uint64
 	Tool    string
 	Since   time.Time
-	Unknown bool   // the outcome was reported as unknown
+	Unknown bool   // whether the outcome was reported as unknown
 	More    uint64 // see [gate.OpenCall]
 	Process string // process that admitted the call, or empty if unknown
 }

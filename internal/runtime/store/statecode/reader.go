@@ -18,7 +18,7 @@ type decoder struct {
 	state       *gate.State
 	info        Info
 	scope       gate.Scope
-	otherPolicy bool // the part was written under another policy
+	otherPolicy bool // whether the part was written under another policy
 	err         error
 
 	processes map[uint64]string // processes that admitted the open calls, keyed by call number

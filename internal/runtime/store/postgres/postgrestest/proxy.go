@@ -21,7 +21,7 @@ type Proxy struct {
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
 	mode  Mode
-	once  bool // the mode applies only to the next message
+	once  bool // whether the mode applies only to the next message
 	trips int
 	wg    sync.WaitGroup
 }

@@ -41,7 +41,8 @@ func SchemaOf(t testing.TB, dsn string) string {
 	return format(c, c.Host, c.Port, name)
 }
 
-// format returns a URL for c's database with the given host and search_path.
+// format returns a URL for the database of the configuration c, with the given host and
+// search_path.
 func format(c *pgx.ConnConfig, host string, port uint16, schema string) string {
 	q := url.Values{"host": {host}, "port": {fmt.Sprint(port)}}
 	if c.TLSConfig == nil {
