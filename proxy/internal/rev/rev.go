@@ -69,7 +69,7 @@ var (
 	}
 )
 
-// Of returns the family of a revision. An empty version means that the revision is not known yet.
+// Of returns the family of a revision. version is empty if the revision is not known yet.
 func Of(version string) *Rev {
 	if version >= "2026-07-28" {
 		return Rev2026
@@ -80,12 +80,13 @@ func Of(version string) *Rev {
 // Lacks reports whether the method exists only in the other family.
 func (r *Rev) Lacks(method string) bool { return slices.Contains(r.lacks, method) }
 
-// cacheable lists the methods whose results, in the family with ResultType, limit how long they may
-// be cached.
+// cacheable lists the methods whose results limit how long they may be cached, in the family with
+// ResultType.
 var cacheable = [...]string{"resources/list", "resources/templates/list", "prompts/list", "resources/read"}
 
-// Result converts the result of a method for a client of family r, from a server of either family.
-// Like the revision, resultType differs from hop to hop.
+// Result converts the result of a method to the form for clients of family r. The server can be of
+// either family. resultType is added or removed, because it depends on the revision that the client
+// uses.
 func (r *Rev) Result(result []byte, method string) []byte {
 	switch typed := wire.ResultFacts(result).Type != wire.TypeAbsent; {
 	case r.ResultType == typed:

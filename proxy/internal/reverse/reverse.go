@@ -85,13 +85,13 @@ func Progressed(c *session.Client, params []byte) {
 	}
 }
 
-// maxURLElicitations is the maximum number of elicitations remembered per upstream. The oldest are
-// forgotten first.
+// maxURLElicitations is the maximum number of elicitations recorded per upstream. The oldest are
+// dropped first.
 const maxURLElicitations = 256
 
-// URLElicitations remembers, by elicitationId, which client has received each of a server's
-// URL-mode elicitations, because only that client must be told when the elicitation is complete. It
-// is safe for concurrent use.
+// URLElicitations records, by elicitationId, which client has received each of a server's URL-mode
+// elicitations, because only that client must be told when the elicitation is complete. It is safe
+// for concurrent use.
 type URLElicitations struct {
 	mu      sync.Mutex
 	clients map[string]*session.Client
@@ -123,7 +123,7 @@ func (s *URLElicitations) find(id string) *session.Client {
 	return s.clients[id]
 }
 
-// RecordRequest remembers an elicitation/create request in URL mode.
+// RecordRequest records that c receives an elicitation/create request, if it is in URL mode.
 func (s *URLElicitations) RecordRequest(c *session.Client, method string, params []byte) {
 	if method == "elicitation/create" && rawjson.StringAt(params, "mode") == "url" {
 		s.note(rawjson.StringAt(params, "elicitationId"), c)
@@ -131,8 +131,8 @@ func (s *URLElicitations) RecordRequest(c *session.Client, method string, params
 }
 
 // WithElicitationID prepares the params of a request from a server that uses revision 2026-07-28
-// for a client that uses revision 2025-11-25, which requires an elicitationId in URL mode. No
-// completion is ever sent for this ID, and none is required.
+// for a client that uses revision 2025-11-25. Such a client requires an elicitationId in URL mode.
+// No completion is ever sent for this ID, and the protocol does not require one.
 func WithElicitationID(method string, params []byte) []byte {
 	if method != "elicitation/create" || rawjson.StringAt(params, "mode") != "url" {
 		return params
@@ -140,7 +140,8 @@ func WithElicitationID(method string, params []byte) []byte {
 	return wire.AppendStamped(nil, params, rawjson.Object{}.String("elicitationId", lifetime.RandomID("")).Bytes())
 }
 
-// RecordError remembers the elicitations in an error of type URLElicitationRequired (-32042).
+// RecordError records that c receives the elicitations in an error of type URLElicitationRequired
+// (-32042). It ignores other errors.
 func (s *URLElicitations) RecordError(c *session.Client, failure []byte) {
 	if code, _ := rawjson.Member(failure, "code"); string(code) != "-32042" {
 		return

@@ -17,28 +17,29 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Store stores items of data. An item can be removed only once.
+// A Store stores rounds in encoded form. A round can be removed only once.
 type Store interface {
-	// KeepRound stores data under the given ID.
+	// KeepRound stores the data of a round under the given ID.
 	KeepRound(ctx context.Context, id string, data []byte) error
 
-	// TakeRound removes and returns the data, or returns nil if the ID has no data. Because the
-	// call then continues, TakeRound returns [admission.ErrStopped] while the session is stopped.
+	// TakeRound removes and returns the data of a round, so that the call can continue. It returns
+	// nil if no data is stored under the ID, and [admission.ErrStopped] while the session is
+	// stopped.
 	TakeRound(ctx context.Context, session, id string) ([]byte, error)
 
-	// DropRound removes and returns the data, so that the call can be ended.
+	// DropRound removes and returns the data of a round, so that the call can be ended.
 	DropRound(ctx context.Context, id string) ([]byte, error)
 
-	// KeptRounds returns all stored data, keyed by ID.
+	// KeptRounds returns the data of all stored rounds, keyed by ID.
 	KeptRounds(ctx context.Context) iter.Seq2[string, []byte]
 }
 
-// A Round is an admitted call that is waiting for its client.
+// A Round is an admitted call that is waiting for its client to provide input.
 type Round struct {
 	Ticket   *admission.Ticket `json:"ticket"`
 	Approved *Approved         `json:"approved,omitempty"` // nil if no person was asked
 	Expires  time.Time         `json:"expires"`
-	Subject  string            `json:"subject"` // hash that identifies the call; see [Keeper.Keep]
+	Subject  string            `json:"subject"` // hash of the call's identity; see [Keeper.Keep]
 }
 
 // Approved holds the parts of a call, other than its arguments, that a person has approved. It is
@@ -62,8 +63,8 @@ type Keeper struct {
 	swept     atomic.Int64 // when expired rounds were last removed, in Unix seconds
 	limit     int          // maximum number of rounds
 
-	// Rounds per principal: those found by the latest sweep for expired rounds, plus those that
-	// this process has added since, minus those that it has removed.
+	// Estimated number of rounds per principal: those found by the latest sweep, plus those that
+	// this process has added since then, minus those that it has removed.
 	room quota.Quota
 }
 
@@ -72,8 +73,8 @@ func New(s Store, a *admission.Admission, l *lifetime.Lifetime) *Keeper {
 	return &Keeper{store: s, admission: a, life: l, limit: maxKept}
 }
 
-// Keep stores a round of the call with the identity subject. It returns [ErrFull] if a limit has
-// been reached or if, with several principals, the principal has used up its fair share.
+// Keep stores a round of the call that subject identifies. It returns [ErrFull] if a limit has been
+// reached or if, with several principals, the principal has used up its fair share.
 func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	r.Subject = wire.Digest(subject)
 	data, err := json.Marshal(r)
@@ -91,7 +92,7 @@ func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	return err
 }
 
-// Take removes and returns the round of the call with the identity subject, so that the call can
+// Take removes and returns the round of the call that subject identifies, so that the call can
 // continue. It returns nil if another process has taken the round or the call has already ended.
 // After an error, the round is still stored.
 func (k *Keeper) Take(of admission.Key, id string, subject []byte) (*Round, error) {

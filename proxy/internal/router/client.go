@@ -25,7 +25,7 @@ func (r *Router) ClientRequest(ctx context.Context, q session.Request) ([]byte, 
 		return r.Relay.Listen(ctx, q)
 	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
 		switch {
-		case q.Rev().Lacks(method): // replaced by a level in each request, and by subscriptions/listen
+		case q.Rev().Lacks(method): // since 2026-07-28, requests contain a log level, and subscriptions/listen covers resources
 			return nil, wire.NewFault(wire.CodeMethodNotFound, method+" is not of this revision")
 		case method == "logging/setLevel":
 			return r.Relay.SetLevel(ctx, q)

@@ -149,17 +149,17 @@ func fit(texts []string, room int) []string {
 	return slices.DeleteFunc(cut, func(s string) bool { return s == "" })
 }
 
-// cutAtLine returns the first lines of text, up to n bytes, with a mark if lines were cut off. It
-// cuts the first line if that is too long. If too little would remain, it returns "".
+// cutAtLine returns the first lines of text, up to n bytes. If lines were cut off, it adds a mark.
+// It cuts within a line if the first one is too long. If too little would remain, it returns "".
 func cutAtLine(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
 	keep := n - len(cutMark)
-	if keep < 40 { // so little would be of no use
+	if keep < 40 { // a few words would be useless
 		return ""
 	}
-	head := text[:keep+1] // include a newline directly after the kept bytes
+	head := text[:keep+1] // a newline may follow the kept bytes directly
 	if at := strings.LastIndexByte(head, '\n'); at > keep/2 {
 		return head[:at] + cutMark
 	}

@@ -68,7 +68,8 @@ func (r *Router) DropClient(c *session.Client) {
 	}
 }
 
-// EndClient drops a client after its HTTP session has ended, and closes the client's streams.
+// EndClient is called when the HTTP session of a client has ended. It drops the client and closes
+// the client's streams.
 func (r *Router) EndClient(c *session.Client) {
 	r.DropClient(c)
 	c.Streams.Close()
@@ -141,7 +142,7 @@ func (r *Router) IsOver(ctx context.Context, c *session.Client) bool {
 	return true
 }
 
-// ForgetClient drops a client whose session other replicas may still serve.
+// ForgetClient drops a client, but not its session, because other replicas may still serve it.
 func (r *Router) ForgetClient(c *session.Client) {
 	c.Session.Left.Store(true)
 	r.EndClient(c)

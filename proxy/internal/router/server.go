@@ -14,8 +14,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// ServerNotification handles a server's notification outside any call. It runs on the goroutine
-// that reads from the connection, and starts another for work that may take time.
+// ServerNotification handles a server's notification that belongs to no call. It runs on the
+// goroutine that reads from the connection, and starts another goroutine for work that may take
+// time.
 func (r *Router) ServerNotification(u *pool.Server, method string, params []byte) {
 	if r.Tasks.Notification(u, method, params) {
 		return
@@ -110,11 +111,11 @@ func (r *Router) restore(u *pool.Server) {
 	r.Relay.SetUpstreamLevel(ctx, u, true)
 }
 
-// ServerListening requests the tools of u. It also sends list_changed for prompts and resources to
-// the clients that have fetched these lists, because u may have changed them before the proxy could
-// receive its notifications.
+// ServerListening is called when the proxy starts to receive the notifications of u. It requests
+// the tools of u. It also sends list_changed for prompts and resources to the clients that have
+// fetched these lists, because u may have changed them earlier.
 func (r *Router) ServerListening(u *pool.Server) {
-	if u.Dedicated() { // lists come from the shared connection
+	if u.Dedicated() { // lists are requested only on the shared connection
 		return
 	}
 	if r.Pool.AnyCan("prompts", "listChanged") {
@@ -187,9 +188,10 @@ func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 	q.Refuse(wire.CodeInternal, text)
 }
 
-// relayLog forwards a notifications/message from u that names no request. It goes to clients that
-// have sent initialize and want its level. If only one session has calls of revision 2026-07-28 at
-// u, it also goes to the client of these calls. Over stdio, log messages never name a request.
+// relayLog forwards a notifications/message from u that belongs to no request. It goes to clients
+// that have sent initialize and want messages of its level. If all calls in flight to u come from
+// one session, it also goes to that session's client of revision 2026-07-28. Over stdio, log
+// messages never belong to a request.
 func (r *Router) relayLog(u *pool.Server, params []byte) {
 	const method = "notifications/message"
 	level := spec.LogLevels[rawjson.StringAt(params, "level")]
@@ -204,8 +206,8 @@ func (r *Router) relayLog(u *pool.Server, params []byte) {
 	}
 }
 
-// logsFor returns the call of revision 2026-07-28 that a log message belongs to, or nil if that is
-// uncertain or the client does not want the message.
+// logsFor returns a call of revision 2026-07-28 whose client gets the log message. It returns nil
+// if the message could belong to several sessions or the client does not want it.
 func logsFor(u *pool.Server, params []byte) (receiver *pipeline.Call) {
 	var only *session.Session
 	for _, f := range pipeline.InFlight(u) {

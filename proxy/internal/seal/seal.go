@@ -22,10 +22,11 @@ import (
 
 // A Sealer creates the requestState for clients that use revision 2026-07-28. A client keeps it
 // between the rounds of an approval, or of a call whose upstream asks for input. The state is
-// encrypted, authenticated and bound to its purpose. Sending a state twice has no further effect,
-// because an approval can be used only once. The key lasts as long as the approvals: as long as the
-// process or, if replicas share a database, as long as the database, so that each replica can open
-// the states of the others. A Sealer is safe for concurrent use; mu guards the fields below it.
+// encrypted, authenticated and bound to its subject (the approval or the call). A client gains
+// nothing by sending a state twice, because an approval can be used only once. The key lasts as
+// long as the approvals: as long as the process or, if replicas share a database, as long as the
+// database, so that each replica can open the states of the others. A Sealer is safe for concurrent
+// use; mu guards the fields below it.
 type Sealer struct {
 	key  Key // reads the shared key; nil if the sealer has its own
 	now  func() time.Time
@@ -33,7 +34,7 @@ type Sealer struct {
 
 	mu    sync.Mutex
 	known []byte      // current key
-	own   cipher.AEAD // derived from the key and the salt
+	own   cipher.AEAD // cipher whose key is derived from the current key and the salt
 	read  time.Time   // when the key was last read
 }
 
@@ -43,28 +44,28 @@ type Key func(context.Context) ([]byte, error)
 const (
 	saltSize = 16
 	keyWait  = 10 * time.Second // timeout for reading the key
-	reread   = time.Second      // minimum time between attempts to reread the key because a state cannot be opened
+	reread   = time.Second      // minimum time before the key is read again because a state cannot be opened
 )
 
 // A Round is the content of a requestState. It belongs to an approval that the proxy asks for, or
 // to a call whose upstream has asked for input.
 type Round struct {
-	Subject  string    `json:"k"` // hash of the state's purpose
+	Subject  string    `json:"k"` // hash of the approval key or of the call's identity
 	Approval string    `json:"a,omitempty"`
-	Channel  string    `json:"c,omitempty"` // channel of the question that this round asks; empty if it asks none
+	Channel  string    `json:"c,omitempty"` // channel of the question asked in this round; empty if no question is asked
 	Pause    string    `json:"p,omitempty"`
 	State    *string   `json:"s,omitempty"` // the upstream's own requestState
-	Beside   string    `json:"b,omitempty"` // for an approved call: hash of the params shown to the person besides the arguments
+	Beside   string    `json:"b,omitempty"` // hash of the params, other than the arguments, that a person has approved; empty if no person was asked
 	Number   int       `json:"n"`           // number of rounds so far
 	Expires  time.Time `json:"e"`
 
 	Elsewhere bool `json:"-"` // whether another process sealed the state
 }
 
-// For reports whether an opened state is meant for the given subject.
+// For reports whether the round belongs to the given subject, which is an approval or a call.
 func (r Round) For(subject []byte) bool { return r.Subject == wire.Digest(subject) }
 
-// ErrState is returned for every refused state, whatever the reason.
+// ErrState is returned for every state that is refused, for any reason.
 var ErrState = errors.New("requestState is not from petrigate for this call, or is too old")
 
 // New returns a sealer that uses the key shared by all replicas or, if key is nil, a key of its

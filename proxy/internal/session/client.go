@@ -25,12 +25,12 @@ type Client struct {
 	ID        string
 	Transport string // "stdio" or "http"
 	Principal string
-	Session   *Session // session of the connection, or State if the client has no connection
+	Session   *Session // session of the client's connection; the same as State if the client has no connection
 	State     *Session // session whose nets decide the client's requests, unless a request names another one; see [Sessions.Of]
 	since     time.Time
-	Out       spec.Stream // stream for messages outside any request; may drop messages
+	Out       spec.Stream // stream for messages that belong to no request; may drop messages
 
-	logLevelSet *atomic.Bool // whether any client has sent logging/setLevel; shared with [Sessions]
+	logLevelSet *atomic.Bool // whether any of the proxy's clients has sent logging/setLevel; shared with [Sessions]
 
 	seen time.Time // time of the latest use, guarded by Sessions.mu
 
@@ -72,12 +72,12 @@ func (c *Client) explicitLogLevel() string {
 	return level
 }
 
-// DefaultLogLevel is the level of clients that have not set one, once any other client has set one.
-// Servers choose their own defaults; this is the most common.
+// DefaultLogLevel is the level of clients that have not set a level, if any other client has set
+// one. Servers choose their own defaults, and this is the most common.
 const DefaultLogLevel = "info"
 
-// LogLevel returns the minimum level of log messages for a client with a handshake. "" means all
-// levels, or that there was no handshake.
+// LogLevel returns the minimum level of log messages for a client that has sent initialize. It
+// returns "" if the client gets all levels or has not sent initialize.
 func (c *Client) LogLevel() string {
 	level := c.explicitLogLevel()
 	if level == "" && c.Ready.Load() && c.logLevelSet.Load() {
@@ -99,7 +99,7 @@ func (c *Client) PeerOf(m wire.Meta) Peer {
 	}
 }
 
-// Notification converts a server's notification about a client's request to the form for the
+// Notification converts a server's notification about a client's request to the form sent to the
 // client, with the client's own progress token. It returns nil if the client has not asked for such
 // notifications.
 func (c *Client) Notification(p Peer, meta wire.Meta, method string, params []byte) []byte {
@@ -123,7 +123,7 @@ func (c *Client) Notification(p Peer, meta wire.Meta, method string, params []by
 	return wire.AppendNotification(nil, method, params)
 }
 
-// TakesLog reports whether the client gets a notifications/message with the given params. The
+// TakesLog reports whether the client wants a notifications/message with the given params. The
 // client chooses a level with logging/setLevel or, since 2026-07-28, in the request's _meta.
 func (c *Client) TakesLog(p Peer, meta wire.Meta, params []byte) bool {
 	level := spec.LogLevels[rawjson.StringAt(params, "level")]
@@ -134,8 +134,8 @@ func (c *Client) TakesLog(p Peer, meta wire.Meta, params []byte) bool {
 	return level >= spec.LogLevels[c.LogLevel()]
 }
 
-// WithLogLevel adds the client's log level to the _meta for a server that uses revision 2026-07-28.
-// Without a level, the server sends no log messages.
+// WithLogLevel adds the client's log level to meta, the _meta of a request to a server that uses
+// revision 2026-07-28. Such a server sends no log messages for a request without a level.
 func (c *Client) WithLogLevel(p Peer, m wire.Meta, meta []byte) []byte {
 	level := m.LogLevel
 	if !p.Rev.LevelInMeta {
@@ -147,8 +147,8 @@ func (c *Client) WithLogLevel(p Peer, m wire.Meta, meta []byte) []byte {
 	return append(meta[:len(meta):len(meta)], `,"io.modelcontextprotocol/logLevel":"`+level+`"`...)
 }
 
-// A Request is a client's request that is not a call. Its handler returns a result or an error for
-// [Request.Answer] to send.
+// A Request is a client's request that is not a call. Its handler returns a result or an error,
+// which [Request.Answer] sends.
 type Request struct {
 	Client  *Client
 	Message wire.Message
@@ -162,9 +162,9 @@ func (q Request) Peer() Peer { return q.Client.PeerOf(q.Meta) }
 // Rev returns the request's revision family.
 func (q Request) Rev() *rev.Rev { return rev.Of(q.Meta.ProtocolVersion) }
 
-// Answer sends a result, a server's error object, or a fault. Any other error becomes an internal
-// error. With neither a result nor an error, Answer sends nothing, because the client has stopped
-// waiting.
+// Answer sends a result, a server's error object, or a fault. It sends any other error as an
+// internal error. If both result and err are nil, the client has stopped waiting, and Answer sends
+// nothing.
 func (q Request) Answer(result []byte, err error) {
 	id := q.Message.ID
 	var refused upstream.Refused
@@ -185,7 +185,7 @@ func (q Request) Answer(result []byte, err error) {
 // guards the other fields.
 type openRequests struct {
 	mu    sync.Mutex
-	first openRequest          // one open request, since most clients have only one at a time; its request field is nil if not in use
+	first openRequest          // the only open request of most clients, stored here to avoid using the map; its field request is nil if not in use
 	more  map[string]canceller // other open requests, keyed by ID exactly as sent
 	open  int                  // number of requests whose answer has not been written
 	past  []uint64             // hashes of the IDs of recently ended requests
@@ -198,12 +198,12 @@ type openRequest struct {
 	request canceller
 }
 
-// A canceller is a client's unanswered request.
+// A canceller is a client's unanswered request, which can be canceled.
 type canceller interface {
 	Cancel(reason error)
 }
 
-// A CancelFunc cancels a request that is not a call.
+// A CancelFunc is a canceller for a request that is not a call.
 type CancelFunc context.CancelCauseFunc
 
 func (f CancelFunc) Cancel(reason error) { f(reason) }
@@ -255,15 +255,14 @@ func (r *openRequests) End(id string) {
 
 var pastSeed = maphash.MakeSeed()
 
-// Limits on the IDs that are remembered after their requests have ended: how many, and how long
-// each may be.
+// Limits on the stored IDs of requests that have ended: how many, and the length of each.
 const (
 	maxPast      = 64
 	maxPastBytes = 40
 )
 
-// Knows reports whether the request named in a notifications/cancelled message is, or recently was,
-// in flight here.
+// Knows reports whether a notifications/cancelled message names a request that this process is
+// handling or has handled recently.
 func (r *openRequests) Knows(params []byte) bool {
 	id, ok := rawjson.Member(params, "requestId")
 	if !ok {
@@ -275,7 +274,7 @@ func (r *openRequests) Knows(params []byte) bool {
 	return r.find(key) != nil || len(key) > maxPastBytes || slices.Contains(r.past, maphash.String(pastSeed, key))
 }
 
-// Answered marks a request as answered: its answer has been written, or never will be.
+// Answered records that the answer to a request has been written, or never will be.
 func (r *openRequests) Answered() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Connect adds a client and a session for its connection. header holds the headers of the
-// connecting request, or is nil if the transport has no headers.
+// Connect adds a client and a session for its connection. header contains the HTTP headers of the
+// connecting request; it is nil for stdio.
 func (s *Sessions) Connect(transport, principal string, header http.Header, out spec.Stream) (*Client, error) {
 	id := lifetime.RandomID("")
 	own := &Session{ID: idOf(id), Principal: principal, By: "connection", Since: s.now()}
@@ -27,8 +27,8 @@ func (s *Sessions) Connect(transport, principal string, header http.Header, out 
 	return s.add(id, transport, principal, own, state, out), nil
 }
 
-// Begin begins the session of a connection. It does nothing if the connection's calls use the nets
-// of another session and no other replica needs the connection's own session.
+// Begin begins the session of a connection, unless the session is not needed. It is needed if the
+// connection's calls use its nets, or if other replicas must be able to find it.
 func (s *Sessions) Begin(own *Session) error {
 	if own.Bare && own.About == nil {
 		return nil
@@ -45,7 +45,7 @@ func (s *Sessions) NewClient(principal string, of *Session) *Client {
 
 // Introduce begins the session of an HTTP client after the handshake. If the states are in a shared
 // database, it first stores the session there, so that the client can continue it on another
-// replica. If Introduce fails, the client cannot do so.
+// replica. If Introduce fails, the client cannot continue the session elsewhere.
 func (s *Sessions) Introduce(c *Client) error {
 	if s.kept {
 		peer, label := c.Peer(), ""
@@ -60,8 +60,9 @@ func (s *Sessions) Introduce(c *Client) error {
 	return s.Begin(c.Session)
 }
 
-// Kept returns the ID of the session that belongs to a client ID. Other replicas look up the HTTP
-// session by that session ID. If replicas do not share sessions, Kept returns "".
+// Kept returns the ID of the session that belongs to a client ID, or "" if replicas do not share
+// sessions. Replicas use that session ID to look up the HTTP session of a client that they do not
+// know.
 func (s *Sessions) Kept(client string) string {
 	if !s.kept {
 		return ""
@@ -103,8 +104,8 @@ func (s *Sessions) stateOf(own *Session, label string) (*Session, error) {
 	return s.Of(o)
 }
 
-// idOf returns the session ID for a client ID. Unlike the session ID, the client ID is a secret of
-// the principal.
+// idOf returns the session ID for a client ID. Only the principal knows the client ID, but the
+// session ID is not secret.
 func idOf(client string) string {
 	return wire.Digest([]byte("session\x00" + client))[:16]
 }

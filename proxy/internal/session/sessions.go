@@ -61,17 +61,17 @@ type Session struct {
 	ID        string
 	Principal string
 	By        string // how the session was chosen: connection, principal, name, header, meta or agent; see [Sessions.Of]
-	Label     string // distinguishes the session from others of the same principal
+	Label     string // name that distinguishes the session from others of the same principal
 	Since     time.Time
-	Lasting   bool        // whether the session outlives the process, if the states do
-	About     []byte      // encoded [About], for other replicas; nil if not stored
+	Lasting   bool        // whether the session can outlive the process, if the states are stored in a database
+	About     []byte      // encoded [About], stored for other replicas; nil if not stored
 	Left      atomic.Bool // whether this process has stopped serving the session, although other replicas may still serve it
 	Bare      bool        // whether the session belongs to a connection whose calls use the nets of another session
 	Ended     atomic.Bool // whether no more calls can begin in the session
-	Narrowed  atomic.Bool // whether a client has been shown only the tools that the session's nets allow
+	Narrowed  atomic.Bool // whether a client has received a list of only the tools that the session's nets allow
 }
 
-// Key returns the admission key for the session's state.
+// Key returns the key of the session's state in package admission.
 func (s *Session) Key() admission.Key { return admission.Key{Session: s.ID, Principal: s.Principal} }
 
 // byAgent is the value of Session.By for sessions named by an agent's hooks.
@@ -91,7 +91,7 @@ type Way struct {
 // An Origin holds the parts of a request that determine its session.
 type Origin struct {
 	Principal  string
-	Connection *Session    // session of the connection, or a session issued by the proxy; nil if none
+	Connection *Session    // session of the connection, or another session created by the proxy; nil if none
 	Header     http.Header // nil if the transport has no headers
 	Params     []byte
 }
@@ -155,7 +155,7 @@ func (s *Sessions) Remove(c *Client) {
 	}
 }
 
-// Limits on the number of sessions named by clients.
+// Limits on the number of sessions with names chosen by clients.
 const (
 	maxSplits    = 1000   // per principal
 	maxSplitsAll = 10_000 // in total
@@ -163,10 +163,10 @@ const (
 
 var errSplits = errors.New("too many named sessions are open; use one of them again")
 
-// shared returns the session for all requests of a principal with the given label. It never opens a
-// second one, because that would double the budgets.
+// shared returns the session for all requests of a principal with the given label. It opens only
+// one such session, because each session has its own budgets.
 func (s *Sessions) shared(by, principal, label string) (*Session, error) {
-	id := by[:1] + "-" + wire.Digest([]byte(by + "\x00" + principal + "\x00" + label))[:32] // a label chosen by a client must not lead to another session's ID
+	id := by[:1] + "-" + wire.Digest([]byte(by + "\x00" + principal + "\x00" + label))[:32] // a hash, because a label chosen by a client must not produce the ID of another session
 	if known := s.known(id); known != nil {
 		return known, nil
 	}
@@ -184,7 +184,7 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	return made, nil
 }
 
-// isChosenByCaller reports whether callers name this kind of session.
+// isChosenByCaller reports whether callers choose the names of sessions of this kind.
 func isChosenByCaller(by string) bool { return by == "header" || by == "meta" || by == byAgent }
 
 func (s *Sessions) known(id string) *Session {
@@ -336,9 +336,9 @@ func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 	return !busy && now.Sub(c.seen) > ttl
 }
 
-// Of returns the session whose nets decide a request, opening it if necessary. No other method
-// chooses sessions. A name chosen by a client only splits the sessions of its principal, and an ID
-// not issued by the proxy never names a session.
+// Of returns the session whose nets decide a request, opening the session if necessary. No other
+// method chooses sessions. With a name, a client can only choose among the sessions of its own
+// principal. An ID that the proxy has not issued never leads to a session.
 func (s *Sessions) Of(o Origin) (*Session, error) {
 	switch s.way.By {
 	case "name":
@@ -370,7 +370,7 @@ func (s *Sessions) Of(o Origin) (*Session, error) {
 // maxLabel is the maximum length, in bytes, of a session name chosen by a client.
 const maxLabel = 128
 
-// split returns the principal's session with the given name.
+// split returns the principal's session with a name chosen by the client.
 func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 	unprintable := !utf8.ValidString(label) || strings.ContainsFunc(label, func(r rune) bool { return !unicode.IsPrint(r) })
 	if label == "" || len(label) > maxLabel || unprintable {
@@ -379,9 +379,9 @@ func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 	return s.shared(by, principal, label)
 }
 
-// OfAgent returns the session whose nets decide the calls reported by an agent's hooks. If sessions
-// belong to connections, each session of the agent, named by label, gets a separate session;
-// otherwise, the configured [Way] applies.
+// OfAgent returns the session whose nets decide the calls reported by an agent's hooks. If each
+// connection has its own session, each of the agent's own sessions, identified by label, also gets
+// one; otherwise, the configured [Way] applies.
 func (s *Sessions) OfAgent(principal, label string, header http.Header) (*Session, error) {
 	if s.way.By != "" && s.way.By != "connection" {
 		return s.Of(Origin{Principal: principal, Header: header})
@@ -415,7 +415,7 @@ type About struct {
 	By    string `json:"by"`
 	Label string `json:"name,omitempty"`
 
-	// The fields below are set only for HTTP sessions with a handshake.
+	// The fields below are set only for HTTP sessions of clients that have sent initialize.
 	Client       string          `json:"client,omitempty"` // SHA-256 of the client's Mcp-Session-Id
 	State        string          `json:"state,omitempty"`  // label of the session whose nets decide the calls
 	Protocol     string          `json:"protocol,omitempty"`

@@ -21,17 +21,17 @@ const (
 // A Subscription is an open subscriptions/listen request (2026-07-28).
 type Subscription struct {
 	ID        string          // ID of the request, exactly as sent
-	Outbox    *Outbox         // notifications to be sent by the goroutine that serves the request
-	Lists     map[string]bool // lists whose changes interest the client, keyed by member of the request's filter
+	Outbox    *Outbox         // queue of notifications for the goroutine that serves the request
+	Lists     map[string]bool // lists that the client wants to be notified of, keyed by member of the request's filter
 	Resources []string
 	Tasks     []string
 }
 
-// subscriptions holds the lists, resources and tasks that interest a client. The zero value is
-// ready to use. mu guards the other fields.
+// subscriptions records the lists, resources and tasks whose changes a client wants to be notified
+// of. The zero value is ready to use. mu guards the other fields.
 type subscriptions struct {
 	mu      sync.Mutex
-	listed  []string                 // list_changed methods of the lists fetched by the client
+	listed  []string                 // names of the list_changed notifications for the lists fetched by the client
 	watched map[string]bool          // URIs from resources/subscribe requests, for revisions up to 2025-11-25
 	open    map[string]*Subscription // subscriptions/listen requests, for revisions since 2026-07-28, keyed by ID exactly as sent
 }
@@ -132,7 +132,7 @@ func (i *subscriptions) OfTask(id string) []*Subscription {
 	return i.matching(func(s *Subscription) bool { return slices.Contains(s.Tasks, id) })
 }
 
-// matching returns the open subscriptions that satisfy the function does. The caller must hold mu.
+// matching returns the open subscriptions accepted by the function does. The caller must hold mu.
 func (i *subscriptions) matching(does func(*Subscription) bool) (list []*Subscription) {
 	for _, s := range i.open {
 		if does(s) {
@@ -143,14 +143,14 @@ func (i *subscriptions) matching(does func(*Subscription) bool) (list []*Subscri
 }
 
 // IsChange reports whether a message only notifies the client of a change to a list or resource.
-// Sending several equal messages of this kind is never necessary.
+// Sending the same message twice in a row is then unnecessary.
 func IsChange(message []byte) bool {
 	const head = `{"jsonrpc":"2.0","method":"`
 	return bytes.HasPrefix(message, []byte(head+spec.ListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+spec.PromptsListChanged+`"`)) ||
 		bytes.HasPrefix(message, []byte(head+spec.ResourcesListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+spec.ResourceUpdated+`"`))
 }
 
-// filterOf returns the member of a subscriptions/listen filter that stands for the given
+// filterOf returns the member of a subscriptions/listen filter that requests the given
 // notification.
 func filterOf(method string) string {
 	switch method {
@@ -171,10 +171,10 @@ func SubscriptionParams(id, rest string) []byte {
 // maxOutbox is the maximum number of notifications queued for a client that does not read.
 const maxOutbox = 256
 
-// An Outbox passes messages from the goroutine that reads from a server, which several clients
-// share, to the goroutine that writes to one client. Because a client that does not read must not
-// block the shared goroutine, a full Outbox drops notifications. It never drops requests: their
-// number is limited elsewhere, and their senders wait for an answer.
+// An Outbox passes messages from the goroutine that reads from a server, which serves several
+// clients, to the goroutine that writes to one client. Because a client that does not read must not
+// block the other clients, a full Outbox drops notifications. It never drops requests: their number
+// is limited elsewhere, and their senders wait for an answer.
 type Outbox struct {
 	Wake wait.Signal // sent when messages are queued
 

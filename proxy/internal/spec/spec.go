@@ -90,14 +90,14 @@ func UnsupportedVersion(version string) *wire.Fault {
 	return &wire.Fault{Code: e.Code, Message: e.Message, Data: data}
 }
 
-// Declares reports whether the capabilities contain an object at the path of the given keys.
+// Declares reports whether the capabilities contain an object at the path given by keys.
 func Declares(capabilities []byte, keys ...string) bool {
 	value, ok := rawjson.MemberAt(capabilities, keys...)
 	return ok && rawjson.Kind(value) == '{'
 }
 
-// Input returns an entry of inputRequests. It always contains params, even for roots/list, because
-// some clients cannot read an entry without them.
+// Input returns an entry of inputRequests. The entry always contains params, even for roots/list,
+// because some clients cannot read an entry without them.
 func Input(method string, params []byte) []byte {
 	if params == nil {
 		params = []byte(`{}`)
@@ -119,7 +119,7 @@ type InputRequest struct {
 func InputRequests(result []byte) (list []InputRequest, err error) {
 	requests, ok := rawjson.Member(result, "inputRequests")
 	if !ok {
-		return nil, nil // the server only wants the request again
+		return nil, nil // the server asks for no input, but wants the client to send the request again
 	}
 	whole := rawjson.Members(requests, func(key, value []byte, _ int) bool {
 		params, _ := rawjson.Member(value, "params")
@@ -137,7 +137,8 @@ func InputRequests(result []byte) (list []InputRequest, err error) {
 // tasks.requests.tools.call, tasks.list and tasks.cancel.
 const TasksExtension = "io.modelcontextprotocol/tasks"
 
-// TakesTasks returns the client capabilities declared in the proxy's own requests about tasks.
+// TakesTasks returns the client capabilities, including tasks, declared in the proxy's own requests
+// about tasks.
 func TakesTasks() []byte { return []byte(`{"extensions":{"` + TasksExtension + `":{}}}`) }
 
 // TasksSince is the first revision that has tasks.
@@ -145,14 +146,15 @@ const TasksSince = "2025-11-25"
 
 // A client that uses revision 2026-07-28 can use tasks on a server that uses revision 2025-11-25.
 // If a tool always requires a task (execution.taskSupport: required) and the client supports tasks,
-// the proxy calls the tool as a task. It sends tasks/result on the client's behalf, because that is
-// where the server sends its own requests. It shows the task in the form of the extension: the task
-// contains its inputRequests and its result or error.
+// the proxy calls the tool as a task. It sends tasks/result on the client's behalf, because the
+// server sends its own requests on the stream of the response. It shows the task in the form of the
+// extension: the task contains its inputRequests and its result or error.
 
 // MissingTasks returns the error data for a client that lacks the tasks capability.
 func MissingTasks() []byte { return rawjson.Object{}.Raw("requiredCapabilities", TakesTasks()).Bytes() }
 
-// LacksTasks returns the error for a request about tasks from a client that does not declare tasks.
+// LacksTasks returns the error for a request about tasks from a client that does not declare the
+// tasks capability.
 func LacksTasks() *wire.Fault {
 	return &wire.Fault{Code: CodeMissingCapability, Message: "Missing required client capability", Data: MissingTasks()}
 }
