@@ -14,14 +14,14 @@ import (
 type Options struct {
 	Ledger     Ledger
 	Generation *Generation                // initial generation
-	Where      func(gate.Position) string // formats a rule's position for display; nil: gate.Position.String
-	Logger     *slog.Logger               // nil: log output is discarded
-	Now        func() time.Time           // nil: time.Now
-	Observer   Observer                   // nil: none
-	Switch     Switch                     // the kill switch; nil: none
-	Redactor   *audit.Redactor            // redacts arguments and results for the audit record; nil: only hashes are recorded
+	Where      func(gate.Position) string // formats a rule's position for display; nil means gate.Position.String
+	Logger     *slog.Logger               // nil means that log output is discarded
+	Now        func() time.Time           // returns the current time; nil means time.Now
+	Observer   Observer                   // nil means no observer
+	Switch     Switch                     // the kill switch; nil means that calls cannot be stopped
+	Redactor   *audit.Redactor            // redacts arguments and results for the audit record; nil means that only hashes are recorded
 	Process    string                     // name of this process in the audit record; may be empty
-	Meter      Meter                      // nil: calls are not counted
+	Meter      Meter                      // nil means that calls are not counted
 	Ended      func(session string)       // called with the ID of each session that has ended; may be nil
 }
 
@@ -30,7 +30,7 @@ type Admission struct {
 	ledger Ledger
 	log    *slog.Logger
 	now    func() time.Time
-	kill   Switch // nil: none
+	kill   Switch // the kill switch; nil means that calls cannot be stopped
 	onEnd  func(session string)
 
 	records    recordBuilder
@@ -42,7 +42,7 @@ type Admission struct {
 	Unwritten Unwritten       // outcomes not yet stored by the ledger
 	Recent    RecentArguments // arguments of recently admitted calls
 
-	// Reused Pending and Settling values.
+	// Pools of Pending and Settling values for reuse.
 	pendings, settlings sync.Pool
 }
 

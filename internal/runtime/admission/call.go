@@ -13,20 +13,20 @@ import (
 type Call struct {
 	Key
 	Gate    gate.Call   // the call as the nets see it
-	Offered []gate.Call // tools the client can call now; see [gate.Session.Offer]; nil: unknown
+	Offered []gate.Call // tools that the client can call now (see [gate.Session.Offer]); nil means unknown
 
-	// Invalid, if not nil, is an error in the request. The call is then refused even if the nets
-	// would admit it: it takes no tokens, and [Refused].Err is this error.
+	// Invalid is an error in the request, or nil. If it is set, the call is refused even if the
+	// nets would admit it. It then takes no tokens, and [Refused].Err is Invalid.
 	Invalid error
 
-	// The following fields are used in records, logs and metrics.
-	Client    string // name the client gave for itself
+	// The following fields describe the call in records, logs and metrics.
+	Client    string // the client's own name for itself
 	ID        []byte // JSON-RPC ID from the client
 	Upstream  string
 	Tool      string // the upstream's name for the tool
 	Method    string // tools/call, prompts/get or resources/read
 	Canonical string // the tool's qualified name, including the upstream's name
-	Digest    string // SHA-256 of the arguments; computed when needed if empty
+	Digest    string // SHA-256 of the arguments; if empty, it is computed when needed
 }
 
 // Consent identifies a person's answer to an approval request, for the audit record.
@@ -57,8 +57,8 @@ func (*Asked) decision() {}
 type Ticket struct {
 	ticketFacts
 
-	judge    *Generation // generation that admitted the call; its policy's conditions judge the result; nil: the one in force
-	observed *observed   // nil: no observer
+	judge    *Generation // generation that admitted the call; its policy's conditions judge the result; nil means the generation in force
+	observed *observed   // nil without an observer
 	settled  atomic.Bool // set once the outcome has been stored or queued
 }
 
@@ -66,9 +66,9 @@ type Ticket struct {
 type ticketFacts struct {
 	Key
 	Number   uint64      `json:"number"`            // call number in the session
-	Awaited  bool        `json:"awaited,omitempty"` // the outcome can change a net's marking
+	Awaited  bool        `json:"awaited,omitempty"` // whether the outcome can change a net's marking
 	Tool     string      `json:"tool"`
-	Called   string      `json:"called,omitempty"` // the policy's name for the tool; empty: same as Tool
+	Called   string      `json:"called,omitempty"` // the policy's name for the tool; empty if it is Tool
 	Also     []gate.Name `json:"also,omitempty"`   // other names of the call
 	Upstream string      `json:"upstream"`
 	Since    time.Time   `json:"since"`

@@ -47,7 +47,7 @@ func (p *Pending) Wait() Decision {
 	}
 	d := a.answer(ctx, &p.verdict, err)
 	a.Watch.decided(p.verdict.call, d, &p.phase)
-	if _, ok := d.(*Admitted); ok { // an Admitted does not point into p, so p can be reused
+	if _, ok := d.(*Admitted); ok { // unlike other decisions, an Admitted does not point into p, so p can be reused
 		*p = Pending{}
 		a.pendings.Put(p)
 	}
@@ -160,7 +160,7 @@ func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision 
 		return a.refuseStopped(ctx, c)
 	}
 	switch d := v.decision.(type) {
-	case *gate.Refusal: // a refusal stands even if advancing the clocks could not be committed
+	case *gate.Refusal: // the call is refused even if the clock changes could not be committed
 		v.addRemedy(d)
 		a.logRefusal(c, v.refused)
 		if err != nil {

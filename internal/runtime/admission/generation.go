@@ -13,31 +13,31 @@ import (
 // replaced as a whole.
 type Generation struct {
 	Policy      *gate.Policy
-	Active      []string // nets that take part in decisions; nil: all
-	Given       []string // value of Active before operators switched any nets
+	Active      []string // nets that take part in decisions; nil means all
+	Given       []string // the configured value of Active, before operators switched any nets
 	Advertise   string   // which tools clients see: all, possible or enabled
 	Fingerprint string   // identifies the policy
 
-	Enforces      bool // at least one net is not in shadow mode
-	PromptsByList bool // a net names a prompt, so unlisted prompts do not exist
-	Shared        bool // a call in one session can change the markings seen by other sessions
-	Timed         bool // a net's marking changes with time
-	Pipefail      bool // add `set -o pipefail` to agents' scripts that would then count as evidence
+	Enforces      bool // whether at least one net is not in shadow mode
+	PromptsByList bool // whether any net names a prompt; prompts that no net lists then do not exist for clients
+	Shared        bool // whether a call in one session can change the markings seen by other sessions
+	Timed         bool // whether the marking of any net changes with time
+	Pipefail      bool // whether to add `set -o pipefail` to agents' scripts if the scripts then count as evidence
 
 	Files  []audit.File    // source files of the policy
 	Reads  *reading.Reader // selects the parts of arguments and results that are recorded
-	opaque map[string]bool // names of nets that read more of a call than Reads selects
+	opaque map[string]bool // names of the nets that read parts of a call that Reads does not select
 
 	// The following fields are computed in advance because every call needs them.
-	identity      string // see setActive
-	shadow        bool   // the whole policy is in shadow mode
-	readsValues   bool   // Reads selects any values
-	countsRows    bool   // a net counts equal calls in a row
-	readsResults  bool   // the policy reads the JSON values of results
-	judgesResults bool   // the policy has conditions on results
+	identity      string // distinguishes generations whose decisions can differ; see setActive
+	shadow        bool   // whether the whole policy is in shadow mode
+	readsValues   bool   // whether Reads selects any values
+	countsRows    bool   // whether any net counts equal calls in a row
+	readsResults  bool   // whether the policy reads the JSON values of results
+	judgesResults bool   // whether the policy has conditions on results
 
-	Remedy     RemedyFunc     // computes remedies; if nil, refusals have none
-	Impossible ImpossibleFunc // finds tools that can never be called; nil: none are known
+	Remedy     RemedyFunc     // computes remedies; nil means that refusals have no remedies
+	Impossible ImpossibleFunc // finds tools that can never be called; nil means that no such tools are known
 }
 
 // RemedyFunc returns the calls that would make c admissible after the refusal r in state s. It may
@@ -70,8 +70,9 @@ func NewGeneration(p *gate.Policy, active []string) *Generation {
 	return g
 }
 
-// setActive sets the nets that take part in decisions, and the identity, which distinguishes
-// generations with different nets or active nets, because they can make different decisions.
+// setActive sets the nets that take part in decisions. It also sets the identity, a string that
+// differs between generations with different nets or different active nets, because their
+// decisions can differ.
 func (g *Generation) setActive(active []string) {
 	g.Active, g.identity = active, g.Fingerprint
 	if active != nil && len(active) != len(g.Policy.Nets()) {
@@ -79,14 +80,14 @@ func (g *Generation) setActive(active []string) {
 	}
 }
 
-// Opaque reports whether the net reads parts of a call that are neither selected by
-// [reading.Reader] nor covered by the policy's names.
+// Opaque reports whether the net reads parts of a call that are missing from the record: parts that
+// [reading.Reader] does not select and that the policy's names do not reflect.
 func Opaque(n *gate.Net) bool {
 	return n.Validate != nil || n.OnSuccess != nil || n.Labels == nil && (n.Mapper != nil || len(n.Maps) > 0)
 }
 
-// wantsRemedy reports whether to compute a remedy for the refusal. No remedy is needed if waiting
-// is enough, because the text of the refusal says so already.
+// wantsRemedy reports whether to compute a remedy for the refusal. If waiting is enough, the text
+// of the refusal already says so and no remedy is needed.
 func (g *Generation) wantsRemedy(r *gate.Refusal) bool { return g.Remedy != nil && r.Retry == 0 }
 
 // IsActive reports whether the net takes part in decisions.
@@ -94,9 +95,9 @@ func (g *Generation) IsActive(net string) bool {
 	return g.Active == nil || slices.Contains(g.Active, net)
 }
 
-// keepSwitches returns the nets of the policy next that are active after a swap: those in active
-// (all, if active is nil), except that a net switched by an operator under g keeps its current
-// setting.
+// keepSwitches returns the nets of the policy next that are active after a swap. These are the nets
+// in active, or all nets if active is nil. But a net that an operator has switched on or off under
+// g stays on or off.
 func (g *Generation) keepSwitches(next *gate.Policy, active []string) []string {
 	on := func(list []string, net string) bool { return list == nil || slices.Contains(list, net) }
 	names, all := []string{}, active == nil

@@ -73,7 +73,7 @@ type Commit interface {
 	Wait(ctx context.Context) error
 }
 
-// wait waits for c unless it is nil.
+// wait calls c.Wait unless c is nil.
 func wait(ctx context.Context, c Commit) error {
 	if c == nil {
 		return nil
@@ -108,7 +108,7 @@ type Key struct {
 
 // Change is the effect of one step. All parts of a change are committed together.
 type Change struct {
-	Delta  *gate.Delta   // nil: no net changes
+	Delta  *gate.Delta   // changes to the nets; nil means none
 	Uses   string        // ID of the consent that the step uses up; if it has been used already, the error is approval.ErrUsed
 	Events []audit.Event // events to record with the step
 
@@ -134,9 +134,9 @@ type SessionInfo struct {
 	Open    int // number of open calls
 	Calls   []OpenCall
 	Used    time.Time // time of the last change or touch
-	Ended   bool      // the session has ended but still has open calls
-	Process string    // the other process that owns the session; empty if this process or none does
-	Gone    bool      // the owning process has exited, but the session still has open calls
+	Ended   bool      // whether the session has ended but still has open calls
+	Process string    // the other process that owns the session; empty if the session belongs to this process or to no process
+	Gone    bool      // whether the owning process has exited while the session still has open calls
 }
 
 // OpenCall is an admitted call that has not been settled.
@@ -144,24 +144,24 @@ type OpenCall struct {
 	Number  uint64
 	Tool    string
 	Since   time.Time
-	Unknown bool   // the outcome was reported as unknown, or the process making the call has exited
-	More    uint64 // see [gate.OpenCall]
+	Unknown bool   // whether the outcome was reported as unknown, or the process that makes the call has exited
+	More    uint64 // see [gate.OpenCall.More]
 }
 
 // Adoption describes how to convert all states in a ledger to another policy; see
 // [gate.Policy.Adopt].
 type Adoption struct {
 	Policy *gate.Policy
-	Active []string      // nets that are active afterward; nil: all
+	Active []string      // nets that are active afterward; nil means all
 	Reset  []string      // nets to reset to their initial states
 	Time   time.Time     // current time
 	Events []audit.Event // events to record with the adoption
-	Try    bool          // only report the effect; change nothing
+	Try    bool          // report the effect without changing anything
 }
 
-// Adopted describes what an adoption did to the nets of one session. If only Principal is set, it
-// concerns the nets shared by the principal's sessions. If neither is set, it concerns the global
-// nets.
+// Adopted describes what an adoption did to the nets of a single session. If only Principal is set,
+// it describes the nets shared by the principal's sessions instead; if neither is set, the nets
+// shared by all sessions.
 type Adopted struct {
 	Key
 	Nets []gate.Kept

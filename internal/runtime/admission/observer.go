@@ -35,25 +35,26 @@ type Result struct {
 	Kind     string       // kind of refusal
 	Rules    []string     // rules that refused the call
 	Outcome  gate.Outcome // outcome of the call; set only for PhaseSettle
-	Failed   bool         // the upstream reported that the tool failed
-	Code     int          // JSON-RPC error code received from the upstream or sent to the client; 0: none
+	Failed   bool         // whether the upstream reported that the tool failed
+	Code     int          // JSON-RPC error code received from the upstream or sent to the client; 0 means no error
 	Err      error
 }
 
 // Meter counts calls. Its methods are called on the goroutine that processes the call. They must be
 // safe for concurrent use and must not block.
 type Meter interface {
-	// Decided counts a decision by the nets, which took the given time.
+	// Decided counts a decision on a call by the nets. took is the duration of the decision.
 	Decided(c *Call, d Decision, took time.Duration)
 
-	// Refused counts a refusal, whatever its reason.
+	// Refused counts a refusal of any kind.
 	Refused(r *Refused)
 
-	// Forwarding counts a call about to be sent to its upstream. The caller must then call
+	// Forwarding counts a call that is about to be sent to its upstream. The caller must later call
 	// Forwarded exactly once.
 	Forwarding(upstream string)
 
-	// Forwarded counts a call that its upstream has answered or will never answer.
+	// Forwarded counts a call that has been sent to its upstream. It is called when the upstream
+	// has answered or will never answer.
 	Forwarded(upstream, tool, method string, took time.Duration, err error)
 
 	// Settled counts a call that has ended with the outcome o. took is the total duration of the
@@ -61,10 +62,10 @@ type Meter interface {
 	Settled(upstream string, o gate.Outcome, took time.Duration)
 }
 
-// Watch reports calls to an observer and a meter, if there are any.
+// Watch reports calls to an observer and a meter, either of which can be absent.
 type Watch struct {
-	observer Observer // nil: none
-	meter    Meter    // nil: none
+	observer Observer // may be nil
+	meter    Meter    // may be nil
 }
 
 // Observed reports whether there is an observer.
@@ -97,8 +98,8 @@ func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end 
 	return func() (string, string) { return w.observer.Trace(ctx) }, end
 }
 
-// Forwarded counts a call that the upstream has answered or will never answer. It must be called
-// after Forwarding.
+// Forwarded counts a call that has been sent to its upstream. It must be called after Forwarding,
+// when the upstream has answered or will never answer.
 func (w *Watch) Forwarded(upstream, tool, method string, took time.Duration, err error) {
 	if w.meter != nil {
 		w.meter.Forwarded(upstream, tool, method, took, err)
@@ -110,7 +111,7 @@ type deciding struct {
 	trace context.Context //nolint:containedctx // of the call
 	ctx   context.Context //nolint:containedctx // of the phase
 	begun time.Time       // start time; zero without a meter
-	end   func(Result)    // nil: no observer
+	end   func(Result)    // nil without an observer
 }
 
 // deciding starts the decision phase of c.
@@ -152,7 +153,7 @@ func result(d Decision) Result {
 	}
 }
 
-// rules returns the rules behind the refusal.
+// rules returns the positions of the rules that caused the refusal.
 func (f *Facts) rules() []string {
 	var all []string
 	for _, b := range f.Nets {

@@ -37,7 +37,7 @@ func (t *Ticket) Again(ctx context.Context, a *Admission) (Pass, error) {
 			return Change{Admits: true}, nil
 		})
 		if !errors.Is(err, errSwapped) {
-			if err == nil && t.judge == nil { // the call was admitted by another process, under the same policy
+			if err == nil && t.judge == nil { // the call was admitted by another process, but under the policy in force
 				t.judge = g
 			}
 			return Pass{t}, err

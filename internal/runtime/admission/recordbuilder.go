@@ -77,7 +77,7 @@ func (rb *recordBuilder) refused(v *verdict, d *gate.Refusal) []audit.Event {
 	rb.fillDecision(entry, v.call, v.generation, "refuse", d.Names, nil)
 	entry.Kind, entry.Reason = string(d.Kind), bounded(rb.reason(v.refused.Text, d.Kind, d.Blocks))
 	rb.fillVerdicts(entry, v.generation, v.prepared.Verdicts())
-	for _, b := range d.Blocks { // a net blocked by its validator still has the verdict "gated"
+	for _, b := range d.Blocks { // a net whose validator rejected the call still has the verdict "gated", so change it to "blocked"
 		i := slices.IndexFunc(entry.Nets, func(n audit.NetVerdict) bool { return n.Net == b.Net })
 		if i < 0 {
 			i = len(entry.Nets)
@@ -138,7 +138,7 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 	if r.Arguments == "" {
 		r.Arguments = audit.HashOf(c.Gate.Args)
 	}
-	if c.Gate.Tool != "" { // empty if the call is already in flight
+	if c.Gate.Tool != "" { // Tool is empty if the call is already in flight
 		r.Args = rb.redactor.Arguments(c.Gate.Args)
 		if g.readsValues {
 			r.Values = rb.redactor.Values(g.Reads.Call(&c.Gate))
@@ -153,7 +153,7 @@ func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, 
 	}
 }
 
-// would returns what to record about an objection by nets in shadow mode.
+// would returns the record of an objection by nets in shadow mode.
 func (rb *recordBuilder) would(r *gate.Refusal) *audit.Would {
 	w := &audit.Would{Decision: shadowDecision(r), Kind: string(r.Kind), Reason: bounded(rb.reason(r.Text, r.Kind, r.Blocks))}
 	verdict := audit.VerdictName(gate.Blocked)
@@ -204,8 +204,8 @@ func bounded(reason string) string {
 	return reason
 }
 
-// withoutQuotes removes the arguments that the blocks quote in the sentence: words of the call,
-// code that could not be analyzed, and reasons why earlier calls did not count.
+// withoutQuotes removes from the sentence the arguments that it quotes according to the blocks:
+// words of the call, code that could not be analyzed, and reasons why earlier calls did not count.
 func withoutQuotes(sentence string, blocks []gate.Block) string {
 	for i := range blocks {
 		b := &blocks[i]
@@ -257,7 +257,8 @@ func withoutValue(sentence, value, substitute string) string {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// shadowDecision returns the decision that would have been made outside shadow mode.
+// shadowDecision returns the decision that nets in shadow mode would have caused: "refuse" or
+// "ask".
 func shadowDecision(r *gate.Refusal) string {
 	if r.Kind == gate.KindApproval {
 		return "ask"
@@ -270,17 +271,17 @@ func MapID(m *gate.Map) string {
 	return audit.HashOf(fmt.Sprintf("%q %v %q %q %q", m.Tool, m.Glob, m.Field, m.Source, m.As))[:16]
 }
 
-// maxPositions bounds the cache, which grows with each new policy.
+// maxPositions is the maximum number of positions to cache. Each new policy adds positions.
 const maxPositions = 10_000
 
-// positions caches formatted positions, which are part of every record. It is safe for concurrent
-// use.
+// positions formats positions of rules, which are part of every record, and caches the results. It
+// is safe for concurrent use.
 type positions struct {
 	text  func(gate.Position) string
 	known atomic.Pointer[map[gate.Position]string] // replaced, never modified
 }
 
-// textOf returns the position as text.
+// textOf formats the given position.
 func (p *positions) textOf(at gate.Position) string {
 	known := p.known.Load()
 	if known != nil {

@@ -12,14 +12,14 @@ type Refused struct {
 	Text  string
 	Facts Facts
 	Err   error // the call's Invalid error, if it caused the refusal
-	Over  bool  // the session has ended
+	Over  bool  // whether the session has ended
 
 	blocks []gate.Block // objections of the nets that refused the call
 }
 
 // Facts is the machine-readable part of a refusal. It is sent in the result's _meta.
 type Facts struct {
-	Decision string  `json:"decision"`          // "refuse" or "allow", or "ask" while a person is being asked
+	Decision string  `json:"decision"`          // "refuse"; "allow" if the call was admitted; "ask" while a person is being asked
 	Outcome  string  `json:"outcome,omitempty"` // outcome of an allowed call: unknown or failure
 	Kind     string  `json:"kind"`
 	Cause    string  `json:"cause,omitempty"`
@@ -47,7 +47,7 @@ type Block struct {
 type Remedy struct {
 	Text  string   // sentence for the model
 	Steps []string // names of the calls that must succeed, in order
-	None  bool     // no calls in this session would help
+	None  bool     // no calls in this session would make the call possible
 }
 
 // raw returns the remedy as JSON for [Facts].Remedy.
@@ -60,7 +60,7 @@ func (r Remedy) raw() json.RawMessage {
 	}
 	steps, err := json.Marshal(r.Steps)
 	if err != nil {
-		panic(err) // strings can always be encoded
+		panic(err) // cannot happen: strings can always be encoded
 	}
 	return steps
 }

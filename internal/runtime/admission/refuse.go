@@ -30,8 +30,8 @@ func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 	return out
 }
 
-// Deny refuses the call that q asked about, because no person has consented to it. consent is the
-// answer to record, or nil if there was no answer.
+// Deny refuses the call that the question q is about, because no person has approved it. consent is
+// the answer to record, or nil if there was no answer.
 func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string, consent *Consent) *Refused {
 	r := Refuse(string(gate.KindApproval), text)
 	r.Facts.Cause = string(gate.CauseApproval)
@@ -95,8 +95,8 @@ func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string 
 	return b.String()
 }
 
-// holderSentence describes the call that holds the missing token or invalidates the evidence. It
-// omits the number of a call in another session, which would mean nothing to the reader.
+// holderSentence describes the call that holds the missing token or spoils the evidence. For a call
+// of another session, it omits the call number, which would mean nothing to the reader.
 func holderSentence(h gate.Holder, now time.Time) string {
 	what := " and holds the token."
 	switch {
@@ -112,7 +112,7 @@ func holderSentence(h gate.Holder, now time.Time) string {
 	if !h.Unknown {
 		return fmt.Sprintf(" %s has been in flight for %s%s", call, age, what)
 	}
-	if h.Brings { // waiting would not help
+	if h.Brings { // waiting does not help once the outcome is unknown
 		what = "."
 	}
 	call = strings.ToLower(call[:1]) + call[1:]
@@ -129,7 +129,7 @@ func (a *Admission) logRefusal(c *Call, r *Refused) {
 
 // recordRefusal records a refusal that leaves the state of the nets unchanged.
 func (a *Admission) recordRefusal(ctx context.Context, c *Call, r *Refused, names []gate.Name, consent *Consent) {
-	if r.Facts.Decision != "ask" { // a question to a person is not logged again each time the client retries
+	if r.Facts.Decision != "ask" { // log a question to a person only once, not each time the client retries
 		a.logRefusal(c, r)
 	}
 	if !a.ledger.Records() {
@@ -162,7 +162,7 @@ func (a *Admission) Stopped(session string) *Stop {
 // refuseStopped refuses a call because of a stop.
 func (a *Admission) refuseStopped(ctx context.Context, c *Call) *Refused {
 	s := a.Stopped(c.Session)
-	if s == nil { // another process has only just stopped the session
+	if s == nil { // another process has just stopped the session, and this process does not know the stop yet
 		s = &Stop{}
 	}
 	r := Refuse("stopped", s.sentence())

@@ -49,28 +49,28 @@ type Settling struct {
 	ticket    *Ticket
 	commit    Commit
 	err       error
-	left      func(Result) // nil: no observer
+	left      func(Result) // ends the settlement phase for the observer; nil without an observer
 
 	policy   *gate.Policy
 	end      gate.End
-	ended    gate.PreparedEnd // the field end, prepared for the policy in the field policy
+	ended    gate.PreparedEnd // the value of end, prepared for policy
 	entry    outcomeEntry
 	events   []audit.Event                     // events to record with the settlement
 	run      func(*gate.State) (Change, error) // the method value s.step, kept to allocate it only once
-	repeated bool                              // an earlier attempt failed
-	retry    time.Time                         // do not stage the settlement again before this time
+	repeated bool                              // whether an earlier attempt failed
+	retry    time.Time                         // earliest time of the next attempt to stage the settlement
 }
 
 func (s *Settling) prepare(p *gate.Policy, e gate.End) {
 	s.policy, s.end, s.ended = p, e, p.PrepareEnd(e)
 }
 
-// step is the function for [Ledger.Stage].
+// step settles the call in the given state. It is passed to [Ledger.Stage].
 func (s *Settling) step(state *gate.State) (Change, error) {
 	if p := state.Policy(); p != s.policy { // the policy has been replaced since s was prepared
 		s.prepare(p, s.end)
 	}
-	if s.repeated && state.Calls[s.ticket.Number] == nil { // already stored by the earlier attempt, or settled by an operator
+	if s.repeated && state.Calls[s.ticket.Number] == nil { // the call has already been settled, by the earlier attempt or by an operator
 		return Change{}, nil
 	}
 	return Change{Delta: s.ended.Settle(state, s.ticket.Number), Events: s.events}, nil

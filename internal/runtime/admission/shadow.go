@@ -12,11 +12,11 @@ import (
 	"github.com/petrigate/petrigate/internal/logkind"
 )
 
-// maxWould is the default of [Tally.Most].
+// maxWould is the maximum number of distinct answers that a [Tally] keeps if Most is 0.
 const maxWould = 1000
 
-// Would describes an answer that nets in shadow mode would have given, and how many calls would
-// have received it.
+// Would describes a refusal or a question that nets in shadow mode would have caused, and the
+// number of calls affected.
 type Would struct {
 	Tool     string    `json:"tool"`
 	Decision string    `json:"decision"` // refuse or ask
@@ -33,11 +33,11 @@ type Would struct {
 // Counts holds the numbers of calls that nets in shadow mode would have refused or asked about.
 type Counts struct {
 	Refused, Asked int     // number of calls that would have been refused or would have needed approval
-	Would          []Would // the individual answers, most frequent first
+	Would          []Would // the distinct refusals and questions, most frequent first
 }
 
-// counts holds the numbers of answers by nets in shadow mode, per session and in total. The zero
-// value is empty and ready to use.
+// counts holds the numbers of calls that nets in shadow mode would have refused or asked about, per
+// session and in total. The zero value is empty and ready to use.
 type counts struct {
 	mu       sync.Mutex
 	all      Tally // total over all sessions, including ended ones
@@ -47,13 +47,13 @@ type counts struct {
 // A Tally counts the answers that nets in shadow mode would have given. The zero value is empty and
 // ready to use.
 type Tally struct {
-	Most int // maximum number of distinct answers to keep; any others count only toward the totals; 0: 1000
+	Most int // maximum number of distinct answers to keep; further answers count only toward the totals; 0 means 1000
 
 	refused, asked int
 	answers        map[string]*Would // keyed by tool, kind and nets
 }
 
-// add counts one answer.
+// add counts one answer of the given session.
 func (c *counts) add(session string, w Would) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

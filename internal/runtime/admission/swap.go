@@ -15,9 +15,9 @@ type inForce struct {
 	swapMu sync.Mutex // held during a swap
 }
 
-// awaitSwap waits until the swap in progress has finished.
+// awaitSwap waits until the current swap has finished.
 func (f *inForce) awaitSwap() {
-	f.swapMu.Lock()   // the new generation is now in force
+	f.swapMu.Lock()   // once the lock is free, the new generation is in force
 	f.swapMu.Unlock() //nolint:staticcheck,gocritic // nothing is done while it is held
 }
 
@@ -30,7 +30,7 @@ type Report struct{ Sessions []Adopted }
 // SwapOptions configures [Admission.Swap]. The zero value is valid.
 type SwapOptions struct {
 	Reset  []string      // nets to reset to their initial states, even if they would otherwise be held
-	Try    bool          // change nothing, only report what the swap would do
+	Try    bool          // report the effect of the swap without changing anything
 	Events []audit.Event // events to record with the swap
 }
 

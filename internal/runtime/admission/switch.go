@@ -11,21 +11,21 @@ import (
 
 // Stop is one use of the kill switch. The calls it covers are not admitted.
 type Stop struct {
-	Session string // the session to stop; empty: all sessions
+	Session string // the session to stop; empty means all sessions
 	Actor   string // who stopped it
 	Reason  string // may be empty
 	Time    time.Time
-	Alone   bool // the stop is not stored in the database, so only this process observes it
+	Alone   bool // whether the stop is missing from the database, so only this process observes it
 }
 
-// Switched is the result of operating the kill switch.
+// Switched is the result of starting or ending a stop.
 type Switched struct {
-	Already bool   // nothing had to be changed
+	Already bool   // whether nothing had to be changed
 	Left    []Stop // stops that are now in force, oldest first
 
-	// Alone, if not nil, is the reason the change could not be stored; only this process then knows
-	// of the change. A new stop will be stored as soon as possible. An ended stop might still be in
-	// the database if the database did not answer.
+	// Alone is the reason the change could not be stored, or nil if it was stored. A change that
+	// was not stored is known only to this process. A new stop will be stored as soon as possible.
+	// An ended stop might still be in the database if the database did not answer.
 	Alone error
 }
 

@@ -12,12 +12,13 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// maxUnwritten is the maximum number of settlements to keep. Calls are not admitted while the
-// ledger fails, so only calls that were already in flight can add settlements.
+// maxUnwritten is the maximum number of settlements to keep until the ledger works again. Calls are
+// not admitted while the ledger fails, so only calls that were already in flight can add
+// settlements.
 const maxUnwritten = 10_000
 
-// retryAfter is the delay before retrying a settlement that the ledger rejected although it was
-// ready.
+// retryAfter is the delay before retrying a settlement that the ledger rejected although
+// [Ledger.Ready] returned nil.
 const retryAfter = time.Second
 
 // Unwritten holds settlements that the ledger could not store because its disk is full or its
@@ -58,7 +59,7 @@ func (u *Unwritten) all() []*Settling {
 	return slices.Clone(u.ends)
 }
 
-// drop removes the settlements that the ledger has now stored.
+// drop removes the given settlements, which the ledger has now stored.
 func (u *Unwritten) drop(written map[*Settling]bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// verdict is a decision in progress on a call, under one generation.
+// verdict is an unfinished decision on a call, made under a single generation.
 type verdict struct {
 	call    *Call
 	grant   *gate.Grant // nil if no approval was needed
@@ -21,7 +21,7 @@ type verdict struct {
 	state      *gate.State // state in force when the call was refused; nil if no remedy is wanted
 }
 
-// addRemedy adds a remedy for r to the answer.
+// addRemedy adds a remedy for r to the refusal that is returned to the caller.
 func (v *verdict) addRemedy(r *gate.Refusal) {
 	if v.state == nil {
 		return
