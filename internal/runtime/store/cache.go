@@ -19,7 +19,7 @@ type cache struct {
 	active         []string
 	sessions       map[string]*entry
 	principals     map[string]*part
-	principalLimit int // number of principals at which sweepPrincipals runs
+	principalLimit int // sweepPrincipals runs when the number of principals reaches this limit
 	global         *part
 }
 

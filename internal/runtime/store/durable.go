@@ -40,7 +40,7 @@ type DurableOptions struct {
 	Active   []string         // active nets, or nil for all
 	Recorder *audit.Recorder  // receives a copy of the records once they are in the database; may be nil
 	Logger   *slog.Logger     // if nil, nothing is logged
-	Now      func() time.Time // time.Now if nil
+	Now      func() time.Time // defaults to time.Now
 }
 
 var _ admission.Ledger = (*Durable)(nil)

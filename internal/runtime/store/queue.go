@@ -190,14 +190,14 @@ type gathering struct {
 	lastCommit time.Duration // duration of the last commit
 	expected   int           // expected number of steps: those of the last commit plus those staged during it
 	hadStale   bool          // whether the last commit had stale steps, which are immediately decided again
-	contention int           // number of the next commits during which contention is expected
+	contention int           // remaining number of commits during which contention is expected
 }
 
 // Limits of gathering.
 const (
 	fastCommit        = 500 * time.Microsecond // after a commit faster than this, the next one does not wait
 	maxGather         = 2 * time.Millisecond   // longest time that a commit waits
-	contentionCommits = 8                      // number of commits, after one with stale steps, during which contention is expected
+	contentionCommits = 8                      // how many commits contention is expected to last after a commit with stale steps
 )
 
 // gather waits until the callers of the last commit have staged their next steps, but at most for

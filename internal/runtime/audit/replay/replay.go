@@ -19,7 +19,7 @@ import (
 type Options struct {
 	Policy  *gate.Policy
 	Active  []string                   // nets active at the beginning of the log, or nil for all
-	Where   func(gate.Position) string // formats the position of a rule; gate.Position.String if nil
+	Where   func(gate.Position) string // formats the position of a rule; defaults to gate.Position.String
 	Durable bool                       // whether sessions outlive their process, unless the log says otherwise
 	Partial bool                       // whether the beginning of the log is missing
 	Whole   time.Time                  // records before this time may have been removed; zero if none were

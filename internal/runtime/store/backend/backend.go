@@ -170,7 +170,7 @@ type Query struct {
 	Session string    // only records of this session and records without a session; if empty, the records of all sessions
 	Limit   int       // maximum number of records, or 0 for no limit
 	Last    bool      // whether to select the last records instead of the first; requires Limit
-	Page    int       // number of records to read at a time, or 0 for PageSize
+	Page    int       // number of records to read at a time; defaults to PageSize
 }
 
 // PageSize is the default of [Query.Page].

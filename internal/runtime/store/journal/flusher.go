@@ -52,7 +52,7 @@ func (d *flusher) failed() bool {
 func (d *flusher) flushTo(step uint64, last func() uint64) error {
 	for {
 		runtime.Gosched()        // let other goroutines append their steps first
-		end := max(step, last()) // call last before the flush begins, and without the lock
+		end := max(step, last()) // the function last must be called before the flush begins, and without the lock
 		others, done, err := d.beginFlush(step)
 		switch {
 		case done:

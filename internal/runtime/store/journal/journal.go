@@ -30,12 +30,12 @@ const (
 // Options configures a [Backend].
 type Options struct {
 	Path   string           // path of the database; the log is beside it
-	Sync   string           // [Full] if empty
+	Sync   string           // defaults to [Full]
 	Writer string           // name of the chain of records; if empty, a new chain begins
 	Logger *slog.Logger     // if nil, nothing is logged
-	Now    func() time.Time // time.Now if nil
+	Now    func() time.Time // defaults to time.Now
 
-	disk    disk // the operating system's disk if nil
+	disk    disk // defaults to the operating system's disk
 	segment int64
 	dial    func(*sqlite.Options) // if not nil, changes the options of the database
 }

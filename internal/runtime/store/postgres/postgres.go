@@ -33,8 +33,8 @@ import (
 type Options struct {
 	DSN     string        // URL or keywords; settings that are missing come from PGHOST, PGPASSWORD and so on
 	NoSync  bool          // whether commits never wait for the disk, not even commits that admit a call
-	Timeout time.Duration // timeout for each commit and for each page that is read; if 0, five seconds
-	Poll    time.Duration // interval between polls for changes made by other processes; if 0, one second
+	Timeout time.Duration // timeout for each commit and for each page that is read; defaults to five seconds
+	Poll    time.Duration // interval between polls for changes made by other processes; defaults to one second
 }
 
 // DB is an open database. It is safe for concurrent use.
