@@ -117,6 +117,8 @@ func (b *encoder) member(dst []byte, m *member, at any) []byte {
 			at := (*v).fields()
 			return b.object(append(dst, m.start...), wouldTable, at[:])
 		}
+	default:
+		panic(fmt.Sprintf("audit: no encoding for the member %q, a %T", m.name, at))
 	}
 	return dst
 }

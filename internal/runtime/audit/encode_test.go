@@ -93,6 +93,17 @@ func TestEveryField(t *testing.T) {
 	}
 }
 
+// TestUnknownType checks that a field of a type without an encoding is not left out silently.
+// TestEveryField then fails for the record.
+func TestUnknownType(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a member of an unknown type was left out")
+		}
+	}()
+	new(encoder).member(nil, &member{name: "small"}, new(int8))
+}
+
 // fill gives each field of v a distinct, non-empty value.
 func fill(v reflect.Value) {
 	switch at := v.Addr().Interface().(type) {
