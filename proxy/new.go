@@ -137,10 +137,7 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	}
 	asking.Granted = p.granted
 	p.approvals = approval.New(asking)
-	ledger, kill, err := p.ledger()
-	if err != nil {
-		return err
-	}
+	ledger, kill := p.ledger()
 	p.admission = admission.New(admission.Options{
 		Ledger: ledger, Generation: o.replacement().generation(), Where: p.where, Logger: o.Logger, Now: o.Now, Switch: kill,
 		Redactor: redactor, Process: o.Record.Process, Observer: o.Observer, Meter: o.Meter,

@@ -96,21 +96,18 @@ func (p *Proxy) Finish() { p.admission.Finish(context.WithoutCancel(p.life.Ctx))
 
 // ledger creates the ledger and the kill switch, in the database if the options have one, and
 // otherwise in memory.
-func (p *Proxy) ledger() (admission.Ledger, admission.Switch, error) {
+func (p *Proxy) ledger() (admission.Ledger, admission.Switch) {
 	o := p.options
 	if o.Database == nil {
 		recorder := audit.NewRecorder(o.Recorder, o.Now)
-		return store.NewMemory(o.Policy, o.Active, p.approvals, recorder), store.NewStops(recorder), nil
+		return store.NewMemory(o.Policy, o.Active, p.approvals, recorder), store.NewStops(recorder)
 	}
-	durable, err := store.NewDurable(p.life.Ctx, store.DurableOptions{Backend: o.Database, Policy: o.Policy, Active: o.Active, Recorder: audit.NewRecorder(o.Recorder, o.Now), Logger: o.Logger, Now: o.Now})
-	if err != nil {
-		return nil, nil, err
-	}
+	durable := store.NewDurable(p.life.Ctx, store.DurableOptions{Backend: o.Database, Policy: o.Policy, Active: o.Active, Recorder: audit.NewRecorder(o.Recorder, o.Now), Logger: o.Logger, Now: o.Now})
 	stops := store.SharedStops(o.Database)
 	p.durable, p.watcher = durable, store.NewWatcher(o.Database)
 	p.watcher.On(stops.Watch(o.Logger))
 	p.watcher.On(p.approvals.Refresh)
-	return durable, stops, nil
+	return durable, stops
 }
 
 // heartbeat is the interval between this process's heartbeats in the database.

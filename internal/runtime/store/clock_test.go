@@ -17,10 +17,7 @@ import (
 func TestClockBehind(t *testing.T) {
 	at := time.Now()
 	b, p := database(t, place(t)), policyOf(t, limit("own", 9, gate.ScopeSession))
-	d, err := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p, Now: func() time.Time { return at }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p, Now: func() time.Time { return at }})
 	k := admission.Key{Session: "s", Principal: "lasting"}
 	begin(t, d, k)
 	decide := func(want error) {

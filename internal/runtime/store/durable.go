@@ -46,7 +46,7 @@ type DurableOptions struct {
 var _ admission.Ledger = (*Durable)(nil)
 
 // NewDurable returns a ledger in a database. The caller must close the ledger before the database.
-func NewDurable(ctx context.Context, o DurableOptions) (*Durable, error) {
+func NewDurable(ctx context.Context, o DurableOptions) *Durable {
 	d := &Durable{codec: statecode.New(o.Policy, o.Active), cache: newCache(o.Policy, o.Active)}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -62,7 +62,7 @@ func NewDurable(ctx context.Context, o DurableOptions) (*Durable, error) {
 	if err := d.Beat(ctx); err != nil { // not fatal: the ledger refuses calls until the database works
 		_ = d.recordFault(err)
 	}
-	return d, nil
+	return d
 }
 
 // Beat writes this process's heartbeat and removes the sessions of processes that have ended,

@@ -49,10 +49,7 @@ func database(t testing.TB, path string) backend.Backend {
 
 func durable(t testing.TB, b backend.Backend, p *gate.Policy, active []string) *store.Durable {
 	t.Helper()
-	d, err := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p, Active: active})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p, Active: active})
 	return d
 }
 

@@ -39,8 +39,7 @@ func child(path string) {
 	check(err)
 	b, err := journal.Open(ctx, journal.Options{Path: path, Sync: journal.Normal})
 	check(err)
-	d, err := store.NewDurable(ctx, store.DurableOptions{Backend: b, Policy: p})
-	check(err)
+	d := store.NewDurable(ctx, store.DurableOptions{Backend: b, Policy: p})
 	made, err := os.OpenFile(path+".made", os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	check(err)
 	var wait sync.WaitGroup

@@ -33,10 +33,7 @@ func process(t *testing.T, path string, p *gate.Policy) *Durable {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.Close() })
-	d, err := NewDurable(t.Context(), DurableOptions{Backend: b, Policy: p})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := NewDurable(t.Context(), DurableOptions{Backend: b, Policy: p})
 	return d
 }
 

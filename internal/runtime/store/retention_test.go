@@ -148,10 +148,7 @@ type proc struct {
 func (p *past) start() *proc {
 	p.Helper()
 	o := &proc{past: p, b: p.past().open(), open: map[admission.Key][]uint64{}}
-	var err error
-	if o.d, err = store.NewDurable(p.Context(), store.DurableOptions{Backend: o.b, Policy: p.policy, Now: func() time.Time { return p.now }}); err != nil {
-		p.Fatal(err)
-	}
+	o.d = store.NewDurable(p.Context(), store.DurableOptions{Backend: o.b, Policy: p.policy, Now: func() time.Time { return p.now }})
 	heads, err := o.d.Heads(p.Context())
 	if err != nil {
 		p.Fatal(err)

@@ -96,10 +96,7 @@ func TestUncopiedCallIsNotSent(t *testing.T) {
 	full := false
 	b, file := database(t, place(t)), &disk{full: func() bool { return full }}
 	p, k := policyOf(t, limit("all", 3, gate.ScopeGlobal)), admission.Key{Session: "s"}
-	d, err := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p, Recorder: audit.NewRecorder(file, time.Now)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p, Recorder: audit.NewRecorder(file, time.Now)})
 	begin(t, d, k)
 	number, err := admit(t.Context(), d, k, gate.Call{Tool: "all"})
 	if err != nil {

@@ -65,10 +65,7 @@ func TestCallOfEndedProcessIsUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	killed, err := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: policy})
-	if err != nil {
-		t.Fatal(err)
-	}
+	killed := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: policy})
 	own := s.Proxy.Sessions()[0]
 	admit := func(k admission.Key) {
 		t.Helper()

@@ -28,10 +28,7 @@ func keeper(t *testing.T, path string, now func() time.Time) *Keeper {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p})
 	return New(d, nil, lifetime.New(now, slog.New(slog.DiscardHandler)))
 }
 

@@ -169,10 +169,7 @@ func shared(t *testing.T, driver string, open func() (backend.Backend, error)) (
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { b.Close() })
-		d, err := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p.Policy, Active: p.Active})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p.Policy, Active: p.Active})
 		t.Cleanup(func() { d.Close(context.Background()) })
 		a := admission.New(admission.Options{Ledger: d, Generation: admission.NewGeneration(p.Policy, p.Active), Process: b.Writer()})
 		a.Begin(t.Context(), audit.Process{Driver: driver})
@@ -223,10 +220,7 @@ func shortened(t *testing.T, p *policy.Result) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = b.Close() })
-		d, err := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p.Policy, Active: p.Active})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p.Policy, Active: p.Active})
 		a := admission.New(admission.Options{Ledger: d, Generation: admission.NewGeneration(p.Policy, p.Active), Process: b.Writer()})
 		a.Begin(t.Context(), audit.Process{Driver: "sqlite"})
 		for _, k := range keys {

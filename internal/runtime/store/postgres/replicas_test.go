@@ -64,10 +64,7 @@ type replica struct {
 
 func newReplica(t testing.TB, name string, p *gate.Policy, b backend.Backend) *replica {
 	t.Helper()
-	l, err := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := store.NewDurable(t.Context(), store.DurableOptions{Backend: b, Policy: p})
 	return &replica{Durable: l, name: name}
 }
 
