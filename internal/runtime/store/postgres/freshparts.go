@@ -29,8 +29,8 @@ func (f *freshParts) setMark(mark string) {
 	f.mark = mark
 }
 
-// add notes that the parts were read or written in the period that the mark identifies. If that is
-// not the current period, add does nothing and returns false.
+// add marks the parts as fresh if the given mark, under which they were read or written, is the
+// current one. Otherwise it does nothing and returns false.
 func (f *freshParts) add(mark string, ids ...backend.PartID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -66,7 +66,7 @@ func (r *reader) attach() error {
 
 func (r *reader) detach() {
 	if r.link != nil {
-		_ = r.link.abandon() // the writing connection removes the log
+		_ = r.link.abandon() // the write-ahead log is left for the writing connection to remove
 		r.link = nil
 	}
 }
