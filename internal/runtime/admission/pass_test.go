@@ -69,6 +69,61 @@ func TestPassForSendingAgain(t *testing.T) {
 	again("another policy", admission.ErrOutdated)
 }
 
+// TestTicketWithoutNames: a ticket that an older version stored does not have the names of its call.
+// If the policy has conditions on results, a success of the call is unknown, whatever the result: it
+// is not evidence, and the call stays open.
+func TestTicketWithoutNames(t *testing.T) {
+	plain := policyOf(t, nets()...)
+	strict, err := gate.NewPolicy(nets(), gate.PolicyOptions{Labels: []*gate.Labels{{Successes: []gate.Condition{{Tool: "backup", Source: "ok", Judge: saysOK{}}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name             string
+		policy           *gate.Policy
+		end              gate.End
+		outcome, marking string
+	}{
+		{"the condition is violated", strict, gate.End{Outcome: gate.Success, Text: "1 test failed"}, "unknown", "ready:1 (1 in flight)"},
+		{"the condition holds", strict, gate.End{Outcome: gate.Success, Text: "ok"}, "unknown", "ready:1 (1 in flight)"},
+		{"the call failed", strict, gate.End{Outcome: gate.Failure}, "failure", "ready:1"},
+		{"no condition", plain, gate.End{Outcome: gate.Success}, "success", "saved:1"},
+	} {
+		d := newFixture(t, nil)
+		if _, err := d.Swap(t.Context(), admission.NewGeneration(c.policy, nil), admission.SwapOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(d.admit("backup"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stored map[string]any
+		if err := json.Unmarshal(data, &stored); err != nil {
+			t.Fatal(err)
+		}
+		delete(stored, "called")
+		delete(stored, "also")
+		if data, err = json.Marshal(stored); err != nil {
+			t.Fatal(err)
+		}
+		ticket := &admission.Ticket{}
+		if err := json.Unmarshal(data, ticket); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ticket.Again(t.Context(), d.Admission); err != nil {
+			t.Fatal(err)
+		}
+		d.Settle(t.Context(), ticket, c.end, "")
+		if got := d.disk.said(t); !strings.HasSuffix(got[len(got)-1], c.outcome) {
+			t.Errorf("%s: %q, want %s", c.name, got[len(got)-1], c.outcome)
+		}
+		d.want("backup", c.marking)
+		if c.outcome != "success" {
+			d.refuse("delete", "blocked")
+		}
+	}
+}
+
 // saysOK is a judge that wants the text ok.
 type saysOK struct{}
 

@@ -91,13 +91,9 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	}
 	g := a.Generation()
 	e.Time = a.now()
-	var broken *gate.Condition
-	if judge := cmp.Or(t.judge, g); judge.judgesResults {
-		e, broken = judge.Policy.Judged(&gate.Call{Tool: cmp.Or(t.Called, t.Tool), Also: t.Also}, e)
-	}
+	e, broken := a.judged(cmp.Or(t.judge, g), t, e)
 	if broken != nil {
 		by = cmp.Or(by, fmt.Sprintf("success at %s", broken.Rule))
-		a.log.Info("the result is no success", "tool", t.Tool, "call", t.Number, "rule", broken.Rule.String(), "condition", broken.Source)
 	}
 	if a.ledger.Records() {
 		s.events = a.records.outcome(&s.entry, g, t, &e, by)
@@ -105,6 +101,25 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	s.prepare(g.Policy, e)
 	s.commit, s.err = a.ledger.Stage(s.ctx, t.Key, s.run)
 	return s
+}
+
+// judged applies the conditions of the judge's policy on results to e; see [gate.Policy.Judged]. A ticket that an
+// older version stored does not have the names of its call, so the conditions that apply cannot be
+// found. If the policy has any conditions, such a call has an unknown outcome instead of a success.
+func (a *Admission) judged(judge *Generation, t *Ticket, e gate.End) (judged gate.End, broken *gate.Condition) {
+	if e.Outcome != gate.Success || !judge.judgesResults {
+		return e, nil
+	}
+	if t.Called == "" {
+		a.log.Warn("the outcome stays unknown: an older version of petrigate admitted the call, so its result cannot be judged", "tool", t.Tool, "call", t.Number)
+		e.Outcome = gate.Unknown
+		return e, nil
+	}
+	e, broken = judge.Policy.Judged(&gate.Call{Tool: t.Called, Also: t.Also}, e)
+	if broken != nil {
+		a.log.Info("the result is no success", "tool", t.Tool, "call", t.Number, "rule", broken.Rule.String(), "condition", broken.Source)
+	}
+	return e, broken
 }
 
 // Wait waits until the settlement is durable. If it cannot be made durable now, Unwritten keeps it,
