@@ -59,7 +59,7 @@ func masked(shown string, secrets []clientcfg.Secret) string {
 		}
 	}
 	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) }) // longest first, because a secret may contain another
-	stars := textfile.Masking(slices.Compact(words))
+	stars := text.Masker(slices.Compact(words), "****")
 	var b strings.Builder
 	for line := range strings.Lines(shown) {
 		plain := unescaped(line)

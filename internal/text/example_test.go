@@ -18,7 +18,7 @@ func ExampleDuration() {
 }
 
 func ExampleMasker() {
-	mask := text.Masker([]string{"hunter2", "s3cr3t"})
+	mask := text.Masker([]string{"hunter2", "s3cr3t"}, "***")
 	fmt.Println(mask.Replace("the password is hunter2, the token s3cr3t"))
 	// Output: the password is ***, the token ***
 }

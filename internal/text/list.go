@@ -60,11 +60,12 @@ func EscapeAll(texts []string) []string {
 	return list.Map(texts, Escape)
 }
 
-// Masker returns a replacer that replaces each of the given secrets with asterisks.
-func Masker(secrets []string) *strings.Replacer {
+// Masker returns a replacer that replaces secrets with the given mask. If a secret contains another
+// secret, the longer one must come first in secrets.
+func Masker(secrets []string, mask string) *strings.Replacer {
 	var pairs []string
 	for _, s := range secrets {
-		pairs = append(pairs, s, "***")
+		pairs = append(pairs, s, mask)
 	}
 	return strings.NewReplacer(pairs...)
 }

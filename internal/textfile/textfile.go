@@ -23,19 +23,9 @@ func Diff(oldName string, before []byte, newName string, after []byte) []byte {
 // DiffWithout is like [Diff], but replaces secrets in the result with asterisks. If a secret
 // contains another secret, the longer one must come first in secrets.
 func DiffWithout(secrets []string, oldName string, before []byte, newName string, after []byte) string {
-	masked := Masking(secrets)
+	masked := text.Masker(secrets, "****")
 	diff := Diff(oldName, []byte(masked.Replace(string(before))), newName, []byte(masked.Replace(string(after))))
 	return strings.TrimSpace(text.EscapeLines(diff))
-}
-
-// Masking returns a replacer that replaces secrets with asterisks. If a secret contains another
-// secret, the longer one must come first in secrets.
-func Masking(secrets []string) *strings.Replacer {
-	var pairs []string
-	for _, s := range secrets {
-		pairs = append(pairs, s, "****")
-	}
-	return strings.NewReplacer(pairs...)
 }
 
 // Replace atomically replaces the content of a file, preserving its mode and owner. A missing file

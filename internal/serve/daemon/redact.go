@@ -67,7 +67,7 @@ func (r redactor) attr(a slog.Attr) slog.Attr {
 func (r redactor) attrs(all []slog.Attr) []slog.Attr { return list.Map(all, r.attr) }
 
 // mask returns a masker for the given secrets.
-func mask(secrets []string) masker { return masker{text.Masker(secrets)} }
+func mask(secrets []string) masker { return masker{text.Masker(secrets, "***")} }
 
 // maskUpstreams replaces secrets in the error messages and process output of the upstreams.
 func (m masker) maskUpstreams(upstreams []operator.UpstreamStatus) {

@@ -118,7 +118,7 @@ func (d *Evaluator) Check(ctx context.Context, who string, draft Draft) (*Checke
 // display returns the first problems to show on a page, with their positions in the draft. Errors
 // come first.
 func (x *candidate) display(list diag.List) (all []Problem) {
-	mask := text.Masker(x.current.Secrets())
+	mask := text.Masker(x.current.Secrets(), "***")
 	for i, p := range list {
 		s := Problem{Problem: p, Message: p.Msg, Place: p.Place(), Excerpt: p.Excerpt}
 		if p.Net != "" {
