@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"time"
 
 	"github.com/petrigate/petrigate/gate"
 	"github.com/petrigate/petrigate/internal/rawjson"
@@ -41,7 +40,7 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 	if c.plain || !f.mayNeedResend() {
 		c.dropMessage()
 	}
-	u.InFlight.Push(&f.QueuePlace, f)
+	u.InFlight.Push(&f.QueuePlace, f, p.Life.Now())
 	if inline {
 		request.Here, request.Begin = true, f.begin
 		u.Send(request)
@@ -176,7 +175,7 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	}
 	u.InFlight.Remove(&f.QueuePlace)
 	c := f.Call
-	c.pipeline.Admission.Watch.Forwarded(u.Config.Name, c.recorded, c.Method, time.Since(f.SentAt), r.Err)
+	c.pipeline.Admission.Watch.Forwarded(u.Config.Name, c.recorded, c.Method, c.pipeline.Life.Now().Sub(f.SentAt), r.Err)
 	if f.answered != nil {
 		f.answered(resultOf(r))
 	}

@@ -90,20 +90,19 @@ func TestConnectionDies(t *testing.T) {
 	})
 }
 
-// briefly sets the timeout of all calls.
-func briefly(o *proxy.Options) { o.Upstreams[0].Timeout = 30 * time.Millisecond }
+// callTimeout is the timeout of calls in tests whose clock moves past it. The proxy looks at its
+// clock eight times within this time.
+const callTimeout = 80 * time.Millisecond
 
-// runsOut makes a call that the upstream does not answer in time. On a busy machine, the timeout
-// can pass before the call is sent, and nothing is spent: then the call is repeated.
-func runsOut(c *proxytest.Client, tool, args string) proxytest.Message {
+// timesOut makes a call that the upstream begins and does not answer in time. executed waits until
+// the upstream has begun.
+func timesOut(c *proxytest.Client, now *proxytest.Clock, tool, args string, executed func()) proxytest.Message {
 	c.T.Helper()
-	var r proxytest.Message
-	c.Eventually("the time of a call runs out that was sent", func() bool {
-		r = c.Do(tool, args)
-		return r.Decision("kind") == "unknown"
-	})
-	c.AwaitExecuted(tool, 1)
-	if r.Decision("decision") != "allow" || r.Decision("outcome") != "unknown" { // it was not refused: it might have run
+	id := c.Call(tool, args)
+	executed()
+	now.Move(callTimeout + 1)
+	r := c.Reply(id)
+	if !r.IsError() || r.Decision("kind") != "unknown" || r.Decision("decision") != "allow" || r.Decision("outcome") != "unknown" { // it was not refused: it might have run
 		c.T.Errorf("%s", r.Raw)
 	}
 	return r
@@ -118,10 +117,11 @@ func TestLateAnswer(t *testing.T) {
 			if fail {
 				server.Tools = failing(server.Tools, "slow")
 			}
-			s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow", "push"), Server: server, Change: briefly})
+			setup, now := atClock(proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow", "push"), Server: server, Change: func(o *proxy.Options) { o.Upstreams[0].Timeout = callTimeout }})
+			s := proxytest.Start(t, setup)
 			c := s.Connect(l, "")
-			r := runsOut(c, "slow", `{"stubborn":true}`)
-			if !r.IsError() || !strings.Contains(r.Text(), "no answer within") {
+			r := timesOut(c, now, "slow", `{"stubborn":true}`, func() { s.AwaitExecuted("slow", 1) })
+			if !strings.Contains(r.Text(), "no answer within") {
 				t.Errorf("%s", r.Raw)
 			}
 			s.ChainInFlight()
@@ -129,8 +129,12 @@ func TestLateAnswer(t *testing.T) {
 			s.Upstream.Release()
 			want := map[bool]string{false: "done", true: "ready"}[fail]
 			s.ChainSettled(want)
-			late := s.Records.Matching(func(r proxytest.Record) bool { return r.Event == "outcome" && r.By == "late answer" })
-			if calls := s.Records.Decisions("allow"); len(late) != 1 || late[0].Call != calls[len(calls)-1].Call {
+			var late []proxytest.Record
+			s.Eventually("the late answer is on record", func() bool {
+				late = s.Records.Matching(func(r proxytest.Record) bool { return r.Event == "outcome" && r.By == "late answer" })
+				return len(late) > 0
+			})
+			if calls := s.Records.Decisions("allow"); len(calls) != 1 || len(late) != 1 || late[0].Call != calls[0].Call {
 				t.Errorf("%+v", late)
 			}
 			if n := c.Mail.Count(func(m proxytest.Message) bool { return m.ID == r.ID }); n != 0 {
@@ -234,18 +238,15 @@ func TestLateAnswerOfChild(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
 			up, records := proxytest.ChildUpstream(t, "--era "+era)
-			up.Timeout = 200 * time.Millisecond
-			s := proxytest.Start(t, proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow", "push"), Change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
+			up.Timeout = callTimeout
+			setup, now := atClock(proxytest.Setup{Policy: proxytest.ChainPolicy(t, "slow", "push"), Change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{up} }})
+			s := proxytest.Start(t, setup)
 			c := s.Connect(proxytest.Legs()[0], "")
-			if r := c.Do("slow", `{"stubborn":true}`); !r.IsError() {
-				t.Errorf("%s", r.Raw)
-			}
-			s.ChainInFlight()
-			s.Eventually("it runs", func() bool { return len(proxytest.OfKind(records(), testserver.Executed, "slow")) == 1 })
-			s.Eventually("the answer has come", func() bool { // slow may begin to wait after a release, and a release can time out too
-				c.Do("release", `{}`)
-				return s.Marking("chain", "done") == 1
+			timesOut(c, now, "slow", `{"stubborn":true}`, func() {
+				s.Eventually("it runs", func() bool { return len(proxytest.OfKind(records(), testserver.Executed, "slow")) == 1 })
 			})
+			s.ChainInFlight()
+			c.Must("release", `{}`)
 			s.ChainSettled("done")
 		})
 	}

@@ -267,15 +267,16 @@ func (p *Pool) Sweep(u *Server) {
 			return
 		case <-u.closed:
 			return
-		case now := <-tick.C:
-			if u.Dedicated() && p.endUnused(u, p.Life.Now()) {
+		case <-tick.C:
+			now := p.Life.Now()
+			if u.Dedicated() && p.endUnused(u, now) {
 				return
 			}
 			for _, f := range u.InFlight.All() {
 				switch {
 				case !f.SentAt.Before(now.Add(-timeout)):
 				case f.Request.Holding():
-					u.InFlight.restartTimeout(f)
+					u.InFlight.restartTimeout(f, now)
 				default:
 					u.InFlight.Remove(f)
 					f.Request.Abandon(fmt.Errorf("no answer within %s", timeout))

@@ -145,12 +145,13 @@ type queue struct {
 	all []*QueuePlace // in no particular order; a request's number is its index plus one
 }
 
-// Push adds the request f, which is about to be sent, and stores its position in p.
-func (q *queue) Push(p *QueuePlace, f inflight) {
+// Push adds the request f, which is about to be sent, and stores its position in p. Its timeout
+// starts at now.
+func (q *queue) Push(p *QueuePlace, f inflight, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.all = append(q.all, p)
-	p.Request, p.SentAt, p.number = f, time.Now(), len(q.all)
+	p.Request, p.SentAt, p.number = f, now, len(q.all)
 }
 
 // Len returns the number of requests in the queue.
@@ -183,10 +184,10 @@ func (q *queue) All() []*QueuePlace {
 }
 
 // restartTimeout restarts the timeout of the request at position p.
-func (q *queue) restartTimeout(p *QueuePlace) {
+func (q *queue) restartTimeout(p *QueuePlace, now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	p.SentAt = time.Now()
+	p.SentAt = now
 }
 
 // An abandonedCalls counts, for each session, the calls that the proxy has abandoned but the server

@@ -16,9 +16,9 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// eachBreakable runs f with each kind of database. open opens it once more, and fail makes the
-// database that was opened first fail from then on.
-func eachBreakable(t *testing.T, f func(t *testing.T, open func() proxy.Database, fail func())) {
+// eachBreakable runs f with each kind of database. open opens it once more with the given timeout,
+// and fail makes the database that was opened first fail from then on.
+func eachBreakable(t *testing.T, timeout time.Duration, f func(t *testing.T, open func() proxy.Database, fail func())) {
 	t.Run("sqlite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state.db")
 		var first proxy.Database
@@ -39,7 +39,7 @@ func eachBreakable(t *testing.T, f func(t *testing.T, open func() proxy.Database
 		p := postgrestest.NewProxy(t, dsn)
 		through := p.DSN()
 		f(t, func() proxy.Database {
-			b, err := postgres.Open(t.Context(), postgres.Options{DSN: through, Timeout: time.Second, Poll: 50 * time.Millisecond})
+			b, err := postgres.Open(t.Context(), postgres.Options{DSN: through, Timeout: timeout, Poll: 50 * time.Millisecond})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func replicasOf(t *testing.T, n int, open func() proxy.Database) []*proxytest.Si
 // served it, whatever is requested first.
 func TestSessionOver(t *testing.T) {
 	const list, note, answer = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`, `{"jsonrpc":"2.0","id":"pg-x","result":{}}`
-	eachBreakable(t, func(t *testing.T, open func() proxy.Database, _ func()) {
+	eachBreakable(t, proxytest.Patience, func(t *testing.T, open func() proxy.Database, _ func()) {
 		s := replicasOf(t, 2, open)
 		a, b := s[0], s[1]
 		for name, ask := range map[string]func(session string) int{
@@ -104,7 +104,7 @@ func TestSessionOver(t *testing.T) {
 
 // TestSessionOverWhileDown: nor is it known at a replica whose upstream is down.
 func TestSessionOverWhileDown(t *testing.T) {
-	eachBreakable(t, func(t *testing.T, open func() proxy.Database, _ func()) {
+	eachBreakable(t, proxytest.Patience, func(t *testing.T, open func() proxy.Database, _ func()) {
 		up := httptest.NewServer(testserver.New(testserver.Options{Tools: testserver.Attack()}))
 		defer up.Close()
 		s := replicasOf(t, 2, open)
@@ -134,7 +134,7 @@ func TestSessionOverWhileDown(t *testing.T) {
 // another one, are refused: they would be lost. Late ones, or those that name no request, are
 // accepted like by a single proxy.
 func TestOtherReplica(t *testing.T) {
-	eachBreakable(t, func(t *testing.T, open func() proxy.Database, _ func()) {
+	eachBreakable(t, proxytest.Patience, func(t *testing.T, open func() proxy.Database, _ func()) {
 		s := replicasOf(t, 2, open)
 		a, b := s[0], s[1]
 		session := a.OpenSession("token of ann")
@@ -175,9 +175,12 @@ func method(s *proxytest.Site, method, session string) int {
 // TestSessionNotKept: a session whose state cannot be written does not begin, since other replicas
 // would not know its id.
 func TestSessionNotKept(t *testing.T) {
-	eachBreakable(t, func(t *testing.T, open func() proxy.Database, fail func()) {
+	eachBreakable(t, time.Second, func(t *testing.T, open func() proxy.Database, fail func()) {
 		a := replicasOf(t, 1, open)[0]
-		a.OpenSession("token of ann")
+		a.Eventually("the database is fast enough", func() bool {
+			status, _, _ := a.InSession("token of ann", "", proxytest.InitializeRequest)
+			return status == http.StatusOK
+		})
 		before := len(a.Proxy.Sessions())
 		fail()
 		for range 2 {

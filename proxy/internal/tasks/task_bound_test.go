@@ -26,16 +26,19 @@ func TestTaskBoundExact(t *testing.T) {
 			for range calls {
 				ids = append(ids, c.CallAsTask("slow", `{}`, ""))
 			}
-			made := 0
+			made, other := 0, proxytest.Message{}
 			for _, id := range ids {
-				if r := c.Reply(id); strings.Contains(string(r.Raw), `"taskId"`) {
+				r := c.Reply(id)
+				if strings.Contains(string(r.Raw), `"taskId"`) {
 					made++
-				} else if strings.Contains(string(r.Raw), "cannot be followed") {
+					continue
+				}
+				if other = r; strings.Contains(string(r.Raw), "cannot be followed") {
 					t.Errorf("%s", r.Raw)
 				}
 			}
 			if made != room {
-				t.Errorf("%d tasks were made, want %d", made, room)
+				t.Errorf("%d tasks were made, want %d; the last other reply: %s", made, room, other.Raw)
 			}
 			s.Executed("slow", room)
 			if n := s.OpenCalls(); n != room {
