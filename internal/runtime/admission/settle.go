@@ -103,9 +103,10 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	return s
 }
 
-// judged applies the conditions of the judge's policy on results to e; see [gate.Policy.Judged]. A ticket that an
-// older version stored does not have the names of its call, so the conditions that apply cannot be
-// found. If the policy has any conditions, such a call has an unknown outcome instead of a success.
+// judged applies the conditions of the judge's policy on results to e; see [gate.Policy.Judged]. A
+// ticket that an older version stored does not have the names of its call, so the conditions that
+// apply cannot be found. If the policy has any conditions, such a call has an unknown outcome
+// instead of a success.
 func (a *Admission) judged(judge *Generation, t *Ticket, e gate.End) (judged gate.End, broken *gate.Condition) {
 	if e.Outcome != gate.Success || !judge.judgesResults {
 		return e, nil
