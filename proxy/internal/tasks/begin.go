@@ -71,15 +71,15 @@ type NewTask struct {
 	Ticket   *admission.Ticket
 	Token    int64
 	Reserved bool        // whether the task has a reserved slot in the table
-	Stream   spec.Stream // stream of a client that waits for the result from the start, or nil
-	Result   []byte      // result of the call
+	Stream   spec.Stream // stream of a client that has been waiting for the result from the start, or nil
+	Result   []byte      // result of the call, which contains the task
 }
 
 // A TaskHandle holds a call's task and the CreateTaskResult for the client.
 type TaskHandle struct {
 	Task   *Task
 	Result []byte
-	About  wire.Task // the task as described by the result
+	About  wire.Task // members of the task object in Result
 }
 
 // extensionTask converts a CreateTaskResult of revision 2025-11-25 to the form of 2026-07-28.

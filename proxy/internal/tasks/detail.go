@@ -33,8 +33,8 @@ func (s *Tasks) Detail(ctx context.Context, x *Task) ([]byte, error) {
 	return wire.RelateTask(wire.RenameTask(reply.Result, x.id), x.id), nil
 }
 
-// emulatedDetail returns the task with the members that revision 2026-07-28 adds: its result, its
-// error, or the server's inputRequests.
+// emulatedDetail returns a task of revision 2025-11-25 with the members that revision 2026-07-28
+// adds: its result, its error, or the server's inputRequests.
 func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 	about, err := s.get(x)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 	case wire.TaskInputRequired:
 		if asked := s.inputRequests(x); asked != nil {
 			members = members.Raw("inputRequests", asked)
-		} else { // the server has not asked yet, or already has the answer
+		} else { // the server has not made its request yet, or already has the answer
 			members = members.String("status", "working")
 		}
 	case wire.TaskCancelled:
@@ -63,7 +63,7 @@ func (s *Tasks) emulatedDetail(ctx context.Context, x *Task) ([]byte, error) {
 }
 
 // withEnd adds the members that describe, in revision 2026-07-28, how the task ended. In that
-// revision, a result with isError also completes the task.
+// revision, the status of a task is "completed" even if its result has isError set.
 func (s *Tasks) withEnd(ctx context.Context, x *Task, members rawjson.Object) (rawjson.Object, error) {
 	reply, err := s.Request(ctx, x, "tasks/result")
 	switch {
@@ -106,8 +106,8 @@ func (s *Tasks) subscribersOf(x *Task) (list []*session.Subscription) {
 	return list
 }
 
-// awaitResult sends tasks/result on the client's behalf, so that the server has a stream for its
-// requests.
+// awaitResult sends tasks/result on the client's behalf, because the server sends its own requests
+// about the task on the stream of the response.
 func (s *Tasks) awaitResult(x *Task) {
 	sent := x.Upstream.Send(upstream.Request{
 		Method: "tasks/result", Params: append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), '}'),

@@ -11,13 +11,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Reached settles the task if it has reached a final status. For a completed task, its result
-// determines the outcome.
+// Reached settles the task if it has reached a final status. The outcome of a completed task
+// depends on its result.
 func (s *Tasks) Reached(ctx context.Context, x *Task, about wire.Task) {
 	switch about.Status {
 	case wire.TaskFailed:
 		s.end(x, gate.Failure, nil, "task failed")
-	case wire.TaskCancelled: // the work may still be running or already done
+	case wire.TaskCancelled: // the canceled work may still be running, or may have been done before
 		s.end(x, gate.Unknown, nil, "task cancelled")
 	case wire.TaskCompleted:
 		if x.IsSettled() {
@@ -58,7 +58,7 @@ func (s *Tasks) fetched(x *Task, result []byte) {
 	switch {
 	case err == nil && about.Status == wire.TaskCancelled:
 		s.Reached(s.Life.Ctx, x, about)
-	case err != nil && !errors.Is(err, errTaskGone): // the polling goroutine will ask again
+	case err != nil && !errors.Is(err, errTaskGone): // the goroutine that polls the task will ask again
 		s.Life.Log.Warn("asking how a task ended", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
 	default:
 		s.end(x, resultOutcome(x, result), result, "task result")
@@ -75,7 +75,7 @@ func resultOutcome(x *Task, result []byte) gate.Outcome {
 }
 
 // end tells the gate how the task ended. It does so only once, except that a known outcome can
-// still replace an unknown one. If the task succeeded, result is its result. When end returns, the
+// still replace an unknown one. result is the task's result if it succeeded. When end returns, the
 // gate knows the outcome, even if another goroutine has reported it.
 func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	defer x.lockSettling()()
@@ -93,8 +93,8 @@ func (s *Tasks) end(x *Task, o gate.Outcome, result []byte, by string) {
 	s.ended(x)
 }
 
-// poll sends tasks/get requests until the task's outcome is known. It pauses while the client
-// itself sends enough of them.
+// poll sends tasks/get requests until the task's outcome is known. It pauses while the client's own
+// requests are frequent enough.
 func (s *Tasks) poll(x *Task) {
 	for misses := 0; ; {
 		if !s.untilPoll(x, misses) {

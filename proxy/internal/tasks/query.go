@@ -21,7 +21,7 @@ var errTaskGone = errors.New("the upstream no longer knows the task")
 func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...byte) (upstream.Reply, error) {
 	u := x.Upstream
 	if u.State().Phase == upstream.Up && u.Rev() != x.rev {
-		return upstream.Reply{}, errTaskGone // the server has restarted with the other revision family
+		return upstream.Reply{}, errTaskGone // the server has restarted and now uses the other revision family
 	}
 	params := append(append(rawjson.AppendString([]byte(`{"taskId":`), x.theirs), members...), '}')
 	request := upstream.Request{Method: method, Name: x.theirs, Params: params}
@@ -34,8 +34,7 @@ func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...
 	return u.Call(ctx, request)
 }
 
-// unknownTask reports whether the code of the error may mean that the server does not know the
-// task.
+// unknownTask reports whether a server that does not know the task could have returned this error.
 func unknownTask(failure []byte) bool {
 	code, _ := rawjson.Member(failure, "code")
 	return slices.Contains([]string{"-32600", "-32601", "-32602", "-32001", "-32002"}, string(code))

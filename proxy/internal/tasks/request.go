@@ -52,8 +52,8 @@ func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task)
 	return r
 }
 
-// Attach makes r forward the server's notifications and requests during r to the client of r or, if
-// they belong to a task, to the task's client.
+// Attach handles the notifications and requests that the server sends during r. Those about a task
+// go to the task's client, and all others to the client of r.
 func (s *Tasks) Attach(r *pool.RelayedRequest) {
 	r.OnNotification = func(method string, params []byte) {
 		if !s.Notification(r.Upstream, method, params) {
@@ -83,9 +83,9 @@ func (s *Tasks) refuse(a session.Peer, method string) error {
 }
 
 // succeeded handles the result of a client's request about the task: it updates the task, and
-// returns the client's version of the result.
+// returns the result in the form for the client.
 func (s *Tasks) succeeded(ctx context.Context, x *Task, method string, result []byte) []byte {
-	if method == "tasks/result" { // here, taskId would belong to the tool's own result
+	if method == "tasks/result" { // a member taskId would be part of the tool's own result
 		s.fetched(x, result)
 		return wire.RelateTask(result, x.id)
 	}
@@ -110,7 +110,7 @@ func (s *Tasks) failed(ctx context.Context, x *Task, method string) {
 	switch {
 	case errors.Is(err, errTaskGone):
 		s.end(x, gate.Unknown, nil, "task lost")
-	case err != nil: // the polling goroutine will ask again
+	case err != nil: // the goroutine that polls the task will ask again
 	case about.Status == wire.TaskCompleted && method == "tasks/result":
 		s.end(x, gate.Failure, nil, "task result")
 	default:

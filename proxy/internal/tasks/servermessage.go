@@ -125,8 +125,9 @@ func (s *Tasks) join(x *Task, here spec.Stream) {
 	}
 }
 
-// ForClient returns the params of a server's request with the client's ID of the task in place of
-// the server's. It also returns the server's ID, or "" if the request is not about a task.
+// ForClient returns the params of a server's request, with the ID that the client knows the task by
+// instead of the server's ID. It also returns the server's ID, or "" if the request is not about a
+// task.
 func (s *Tasks) ForClient(u *pool.Server, params []byte) (changed []byte, theirs string) {
 	if x := s.byServer(u, wire.RelatedTask(params)); x != nil {
 		return wire.RelateTask(params, x.id), x.theirs
@@ -134,7 +135,7 @@ func (s *Tasks) ForClient(u *pool.Server, params []byte) (changed []byte, theirs
 	return params, ""
 }
 
-// inputRequests returns the server's unanswered requests as the value of a task's member
+// inputRequests returns the server's unanswered requests in the form of a task's member
 // inputRequests (2026-07-28), or nil if all have been answered.
 func (s *Tasks) inputRequests(x *Task) []byte {
 	open := x.openInputs()

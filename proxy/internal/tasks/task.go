@@ -25,7 +25,7 @@ type Task struct {
 	id       string
 	theirs   string // the server's own taskId
 	Upstream *pool.Server
-	rev      *rev.Rev // revision family at the task's creation
+	rev      *rev.Rev // the server's revision family when the task was created
 	origin   Origin
 	Ticket   *admission.Ticket
 	token    int64 // progressToken sent to the server; 0 if none
@@ -33,7 +33,7 @@ type Task struct {
 
 	settling sync.Mutex    // held while the outcome is reported to the gate
 	settled  atomic.Bool   // whether the gate knows the outcome, which may be "unknown"
-	lost     atomic.Bool   // whether polling has stopped with the outcome unknown
+	lost     atomic.Bool   // whether polling has stopped although the outcome is unknown
 	orphan   atomic.Bool   // whether the task's session has ended
 	checking atomic.Bool   // whether a status announced by the server is being checked
 	Over     chan struct{} // closed when the task is settled or lost
@@ -44,8 +44,8 @@ type Task struct {
 	asked   time.Time                 // time of the server's latest answer
 	streams []spec.Stream             // streams of clients waiting for the result (tasks/result)
 	waiting []*upstream.ServerRequest // the server's requests, kept until the client can be reached
-	inputs  []taskInput               // requests shown to clients as inputRequests, oldest first
-	asks    int                       // number of inputs so far, used for their keys
+	inputs  []taskInput               // the server's requests shown to clients as inputRequests, oldest first
+	asks    int                       // number of requests ever added to inputs, used to make their keys
 }
 
 // A taskInput is a server's request shown to clients as an entry in the task's inputRequests
@@ -60,11 +60,11 @@ type taskInput struct {
 type Origin struct {
 	Session *session.Session
 	State   *session.Session // session whose nets decided the call
-	Tool    string           // canonical name
+	Tool    string           // canonical name of the tool
 	Since   time.Time
 	Client  *session.Client
 	Peer    session.Peer
-	Meta    wire.Meta // only the progress token
+	Meta    wire.Meta // contains only the call's progress token
 }
 
 // owner returns the session that owns the task.
@@ -74,7 +74,7 @@ func (x *Task) owner() *session.Session { return x.origin.Session }
 // form of revision 2026-07-28.
 func (x *Task) emulated() bool { return x.origin.Peer.Rev.TaskExtension && !x.rev.TaskExtension }
 
-// expired reports whether the task's ttl has passed, so that the server may forget the task.
+// expired reports whether the task's ttl has passed. The server may then forget the task.
 func (x *Task) expired(now time.Time) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -87,7 +87,7 @@ func (x *Task) Finished() bool { return x.settled.Load() || x.lost.Load() }
 // IsSettled reports whether the gate knows how the task ended.
 func (x *Task) IsSettled() bool { return x.settled.Load() }
 
-// IsLost reports whether polling has stopped with the task's outcome still unknown.
+// IsLost reports whether polling has stopped although the task's outcome is still unknown.
 func (x *Task) IsLost() bool { return x.lost.Load() && !x.settled.Load() }
 
 // set stores a task object from the server. It returns the object with the proxy's ID, and whether
@@ -137,14 +137,14 @@ func (x *Task) lockSettling() (unlock func()) {
 	return x.settling.Unlock
 }
 
-// ends reports whether the gate must be told the outcome o, because it is the task's first outcome,
-// or the first known one.
+// ends reports whether the gate must be told the outcome o, because it is the first outcome of the
+// task or its first known outcome.
 func (x *Task) ends(o gate.Outcome) bool {
 	return !x.settled.Load() && (!x.lost.Load() || o != gate.Unknown)
 }
 
 // end records that the gate knows the outcome. It returns the server's open requests, and whether
-// the task was unfinished until now.
+// this is the task's first outcome.
 func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -159,8 +159,8 @@ func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) 
 	return open, first
 }
 
-// stream returns a stream that reaches the task's client: that of the client's tasks/result
-// request, if any, and otherwise that of its session.
+// stream returns a stream to the task's client: that of the client's tasks/result request, if any,
+// or that of its session.
 func (x *Task) stream() spec.Stream {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -237,10 +237,11 @@ func (x *Task) takeInput(key string) *upstream.ServerRequest {
 }
 
 // Limits on the interval between the proxy's own tasks/get requests, regardless of the server's
-// pollInterval. Even if the client never asks, a task must not keep a token in flight forever.
+// pollInterval. The proxy asks even if the client never does, because the call of a task must not
+// occupy a net's token forever.
 const (
 	usualPoll = 5 * time.Second
 	FastPoll  = 250 * time.Millisecond
 	slowPoll  = time.Minute
-	MaxMisses = 10 // a task is lost after this many consecutive unanswered tasks/get requests
+	MaxMisses = 10 // number of consecutive unanswered tasks/get requests after which a task is lost
 )

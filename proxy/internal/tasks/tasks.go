@@ -64,9 +64,9 @@ type Options struct {
 	Sessions *session.Sessions
 
 	// Settle records the outcome of a call that has become a task, and updates the nets. result is
-	// the task's result if it succeeded.
+	// the task's result if the task succeeded.
 	Settle func(of Origin, ticket *admission.Ticket, o gate.Outcome, result []byte, by string)
-	// Ask sends a server's request to a client, and the client's answer to the server.
+	// Ask forwards a server's request to a client, and the client's answer to the server.
 	Ask func(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest)
 }
 
@@ -79,19 +79,20 @@ const (
 	MaxTasksAll = 10_000 // in total
 )
 
-// A serverKey identifies a task at its server, by the taskId or by the progressToken of the call.
+// A serverKey identifies a task of a server, either by its taskId or by the progressToken of the
+// call.
 type serverKey struct {
 	upstream *pool.Server
 	id       string
 	token    int64
 }
 
-// A taskTable holds a limited number of tasks. They can be found by session and the proxy's ID, or
-// by server and the server's ID or progressToken. mu guards the other fields.
+// A taskTable holds a limited number of tasks. A task can be found by session and the proxy's ID,
+// by server and the server's ID, or by server and progressToken. mu guards the other fields.
 type taskTable struct {
 	mu        sync.Mutex
 	byID      map[string]*Task
-	theirs    map[serverKey]*Task          // keyed by the server's ID and, if any, by the progressToken
+	theirs    map[serverKey]*Task          // keyed by the server's taskId and, if the call has one, by the progressToken
 	bySession map[*session.Session][]*Task // tasks per session, oldest first
 	places    map[*session.Session]int     // number of slots reserved for calls in flight; contains no zeros
 	placesAll int
@@ -102,9 +103,9 @@ var (
 	errTooManyTasks = errors.New("too many tasks are running")
 )
 
-// Reserve reserves a slot for the task of a call that is about to be sent, because a task can no
-// longer be refused once the call has run. If several principals use the proxy, each can occupy
-// only a fair share. Finished tasks are dropped to make room. The caller must return the slot with
+// Reserve reserves a slot for the task of a call that is about to be sent, because it is too late
+// to refuse a task once the call has run. If several principals use the proxy, each can occupy only
+// a fair share. Finished tasks are dropped to make room. The caller must return the slot with
 // [taskTable.Release] or use it with taskTable.add.
 func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bool {
 	s.mu.Lock()
@@ -214,14 +215,15 @@ func (s *taskTable) find(of *session.Session, id string) *Task {
 	return nil
 }
 
-// byServer returns the task that the server knows by the given ID, or nil.
+// byServer returns the task with the given ID at the server u, or nil.
 func (s *taskTable) byServer(u *pool.Server, id string) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.theirs[serverKey{upstream: u, id: id}]
 }
 
-// byToken returns the task whose progress notifications contain the given token, or nil.
+// byToken returns the task of the server u whose progress notifications contain the given token, or
+// nil.
 func (s *taskTable) byToken(u *pool.Server, token int64) *Task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,7 +250,7 @@ func (s *taskTable) Forget(of *session.Session) {
 	}
 }
 
-// ended drops a finished task whose session has ended as well.
+// ended drops the finished task x if its session has ended, too.
 func (s *taskTable) ended(x *Task) {
 	if !x.orphan.Load() {
 		return
@@ -272,7 +274,8 @@ func (s *taskTable) Busy(u *pool.Server) bool {
 	return false
 }
 
-// MakesTasks reports whether the server creates tasks for calls in its protocol revision.
+// MakesTasks reports whether the server declares, in the form of its revision, that it creates
+// tasks for calls.
 func MakesTasks(u *pool.Server) bool {
 	s := u.State()
 	if u.Rev().TaskExtension {
@@ -281,8 +284,8 @@ func MakesTasks(u *pool.Server) bool {
 	return spec.Declares(s.Capabilities, "tasks", "requests", "tools", "call")
 }
 
-// offered reports whether any server that is up creates tasks for clients of the given revision
-// family, and declares an object at the given path in its capabilities. Servers of revision
+// offered reports whether a server that is up creates tasks for clients of the given revision
+// family, and has an object at the path given by keys in its capabilities. Servers of revision
 // 2025-11-25 create tasks for clients of both families.
 func (s *Tasks) offered(to *rev.Rev, keys ...string) bool {
 	return slices.ContainsFunc(s.Servers(), func(u *pool.Server) bool {

@@ -7,19 +7,19 @@ import (
 	"sync"
 )
 
-// Turns limits how many of one principal's messages are parsed and decided concurrently, so that
-// other principals' messages find a free processor. It is safe for concurrent use.
+// Turns limits how many messages of one principal are parsed and decided concurrently. This leaves
+// processors for the messages of other principals. It is safe for concurrent use.
 type Turns struct {
 	each int
 
 	mu sync.Mutex
-	by map[string]*line // keyed by principal; only principals that have a turn
+	by map[string]*line // keyed by principal; contains only principals with a message that has a turn
 }
 
 // A line holds the turns and the waiting messages of one principal.
 type line struct {
 	taken   int
-	waiting []chan struct{} // one channel per waiting message, closed to give it a turn
+	waiting []chan struct{} // one channel per waiting message, closed when the message gets a turn
 }
 
 // New returns a Turns for a proxy with several principals.
@@ -27,8 +27,8 @@ func New() *Turns {
 	return &Turns{each: max(1, runtime.GOMAXPROCS(0)/2), by: map[string]*line{}}
 }
 
-// A Turn lets a goroutine wait for the turn of its message. A nil Turn, as in a proxy with only one
-// principal, never waits.
+// A Turn is the turn of one message to be handled. A goroutine can wait for it. With a nil Turn, as
+// in a proxy with only one principal, it never waits.
 type Turn struct {
 	Of        *Turns
 	Principal string
@@ -110,5 +110,5 @@ func (s *Turns) giveUp(principal string, wait chan struct{}) {
 		}
 	}
 	s.mu.Unlock()
-	s.release(principal) // the message has just been given its turn
+	s.release(principal) // the message got its turn at the last moment
 }

@@ -38,22 +38,23 @@ type Conn interface {
 	// Send sends x without blocking. It eventually delivers a reply to x.
 	Send(x *Exchange)
 	Cancel(x *Exchange, reason string)
-	// Notify sends a notification. Over HTTP, s is the notification's session.
+	// Notify sends a notification. Over HTTP, it is sent in the session s.
 	Notify(ctx context.Context, s *Session, method string, params []byte) error
-	// Agree makes the connection use the result of a handshake.
+	// Agree makes the connection use s, the result of a handshake.
 	Agree(s *Session)
 	// Over returns a channel that is closed when the connection has become unusable. Cause returns
 	// the reason.
 	Over() <-chan struct{}
 	Cause() error
-	// Restart ends the connection with err if no requests are in flight. It reports whether it has
-	// ended the connection.
+	// Restart ends the connection, with err as the reason, if no requests are in flight. It reports
+	// whether it has ended the connection.
 	Restart(ctx context.Context, err error) bool
 	// Retire ends the connection. It returns after all processes of the server have exited.
 	Retire()
 }
 
-// A Session is the result of a handshake. Over HTTP, the headers of requests refer to it.
+// A Session is the result of a handshake. Over HTTP, the headers of later requests name its ID and
+// version.
 type Session struct {
 	ID      string // session ID in [rev.Rev2025]; may be empty
 	Version string
@@ -85,16 +86,16 @@ type Request struct {
 	Ask func(*ServerRequest)
 
 	// Interrupted is called when a server that uses revision 2025-11-25 has ended the HTTP stream
-	// of the request, before the proxy resumes the stream. retry is the delay that the server asks
-	// for, or 0.
+	// of the request, before the proxy resumes the stream. retry is the delay requested by the
+	// server, or 0.
 	Interrupted func(retry time.Duration)
 
-	// If Deliver is not nil, it receives the reply instead of the channel returned by Done. It runs
-	// on the goroutine that reads from the connection or calls Send, and must not block.
+	// Deliver, if not nil, receives the reply instead of the channel returned by Done. It runs on
+	// the goroutine that reads from the connection or calls Send, and must not block.
 	Deliver func(Reply)
 
-	// If Begin is not nil, it is called with the exchange before anything is sent. If it returns
-	// false, the request is not sent, and the reply is [ErrNotSent].
+	// Begin, if not nil, is called with the exchange before anything is sent. If it returns false,
+	// the request is not sent, and the reply is [ErrNotSent].
 	Begin func(*Exchange) bool
 
 	// Here means that the caller waits for the reply anyway. Over streamable HTTP, Send then makes
@@ -102,12 +103,12 @@ type Request struct {
 	// after a call to Exchange.StopInline.
 	Here bool
 
-	// If Again is not nil, it is called before the request is sent a second time, in a new session
-	// or with other credentials. If it returns an error, the request is not sent, and the reply is
+	// Again, if not nil, is called before the request is sent a second time, in a new session or
+	// with other credentials. If it returns an error, the request is not sent, and the reply is
 	// [ErrNotSent] with that error.
 	Again func() error
 
-	Session *Session          // session of a handshake over HTTP
+	Session *Session          // session to use for a request that is part of a handshake over HTTP
 	Headers map[string]string // headers derived from Mirrored
 }
 
@@ -115,9 +116,9 @@ type Request struct {
 type Reply struct {
 	Result []byte // raw JSON of the member result
 	Error  []byte // raw JSON of the member error, as sent by the server
-	Err    error  // transport error: ErrNotSent, *Lost or *StatusError
+	Err    error  // error of the transport: ErrNotSent, *Lost or *StatusError
 
-	Rest func() Reply // waits for the reply; set if the goroutine was needed elsewhere before the reply arrived
+	Rest func() Reply // continues to wait for the reply; set if Send had to return before the reply arrived
 }
 
 // An Exchange is a request and its future reply.
@@ -127,14 +128,14 @@ type Exchange struct {
 	Conn    Conn // nil if the request was never sent
 	replies chan Reply
 
-	Position int64              // stdio: offset of the request in the stream; guarded by the pipe
-	Body     Body               // HTTP: request body
-	Ctx      context.Context    // HTTP: context of the round trip
-	Abort    context.CancelFunc // HTTP: cancels Ctx
+	Position int64              // offset of the request in the stream, over stdio; guarded by the pipe
+	Body     Body               // body of the request, over HTTP
+	Ctx      context.Context    // context of the HTTP round trip
+	Abort    context.CancelFunc // cancels Ctx
 
-	Renewed bool // HTTP: whether the request was sent again because the server no longer knew the session
+	Renewed bool // whether the request was sent again over HTTP because the server no longer knew the session
 
-	InlineStopped atomic.Bool // whether an inline Send should return
+	InlineStopped atomic.Bool // whether a Send on the caller's goroutine (see Request.Here) should return
 
 	mu       sync.Mutex // held while Notify runs
 	Answered atomic.Bool
@@ -152,8 +153,8 @@ func NewExchange(c Conn, r Request, id int64) *Exchange {
 	return x
 }
 
-// A lasting connection makes one round trip per exchange. The round trips end when the context
-// returned by Lifetime is done.
+// A lasting connection consists of HTTP round trips, one for each exchange. They end when the
+// context returned by Lifetime is done.
 type lasting interface{ Lifetime() context.Context }
 
 // Done returns a channel that receives exactly one reply, possibly much later. The reply need not
@@ -169,8 +170,8 @@ func (x *Exchange) Cancel(reason string) {
 	}
 }
 
-// StopInline makes an inline Send return; the rest of the exchange then runs on another goroutine.
-// It is called from Ask or Interrupted.
+// StopInline makes a Send on the caller's goroutine (see Request.Here) return. The rest of the
+// exchange then runs on another goroutine. StopInline is called from Ask or Interrupted.
 func (x *Exchange) StopInline() { x.InlineStopped.Store(true) }
 
 // Deliver ends the exchange with r. It returns false if the exchange has already ended.
@@ -213,8 +214,8 @@ func (x *Exchange) GiveUp() {
 
 var ErrBodyGone = errors.New("the request was cancelled before all of it was sent")
 
-// A Body is the body of an HTTP request, kept until the answer arrives because it must be sent
-// again if the server no longer knows the session. Forget drops it earlier. A Body is safe for
+// A Body is the body of an HTTP request. It is kept until the answer arrives, because it must be
+// sent again if the server no longer knows the session. Forget drops it earlier. A Body is safe for
 // concurrent use.
 type Body struct {
 	mu   sync.Mutex
@@ -247,8 +248,8 @@ func (b *Body) Forget() {
 	b.data, b.gone = nil, true
 }
 
-// ErrNotSent means that no byte of the request has left this process. Errors that add a reason wrap
-// it.
+// ErrNotSent means that no byte of the request has left this process. Errors that give a reason
+// wrap it.
 var ErrNotSent = errors.New("request not sent")
 
 // An Unsent is ErrNotSent with a reason.
@@ -261,8 +262,8 @@ func (e *Unsent) Unwrap() []error { return []error{ErrNotSent, e.Why} }
 
 // A Lost error means that the connection ended before an answer arrived.
 type Lost struct {
-	Sent  bool  // whether bytes of the request may have reached the server, so that the outcome is unknown
-	Dead  bool  // whether all of the server's processes have exited, so that none can still be working on the request
+	Sent  bool  // whether bytes of the request may have reached the server; the outcome is then unknown
+	Dead  bool  // whether all of the server's processes have exited; none can then still be working on the request
 	Cause error // why the connection ended
 }
 
@@ -297,8 +298,8 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("the server answered with HTTP status %d: %s", e.Code, e.Excerpt)
 }
 
-// Executed reports whether the request may have been executed. For a status that refuses a request
-// before its execution, it returns false.
+// Executed reports whether the request may have been executed. It returns false for statuses of
+// requests that are refused before they are executed.
 func (e *StatusError) Executed() bool {
 	switch e.Code {
 	case 401, 403, 404, 405, 406, 410, 411, 413, 414, 415, 429, 431:

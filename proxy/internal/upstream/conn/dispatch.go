@@ -66,7 +66,7 @@ func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	return err
 }
 
-// flush completes the work that earlier replies have left to the Burst, if any.
+// flush completes the work on earlier replies that the Burst has held back, if any.
 func (d *Dispatcher) flush() {
 	if b := d.Host.Options.Burst; b != nil {
 		b.Flush()
@@ -105,7 +105,7 @@ func (d *Dispatcher) Notification(m wire.Message) {
 	case "notifications/progress":
 		if x := d.Pending.Progressing(m.Params); x != nil && x.Notify(m.Method, m.Params) {
 			return
-		} // the notification might be about a task instead
+		} // a progress notification can also be about a task
 	}
 	d.Host.Heard(m.Method, m.Params)
 }
@@ -118,8 +118,8 @@ func (d *Dispatcher) Cancelled(x *Exchange) {
 	}
 }
 
-// Restart ends the connection with err if no requests are in flight. It reports whether it has
-// ended the connection.
+// Restart ends the connection, with err as the reason, if no requests are in flight. It reports
+// whether it has ended the connection.
 func (d *Dispatcher) Restart(ctx context.Context, err error) bool {
 	return d.Pending.Shut(ctx, func() { d.Fail(err) })
 }
@@ -173,8 +173,8 @@ func IsInvalidAnswer(data []byte, id int64) bool {
 	return ok && n == id
 }
 
-// ReplyOf converts a response to a reply. It copies the bytes unless kept is true. Since they are
-// forwarded unchanged, they must be valid UTF-8.
+// ReplyOf converts a response to a reply. It copies the bytes unless kept is true. They must be
+// valid UTF-8, because they are forwarded unchanged.
 func ReplyOf(m wire.Message, kept bool) Reply {
 	if !utf8.Valid(m.Result) || !utf8.Valid(m.Error) {
 		return Reply{Err: &Lost{Sent: true, Cause: ErrMalformed}}
@@ -216,8 +216,8 @@ type Pending struct {
 	closed    bool
 	byID      map[int64]*Exchange
 	byToken   map[int64]*Exchange
-	cancelled []int64       // IDs, oldest first, including some answered since
-	dropped   chan struct{} // closed when an exchange is removed; nil if nothing waits for that
+	cancelled []int64       // IDs of canceled exchanges, oldest first; some may have been answered in the meantime
+	dropped   chan struct{} // closed when an exchange is removed; nil if no caller is waiting for that
 }
 
 func NewPending() *Pending {
@@ -261,9 +261,9 @@ func (p *Pending) drop(x *Exchange) {
 	}
 }
 
-// Shut rejects further exchanges and calls end. It first waits, until ctx is done, for requests
-// that are answered quickly. If other requests, which may be doing work, are waiting for replies,
-// Shut does nothing and returns false. Subscriptions do not count.
+// Shut rejects further exchanges, calls end, and returns true. It first waits, until ctx is done, for
+// the replies to requests that are answered quickly. If other requests, which may be doing work, are
+// waiting for replies, Shut does nothing and returns false. It ignores subscriptions.
 func (p *Pending) Shut(ctx context.Context, end func()) bool {
 	for {
 		p.mu.Lock()
@@ -287,7 +287,7 @@ func (p *Pending) Shut(ctx context.Context, end func()) bool {
 }
 
 // waiting reports whether any waiting exchange will be answered soon, and whether any other may be
-// doing work. Subscriptions count as neither.
+// doing work. It ignores subscriptions.
 func (p *Pending) waiting() (soon, work bool) {
 	for _, x := range p.byID {
 		switch x.Req.Method {
@@ -301,7 +301,7 @@ func (p *Pending) waiting() (soon, work bool) {
 	return soon, work
 }
 
-// Progressing returns the exchange that a progress notification belongs to, or nil.
+// Progressing returns the exchange that a progress notification is about, or nil.
 func (p *Pending) Progressing(params []byte) *Exchange {
 	token, ok := wire.ProgressToken(params)
 	if !ok {

@@ -31,7 +31,7 @@ type Config struct {
 
 	URL         string
 	Headers     map[string]string
-	Credentials Credentials // credentials in addition to the headers; nil if none
+	Credentials Credentials // source of credentials, used in addition to the headers; nil if none
 	TLS         *tls.Config // trusted roots and client certificate; nil means Go's defaults. TLS 1.2 or later is always required
 	SSE         bool        // whether to use only HTTP+SSE (2024-11-05); otherwise, streamable HTTP is tried first
 
@@ -46,10 +46,10 @@ type Credentials interface {
 	// header.
 	Authorization(ctx context.Context) (string, error)
 	// Renew is called when the server has refused a request with the given header value. It returns
-	// the value for a second attempt, or "" if no other value would help.
+	// the value for a second attempt, or "" if another attempt would be useless.
 	Renew(ctx context.Context, refused string, response *http.Response) (string, error)
-	// Await is called if there are no credentials. It blocks until it is worth trying again, or
-	// until ctx is done.
+	// Await is called if there are no credentials. It blocks until another attempt is worthwhile,
+	// or until ctx is done.
 	Await(ctx context.Context)
 }
 
@@ -62,8 +62,8 @@ type Options struct {
 	// OnNotification is called with the server's notifications that belong to no request. It runs
 	// on the goroutine that reads from the connection.
 	OnNotification func(method string, params []byte)
-	// OnListen is called when the proxy starts to receive the server's notifications. Earlier ones
-	// have been missed.
+	// OnListen is called when the proxy starts to receive the server's notifications. It has missed
+	// all earlier ones.
 	OnListen func()
 	// OnRequest is called with requests from a server of [rev.Rev2025] that belong to no request
 	// from the proxy. If it is nil, they are refused.
@@ -72,16 +72,16 @@ type Options struct {
 	// connecting to it.
 	OnState func()
 
-	// Busy reports whether the server is working without an open request, so that it must not be
-	// restarted for a new handshake. If Busy is nil, the server is never considered busy.
+	// Busy reports whether the server is working although no request is open. Such a server must
+	// not be restarted for a new handshake. If Busy is nil, the server is never considered busy.
 	Busy func() bool
 
-	// Burst is notified when several messages from a child can be read together, so that their
-	// effects can be combined. It may be nil.
+	// Burst is notified when several messages from a child process can be read together, so that
+	// their effects can be combined. It may be nil.
 	Burst Burst
 
-	// Watchdog kills the children's processes if this process can no longer do so. If it is nil,
-	// only the operating system's own means apply.
+	// Watchdog kills the child processes if this process ends without doing so. If it is nil, only
+	// the operating system can kill them.
 	Watchdog *process.Watchdog
 
 	// ConnectTimeout limits each attempt to connect, including starting the server; 0 means 60
@@ -109,17 +109,17 @@ type Host struct {
 	Words outputLines  // last lines of the process's output
 	Work  wait.Group   // goroutines that may outlive a connection
 
-	Acked chan int64 // receives the IDs of acknowledged subscriptions, or 0 for an unknown ID
+	Acked chan int64 // receives the IDs of acknowledged subscriptions; 0 stands for an unknown ID
 
-	Rev func() *rev.Rev // returns the server's revision family, as far as known
+	Rev func() *rev.Rev // returns the server's revision family, if known
 
 	// Renew repeats the handshake on c, because the server no longer knows the session.
 	Renew func(ctx context.Context, c Conn, version string) (*Session, error)
-	// Renewed is called when c starts to use the new session.
+	// Renewed is called when the connection starts to use the session returned by Renew.
 	Renewed func()
 }
 
-// A Grace holds the time limits for ending a child.
+// A Grace holds the time limits for the steps of ending a child process.
 type Grace struct {
 	Exit time.Duration // from closing the child's input to SIGTERM
 	Term time.Duration // from SIGTERM to SIGKILL
@@ -130,21 +130,22 @@ type Grace struct {
 // Heard handles a notification that belongs to no request.
 func (h *Host) Heard(method string, params []byte) {
 	switch {
-	case method == "notifications/subscriptions/acknowledged": // from now on, no notifications can be missed
+	case method == "notifications/subscriptions/acknowledged": // from now on, the proxy misses no notifications
 		select {
 		case h.Acked <- acknowledged(params):
-		default: // no subscription is waiting
+		default: // no goroutine is waiting for an acknowledgment
 		}
 	case h.Options.OnNotification != nil:
 		h.Options.OnNotification(method, params)
 	}
 }
 
-// acknowledged returns the ID of the acknowledged subscription, or 0 if the server does not say.
+// acknowledged returns the ID of the acknowledged subscription, or 0 if the notification does not
+// contain it.
 func acknowledged(params []byte) int64 {
 	id, _ := rawjson.MemberAt(params, "_meta", "io.modelcontextprotocol/subscriptionId")
 	n, err := strconv.ParseInt(string(id), 10, 64)
-	if err != nil { // n is not zero if the number is out of range
+	if err != nil { // return 0 explicitly, because n is not 0 for a number out of range
 		return 0
 	}
 	return n
@@ -161,7 +162,7 @@ func (h *Host) HeardFrom() {
 const (
 	FirstPause = 250 * time.Millisecond
 	LastPause  = 30 * time.Second
-	StableAge  = 30 * time.Second // how long a connection must last for the delay to start over
+	StableAge  = 30 * time.Second // how long a connection must last before the delay is reset to FirstPause
 )
 
 // A Phase is the connection phase of an upstream.
@@ -171,7 +172,7 @@ type Phase int
 const (
 	Starting Phase = iota // connecting for the first time
 	Up
-	Down   // reconnecting after having been up or unreachable
+	Down   // reconnecting after the upstream was up or could not be reached
 	Failed // no longer connecting, because the upstream cannot work with this configuration or was closed
 )
 
@@ -183,7 +184,7 @@ type State struct {
 	Err   error     // why the upstream is not up
 	Since time.Time // when the phase began
 
-	Introduction     // from the most recent connection that was up
+	Introduction     // of the most recent connection that was up
 	Pid          int // process ID of the child; 0 for HTTP
 }
 
@@ -221,7 +222,7 @@ func (w *outputLines) Begin() {
 	w.old = true
 }
 
-// add adds a line with a prefix for its origin.
+// add adds a line. where is a prefix that describes its origin.
 func (w *outputLines) add(where string, line []byte) {
 	text := where + string(line[:min(len(line), wordsLine)])
 	w.mu.Lock()

@@ -26,7 +26,7 @@ type ServerRequest struct {
 
 	ctx    context.Context //nolint:containedctx // ends with the wish for an answer
 	cancel context.CancelCauseFunc
-	over   func() // set by OnOver, or nil; guarded by the lock of from
+	over   func() // set by OnOver, or nil; guarded by from.mu
 }
 
 // A Withdrawn error is the cause of a [ServerRequest.Context] if the server canceled the request.
@@ -39,9 +39,9 @@ func (w Withdrawn) Error() string { return string(w) }
 // answered, the server has canceled it, or the connection has ended.
 func (q *ServerRequest) Context() context.Context { return q.ctx }
 
-// OnOver sets a function to call once, when [ServerRequest.Context] is done, replacing any set
-// before. The call happens before the answer is sent and before later messages from the server are
-// handled. The function must not block.
+// OnOver sets a function to call once, when [ServerRequest.Context] is done. It replaces any
+// function set before. The call happens before the answer is sent and before later messages from
+// the server are handled. The function must not block.
 func (q *ServerRequest) OnOver(f func()) {
 	q.from.mu.Lock()
 	waits := q.from.byID[q.key] == q
@@ -54,7 +54,7 @@ func (q *ServerRequest) OnOver(f func()) {
 	}
 }
 
-// ends cancels the context of q and calls the function set by OnOver. The caller must already have
+// ends cancels the context of q and calls the function set by OnOver. Before, the caller must have
 // removed q from the open requests.
 func (q *ServerRequest) ends(reason error) {
 	q.cancel(reason)
