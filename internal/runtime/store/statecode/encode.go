@@ -156,11 +156,13 @@ func (e *encoder) state(n *net, d *gate.NetData) {
 	}
 	e.flights(`"flights":[`, n, d.Flights)
 	e.flights(`"watches":[`, n, d.Watches)
-	e.flights(`"spoilers":[`, n, d.Spoilers())
-	e.flights(`"lapsed":[`, n, d.Lapsed())
-	if d.Row() != "" {
-		e.member(`"row":"`)
-		e.dst = append(hex.AppendEncode(e.dst, []byte(d.Row())), '"')
+	if x := d.Extras; x != nil {
+		e.flights(`"spoilers":[`, n, x.Spoilers)
+		e.flights(`"lapsed":[`, n, x.Lapsed)
+		if x.Row != "" {
+			e.member(`"row":"`)
+			e.dst = append(hex.AppendEncode(e.dst, []byte(x.Row)), '"')
+		}
 	}
 	e.clock(d.Clock)
 	if d.Spent != nil {
@@ -169,11 +171,11 @@ func (e *encoder) state(n *net, d *gate.NetData) {
 		e.text(`",`)
 		e.dst = append(appendTime(e.dst, d.Spent.Time), ']')
 	}
-	if debt := d.Debt(); debt != nil {
+	if x := d.Extras; x != nil && x.Debt != nil {
 		e.member(`"debt":["`)
-		e.text(debt.Amount.RatString())
+		e.text(x.Debt.Amount.RatString())
 		e.text(`",`)
-		e.dst = append(appendTime(e.dst, debt.Until), ']')
+		e.dst = append(appendTime(e.dst, x.Debt.Until), ']')
 	}
 	if len(d.Meta) > 0 {
 		e.member(`"meta":`)
