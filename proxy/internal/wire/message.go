@@ -29,6 +29,7 @@ type Message struct {
 	Result []byte // a response contains either Result or Error
 	Error  []byte
 	Raw    []byte // the whole message
+	Number int64  // ID of a response from an upstream as an integer; otherwise 0
 
 	index index // positions of members in Params
 }
@@ -201,12 +202,6 @@ func methodName(lit []byte) string {
 	return name
 }
 
-// Int returns the message's ID as an integer. ok is false if the ID cannot come from the proxy.
-func (m Message) Int() (int64, bool) {
-	n, err := strconv.ParseInt(string(m.ID), 10, 64)
-	return n, err == nil
-}
-
 func isString(lit []byte, want string) bool {
 	s, ok := rawjson.String(lit)
 	return ok && s == want
@@ -284,8 +279,11 @@ func ParseUpstream(line []byte) (Message, error) {
 	if reason == resultNotObject {
 		reason = "" // the caller reports it
 	}
-	if _, ours := m.Int(); reason == "" && m.Kind == Response && !ours {
-		reason = "the id is not from petrigate"
+	if reason == "" && m.Kind == Response {
+		var err error
+		if m.Number, err = strconv.ParseInt(string(m.ID), 10, 64); err != nil {
+			reason = "the id is not from petrigate"
+		}
 	}
 	if reason != "" {
 		return Message{}, errors.New("reading a message: " + reason)

@@ -24,7 +24,7 @@ func TestParseUpstream(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":5,"result":null}`, Response, 5, "", `null`},
 		{`{"jsonrpc":"2.0","id":5,"result":{},"_vendor":1}`, Response, 5, "", `{}`},
 		{`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}`, Notification, 0, "notifications/progress", `{"progress":1}`},
-		{`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`, Request, 1, "roots/list", ``},
+		{`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`, Request, 0, "roots/list", ``},
 		{"{\"jsonrpc\":\"2.0\",\r\n\"id\":5,\"result\":{\n}}", Response, 5, "", "{\t}"},
 	}
 	for _, tt := range tests {
@@ -33,9 +33,8 @@ func TestParseUpstream(t *testing.T) {
 			t.Errorf("ParseUpstream(%q): %v", tt.line, err)
 			continue
 		}
-		id, _ := m.Int()
 		body := string(m.Params) + string(m.Result) + string(m.Error)
-		if m.Kind != tt.kind || id != tt.id || m.Method != tt.method || body != tt.body {
+		if m.Kind != tt.kind || m.Number != tt.id || m.Method != tt.method || body != tt.body {
 			t.Errorf("ParseUpstream(%q) = %+v", tt.line, m)
 		}
 	}

@@ -41,8 +41,7 @@ func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 		id, answers = invalidAnswerTo(data)
 		reply.Err = &Lost{Sent: true, Cause: ErrMalformed}
 	case m.Kind == wire.Response:
-		id, answers = m.Int()
-		reply = ReplyOf(m, kept)
+		id, answers, reply = m.Number, true, ReplyOf(m, kept)
 	case m.Kind == wire.Request:
 		d.flush()
 		if !d.Relays() || !d.Relay(nil, m, d.Answer) {
@@ -152,8 +151,7 @@ var ErrMalformed = errors.New("the server's answer is malformed")
 
 // AnswerTo reports whether m answers the request with the given ID.
 func AnswerTo(m wire.Message, id int64) bool {
-	n, ours := m.Int()
-	return m.Kind == wire.Response && ours && n == id
+	return m.Kind == wire.Response && m.Number == id
 }
 
 // invalidAnswerTo returns the ID of the request that an invalid message seems to answer. That
