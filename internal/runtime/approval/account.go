@@ -9,13 +9,13 @@ import (
 // A limit bounds the requests of one session, one principal, or all callers together. A call that
 // exceeds a limit is refused without asking a person; other callers are not affected.
 type limit struct {
-	waiting int // number of requests that are pending, or approved but not used yet
+	waiting int // number of requests that are pending, or that are approved but not used yet
 	recent  int // number of unapproved requests opened within the last minute
-	bytes   int // total size of the waiting calls
-	denied  int // number of remembered denials
+	bytes   int // total size in bytes of the calls that are waiting for an answer
+	denied  int // number of denials in force
 }
 
-// limits contains the limits for each kind of account. It must not be modified.
+// limits holds the limit on each kind of account. It must not be modified.
 var limits = struct{ session, principal, all limit }{
 	session:   limit{waiting: 100, recent: 60, bytes: 32 << 20, denied: 100},
 	principal: limit{waiting: 400, recent: 240, bytes: 64 << 20, denied: 1000},
@@ -43,14 +43,14 @@ type account struct {
 
 	waiting, recent, bytes, denied int
 
-	ended []*Request // requests that ended other than by denial, oldest first; set only for principals
+	ended []*Request // requests that ended without a denial, oldest first; set only for principals
 }
 
-// accounts maps names to the accounts in use.
+// accounts maps account names to the accounts that have requests.
 type accounts map[string]*account
 
-// of returns the accounts to charge for a request about c, most specific first. New accounts are
-// not stored until they are first charged.
+// of returns the accounts that a request about the call c is charged to, most specific first. A new
+// account is not stored until it is first charged.
 func (m accounts) of(c Call) [3]*account {
 	return [3]*account{
 		m.account("session "+c.Session, limits.session), m.account("principal "+c.Principal, limits.principal), m.account("", limits.all),
@@ -74,7 +74,8 @@ func (a *account) full() error {
 	return nil
 }
 
-// update applies change to each of q's accounts, and removes accounts that are then empty.
+// update applies change to each of q's accounts, and removes the accounts that no longer count any
+// request.
 func (m accounts) update(q *Request, change func(*account)) {
 	for _, a := range q.accounts {
 		change(a)
@@ -91,9 +92,9 @@ func (q *Request) room(n int) bool {
 	return !slices.ContainsFunc(q.accounts[:], func(a *account) bool { return a.bytes+n > a.limit.bytes })
 }
 
-// weight returns the memory that q uses with the given number of waiting calls: the message of each
-// call and the copies that q keeps. If q has no copies, it points into a message and keeps that
-// message alive even without a waiting call.
+// weight returns the memory that q uses if the given number of calls wait for it: the message of
+// each call and the parts that q has copied. If q has copied nothing, it points into a message and
+// keeps that message in memory even if no call is waiting.
 func (q *Request) weight(waiters int) int {
 	switch {
 	case !q.live():

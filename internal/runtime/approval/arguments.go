@@ -23,12 +23,12 @@ const (
 
 // A Pin requires an argument to keep its value.
 type Pin struct {
-	Field  string // member name, or path starting with "$"; empty: all arguments
+	Field  string // member name, or path starting with "$"; empty means all arguments
 	Digest string // hash of the value's canonical form
 	Value  string // beginning of the value, for display
 }
 
-// arguments holds the arguments of a call for comparison with a grant.
+// arguments holds the arguments of a call in a form that can be compared with a grant.
 type arguments struct {
 	doc   []byte
 	shape string // hash of the paths and kinds of all members; empty if the arguments cannot be compared
@@ -50,8 +50,7 @@ func readArguments(c Call) arguments {
 	return arguments{doc, audit.HashOf(strings.Join(slices.Sorted(maps.Keys(members)), "\n"))}
 }
 
-// addShape adds the path and the kind of value, and those of all values inside it. The argument at
-// is the path of value. All elements of an array share one path.
+// addShape adds the path and kind of value, and of all values inside it, to the set into. at is the path of value. All elements of an array have the same path.
 func addShape(into map[string]bool, at string, value []byte) {
 	kind := rawjson.Kind(value)
 	if kind == 'f' {
@@ -124,8 +123,7 @@ func (a arguments) match(pins []Pin) bool {
 }
 
 // canonical appends the canonical form of value: no white space, sorted members, minimally escaped
-// strings, numbers unchanged. ok is false if a value that some JSON parsers read differently could
-// have the same form.
+// strings, numbers unchanged. ok is false if two values that some JSON parsers read differently could have this form.
 func canonical(to, value []byte) (_ []byte, ok bool) {
 	switch rawjson.Kind(value) {
 	case '{':

@@ -69,7 +69,7 @@ func (b *Broker) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	defer b.mu.Unlock()
 	q, err := b.requests.open(key, call, ask)
 	if err == nil && b.requests.byID[q.ID] == nil {
-		d, _ := b.grants.draft(q) // cannot fail without a store
+		d, _ := b.grants.draft(q) // without a store, draft cannot fail
 		b.requests.insert(q)
 		b.requests.apply(q, d, q.version+1)
 	}
@@ -89,15 +89,15 @@ func (b *Broker) present(c Call) Call {
 // large is the size in bytes above which parsing a call takes milliseconds.
 const large = 256 << 10
 
-// hasRequest reports whether a call with the given key would join an existing request.
+// hasRequest reports whether there is a request for the given key that a new call would join.
 func (b *Broker) hasRequest(key Key) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.requests.known(key) != nil
 }
 
-// join adds the call to the request in force for key, or returns a new request that is not stored
-// yet.
+// join adds the call to the request in force for key. If no request is in force, it returns a new
+// one that is not stored yet.
 func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -111,7 +111,7 @@ func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool
 func (b *Broker) addStored(q *Request, d Progress, version int64) *Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if known := b.requests.byID[q.ID]; known != nil { // the request has been read from the store in the meantime
+	if known := b.requests.byID[q.ID]; known != nil { // the broker has already read the request from the store
 		b.requests.reclaim(known)
 		known.waiters++
 		b.requests.accounts.recharge(known)
@@ -130,8 +130,8 @@ func (b *Broker) Refresh(ctx context.Context) {
 	}
 }
 
-// learn applies rows from the store and returns those that have expired. If ended is true, it also
-// adds unknown requests that have ended.
+// learn applies rows read from the store and returns those of requests that have expired. If ended
+// is true, it also adds ended requests that are unknown to the broker.
 func (b *Broker) learn(rows []backend.Approval, ended bool) (over []backend.Approval) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -153,12 +153,13 @@ func (b *Broker) learn(rows []backend.Approval, ended bool) (over []backend.Appr
 	return over
 }
 
-// An amendment computes a change to a request; the request is nil if it is unknown. It is called
-// with Broker.mu held. It returns the request's new progress, or false if nothing changes.
+// An amendment computes a change to a request, which is nil if the broker does not know it. It is
+// called with Broker.mu held. It returns the new progress of the request; ok is false if nothing
+// changes.
 type amendment func(*Request) (d Progress, ok bool, err error)
 
-// amend changes the request with the given ID. If there is a store, the store must first accept the
-// change.
+// amend changes the request with the given ID. If the broker has a store, the change takes effect
+// only once the store has accepted it.
 func (b *Broker) amend(id string, f amendment) error {
 	if b.storage != nil {
 		return b.storage.amend(id, f)
@@ -174,7 +175,8 @@ func (b *Broker) amend(id string, f amendment) error {
 	return err
 }
 
-// draft computes a change to the request with the given ID, and the row to store.
+// draft computes a change to the request with the given ID without applying it, and the resulting
+// row to store.
 func (b *Broker) draft(id string, f amendment) (q *Request, d Progress, row backend.Approval, ok bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -200,8 +202,8 @@ func (b *Broker) has(id string) bool {
 	return b.requests.byID[id] != nil
 }
 
-// Release tells the broker that a call has stopped waiting for q. parked means that the call was
-// told to come back for the answer. The request is withdrawn if no call is waiting for it or
+// Release tells the broker that a call has stopped waiting for q. parked means that the caller was
+// told to retry later to get the answer. The request is withdrawn if no call is waiting for it or
 // parked.
 func (b *Broker) Release(q *Request, parked bool) {
 	b.mu.Lock()
@@ -228,7 +230,7 @@ func (b *Broker) withdraw(q *Request, due func() bool) {
 	}
 }
 
-// Announce marks q as announced and reports whether it was not announced before.
+// Announce marks q as announced. It returns false if q was announced before.
 func (b *Broker) Announce(q *Request) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -237,8 +239,8 @@ func (b *Broker) Announce(q *Request) bool {
 	return first
 }
 
-// Put records that the channel is showing q to a person. It returns false if the request does not
-// allow the channel. An answer through a channel counts only after Put.
+// Put records that the channel is showing q to a person. It returns false if q cannot be answered
+// through the channel. Answers through a channel count only after Put.
 func (b *Broker) Put(q *Request, channel string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -292,9 +294,9 @@ func (b *Broker) Unclaim(id string) {
 	b.unclaim(id, func(q *Request) { q.stale = b.storage != nil })
 }
 
-// Used tells the broker whether the store could mark q as used. If not, the store considers q
-// already used or expired. The broker then reads q from the store again, and lets it expire if the
-// store refuses it a second time.
+// Used tells the broker whether the store could mark the approval q as used. If ok is false, the
+// store considers q already used or expired. The broker then reads q from the store again. If the
+// store refuses a second time, q expires.
 func (b *Broker) Used(q *Request, ok bool) {
 	if b.storage == nil {
 		return
@@ -303,7 +305,7 @@ func (b *Broker) Used(q *Request, ok bool) {
 	defer b.mu.Unlock()
 	switch {
 	case !q.live():
-	case !ok && q.refused: // refused again after q was read again
+	case !ok && q.refused: // the store refused again after q was read again
 		b.requests.finish(q, Expired)
 	case !ok:
 		q.stale, q.refused = true, true
@@ -346,7 +348,8 @@ func (b *Broker) removeChannel(q *Request, channel string) bool {
 }
 
 // Show reports whether the caller should show q to the client. If several calls share a request,
-// only the first caller shows it. When gone is closed, another caller can take over.
+// only the first caller should show it. The channel gone is closed when another caller can take
+// over.
 func (b *Broker) Show(q *Request) (first bool, gone <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -356,8 +359,7 @@ func (b *Broker) Show(q *Request) (first bool, gone <-chan struct{}) {
 	return first, q.shown
 }
 
-// Unshow records that the client no longer shows the prompt for q, because the call that showed it
-// has ended.
+// Unshow records that the client no longer shows q, because the call that showed it has ended.
 func (b *Broker) Unshow(q *Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -365,8 +367,8 @@ func (b *Broker) Unshow(q *Request) {
 	q.shown = nil
 }
 
-// Changed returns a channel that is closed when a request is next opened, answered or ended. The
-// expiry of a request is not noticed until another method examines the request.
+// Changed returns a channel that is closed when a request is next opened, answered or ended. If a
+// request expires, the channel is closed only once another method examines that request.
 func (b *Broker) Changed() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -390,7 +392,7 @@ func (b *Broker) Waiting() int {
 	return n
 }
 
-// Sessions returns the set of sessions with pending or approved requests.
+// Sessions returns the set of sessions that have pending or approved requests.
 func (b *Broker) Sessions() map[string]bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,16 +12,16 @@ import (
 // A Call is the call that a person is asked about, with exactly the values to be forwarded.
 type Call struct {
 	Upstream, Tool  string // name of the upstream, and the upstream's name for the tool
-	Arguments       []byte // arguments as received, or as displayed if in a [Record]; may be empty
+	Arguments       []byte // arguments as received or, in a [Record], as displayed; may be empty
 	Size            int    // size of the forwarded arguments
 	SHA256          string // hash of the forwarded arguments
-	Beside, Meta    []byte // other objects to forward; may be nil
+	Beside, Meta    []byte // objects to forward in addition to the arguments; may be nil
 	Session, Client string
 	Principal       string
-	Ignored         []string `json:",omitempty"` // arguments that are allowed to have changed when the approval is used
+	Ignored         []string `json:",omitempty"` // names of arguments that can differ when the approval is used
 
-	Own     bool `json:",omitempty"` // the tool is built into an agent; Upstream is the agent, which asks through its hook
-	Dropped bool // the contents were removed because the call can no longer run
+	Own     bool `json:",omitempty"` // whether the tool is built into an agent, which asks through its hook; Upstream is then the agent
+	Dropped bool // whether the contents were removed because the call can no longer run
 
 	// The following fields are set by the broker.
 	SeenMeta []byte   `json:",omitempty"` // Meta as displayed; set only if parts of it are masked
@@ -30,8 +30,8 @@ type Call struct {
 
 	exact     []byte // arguments as forwarded; nil if unknown or too long to compare
 	given     int    // size of the arguments and other objects, unmasked
-	copied    int    // number of bytes copied out of the message
-	presented bool   // the call is in displayed form
+	copied    int    // number of bytes that were copied so that the message can be released
+	presented bool   // whether the call is in displayed form
 }
 
 // Subject returns the tool and the upstream or agent it belongs to, for display.
@@ -54,7 +54,7 @@ func (c Call) Shown() []byte {
 	return c.Arguments
 }
 
-// ignoredPresent returns the ignored arguments that the call has.
+// ignoredPresent returns the names of the ignored arguments that the call contains.
 func (c Call) ignoredPresent() []string {
 	return slices.DeleteFunc(slices.Clone(c.Ignored), func(field string) bool {
 		_, has := rawjson.Member(c.Arguments, field)
@@ -79,8 +79,9 @@ func (c Call) bytes(steps []gate.Step) int {
 	return n
 }
 
-// detach copies the parts of c that point into its message. The message is needed only while a call
-// is waiting, but the displayed parts are needed longer.
+// detach copies the parts of c that point into its message, so that the message can be released.
+// The displayed parts are needed longer than the message, which is needed only while a call is
+// waiting.
 func (c *Call) detach(message [][]byte) {
 	for i, part := range []*[]byte{&c.Arguments, &c.Beside, &c.Meta} {
 		if len(*part) > 0 && len(message[i]) > 0 && &(*part)[0] == &message[i][0] {

@@ -14,12 +14,12 @@ const (
 // A Comparison describes how the arguments of a call differ from those of the last approved call of
 // the same tool by the same principal.
 type Comparison struct {
-	Approval  string    // ID of that call's approval
-	At        time.Time // time of that call's approval
-	Redefined bool      // the tool's definition has changed since then
-	TooLong   bool      // the arguments were not compared, because those of one call are longer than maxCompared
+	Approval  string    // ID of the approval of the last approved call
+	At        time.Time // time of that approval
+	Redefined bool      // whether the tool's definition has changed since then
+	TooLong   bool      // whether the arguments of either call are longer than maxCompared and were not compared
 	Changes   []Change
-	More      int // number of changes left out of Changes
+	More      int // number of changes that are not in Changes
 }
 
 // A Change is a change to the value of an argument, as displayed.

@@ -23,7 +23,7 @@ const (
 type Grant struct {
 	ID        string
 	Approval  string // ID of the request that was approved together with the grant
-	Key       Key    // key of the approved call; calls covered by the grant can have other arguments
+	Key       Key    // key of the approved call; the arguments of other calls that the grant covers can differ
 	Principal string
 	Client    string
 	Upstream  string
@@ -34,7 +34,7 @@ type Grant struct {
 	Actor     string
 	Created   time.Time
 	Until     time.Time
-	ToEnd     bool `json:",omitempty"` // the grant ends with its session, or at Until if that is earlier
+	ToEnd     bool `json:",omitempty"` // whether the grant ends with its session, or at Until if that is earlier
 	Uses      int
 
 	version int64
@@ -43,12 +43,12 @@ type Grant struct {
 // Terms are the terms of a [Grant], as chosen by a person.
 type Terms struct {
 	For  time.Duration
-	Like []string // names of the arguments to pin; empty: all arguments
+	Like []string // names of the arguments to pin; empty means all arguments
 
-	Session bool // the grant lasts until the session ends; For must be zero
+	Session bool // whether the grant lasts until the session ends; For must then be zero
 }
 
-// covers reports whether g approves q, whose call has the arguments a.
+// covers reports whether g approves the request q, whose call has the arguments a.
 func (g *Grant) covers(q *Request, a arguments) bool {
 	key := q.Key
 	key.Arguments = g.Key.Arguments
@@ -108,7 +108,7 @@ func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, no
 	}, nil
 }
 
-// most returns the maximum lifetime that the grant can have.
+// most returns the maximum lifetime of a grant like g.
 func (g *Grant) most() time.Duration {
 	if g.ToEnd {
 		return MaxSession

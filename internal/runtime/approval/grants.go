@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Grants holds the grants of a [Broker]. If there is a store, a use counts only after the store has
-// accepted it, so that a grant revoked at one broker cannot be used at another.
+// Grants holds the grants of a [Broker]. If there is a store, a use of a grant counts only after
+// the store has accepted it. Thus a grant that was revoked at one broker cannot be used at another.
 type Grants struct {
 	store Store // nil without a store
 	now   func() time.Time
@@ -47,7 +47,7 @@ func (s *Grants) ofSession(session string) []Grant {
 	return slices.DeleteFunc(s.List(), func(g Grant) bool { return g.Key.Session != session })
 }
 
-// Add makes g valid.
+// Add puts the grant g in force.
 func (s *Grants) Add(g *Grant) error {
 	if len(s.ofSession(g.Key.Session)) >= maxGrants || len(s.List()) >= maxGrantsAll {
 		return errors.New("there are too many grants already; revoke some (petrigate approvals grants)")
@@ -65,7 +65,7 @@ func (s *Grants) Add(g *Grant) error {
 
 // Revoke revokes a grant and returns it.
 func (s *Grants) Revoke(id string) (Grant, error) {
-	for range 50 * maxStale { // keep retrying, so that concurrent uses cannot prevent the revocation
+	for range 50 * maxStale { // retry often, because concurrent uses must not prevent the revocation
 		s.mu.Lock()
 		known, ok := s.byID[id]
 		var g Grant
@@ -112,7 +112,7 @@ func (s *Grants) EndSession(session string) error {
 	return failed
 }
 
-// use looks for a grant that approves q and, if it finds one, counts the use.
+// use looks for a grant that approves q. If it finds one, it counts the use.
 func (s *Grants) use(q *Request) (g Grant, ok bool, err error) {
 	candidates := s.candidates(q)
 	if len(candidates) == 0 {
@@ -130,12 +130,12 @@ func (s *Grants) use(q *Request) (g Grant, ok bool, err error) {
 	return g, false, nil
 }
 
-// candidates returns the valid grants for q's session and tool.
+// candidates returns the valid grants for the session and tool of q.
 func (s *Grants) candidates(q *Request) []Grant {
 	return slices.DeleteFunc(s.ofSession(q.Key.Session), func(g Grant) bool { return g.Key.Tool != q.Key.Tool })
 }
 
-// count counts a use of a grant. It returns false if the grant has become invalid.
+// count counts a use of a grant. It returns false if the grant is no longer valid.
 func (s *Grants) count(g Grant) (bool, error) {
 	for range maxStale {
 		s.mu.Lock()
@@ -163,10 +163,10 @@ func (s *Grants) count(g Grant) (bool, error) {
 			return false, err
 		}
 	}
-	return false, nil // too much contention: ask a person instead
+	return false, nil // too many conflicts: do not use the grant, so that a person is asked instead
 }
 
-// apply stores the given version of a grant unless the known version is at least as new.
+// apply keeps the given version of a grant unless it already has this version or a newer one.
 func (s *Grants) apply(g Grant, version int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -230,8 +230,8 @@ func (s *Grants) put(g Grant, state State) (version int64, err error) {
 // table.
 func isGrant(row backend.Approval) bool { return strings.HasPrefix(row.ID, "gr_") }
 
-// approve returns q's progress when approved by g. It removes the call's _meta, which must not be
-// forwarded because no person has seen it.
+// approve returns the progress of q after g has approved it. It also removes the call's _meta,
+// which must not be forwarded because no person has seen it.
 func (q *Request) approve(g Grant, now time.Time) Progress {
 	q.question.Call.Meta = nil
 	d := q.progress
@@ -245,5 +245,5 @@ const (
 	maxGrantsAll = 1000 // maximum number of grants in total
 )
 
-// grantKey returns the key of a grant in the store, which is distinct from the keys of requests.
+// grantKey returns the key of a grant in the store. It differs from the keys of all requests.
 func grantKey(id string) string { return audit.HashOf("grant " + id) }

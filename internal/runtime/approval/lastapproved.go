@@ -8,10 +8,10 @@ import (
 	"github.com/petrigate/petrigate/internal/jsondiff"
 )
 
-// maxRemembered is the maximum number of calls kept for comparison.
+// maxRemembered is the maximum number of approved calls kept for comparison with later ones.
 const maxRemembered = 1000
 
-// An approvedCall is the last call of a tool that was approved for a principal.
+// An approvedCall is the last approved call of a principal to a tool.
 type approvedCall struct {
 	of                     principalTool
 	id, definition, sha256 string
@@ -19,10 +19,10 @@ type approvedCall struct {
 	at                     time.Time
 }
 
-// A principalTool identifies a tool as used by a principal.
+// A principalTool identifies a tool and the principal that calls it.
 type principalTool struct{ principal, tool string }
 
-// lastApproved holds the last approved call of each tool by each principal, oldest first. The zero
+// lastApproved holds the last approved call of each principal to each tool, oldest first. The zero
 // value is empty. It is guarded by Broker.mu.
 type lastApproved struct{ calls []*approvedCall }
 
@@ -36,8 +36,8 @@ func (l *lastApproved) add(q *Request) {
 	l.calls = append(l.calls, &approvedCall{of: of, id: q.ID, definition: q.Key.Definition, sha256: q.question.Call.SHA256, at: q.progress.Answer.At, arguments: bytes.Clone(q.question.Call.exact)})
 }
 
-// comparison compares a call with the last approved call of its tool by its principal. It returns
-// nil if that call is not known.
+// comparison compares a call with the last approved call of its principal to the same tool. It
+// returns nil if no such call is known.
 func (l *lastApproved) comparison(key Key, call Call, mask Mask) *Comparison {
 	of := principalTool{call.Principal, key.Tool}
 	at := slices.IndexFunc(l.calls, func(c *approvedCall) bool { return c.of == of })

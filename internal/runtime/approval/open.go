@@ -9,8 +9,8 @@ import (
 
 // The functions in this file must be called with Broker.mu held.
 
-// open adds the call to the request in force for key and returns it, or returns a new request that
-// has not been inserted yet.
+// open adds the call to the request in force for key and returns that request. If no request is in
+// force, it returns a new one that has not been inserted yet.
 func (t *requests) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	t.sweep()
 	q := t.known(key)
@@ -25,11 +25,11 @@ func (t *requests) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	return q, nil
 }
 
-// insert adds q to the table.
+// insert adds the request q to the table.
 func (t *requests) insert(q *Request) {
 	t.notifyChanged()
 	t.byID[q.ID], t.byKey[q.Key] = q, q
-	if q.element = t.live.PushBack(q); q.foreign { // keep the list sorted by time
+	if q.element = t.live.PushBack(q); q.foreign { // another broker's request can expire before requests that are already in the list, which is sorted by expiry
 		for at := q.element.Prev(); at != nil && at.Value.(*Request).Expires.After(q.Expires); at = q.element.Prev() {
 			t.live.MoveBefore(q.element, at)
 		}
@@ -41,8 +41,7 @@ func (t *requests) insert(q *Request) {
 	t.accounts.recharge(q)
 }
 
-// reclaim marks q as opened by this broker. The broker read q from the store before it learned that
-// the store had accepted it, and therefore took it for another broker's.
+// reclaim marks q as opened by this broker. The broker had read q from the store before it learned that the store had accepted it, so q was treated as another broker's request.
 func (t *requests) reclaim(q *Request) {
 	if !q.foreign {
 		return
@@ -54,7 +53,7 @@ func (t *requests) reclaim(q *Request) {
 	}
 }
 
-// known returns the request in force for key, or nil.
+// known returns the request in force for key, or nil if no request is in force.
 func (t *requests) known(key Key) *Request {
 	q := t.byKey[key]
 	switch {
@@ -69,8 +68,8 @@ func (t *requests) known(key Key) *Request {
 	return q
 }
 
-// request returns a new request, unless that would exceed the limits of the session, the principal
-// or the broker.
+// request returns a new request. It returns an error if the request would exceed the limits of the
+// session, the principal or the broker.
 func (t *requests) request(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	via, err := viaOf(ask)
 	if err != nil {

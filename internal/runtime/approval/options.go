@@ -14,17 +14,17 @@ type Options struct {
 	Now      func() time.Time
 	Mask     Mask // hides values from people; may be nil
 
-	Self   bool              // callers may approve their own calls
-	People map[string]string // maps the names of people to the principals that they call as
+	Self   bool              // whether callers may approve their own calls
+	People map[string]string // maps the name of a person to the principal that the person's calls come from
 
 	// Answered is called, with the broker's lock held, when a request stops being pending. It may
 	// be nil.
 	Answered func(state, channel string, waited time.Duration)
 
-	// Granted is called for each request that is approved by a grant when it is opened. It may be
-	// nil.
+	// Granted is called for each request that a grant approves as soon as the request is opened. It
+	// may be nil.
 	Granted func(Record)
 
 	Store Store        // keeps requests and shares them with other brokers; if nil, requests are lost when the process exits
-	Log   *slog.Logger // nil: log output is discarded
+	Log   *slog.Logger // nil means that log output is discarded
 }

@@ -3,7 +3,7 @@ package approval
 import "bytes"
 
 // present returns c as displayed: with values masked, and with warnings about misleading content.
-// Meta stays as forwarded.
+// Meta is left unchanged, because it is forwarded.
 func (m Mask) present(c Call) Call {
 	if c.presented {
 		return c
@@ -27,7 +27,7 @@ func (m Mask) present(c Call) Call {
 	switch {
 	case len(c.exact) > maxCompared:
 		c.exact = nil
-	case c.Masked > 0: // clone to release the message, which may be long
+	case c.Masked > 0: // copy the arguments to release the message, which can be long
 		c.exact = bytes.Clone(c.exact)
 	}
 	return c

@@ -8,31 +8,32 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// A Question is what a person is asked.
+// A Question is the content of a question to a person: the call and the steps to approve.
 type Question struct {
-	Call  Call // the long parts are removed once the request has ended
+	Call  Call // without its long parts once the request has ended
 	Steps []gate.Step
 	Since *Comparison `json:",omitempty"` // comparison with the last approved call; nil if none is known
 }
 
 // Conditions restrict how a request can be answered. They never change.
 type Conditions struct {
-	Via   string // the only channel that can answer the request; empty: any channel
+	Via   string // the only channel that can answer the request; empty means any channel
 	Needs int    // number of different people who must approve; at least 1
-	Size  int    // size in bytes of the client-supplied content
+	Size  int    // size in bytes of the content that the client supplied
 }
 
 // Progress is the variable part of a request: its answers and its end.
 type Progress struct {
 	Answer     Answer
 	Approvers  []approver  `json:",omitempty"` // people who have approved so far
-	Shared     bool        `json:",omitempty"` // calls at several brokers are waiting for the request
-	Unasked    bool        `json:",omitempty"` // the client reported that it did not ask anyone
-	Stands     time.Time   // end of the time that a denial remains in force; zero if not denied
+	Shared     bool        `json:",omitempty"` // whether calls at several brokers are waiting for the request
+	Unasked    bool        `json:",omitempty"` // whether the client reported that it did not ask anyone
+	Stands     time.Time   // time until which a denial stays in force; zero if the request was not denied
 	Rejections []Rejection `json:",omitempty"` // rejected answers, oldest first
 }
 
-// A Key identifies the only call that can use an approval.
+// A Key identifies the call that an approval is for. Only a call with an equal key can use the
+// approval.
 type Key struct {
 	Session, Tool, Definition, Arguments, Beside, Policy, Steps string
 }

@@ -35,7 +35,7 @@ func (q *Request) record() Record {
 	return Record{q, q.question, slices.Clone(q.open), q.progress}
 }
 
-// Reasons for rejecting an answer to a displayed request.
+// Reasons for rejecting an answer to a request that a person has seen.
 const (
 	TooLate = "late" // the request has already been answered or has ended
 	OwnCall = "own"  // the caller tried to approve its own call
@@ -43,7 +43,7 @@ const (
 	WrongPIN = "pin" // the person did not enter the proxy's PIN correctly
 )
 
-const maxRejections = 20 // maximum number of rejections remembered per request
+const maxRejections = 20 // maximum number of rejected answers kept per request
 
 // A Rejection is an answer that was rejected. It remains visible only in the history of its
 // request.

@@ -23,29 +23,29 @@ type Request struct {
 	unasked  chan struct{} // closed when the client reports that it did not ask anyone
 
 	accounts [3]*account // accounts of the session, the principal, and all callers
-	opened   atomic.Bool // the client reported that a person opened the page
+	opened   atomic.Bool // whether the client reported that a person opened the page
 
 	// The following fields are guarded by Broker.mu.
 	question  Question
 	progress  Progress
 	open      []string      // channels that have shown the request
 	waiters   int           // number of calls waiting for the answer
-	shown     chan struct{} // set while the session's client is showing the request, and closed afterward
-	charged   int           // bytes charged to the accounts
+	shown     chan struct{} // not nil while the session's client is showing the request; closed afterward
+	charged   int           // number of bytes charged to the accounts
 	version   int64         // version in the store or, without a store, the number of changes
-	parked    bool          // a call was told to come back for the answer
-	announced bool          // the request has been announced
-	claimed   bool          // a call is about to use the approval
-	foreign   bool          // the request was opened by another broker
-	stale     bool          // the store might have a newer state
-	refused   bool          // the store once refused to mark the approval as used
+	parked    bool          // whether a caller was told to retry later to get the answer
+	announced bool          // whether the request has been announced; see [Broker.Announce]
+	claimed   bool          // whether a call is about to use the approval
+	foreign   bool          // whether the request was opened by another broker
+	stale     bool          // whether the store might have a newer state
+	refused   bool          // whether the store has refused once to mark the approval as used
 	endedAt   time.Time
 
-	element       *list.Element // element in requests.live, ended or denied
-	recentElement *list.Element // element in requests.recent; nil if none
+	element       *list.Element // the request's element in requests.live, requests.ended or requests.denied
+	recentElement *list.Element // the request's element in requests.recent; nil if it is not in that list
 }
 
-// live reports whether the call of q can still run.
+// live reports whether the call that q is about can still run.
 func (q *Request) live() bool { return isLive(q.progress.Answer.State) }
 
 // Answered returns a Go channel that is closed when the request stops being pending.
@@ -67,7 +67,7 @@ func (q *Request) WasUnasked() bool {
 }
 
 // leaveUnasked records that an approval channel did not show the request to anyone, and removes the
-// channel. It returns false if the channel was not showing the request. It must be called with
+// channel from q.open. It returns false if the channel was not in q.open. It must be called with
 // Broker.mu held.
 func (q *Request) leaveUnasked(channel string) bool {
 	if !q.WasUnasked() {
@@ -121,11 +121,11 @@ func viaOf(ask *gate.Ask) (string, error) {
 	return via, nil
 }
 
-// trimmed returns q's question without the long parts, for a call that can no longer run. The
-// remaining parts are copied, because they might point into a longer message.
+// trimmed returns the question of q without its long parts, for a call that can no longer run. It
+// copies the remaining parts, because they might point into a longer message.
 func (q *Request) trimmed() Question {
 	c, since := q.question.Call, q.question.Since
-	c.Meta, c.SeenMeta, c.exact, c.given = c.ShownMeta(), nil, nil, 0 // not needed, since the call will not be forwarded
+	c.Meta, c.SeenMeta, c.exact, c.given = c.ShownMeta(), nil, nil, 0 // only what is displayed is needed, since the call will not be forwarded
 	if since.size() > maxKept {
 		since = nil
 	}

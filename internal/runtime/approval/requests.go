@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// requests is a broker's table of requests, with the accounts that they are charged to. It is
-// guarded by Broker.mu.
+// requests is a broker's table of requests and of the accounts that the requests are charged to. It
+// is guarded by Broker.mu.
 type requests struct {
 	options *Options
 
 	byID     map[string]*Request
-	byKey    map[Key]*Request // the live request, or the denial in force, for each key
+	byKey    map[Key]*Request // for each key, the request that is live or whose denial is in force
 	accounts accounts
 
 	// The following lists are in chronological order.
 	live   list.List // requests that are pending or approved
-	ended  list.List // requests that ended other than by denial
+	ended  list.List // requests that ended without a denial
 	denied list.List
 	recent list.List // unapproved requests opened within the last minute
 
 	last lastApproved
 
-	changed chan struct{} // closed at the next change to a request; nil if no caller is waiting for a change
+	changed chan struct{} // closed at the next change to a request; nil until the next call to Broker.Changed
 }
 
 // answerable returns nil if q can be answered through the channel, or else the reason it cannot. It

@@ -8,8 +8,8 @@ import (
 
 // The functions in this file must be called with Broker.mu held.
 
-// sweep ends requests that have expired, and removes requests that ended long ago. It does not
-// visit any other requests.
+// sweep ends the requests that have expired and removes the requests that ended long ago. It relies
+// on the order of the lists and does not look at all requests.
 func (t *requests) sweep() {
 	now := t.options.Now()
 	for q := front(&t.recent); q != nil && !now.Before(q.Created.Add(recently)); q = front(&t.recent) {
@@ -33,8 +33,8 @@ func front(l *list.List) *Request {
 	return l.Front().Value.(*Request)
 }
 
-// check returns q's state, ending q if it has expired. Unlike sweep, it does not miss q if the
-// clock was set back and a later request expires first.
+// check returns the state of q, after ending q if it has expired. Unlike sweep, it finds an expired
+// q even if the clock was set back and requests that expire later precede q in the list.
 func (t *requests) check(q *Request) State {
 	if q.live() && !q.claimed && !t.options.Now().Before(q.Expires) {
 		t.finish(q, Expired)
@@ -42,7 +42,7 @@ func (t *requests) check(q *Request) State {
 	return q.progress.Answer.State
 }
 
-// uncountRecent stops counting q as a recent unapproved request.
+// uncountRecent stops counting q among the unapproved requests of the last minute.
 func (t *requests) uncountRecent(q *Request) {
 	if q.recentElement != nil {
 		t.recent.Remove(q.recentElement)
@@ -51,7 +51,7 @@ func (t *requests) uncountRecent(q *Request) {
 	}
 }
 
-// notifyChanged wakes the waiters of [Broker.Changed].
+// notifyChanged closes the channel returned by [Broker.Changed].
 func (t *requests) notifyChanged() {
 	if t.changed != nil {
 		close(t.changed)
@@ -59,22 +59,22 @@ func (t *requests) notifyChanged() {
 	}
 }
 
-// wake wakes all callers waiting for an answer to q.
+// wake wakes all calls that are waiting for an answer to q.
 func (t *requests) wake(q *Request, s State) {
 	close(q.answered)
-	if t.options.Answered != nil && !q.foreign { // only the broker that opened the request counts it
+	if t.options.Answered != nil && !q.foreign { // each request is counted only by the broker that opened it
 		t.options.Answered(string(s), q.progress.Answer.Channel, t.options.Now().Sub(q.Created))
 	}
 }
 
-// finish ends q in state s. Only the displayed parts of the call are kept, since it can no longer
-// run. A denial stays in force, so that it answers repeated calls too.
+// finish ends q in state s. It keeps only the displayed parts of the call, which can no longer run.
+// A denial stays in force and also answers repeated calls.
 func (t *requests) finish(q *Request, s State) {
 	t.notifyChanged()
 	if q.progress.Answer.State == Pending {
 		t.wake(q, s)
 	}
-	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.WasUnasked() { // not a denial: the request was approved and used, or was withdrawn before anyone was asked
+	if s == Consumed || s == Withdrawn && len(q.open) == 0 && !q.WasUnasked() { // do not count a request that was approved and used, or that was withdrawn before anyone was asked
 		t.uncountRecent(q)
 	}
 	now := t.options.Now()
@@ -106,7 +106,7 @@ func (t *requests) finish(q *Request, s State) {
 	}
 }
 
-// forget removes an ended request from the table.
+// forget removes the ended request q from the table.
 func (t *requests) forget(q *Request) {
 	delete(t.byID, q.ID)
 	if t.byKey[q.Key] == q {
@@ -125,11 +125,11 @@ func (t *requests) forget(q *Request) {
 	})
 }
 
-// standsUntil returns the time until which a denial of q, if given now, would stay in force.
+// standsUntil returns the time until which a denial of q would stay in force if q were denied now.
 func (t *requests) standsUntil(q *Request) time.Time {
 	until := t.options.Now().Add(t.options.Cooldown)
 	if q.waiters == 0 && q.Expires.After(until) {
-		return q.Expires // the call was told to come back within this time
+		return q.Expires // the caller was told to retry before this time
 	}
 	return until
 }

@@ -20,7 +20,8 @@ const (
 	Consumed  State = "consumed"
 )
 
-// Word returns the state as a word for display: "used" for Consumed.
+// Word returns the state for display. It is the state's value, except that Consumed is shown as
+// "used".
 func (s State) Word() string {
 	if s == Consumed {
 		return "used"
@@ -28,7 +29,7 @@ func (s State) Word() string {
 	return string(s)
 }
 
-// isLive reports whether the call of a request in state s can still run.
+// isLive reports whether the call can still run if its request is in state s.
 func isLive(s State) bool { return s == Pending || s == Approved }
 
 // Channels with code outside package daemon; see package channel.
@@ -40,8 +41,8 @@ const (
 	Webhook = channel.Webhook
 )
 
-// listed reports whether the channel lists all requests that it may answer, even those it was not
-// notified of.
+// listed reports whether the channel lists all requests that can be answered through it, even those
+// that it was not notified of.
 func listed(name string) bool {
 	c, _ := channel.Find(name)
 	return c.Lists
@@ -55,8 +56,8 @@ type Answer struct {
 	Reason  string
 	At      time.Time
 
-	Approvals int    // number of different people who have approved; Actor names them all
-	Grant     string `json:",omitempty"` // ID of the grant that approved the request; empty if a person did
+	Approvals int    // number of different people who have approved; Actor contains all their names
+	Grant     string `json:",omitempty"` // ID of the grant that approved the request; empty if people answered it
 }
 
 // An approver is a person who has approved a request, as far as the channels can tell people apart.

@@ -30,8 +30,8 @@ func (s *storage) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	}
 }
 
-// openOnce tries once to open a request. The error is [backend.ErrStale] if another broker opened
-// it first.
+// openOnce makes one attempt to open a request. The error is [backend.ErrStale] if another broker
+// opened the request first.
 func (s *storage) openOnce(key Key, call Call, ask *gate.Ask, again bool) (*Request, error) {
 	if again || !s.broker.hasRequest(key) {
 		if err := s.look("", key); err != nil {
@@ -61,8 +61,8 @@ func (s *storage) openOnce(key Key, call Call, ask *gate.Ask, again bool) (*Requ
 	return s.broker.addStored(q, d, version), nil
 }
 
-// share records that calls at several brokers are waiting for q, so that none of the brokers
-// withdraws it.
+// share records that calls at several brokers are waiting for q. None of the brokers then withdraws
+// it.
 func (s *storage) share(q *Request) {
 	err := s.amend(q.ID, func(q *Request) (d Progress, ok bool, err error) {
 		if q == nil || !q.foreign || q.progress.Shared || q.progress.Answer.State != Pending {
@@ -126,8 +126,8 @@ func (s *storage) read(ctx context.Context, id, digest string, since time.Time) 
 	return nil
 }
 
-// refresh reads the requests that are live or ended after since. It deletes all others from the
-// store.
+// refresh reads the requests that are live or that ended after since. It deletes all other requests
+// from the store.
 func (s *storage) refresh(ctx context.Context, since time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()

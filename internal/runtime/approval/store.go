@@ -26,7 +26,7 @@ type Store interface {
 	DropApprovals(ctx context.Context, before time.Time) error
 }
 
-// write writes a row.
+// write writes a row to the store.
 func write(to Store, row backend.Approval) (version int64, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
@@ -38,15 +38,15 @@ func write(to Store, row backend.Approval) (version int64, err error) {
 }
 
 const (
-	storeTimeout = 10 * time.Second // timeout for one operation
-	maxStale     = 20               // maximum number of consecutive conflicts before an operation fails
+	storeTimeout = 10 * time.Second // timeout for a single operation
+	maxStale     = 20               // number of consecutive conflicts after which an operation fails
 )
 
 // ErrStore is wrapped by errors that report that the store did not accept a request or an answer.
 // The request is probably unchanged.
 var ErrStore = errors.New("could not store the approval")
 
-// A document is the part of a request that the store keeps as JSON, without columns of its own.
+// A document holds the parts of a request that the store keeps as JSON rather than in columns.
 type document struct {
 	Key Key
 	Question

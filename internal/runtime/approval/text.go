@@ -117,7 +117,7 @@ func indented(object []byte) string {
 	return text.EscapeLines(b.Bytes())
 }
 
-// clip shortens s to n bytes. If s is longer, it appends the original length.
+// clip shortens s to n bytes. If it had to shorten s, it appends the original length.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return strings.Clone(s)
@@ -126,8 +126,8 @@ func clip(s string, n int) string {
 }
 
 const (
-	maxKept   = 1 << 10 // maximum size in bytes of a call, or of a name in it, that is kept after its request has ended
+	maxKept   = 1 << 10 // maximum size in bytes of a call, or of one of its names, that is kept after the request has ended
 	maxReason = 1 << 10 // maximum size in bytes of the reason for an answer
 
-	recently = time.Minute // period covered by limit.recent
+	recently = time.Minute // the period that limit.recent covers
 )

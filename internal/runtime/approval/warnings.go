@@ -17,11 +17,11 @@ const (
 	maxWarnings   = 8
 	maxCharacters = 5   // maximum number of characters that a warning names
 	maxQuoted     = 100 // maximum number of bytes that a warning quotes
-	manySpaces    = 100 // number of consecutive spaces that can push text out of view
+	manySpaces    = 100 // minimum number of consecutive spaces that is suspicious, because it can push text out of view
 )
 
-// warnings returns warnings about content that could mislead a person. Hidden characters are
-// counted in the forwarded form, but all quotations come from the displayed form.
+// warnings returns warnings about content that could mislead a person. It counts hidden characters
+// in the forwarded form, but quotes only from the displayed form.
 func warnings(forwarded, seen [][]byte) []string {
 	w := &warner{}
 	for _, part := range forwarded {
@@ -53,7 +53,7 @@ func plural(n int, one, many string) string {
 // A warner collects warnings.
 type warner struct {
 	list   []string
-	more   bool   // there were more warnings than list contains
+	more   bool   // whether there were more warnings than fit into list
 	hidden int    // number of hidden characters
 	which  []rune // some of the hidden characters
 	spaces int    // length of the longest run of spaces and newlines
@@ -112,8 +112,8 @@ var (
 	word    = regexp.MustCompile(`[\pL\pM]+`)
 )
 
-// addresses warns about look-alike names: suspicious host names, and words that mix letters from
-// several alphabets.
+// addresses warns about names that could be mistaken for others: suspicious host names, and words
+// that mix letters from several alphabets.
 func (w *warner) addresses(b []byte) bool {
 	if hasCode(b) {
 		for _, host := range coded.FindAll(b, maxWarnings+1) {
@@ -135,8 +135,8 @@ func (w *warner) addresses(b []byte) bool {
 	return true
 }
 
-// hasCode reports whether s could contain a Punycode host name. It is used to avoid running a slow
-// regular expression.
+// hasCode is a quick test whether s could contain a Punycode host name. It avoids running a slow
+// regular expression on most content.
 func hasCode(s []byte) bool {
 	for from := 0; ; {
 		at := bytes.Index(s[from:], dashes)
@@ -175,7 +175,7 @@ func nonASCII(s string) string {
 	return w.characterNames()
 }
 
-// mixed reports whether a word mixes letters from similar-looking alphabets.
+// mixed reports whether a word contains letters from several similar-looking alphabets.
 func mixed(word string) bool {
 	n := 0
 	for _, alphabet := range []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee} {

@@ -13,9 +13,9 @@ func (b *Broker) EndSession(session string) {
 	}
 }
 
-// MarkUnasked records that the channel was given q but did not show it to anyone. The request is
-// withdrawn if no other channel is showing it. Later answers from the client do not count at any
-// broker.
+// MarkUnasked records that the channel was given q but did not show it to anyone. If no other
+// channel is showing q, the request is withdrawn. Later answers from the client do not count,
+// whichever broker receives them.
 func (b *Broker) MarkUnasked(q *Request, channel string) {
 	if !b.removeChannel(q, channel) {
 		return
