@@ -50,7 +50,8 @@ func readArguments(c Call) arguments {
 	return arguments{doc, audit.HashOf(strings.Join(slices.Sorted(maps.Keys(members)), "\n"))}
 }
 
-// addShape adds the path and kind of value, and of all values inside it, to the set into. at is the path of value. All elements of an array have the same path.
+// addShape adds the path and kind of value, and of all values inside it, to the set into. at is the
+// path of value. All elements of an array have the same path.
 func addShape(into map[string]bool, at string, value []byte) {
 	kind := rawjson.Kind(value)
 	if kind == 'f' {
@@ -123,7 +124,8 @@ func (a arguments) match(pins []Pin) bool {
 }
 
 // canonical appends the canonical form of value: no white space, sorted members, minimally escaped
-// strings, numbers unchanged. ok is false if two values that some JSON parsers read differently could have this form.
+// strings, numbers unchanged. ok is false if two values that some JSON parsers read differently
+// could have this form.
 func canonical(to, value []byte) (_ []byte, ok bool) {
 	switch rawjson.Kind(value) {
 	case '{':
