@@ -21,7 +21,7 @@ import (
 // errRedeclared means that the connection was ended in order to repeat the handshake.
 var errRedeclared = errors.New("declaring more capabilities to the server")
 
-// Declares reports whether the server already knows the given capabilities, or has no use for them.
+// Declares reports whether the server already knows the given capabilities or does not need them.
 func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	if u.host.Options.OnRequest == nil {
 		return true
@@ -38,16 +38,16 @@ func (u *Upstream) Declares(capabilities []byte) (declared bool) {
 	return declared
 }
 
-// wishes returns the capabilities to declare in the next handshake, and whether the first client
-// chose revision 2025-11-25.
+// wishes returns the capabilities to declare in the next handshake, and whether that handshake
+// should choose revision 2025-11-25 because the first client uses it.
 func (u *Upstream) wishes() (declared []byte, prefers2025 bool) {
 	u.locked(func() { declared, prefers2025 = u.declared, u.prefer2025 })
 	return declared, prefers2025
 }
 
 // Intend adds a client's capabilities to those declared in the next handshake. If the server
-// supports both revision families and the configuration does not choose one, the first client's
-// family is used, so that this client's messages need no translation. Intend does not block.
+// supports both revision families and the configuration does not choose one, the family of the
+// first client is used, because its messages then need no translation. Intend does not block.
 func (u *Upstream) Intend(of *rev.Rev, capabilities []byte) {
 	u.locked(func() {
 		u.declared = union(u.declared, capabilities)
@@ -65,7 +65,7 @@ func (u *Upstream) Declare(ctx context.Context, capabilities []byte) {
 	switch {
 	case current != nil && !u.Declares(capabilities):
 		u.redeclare(ctx, *current, again)
-	case current == nil && u.State().Phase == conn.Up: // another client has already caused a new handshake
+	case current == nil && u.State().Phase == conn.Up: // another client has already caused a handshake, which is still running
 		wait.For(ctx, again)
 	}
 }
@@ -95,7 +95,7 @@ func (u *Upstream) nextUp() (up <-chan struct{}) {
 	return up
 }
 
-// declare replaces the capabilities that mcp-go has written in the params of a handshake.
+// declare replaces the client capabilities in the params of a handshake, which mcp-go has written.
 func (u *Upstream) declare(method string, params []byte) []byte {
 	if method == string(mcp.MethodInitialize) {
 		declared, _ := u.wishes()
@@ -118,8 +118,8 @@ func (u *Upstream) relayable() []byte {
 }
 
 // RequestMeta returns the _meta members, without braces, that a server of revision 2026-07-28
-// expects in each request. For revision 2025-11-25, it returns nil. capabilities are the client's;
-// nil stands for all capabilities that the proxy can forward.
+// expects in each request. For revision 2025-11-25, it returns nil. capabilities are those of the
+// client; nil means all capabilities that the proxy can forward.
 func (u *Upstream) RequestMeta(capabilities []byte) []byte {
 	if !u.Rev().PerRequest {
 		return nil
@@ -152,14 +152,14 @@ func abilities() [3]ability {
 // has reports whether the declared capability includes the given part.
 func (a ability) has(declared []byte, part string) bool {
 	_, ok := rawjson.Member(declared, part)
-	if a.name == "elicitation" && part == "form" { // before modes could be declared, forms were the only mode
+	if a.name == "elicitation" && part == "form" { // an elicitation capability without modes stands for forms, which were once the only mode
 		_, url := rawjson.Member(declared, "url")
 		return ok || !url
 	}
 	return ok
 }
 
-// within reports whether wider includes every part that b includes.
+// within reports whether the capability wider includes every part that the capability b includes.
 func (a ability) within(b, wider []byte) bool {
 	for _, part := range a.parts {
 		if a.has(b, part) && !a.has(wider, part) {
@@ -202,8 +202,8 @@ func covers(a, b []byte) bool {
 	return true
 }
 
-// union returns the union of the capabilities a and b. If both contain a capability, it prefers the
-// form in a.
+// union returns the union of the capabilities a and b. For a capability that both contain with the
+// same parts, it uses the value in a.
 func union(a, b []byte) []byte {
 	var all rawjson.Object
 	for _, x := range abilities() {

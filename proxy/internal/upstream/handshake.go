@@ -41,7 +41,7 @@ type agreement struct {
 	conn.Introduction
 	session  *conn.Session
 	declared []byte // capabilities declared to a server of revision 2025-11-25
-	late2026 bool   // whether a server of revision 2025-11-25 also offered revision 2026-07-28, but too late
+	late2026 bool   // whether a server of revision 2025-11-25 also offered revision 2026-07-28, but after the timeout
 }
 
 // handshake negotiates with the server over c. mcp-go implements the negotiation for both revision
@@ -49,7 +49,7 @@ type agreement struct {
 func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) (agreement, error) {
 	a := &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: mcp.IsModernProtocol(protocol) && protocol != "legacy"}
 	err := a.initialize(ctx, protocol)
-	late := a.answeredLate() // the server was still starting when the probe timed out
+	late := a.answeredLate() // true if the server was still starting when the wait for its answer to server/discover timed out
 	if err != nil && late {
 		a = &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: true}
 		err = a.initialize(ctx, mcp.ProtocolVersion20260728)
@@ -62,12 +62,12 @@ func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) 
 	case a.diedOfProbe:
 		return agreement{}, fmt.Errorf("%w: %w", errDiedOfProbe, a.err)
 	case a.err != nil && ctx.Err() == nil:
-		return agreement{}, reason(a.err) // the error without mcp-go's wrapping
+		return agreement{}, reason(a.err) // without the text that mcp-go adds to the error
 	}
 	return agreement{}, err
 }
 
-// reason returns the reason for a failed request, without the words "request not sent", which would
+// reason returns the reason for a failed request, without the words "request not sent". They would
 // confuse people who read the state of an upstream.
 func reason(err error) error {
 	if u, ok := errors.AsType[*conn.Unsent](err); ok {
@@ -84,7 +84,7 @@ type adapter struct {
 	session  *conn.Session
 	only2026 bool // whether to fail instead of falling back to revision 2025-11-25
 
-	probe       *conn.Exchange // the exchange of server/discover
+	probe       *conn.Exchange // the exchange that sent server/discover
 	declared    []byte         // capabilities to declare in initialize
 	diedOfProbe bool
 	result      []byte // most recent successful result
@@ -93,7 +93,7 @@ type adapter struct {
 
 func (a *adapter) initialize(ctx context.Context, protocol string) error {
 	probe := a.upstream.probe
-	if a.only2026 { // without an alternative, the probe may take until ctx is done
+	if a.only2026 { // server/discover then has no separate timeout, because falling back is not allowed
 		probe = -1
 	}
 	options := []client.ClientOption{client.WithDiscoverTimeout(probe)}
@@ -120,10 +120,10 @@ func (a *adapter) initialize(ctx context.Context, protocol string) error {
 // SetProtocolVersion sets the revision for the next request.
 func (a *adapter) SetProtocolVersion(version string) { a.session.Version = version }
 
-// SendRequest sends the request with an ID of the proxy's own and waits for the reply.
+// SendRequest sends the request, with an ID chosen by the proxy, and waits for the reply.
 func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	reply, err := a.exchange(ctx, request)
-	if err == nil && offers2026(unsupported(reply.Error)) { // the server offers the very revision that it has refused
+	if err == nil && offers2026(unsupported(reply.Error)) { // the error lists the revision of the request as supported, so try once more
 		reply, err = a.exchange(ctx, request)
 	}
 	if err == nil {
@@ -151,8 +151,8 @@ func (a *adapter) SendRequest(ctx context.Context, request transport.JSONRPCRequ
 	return response, nil
 }
 
-// unsupported returns the revisions listed in an error about an unsupported revision, in the form
-// of an answer to server/discover. For any other error, it returns nil.
+// unsupported returns the revisions listed in the error for an unsupported revision, in the form of
+// an answer to server/discover. For any other error, it returns nil.
 func unsupported(refusal []byte) []byte {
 	if code, _ := rawjson.Member(refusal, "code"); string(code) != strconv.Itoa(mcp.UNSUPPORTED_PROTOCOL_VERSION) {
 		return nil
@@ -170,7 +170,8 @@ func offers2026(discovered []byte) bool {
 	return offersRevision(discovered, func(version string) bool { return version == mcp.ProtocolVersion20260728 })
 }
 
-// offersRevision reports whether an answer to server/discover lists a revision that satisfies ok.
+// offersRevision reports whether an answer to server/discover lists a revision accepted by the
+// function ok.
 func offersRevision(discovered []byte, ok func(version string) bool) bool {
 	versions, _ := rawjson.Member(discovered, "supportedVersions")
 	found := false
@@ -214,12 +215,13 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 	return reply, err
 }
 
-// wait waits for the reply to x. A reply that arrived before the connection ended still counts.
+// wait waits for the reply to x. It returns a reply that arrived before the connection ended, even
+// if it notices the end first.
 func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error) {
-	// Exchanges lost with a child get their replies only when the connection is retired, after the
-	// handshake.
+	// If a child process ends, its exchanges get their replies only when the connection is retired,
+	// after the handshake. The end of the connection must therefore end the wait, too.
 	ended := a.conn.Over()
-	if _, ok := a.conn.(*streamable.Conn); ok { // over streamable HTTP, each request ends by itself
+	if _, ok := a.conn.(*streamable.Conn); ok { // over streamable HTTP, every request gets a reply on its own
 		ended = nil
 	}
 	var err error
@@ -228,7 +230,8 @@ func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error
 		return reply, nil
 	case <-ended:
 		err = a.conn.Cause()
-		// The server may have taken too long to start and to read the first request.
+		// The server may have been slow to start. It then read server/discover only after the
+		// timeout, and ended because of that request.
 		a.diedOfProbe = a.probe != nil && !a.probe.Answered.Load()
 	case <-ctx.Done():
 		err = ctx.Err()
@@ -243,7 +246,8 @@ func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error
 	}
 }
 
-// answeredLate reports whether a late answer to server/discover offers revision 2026-07-28.
+// answeredLate reports whether server/discover was answered after its timeout and the answer offers
+// revision 2026-07-28.
 func (a *adapter) answeredLate() bool {
 	if a.only2026 || a.probe == nil {
 		return false
@@ -282,13 +286,13 @@ func (a *adapter) introduction() conn.Introduction {
 	return i
 }
 
-// maxAround is the maximum total size of the additional members of an introduction kept for
+// maxAround is the maximum size, in bytes, of an introduction whose additional members are kept for
 // clients.
 const maxAround = 256 << 10
 
 // undefinedMembers returns an object with the _meta of an introduction and all members that no
-// revision defines, or nil if the introduction is too large. It leaves out members that differ from
-// a defined member only in case, because a client that ignores case could confuse them.
+// revision defines, or nil if the introduction is too large. It omits members whose names differ
+// from a defined name only in case, because a client that ignores case could confuse them.
 func undefinedMembers(result []byte) []byte {
 	if len(result) > maxAround {
 		return nil
@@ -314,8 +318,8 @@ var introductory = [...]string{
 	"protocolVersion", "supportedVersions", "capabilities", "serverInfo", "instructions", "resultType", "ttlMs", "cacheScope",
 }
 
-// requestMeta returns the _meta of each request in revision 2026-07-28, without braces, up to the
-// client's capabilities.
+// requestMeta returns the beginning of the _meta of each request in revision 2026-07-28, without
+// the opening brace. It ends just before the client's capabilities.
 func requestMeta(version string) []byte {
 	info, _ := json.Marshal(map[string]string{"name": clientName, "version": version}) // cannot fail: strings can always be marshaled
 	b := []byte(`"` + mcp.MetaKeyProtocolVersion + `":"` + mcp.ProtocolVersion20260728 + `","` + mcp.MetaKeyClientInfo + `":`)

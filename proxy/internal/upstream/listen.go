@@ -12,8 +12,8 @@ import (
 )
 
 // listen receives the notifications that a server sends only on request, through a subscription
-// (2026-07-28) or, over HTTP in earlier revisions, a GET stream. stop ends the listening and waits
-// until it has ended.
+// (2026-07-28) or, over HTTP in earlier revisions, a GET stream. stop ends the subscription or the
+// stream, and waits until it has ended.
 func (u *Upstream) listen(ctx context.Context, c conn.Conn, a agreement) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -75,11 +75,11 @@ func (u *Upstream) subscribe(ctx context.Context, c conn.Conn, capabilities []by
 type subscription struct {
 	upstream *Upstream
 	conn     conn.Conn
-	current  *conn.Exchange // nil if nothing can be subscribed to
-	old      *conn.Exchange // previous subscription, kept until the acknowledgment of current
+	current  *conn.Exchange // nil if the filter for the subscription would be empty
+	old      *conn.Exchange // previous subscription, kept open until current has been acknowledged
 	began    time.Time
 	pause    time.Duration
-	caughtUp bool // whether any earlier subscription was acknowledged
+	caughtUp bool // whether a subscription has been acknowledged since the latest interruption
 }
 
 func (s *subscription) open(filter []byte) {
@@ -104,7 +104,7 @@ func (s *subscription) follow(ctx context.Context) bool {
 		select {
 		case reply := <-done:
 			return s.ended(ctx, reply)
-		case id := <-s.upstream.host.Acked: // from now on, no notifications can be missed
+		case id := <-s.upstream.host.Acked: // from now on, the proxy misses no notifications
 			if s.current == nil || id != 0 && id != s.current.ID {
 				continue // the ID belongs to an earlier subscription
 			}
@@ -128,7 +128,7 @@ func (s *subscription) follow(ctx context.Context) bool {
 	}
 }
 
-// ended is called when the subscription has ended, and waits before the next attempt. It returns
+// ended is called when a subscription has ended. It waits until the next attempt is due. It returns
 // false if the server does not support subscriptions, or if ctx is done.
 func (s *subscription) ended(ctx context.Context, reply conn.Reply) bool {
 	s.current, s.caughtUp = nil, false

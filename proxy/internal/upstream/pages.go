@@ -30,7 +30,7 @@ func (u *Upstream) Call(ctx context.Context, r Request) (Reply, error) {
 	}
 }
 
-// A Refused is the error object from a server's JSON-RPC response, unchanged.
+// A Refused is an error that holds the error object of a server's JSON-RPC response, unchanged.
 type Refused []byte
 
 func (e Refused) Error() string {
@@ -66,7 +66,8 @@ func (u *Upstream) Pages(ctx context.Context, method string, add func(page []byt
 	return fmt.Errorf("more than %d pages", maxListPages)
 }
 
-// listParams returns the params of a request for the page at cursor, which is a JSON string or nil.
+// listParams returns the params of a list request for one page. cursor is a JSON string, or nil for
+// the first page.
 func (u *Upstream) listParams(cursor []byte) []byte {
 	var params rawjson.Object
 	if meta := u.RequestMeta(nil); meta != nil {
@@ -130,7 +131,7 @@ func (l *ToolList) add(page []byte) error {
 	return nil
 }
 
-// usable leaves out tools that require impossible headers, as revision 2026-07-28 demands of
+// usable removes tools with invalid x-mcp-header annotations, as revision 2026-07-28 requires of
 // clients over HTTP.
 func (u *Upstream) usable(tools []json.RawMessage) []json.RawMessage {
 	if u.host.Config.URL == "" || u.Rev() == rev.Rev2025 {

@@ -46,14 +46,14 @@ func (u *Upstream) supervise(ctx context.Context) {
 type supervisor struct {
 	*Upstream
 	failures int  // number of consecutive failures
-	everUp   bool // whether the upstream has ever connected, so the configuration is known to work
+	everUp   bool // whether the upstream has ever connected; if so, the configuration is known to work
 	only2025 bool // whether the server does not know server/discover, or exits because of it
 	fellBack bool // whether the server uses HTTP+SSE instead of streamable HTTP
 	gaveUp   bool
 }
 
-// once makes one attempt to connect. If that succeeds, it waits for the connection to end, and
-// otherwise until the next attempt is due.
+// once makes one attempt to connect. If the attempt succeeds, once waits for the connection to end,
+// and otherwise until the next attempt is due.
 func (s *supervisor) once(ctx context.Context) {
 	c, agreed, err := s.connect(ctx)
 	if ctx.Err() != nil && err != nil {
@@ -67,7 +67,7 @@ func (s *supervisor) once(ctx context.Context) {
 	started := time.Now()
 	stopListening := s.listen(ctx, c, agreed)
 	if h, ok := c.(*streamable.Conn); ok && agreed.Rev() == rev.Rev2025 {
-		h.AwaitStream(ctx) // otherwise, requests on the stream might be lost
+		h.AwaitStream(ctx) // without an open stream, requests that the server sends on it might be lost
 	}
 	s.up(c, agreed)
 	select {
@@ -93,7 +93,7 @@ func (s *supervisor) once(ctx context.Context) {
 func (s *supervisor) up(c conn.Conn, a agreement) {
 	var waiting chan struct{}
 	s.host.Log.Info("upstream connected", logkind.Connected, "protocol", a.ProtocolVersion)
-	s.change(func(st *conn.State) { // together with the connection, so that the new state is never seen with the old connection
+	s.change(func(st *conn.State) { // the connection is replaced here, so that no caller sees the new state with the old connection
 		s.current.Store(&c)
 		s.inForce = a.declared
 		waiting, s.upAgain = s.upAgain, nil
@@ -131,8 +131,8 @@ func (s *supervisor) pause(ctx context.Context) {
 	s.pauseUntil(ctx, func(within context.Context) { <-within.Done() })
 }
 
-// pauseUntil is like pause, but ends early if f returns. The context passed to f is done after the
-// pause.
+// pauseUntil is like pause, but calls f and ends when f returns. The context passed to f is done
+// when the pause is over.
 func (s *supervisor) pauseUntil(ctx context.Context, f func(context.Context)) {
 	d := min(conn.FirstPause<<min(s.failures, 10), conn.LastPause)
 	s.failures++
@@ -162,7 +162,7 @@ func (s *supervisor) connect(ctx context.Context) (conn.Conn, agreement, error) 
 		return s.attempt(ctx, "legacy")
 	}
 	if err != nil {
-		s.only2025, s.fellBack = false, false // the next server may be a different program
+		s.only2025, s.fellBack = false, false // try everything again next time, because the server may then be a different program
 	}
 	return c, a, err
 }
@@ -206,7 +206,7 @@ func (s *supervisor) attempt(ctx context.Context, protocol string) (conn.Conn, a
 		switch is2026 := a.Rev() == rev.Rev2026; {
 		case is2026 && a.Speaks2025 && prefers2025:
 			again = "legacy"
-		case a.late2026 && !prefers2025: // the result must not depend on how fast the server starts
+		case a.late2026 && !prefers2025: // use the late offer, so that the revision does not depend on how fast the server starts
 			again = mcp.ProtocolVersion20260728
 		case is2026 || covers(a.declared, declared):
 			c.Agree(a.session)
@@ -281,8 +281,8 @@ func (u *Upstream) Start(ctx context.Context) {
 	})
 }
 
-// Close ends the connection and all of a child's processes, and waits until they have ended.
-// Requests in flight get their replies before that.
+// Close ends the connection and all processes of a child, and waits until they have ended. Requests
+// in flight get their replies before Close returns.
 func (u *Upstream) Close() error {
 	u.startOnce.Do(func() { close(u.finished) }) // Start was never called
 	if u.cancel != nil {

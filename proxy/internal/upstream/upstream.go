@@ -18,7 +18,7 @@ import (
 type Upstream struct {
 	host  *conn.Host
 	probe time.Duration // timeout for server/discover
-	meta  []byte        // beginning of the _meta of each request to a server that uses revision 2026-07-28, up to the client's capabilities
+	meta  []byte        // beginning of the _meta of each request to a server that uses revision 2026-07-28; it ends just before the client's capabilities
 
 	watched atomic.Pointer[[]string] // URIs of the watched resources
 	rewatch wait.Signal              // sent when the field watched changes
@@ -32,7 +32,7 @@ type Upstream struct {
 	settled   chan struct{}
 	finished  chan struct{} // closed when the supervisor returns
 
-	mu    sync.Mutex // guards the non-atomic fields below it; other files must use the method locked
+	mu    sync.Mutex // guards the non-atomic fields below it; code in other files must use the method locked
 	state conn.State
 
 	sse        atomic.Bool // whether the server uses HTTP+SSE
@@ -41,7 +41,7 @@ type Upstream struct {
 
 	declared []byte        // union of all clients' capabilities
 	inForce  []byte        // capabilities declared in the latest handshake
-	upAgain  chan struct{} // closed the next time the server comes up; nil if nothing waits for that
+	upAgain  chan struct{} // closed the next time the server comes up; nil if no caller is waiting for that
 }
 
 // Cork buffers messages to a child until uncork is called, because the caller is about to send
@@ -57,7 +57,7 @@ func (u *Upstream) Cork() (uncork func()) {
 }
 
 // OneReader reports whether all messages from the server arrive on a single stream. The goroutine
-// that reads such a stream must not wait for any request.
+// that reads such a stream must not wait for any request, because it must read the reply itself.
 func (u *Upstream) OneReader() bool { return u.host.Config.Command != "" || u.sse.Load() }
 
 // Settled returns a channel that is closed once the first attempt to connect has succeeded or
@@ -94,7 +94,7 @@ func (u *Upstream) Rev() *rev.Rev {
 func (u *Upstream) NewToken() int64 { return u.host.IDs.Add(1) }
 
 // Send sends a request and returns immediately, unless r.Here is set. If the upstream is not up,
-// the reply with the reason is delivered immediately.
+// Send immediately delivers a reply that contains the reason.
 func (u *Upstream) Send(r conn.Request) *conn.Exchange {
 	var c conn.Conn
 	if current := u.current.Load(); current != nil {
@@ -113,7 +113,7 @@ func (u *Upstream) Send(r conn.Request) *conn.Exchange {
 	return x
 }
 
-// Decline returns an exchange for a request that is not sent, whose reply contains the given error.
+// Decline returns an exchange for a request that is not sent. Its reply contains the given error.
 func (u *Upstream) Decline(r conn.Request, why error) *conn.Exchange {
 	x := conn.NewExchange(nil, r, u.host.IDs.Add(1))
 	x.Deliver(conn.Reply{Err: conn.NotSent(why)})
@@ -138,7 +138,7 @@ func (u *Upstream) Notify(method string, params []byte) {
 func (u *Upstream) unavailable() error {
 	s := u.State()
 	err := fmt.Errorf("%s is %s", u.host.Config.Name, s.Phase)
-	if s.Err != nil { // without an error, the state has only just changed
+	if s.Err != nil { // Err is nil if the state has only just changed
 		err = fmt.Errorf("%w: %w", err, s.Err)
 	}
 	return conn.NotSent(err)

@@ -32,7 +32,7 @@ var (
 // in flight are lost; nothing is sent again.
 type Conn struct {
 	conn.Dispatcher
-	http   *streamable.Conn // sends requests, first to the stream's address and later to the address for messages
+	http   *streamable.Conn // sends requests, first to the stream's address and later to the announced address for messages
 	stream string           // address of the stream
 	body   io.ReadCloser
 	ctx    context.Context //nolint:containedctx // ends with the connection
@@ -59,7 +59,7 @@ func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 		c.stop()
 		return nil, err
 	}
-	if !late.Stop() { // the timer has already fired
+	if !late.Stop() { // the wait for the announcement has timed out
 		_ = c.body.Close()
 		return nil, ErrNoEndpoint
 	}
@@ -103,7 +103,7 @@ func (c *Conn) findEndpoint(events *streamable.EventReader) error {
 	return err
 }
 
-// endpoint resolves reference against the stream's address.
+// endpoint returns the address for messages. reference is relative to the stream's address.
 func (c *Conn) endpoint(reference []byte) (string, error) {
 	address, err := streamable.SameOrigin(c.stream, strings.TrimSpace(string(reference)))
 	switch {
@@ -158,10 +158,10 @@ func (c *Conn) Send(x *conn.Exchange) {
 	x.Deliver(conn.Reply{Err: conn.NotSent(c.Cause())})
 }
 
-// post posts a message. If the server refuses it and checkResend allows that, post sends it again.
-// Answers arrive on the stream.
+// post posts a message. If the server refuses the message and checkResend allows another attempt,
+// post sends it again. Answers arrive on the stream.
 func (c *Conn) post(ctx context.Context, data []byte, checkResend func() error) error {
-	var sent atomic.Bool // whether a connection was available for writing the message
+	var sent atomic.Bool // whether a connection was available for the message; if so, bytes of it may have been sent
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	request, err := c.http.NewRequest(ctx, http.MethodPost, new(conn.Session), data)
 	if err != nil {

@@ -30,13 +30,14 @@ func inherited(name string) bool {
 	}, name)
 }
 
-// Environment returns a child's environment: the inherited variables and the child's own.
+// Environment returns a child's environment: the variables that it inherits and the configured
+// ones.
 func Environment(ours []string, own map[string]string) []string {
 	var env []string
 	for _, kv := range ours {
 		name, value, _ := strings.Cut(kv, "=")
 		_, replaced := own[name]
-		if inherited(name) && !replaced && !strings.HasPrefix(value, "()") { // exported shell functions are not inherited
+		if inherited(name) && !replaced && !strings.HasPrefix(value, "()") { // a value that begins with "()" is an exported shell function
 			env = append(env, kv)
 		}
 	}
@@ -47,8 +48,8 @@ func Environment(ours []string, own map[string]string) []string {
 	return env
 }
 
-// Find resolves a command as the child would: a relative path below dir, and a bare name in the
-// PATH, which the child's own variables may set.
+// Find resolves a command as the child would: a relative path in dir, and a name without a path in
+// PATH, which may be one of the child's own variables.
 func Find(command, dir string, own map[string]string) (string, error) {
 	path, ok := own["PATH"]
 	bare := filepath.Base(command) == command
@@ -60,7 +61,7 @@ func Find(command, dir string, own map[string]string) (string, error) {
 	}
 	for _, d := range filepath.SplitList(path) {
 		if !filepath.IsAbs(d) {
-			continue // like exec, ignore the current directory
+			continue // like package exec, do not search the current directory
 		}
 		if found, err := exec.LookPath(filepath.Join(d, command)); err == nil {
 			return found, nil

@@ -24,27 +24,27 @@ var errNotReading = errors.New("the server is not reading its input")
 // maxBurst is the maximum number of bytes buffered while more messages are expected.
 const maxBurst = 256 << 10
 
-// keepBuffer is the size of the largest empty buffer kept for reuse.
+// keepBuffer is the maximum size of an empty buffer kept for reuse.
 const keepBuffer = 1 << 20
 
 // A Pipe writes messages to a child's standard input. Callers never wait for the child: a caller
-// writes as much as the pipe accepts immediately, including messages added by other callers, and a
-// goroutine (the flusher) writes the rest. mu guards the fields below it. busy is true while the
-// only writer is at work.
+// writes as many bytes as the pipe accepts immediately, including messages added by other callers,
+// and a goroutine (the flusher) writes the rest. mu guards the fields below it. At most one caller
+// or the flusher writes at a time; busy is then true.
 type Pipe struct {
 	file   *pipe.File
-	broken func(error) // called once writing has failed
+	broken func(error) // called when writing has failed
 
 	mu      sync.Mutex
 	pending []byte // bytes that no writer has taken yet
 	spare   []byte // empty buffer for the next writer; nil if none
 	busy    bool   // whether a caller or the flusher is writing
 	corks   int    // number of callers holding back writes
-	queued  int64  // total length of the messages added
-	written int64  // how many of those bytes the child may have read
+	queued  int64  // total number of bytes of the messages added so far
+	written int64  // number of those bytes that were written, so the child may have read them
 	err     error  // why no more messages are accepted
 
-	stuck chan []byte // hands unwritten bytes, and with them the writer's role, to the flusher
+	stuck chan []byte // passes unwritten bytes to the flusher, which then is the only writer
 	quit  chan struct{}
 	done  chan struct{}
 }
@@ -61,11 +61,11 @@ func NewPipe(file *os.File, broken func(error)) *Pipe {
 // Nowhere is the position of a message that was not added to the stream.
 const Nowhere = math.MaxInt64
 
-// Write queues a message and a newline. build appends the message, which is about size bytes long,
-// to its argument. Write stores the message's offset in the stream in position, for Reached. Unless
-// another goroutine is writing, Write then writes all queued messages. If several is true, it first
-// yields to other goroutines, which may be about to queue messages, so that one system call writes
-// them all.
+// Write queues a message followed by a newline. build appends the message, which is about size
+// bytes long, to its argument. Write stores the message's offset in the stream in position, for
+// Reached. Unless another goroutine is writing, Write then writes all queued messages. If several
+// is true, it first yields to other goroutines, which may be about to queue messages, so that one
+// system call writes them all.
 func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte) []byte) error {
 	p.mu.Lock()
 	if p.err != nil {
@@ -114,8 +114,8 @@ func (p *Pipe) Uncork() {
 	p.drain() // also unlocks mu
 }
 
-// rounds is how many times a caller writes the messages of others before it leaves them to the
-// flusher.
+// rounds is the maximum number of times that a caller writes all queued messages before it leaves
+// the rest to the flusher.
 const rounds = 4
 
 // drain writes pending bytes without blocking. It must be called with mu held and busy set, and
@@ -184,7 +184,8 @@ func (p *Pipe) fail(err error) {
 	p.broken(err)
 }
 
-// Reached reports whether the child may have read any byte of the message at the given position.
+// Reached reports whether the child may have read any byte of the message whose offset is stored in
+// position.
 func (p *Pipe) Reached(position *int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -209,7 +210,7 @@ var ErrTooLong = errors.New("a message from the server is too long")
 const (
 	lineBuffer = 64 << 10
 	bigLine    = 32 << 10 // minimum length of a line returned without copying
-	maxExpect  = 4 << 20  // maximum length of a line that the buffer is enlarged for in advance
+	maxExpect  = 4 << 20  // maximum expected length of the next line, for enlarging the buffer in advance
 )
 
 // A LineReader splits a stream into lines of limited length.
@@ -220,8 +221,8 @@ type LineReader struct {
 	buf        []byte
 	spare      []byte // buffer of the usual size, kept while buf is larger
 	expect     int    // length of the latest large line
-	start, end int    // range of buf that was read but not returned
-	seen       int    // buf has no newline before this offset
+	start, end int    // range of buf with bytes that have been read but not returned
+	seen       int    // offset in buf before which no newline was found
 	err        error
 }
 
@@ -254,7 +255,7 @@ func (l *LineReader) Next() (line []byte, kept bool, err error) {
 		return line, false, nil
 	}
 	l.expect = min(len(line), maxExpect)
-	if len(line) < len(l.buf)/4 { // callers may keep the line of a call for a long time
+	if len(line) < len(l.buf)/4 { // use a copy, because callers may keep the line of a call, and thus the buffer, for a long time
 		line = bytes.Clone(line)
 	}
 	l.replace(l.buf[l.start:l.end])
@@ -296,8 +297,9 @@ func (l *LineReader) read() {
 	l.end += n
 }
 
-// grow enlarges the buffer to hold a line as long as the latest large one, because servers tend to
-// send lines of similar length. Doubling the buffer repeatedly would clear and copy it each time.
+// grow enlarges the buffer to hold a line as long as the latest large one, because a server's large
+// lines tend to have similar lengths. Doubling the buffer repeatedly would clear and copy it each
+// time.
 func (l *LineReader) grow() {
 	grown := make([]byte, max(2*len(l.buf), l.expect+bigLine))
 	l.end = copy(grown, l.buf[l.start:l.end])
@@ -307,12 +309,14 @@ func (l *LineReader) grow() {
 	l.buf, l.start, l.seen = grown, 0, l.end
 }
 
-// maxTail is larger than the capacity of a pipe.
+// maxTail is the maximum number of bytes read after the deadline. It exceeds the capacity of a
+// pipe.
 const maxTail = 1 << 20
 
-// A Tail reads a child's output to its end. After the child's end, a process that has escaped from
-// its tree may keep the pipe open, so reading has a deadline. To preserve the child's last output,
-// bytes that are in the pipe at the deadline can still be read later.
+// A Tail reads a child's output to its end. Reading has a deadline, because a process that has
+// escaped from the child's process tree may keep the pipe open after the child's end. Bytes that
+// are in the pipe at the deadline can still be read later; otherwise, the child's last output could
+// be lost.
 type Tail struct {
 	file *pipe.File
 	late int // number of bytes read after the deadline
@@ -321,7 +325,8 @@ type Tail struct {
 // NewTail returns a Tail that reads from f.
 func NewTail(f *os.File) *Tail { return &Tail{file: pipe.New(f)} }
 
-// Read reads the available bytes. If none are available, it waits for some until the deadline.
+// Read reads the available bytes. If none are available, it waits until some arrive or the deadline
+// passes.
 func (t *Tail) Read(b []byte) (int, error) {
 	n, err := t.file.Read(b)
 	if !errors.Is(err, os.ErrDeadlineExceeded) || t.late >= maxTail {

@@ -9,14 +9,14 @@ import (
 	"unsafe"
 )
 
-// Isolate makes the child run in a new session, without a terminal, so that all of its processes
-// can be found. The kernel kills the child when this process ends.
+// Isolate makes the child run in a new session, without a terminal. All of its processes can then
+// be found. The kernel kills the child when this process ends.
 func Isolate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// AwaitExit waits until the process has exited, without reaping it, so that the process ID, which
-// is also the group ID, is not reused.
+// AwaitExit waits until the process has exited. It does not reap the process, because the process
+// ID, which is also the group ID, could then be reused.
 func AwaitExit(cmd *exec.Cmd) {
 	const allProcesses, exited, noWait = 1, 4, 0x01000000 // P_PID, WEXITED, WNOWAIT
 	var info [128]byte
@@ -79,7 +79,7 @@ func Read(pid int) (Process, bool) {
 	if err != nil {
 		return Process{}, false
 	}
-	// The name is in parentheses and may contain any character.
+	// The name of the command is in parentheses and may contain any character, even a parenthesis.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 4 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
 		return Process{}, false
@@ -88,12 +88,12 @@ func Read(pid int) (Process, bool) {
 	return Process{PID: pid, Parent: n(1), Group: n(2), Session: n(3)}, true
 }
 
-// Widen enlarges a pipe's buffer, so that a large message needs fewer system calls.
+// Widen enlarges a pipe's buffer. Reading a large message then needs fewer system calls.
 func Widen(f *os.File) {
 	const setPipeSize = 1031 // F_SETPIPE_SZ
 	if raw, err := f.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) {
-			_, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, setPipeSize, 256<<10) // after an error, the buffer only keeps its size
+			_, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, setPipeSize, 256<<10) // ignore the error, because the buffer then only keeps its size
 		})
 	}
 }

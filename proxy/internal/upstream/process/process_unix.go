@@ -13,7 +13,7 @@ import (
 // KeepFiles prevents children from inheriting the files that were open when this process started,
 // except for the three standard streams. Files opened by Go are never inherited.
 func KeepFiles() {
-	names, _ := os.ReadDir("/dev/fd") // empty on systems without /dev/fd
+	names, _ := os.ReadDir("/dev/fd") // if the system has no /dev/fd, names is empty
 	for _, name := range names {
 		if fd, err := strconv.Atoi(name.Name()); err == nil && fd > 2 {
 			syscall.CloseOnExec(fd)
@@ -27,8 +27,8 @@ func Terminate(cmd *exec.Cmd) {
 }
 
 // KillTree keeps killing the child's processes until none are left, and reports whether it
-// succeeded before the deadline. The child itself may remain as a zombie. Processes that left the
-// session after their parent died cannot be found and do not count.
+// succeeded before the deadline. The child itself may remain as a zombie. KillTree cannot find
+// processes that left the session after their parent died, and ignores them.
 func KillTree(cmd *exec.Cmd, deadline time.Time) bool {
 	pid := cmd.Process.Pid
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {

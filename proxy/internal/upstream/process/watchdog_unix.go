@@ -18,21 +18,22 @@ import (
 //go:embed watchdog.sh
 var watchdogScript string
 
-// watchdogDelay is the time from the start of the first child to the start of the watchdog, which
-// keeps the watchdog from slowing down startup.
+// watchdogDelay is the time from the start of the first child to the start of the watchdog. Without
+// the delay, the watchdog would slow down startup.
 const watchdogDelay = 100 * time.Millisecond
 
 // A Watchdog is a small process that kills the children and their process trees when this process
-// ends for any reason. At best, the kernel kills only the child itself. The watchdog reads from a
-// pipe whose other end is held only by this process, so EOF means that this process has ended. The
-// zero value is ready to use, and a nil Watchdog does nothing. mu guards the fields below it.
+// ends for any reason. (The kernel can kill only the children themselves, and only on some
+// systems.) The watchdog reads from a pipe whose other end is held only by this process, so EOF
+// means that this process has ended. The zero value is ready to use, and a nil Watchdog does
+// nothing. mu guards the fields below it.
 type Watchdog struct {
 	Logger *slog.Logger // if nil, nothing is logged
 
 	mu      sync.Mutex
 	pids    map[int]bool
 	pipe    *os.File    // pipe to the watchdog; nil if the watchdog is not running
-	start   *time.Timer // nil until a child is watched
+	start   *time.Timer // starts the watchdog; nil until a child is watched
 	closed  bool
 	watcher sync.WaitGroup // waits for the goroutine that runs await
 }
@@ -67,7 +68,8 @@ func (w *Watchdog) Forget(pid int) {
 }
 
 // sendCommand sends a command to the watchdog process, if it is running. This cannot block, because
-// the process always reads. If the process has exited, that has been or will soon be noticed.
+// the watchdog always reads. An error is ignored, because it means that the watchdog has exited,
+// which await notices.
 func (w *Watchdog) sendCommand(op byte, pid int) {
 	if w.pipe != nil {
 		_, _ = fmt.Fprintf(w.pipe, "%c %d\n", op, pid)
@@ -96,7 +98,7 @@ func (w *Watchdog) launch() error {
 	cmd.Env, cmd.Dir, cmd.Stdin = []string{}, "/", r
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // the watchdog must not receive signals sent to this process's group
 	w.pipe = pipe
-	for pid := range w.pids { // sent first, so that the watchdog knows the children even if this process is killed now
+	for pid := range w.pids { // do this before starting the watchdog, so that it knows the children even if this process is killed in between
 		w.sendCommand('+', pid)
 	}
 	if err := cmd.Start(); err != nil {
@@ -108,7 +110,8 @@ func (w *Watchdog) launch() error {
 	return nil
 }
 
-// await waits for the watchdog process and records its end. The next child starts a new watchdog.
+// await waits for the watchdog process and records that it has ended. A new watchdog starts with
+// the next child.
 func (w *Watchdog) await(cmd *exec.Cmd) {
 	err := cmd.Wait()
 	w.mu.Lock()

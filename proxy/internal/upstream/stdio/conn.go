@@ -24,7 +24,7 @@ import (
 
 var errEOF = errors.New("the server closed its output")
 
-// A Conn is a child process and its requests in flight. Two goroutines read its output, and a third
+// A Conn is a connection to a child process. Two goroutines read the child's output, and a third
 // waits for it to exit.
 type Conn struct {
 	conn.Dispatcher
@@ -41,7 +41,7 @@ type Conn struct {
 	exit    *os.ProcessState
 }
 
-// Spawn starts the child. The calling thread must outlive the child.
+// Spawn starts the child. The calling thread must not end before the child.
 func Spawn(u *conn.Host) (*Conn, error) {
 	path, err := process.Find(u.Config.Command, u.Config.Dir, u.Config.Env)
 	if err != nil {
@@ -116,14 +116,14 @@ func (c *Conn) awaitAndKill() {
 	if c.dead {
 		c.Host.Options.Watchdog.Forget(c.Pid)
 	}
-	_ = c.cmd.Wait() // the process state includes the error
+	_ = c.cmd.Wait() // the error is ignored, because the process state contains the same information
 	c.exit = c.cmd.ProcessState
 	close(c.gone)
 	c.readOutBy(time.Now().Add(time.Second))
 }
 
-// readOutBy lets the goroutines that read the output continue until t. A process that has escaped
-// from the tree may keep the pipes open longer.
+// readOutBy lets the goroutines that read the child's output continue until t, but not longer,
+// because a process that has escaped from the child's process tree may keep the pipes open.
 func (c *Conn) readOutBy(t time.Time) {
 	_ = c.stdout.SetReadDeadline(t)
 	_ = c.stderr.SetReadDeadline(t)
@@ -163,7 +163,7 @@ func (c *Conn) Agree(*conn.Session) {}
 // process tree.
 func (c *Conn) Retire() {
 	g := c.Host.Grace
-	if c.Cause() != nil { // after a failure, only the process tree is left to end
+	if c.Cause() != nil { // after a failure, it only remains to end the process tree
 		g.Exit, g.Term = 0, min(g.Term, 500*time.Millisecond)
 	}
 	c.Fail(process.ErrClosed)
@@ -171,7 +171,7 @@ func (c *Conn) Retire() {
 	if !c.exitedWithin(g.Exit) {
 		process.Terminate(c.cmd)
 		if !c.exitedWithin(g.Term) {
-			process.KillTree(c.cmd, time.Now().Add(g.Kill)) // the reaping goroutine notices and records the result
+			process.KillTree(c.cmd, time.Now().Add(g.Kill)) // the goroutine that runs awaitAndKill notices the end and records it
 		}
 	}
 	dead := c.exitedWithin(g.Kill) && c.dead
@@ -206,8 +206,8 @@ func (c *Conn) read() {
 	})))
 }
 
-// each calls take with each nonempty line of output until an error occurs. It reports lines that
-// can be read together, at most [burst.Most], to the Burst, which may be nil.
+// each calls take with each nonempty line of output until an error occurs. It tells together,
+// unless that is nil, which lines can be read together, at most [burst.Most].
 func each(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
 	var reading burst.Reading
 	if together != nil {
@@ -227,8 +227,8 @@ func each(lines *process.LineReader, together conn.Burst, take func(line []byte,
 	}
 }
 
-// readError returns why the output has ended. Because the process has usually exited, readError
-// waits a moment for the exit status.
+// readError returns why the output has ended. It waits briefly for the process's exit status,
+// because the process has usually exited.
 func (c *Conn) readError(err error) error {
 	if errors.Is(err, process.ErrTooLong) {
 		return fmt.Errorf("%w: more than %d bytes", err, c.Host.Config.MaxMessage)
@@ -242,8 +242,8 @@ func (c *Conn) readError(err error) error {
 	return fmt.Errorf("reading the server's output: %w", err)
 }
 
-// Reason returns the exit status of the process, if it has exited, instead of an error from writing
-// to a closed pipe.
+// Reason returns err. If err comes from writing to a closed pipe and the process has exited, it
+// returns the exit status as an error instead.
 func (c *Conn) Reason(err error) error {
 	if errors.Is(err, syscall.EPIPE) && c.exitedWithin(c.Host.Grace.Tell) {
 		return errors.New(process.Describe(c.exit))
@@ -265,7 +265,8 @@ func (c *Conn) sendAnswer(answer []byte) {
 	_ = c.Stdin.Write(&position, false, len(answer), func(b []byte) []byte { return append(b, answer...) })
 }
 
-// stderrLine is the length of the longest line of standard error that is logged whole.
+// stderrLine is the maximum length, in bytes, of a line of standard error in the log. Longer lines
+// are truncated.
 const stderrLine = 4 << 10
 
 // readErrors logs the child's standard error until EOF.

@@ -39,12 +39,12 @@ const (
 	sessionHeader = "Mcp-Session-Id"
 	versionHeader = "Mcp-Protocol-Version"
 
-	NotifyTimeout  = 5 * time.Second // timeout for a message without an answer
-	cancelledGrace = 5 * time.Minute // how long to wait for the answer to a canceled request
-	drainTime      = time.Second     // how long to wait for a stream to end after the answer
+	NotifyTimeout  = 5 * time.Second // timeout for sending a message that has no answer
+	cancelledGrace = 5 * time.Minute // how long to wait for the answer to a request that has been canceled
+	drainTime      = time.Second     // how long to wait, after the answer, for the stream to end
 
 	ExcerptLimit = 64 << 10 // maximum number of bytes read from an error response
-	maxAnswers   = 16       // maximum number of server requests being refused concurrently
+	maxAnswers   = 16       // maximum number of requests from the server that are being refused at the same time
 )
 
 // A Conn is a connection to a streamable HTTP endpoint. It is safe for concurrent use.
@@ -56,17 +56,17 @@ type Conn struct {
 	Current    atomic.Pointer[conn.Session] // nil before the handshake
 	authorized atomic.Pointer[string]       // latest Authorization header that was sent
 
-	otherSessions atomic.Bool // whether to ignore the server's session errors, because they concern other sessions
+	otherSessions atomic.Bool // whether to ignore errors about unknown sessions, because they concern other sessions of the server
 
 	renewing sync.Mutex
-	renewed  wait.Signal   // sent when Current is replaced
+	renewed  wait.Signal   // sent when a new session replaces Current
 	streamed wait.Signal   // sent when the request for a session's stream has been answered
-	answers  chan struct{} // limits how many server requests are being refused concurrently
+	answers  chan struct{} // limits how many requests from the server are being refused at the same time
 }
 
 func (c *Conn) Lifetime() context.Context { return c.ctx }
 
-// Dial checks the address. The first request connects.
+// Dial checks the address, but does not connect. The first request does.
 func Dial(ctx context.Context, u *conn.Host) (*Conn, error) {
 	parsed, err := url.Parse(u.Config.URL)
 	if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
@@ -141,17 +141,17 @@ func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	return nil
 }
 
-// Restart ends the connection with err without affecting requests in flight.
+// Restart ends the connection, with err as the reason. Requests in flight are not affected.
 func (c *Conn) Restart(_ context.Context, err error) bool {
 	c.Fail(err)
 	return true
 }
 
-// NewRequest returns a request with the configured headers and those of the protocol, which take
-// precedence.
+// NewRequest returns a request with the configured headers and those of the protocol. If both
+// contain a header, the protocol's value takes precedence.
 func (c *Conn) NewRequest(ctx context.Context, method string, s *conn.Session, data []byte) (*http.Request, error) {
-	// The HTTP transport can write this reader type together with the headers, and again if the
-	// connection turns out to have been closed.
+	// With this type of reader, the HTTP transport can write the body together with the headers,
+	// and can write it again if it turns out that the connection was closed.
 	request, err := http.NewRequestWithContext(ctx, method, c.Address(), bytes.NewReader(data))
 	if err != nil {
 		return nil, errors.New("building a request to the url")

@@ -22,13 +22,13 @@ var (
 	ErrCancelled = errors.New("the request was cancelled")
 )
 
-// lost converts a transport error to an error about the request. If the server is unreachable, it
+// lost converts a transport error to an error for the exchange x. If the server is unreachable, it
 // also ends the connection.
 func (c *Conn) lost(x *conn.Exchange, err error, sent bool) error {
 	switch {
 	case errors.As(err, new(*Unauthorized)):
 		return conn.NotSent(err)
-	case errors.Is(err, conn.ErrNotSent): // this was the second attempt to send a refused request
+	case errors.Is(err, conn.ErrNotSent): // the request was refused before, and checkResend has prevented a second attempt
 		return err
 	}
 	open, cause := c.cause(x, err)
@@ -84,8 +84,8 @@ var errUnknownSession = errors.New("the server no longer knows the session")
 const codeUnknownSession = "-32001"
 
 // unknownSession matches error messages about an unknown MCP session. It matches only at the
-// beginning, because a tool may have sessions of its own and report, for example, "browser session
-// not found".
+// beginning of a message, because a tool may have sessions of its own and report, for example,
+// "browser session not found".
 var unknownSession = regexp.MustCompile(`(?i)^\W*(?:(?:error|bad request|not found|invalid request)[:. ]+)?(?:` +
 	`(?:no|invalid|unknown|expired|stale|missing|invalid or expired)(?: valid| active| such)?(?: mcp)?[ -]session\b` +
 	`|(?:the |your )?(?:mcp[ -])?session(?:[ -]?id)?(?:[ :]+\S+)? (?:is |was |has |has been |does |do )?` +
@@ -97,9 +97,9 @@ func mayRenew(x *conn.Exchange, s *conn.Session) bool {
 	return x.Req.Session == nil && s.ID != "" && s.Rev() == rev.Rev2025
 }
 
-// droppedByStatus reports whether an HTTP status means that the session is unknown, so that x
-// should be sent again: the specified 404, a 410, or a 400 with a matching message. A request with
-// such a response was not executed.
+// droppedByStatus reports whether an HTTP status means that the session is unknown: the specified
+// 404, a 410, or a 400 with a matching message. In that case, x was not executed and should be sent
+// again.
 func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte) bool {
 	if x.Renewed || !mayRenew(x, s) {
 		return false
@@ -113,9 +113,9 @@ func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte)
 	return false
 }
 
-// dropped reports whether a JSON-RPC error means that the session is unknown, so that x should be
-// sent again. If the error recurs in a new session, it concerns other sessions of the server, and
-// dropped returns false for such errors from then on.
+// dropped reports whether a JSON-RPC error means that the session is unknown. In that case, x
+// should be sent again. If the error recurs in a new session, it concerns other sessions of the
+// server, and from then on, dropped returns false for such errors.
 func (c *Conn) dropped(x *conn.Exchange, s *conn.Session, refusal []byte) bool {
 	if len(refusal) == 0 || !mayRenew(x, s) {
 		return false
@@ -159,11 +159,11 @@ type Moved struct {
 	to string
 }
 
-// Unwrap returns the status error, which does not reveal the address.
+// Unwrap returns the error about the status, which does not reveal the redirect's target.
 func (e *Moved) Unwrap() error { return &e.StatusError }
 
-// followRedirect reports whether err is a redirect to follow. If so, later requests go to its
-// target.
+// followRedirect reports whether err is a redirect that must be followed. If so, it makes the
+// redirect's target the URL for later requests.
 func (c *Conn) followRedirect(err error) bool {
 	moved, ok := errors.AsType[*Moved](err)
 	if ok {
@@ -172,8 +172,8 @@ func (c *Conn) followRedirect(err error) bool {
 	return ok
 }
 
-// redirected creates the error for a redirect, or returns nil if the response is not one. The error
-// is a [Moved] if the target is on the same origin.
+// redirected returns an error if the response is a redirect, and nil otherwise. The error is a
+// [Moved] if the target is on the same origin.
 func (c *Conn) redirected(response *http.Response) error {
 	if response.StatusCode/100 != 3 {
 		return nil
@@ -202,9 +202,9 @@ func (c *Conn) host(response *http.Response) string {
 	return " (" + c.redact(to.Scheme+"://"+to.Host) + ")"
 }
 
-// SameOrigin resolves reference against base, whose scheme, host, port and user it keeps. If the
-// origin differs, SameOrigin returns [ErrOtherOrigin]; otherwise, the server could choose where the
-// proxy's credentials are sent.
+// SameOrigin resolves reference relative to base. The result has the scheme, host, port and user of
+// base. If reference has a different origin, SameOrigin returns [ErrOtherOrigin]; otherwise, the
+// server could choose where the proxy's credentials are sent.
 func SameOrigin(base, reference string) (string, error) {
 	b, err := url.Parse(base)
 	if err != nil {

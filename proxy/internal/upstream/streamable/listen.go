@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxStreamFailures is how many consecutive attempts to open the stream may fail before the
+// maxStreamFailures is the number of consecutive failures to open the stream after which the
 // connection counts as lost.
 const maxStreamFailures = 3
 
@@ -62,19 +62,19 @@ func (c *Conn) Listen(ctx context.Context) {
 	}
 }
 
-// Redeclare declares more capabilities by opening a new session while the old one continues.
+// Redeclare declares the clients' new capabilities in a new session. The old session continues.
 func (c *Conn) Redeclare(ctx context.Context) {
 	select {
 	case <-c.streamed: // discard a signal from the old session
 	default:
 	}
-	if s := c.Current.Load(); s != nil && c.renew(ctx, s) == nil { // if renewing fails, the old session remains
+	if s := c.Current.Load(); s != nil && c.renew(ctx, s) == nil { // if no new session can be opened, the old one stays in use
 		c.AwaitStream(ctx)
 	}
 }
 
-// streamWait is how long to wait for the stream of a new session, which servers use for requests
-// outside calls and sometimes for requests about a call.
+// streamWait is how long to wait until the GET stream of a new session is open. Servers use that
+// stream for requests that belong to no call, and sometimes for requests about a call.
 const streamWait = 250 * time.Millisecond
 
 func (c *Conn) AwaitStream(ctx context.Context) {
@@ -95,8 +95,8 @@ func (c *Conn) awaitSession(ctx context.Context, s *conn.Session) bool {
 	return true
 }
 
-// closeWith closes the stream of the session s when another session replaces s, unless stop is
-// called first.
+// closeWith closes the stream of the session s when another session replaces s. After a call to
+// stop, it no longer closes the stream.
 func (c *Conn) closeWith(ctx context.Context, s *conn.Session, body io.Closer) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

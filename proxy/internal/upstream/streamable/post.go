@@ -29,7 +29,8 @@ func (c *Conn) post(ctx context.Context, s *conn.Session, r *conn.Request, b *co
 	return c.Do(request, r.Again)
 }
 
-// Get requests a stream starting after the event with the given ID.
+// Get requests the events of a stream after the event with the given ID. If lastID is empty, it
+// requests a new stream.
 func (c *Conn) Get(ctx context.Context, s *conn.Session, lastID string) (*http.Response, error) {
 	request, err := c.NewRequest(ctx, http.MethodGet, s, nil)
 	if err != nil {
@@ -80,11 +81,11 @@ func (c *Conn) reply(s *conn.Session, answer []byte) {
 	})
 }
 
-// refuse answers a server's request that is not forwarded.
+// refuse answers a server's request that the proxy does not forward.
 func (c *Conn) refuse(s *conn.Session, m wire.Message) {
 	select {
 	case c.answers <- struct{}{}:
-	default: // the server sends requests faster than it reads answers
+	default: // drop the request, because the server sends requests faster than it reads answers
 		return
 	}
 	data := conn.OwnAnswer(m)
@@ -94,7 +95,7 @@ func (c *Conn) refuse(s *conn.Session, m wire.Message) {
 	})
 }
 
-// FollowGet requests a stream, following redirects as a handshake does.
+// FollowGet requests a stream. Like a handshake, it follows redirects.
 func (c *Conn) FollowGet(ctx context.Context) (response *http.Response, err error) {
 	for range maxRedirects + 1 {
 		response, err = c.Get(ctx, new(conn.Session), "")
@@ -106,12 +107,12 @@ func (c *Conn) FollowGet(ctx context.Context) (response *http.Response, err erro
 	return response, err
 }
 
-// largeBody is the size of the smallest body that is dropped when its request is canceled.
+// largeBody is the minimum size, in bytes, of a body that is dropped when its request is canceled.
 const largeBody = 64 << 10
 
-// request returns an HTTP request with the given body. A small body is a [bytes.Reader], which the
-// HTTP transport can write together with the headers, and again if the connection turns out to be
-// closed. For a large body, neither matters.
+// request returns an HTTP request with the given body. For a small body, it uses a [bytes.Reader].
+// The HTTP transport can then write the body together with the headers, and can write it again if
+// it turns out that the connection was closed. For a large body, neither matters.
 func (c *Conn) request(ctx context.Context, b *conn.Body, s *conn.Session) (*http.Request, error) {
 	data, err := b.Bytes()
 	if err != nil {
@@ -131,7 +132,7 @@ func (c *Conn) request(ctx context.Context, b *conn.Body, s *conn.Session) (*htt
 	return r, nil
 }
 
-// A bodyReader reads a body that may be dropped during the reading.
+// A bodyReader reads a body that may be dropped before it has been read to its end.
 type bodyReader struct {
 	body *conn.Body
 	at   int
@@ -154,8 +155,8 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 // Close does nothing, because the body may be read again.
 func (r *bodyReader) Close() error { return nil }
 
-// An Unauthorized error means that a request was not sent, or was refused, for lack of credentials.
-// In either case, it was not executed.
+// An Unauthorized error means that a request was not sent, or was refused, because credentials were
+// missing or not accepted. In either case, it was not executed.
 type Unauthorized struct{ Cause error }
 
 func (e *Unauthorized) Error() string { return e.Cause.Error() }
@@ -163,13 +164,14 @@ func (e *Unauthorized) Unwrap() error { return e.Cause }
 
 const authorizationHeader = "Authorization"
 
-// maxCredentialRetries is how many times a request is sent again with other credentials: once
-// because the credentials were not accepted, and once because they were insufficient. A server that
-// refuses a request with 401 or 403 has not executed it.
+// maxCredentialRetries is the maximum number of times that a request is sent again with other
+// credentials: once because the credentials were not accepted, and once because they were
+// insufficient. A server that refuses a request with 401 or 403 has not executed it.
 const maxCredentialRetries = 2
 
-// Do sends a request with the server's credentials, if any are configured. If checkResend is not
-// nil, Do calls it before it sends a refused request again; an error prevents that.
+// Do sends a request with the server's credentials, if any are configured. Before it sends a
+// refused request again, Do calls checkResend, unless it is nil. If checkResend returns an error,
+// the request is not sent again.
 func (c *Conn) Do(request *http.Request, checkResend func() error) (*http.Response, error) {
 	credentials := c.Host.Config.Credentials
 	if credentials == nil {
@@ -192,7 +194,7 @@ func (c *Conn) Do(request *http.Request, checkResend func() error) (*http.Respon
 		if next == "" && failure == nil {
 			return response, nil
 		}
-		_, _ = io.CopyN(io.Discard, response.Body, ExcerptLimit) // Renew has read the relevant part
+		_, _ = io.CopyN(io.Discard, response.Body, ExcerptLimit) // Renew has already read the relevant part of the body
 		_ = response.Body.Close()
 		if value, err = next, failure; err == nil && checkResend != nil {
 			if failure = checkResend(); failure != nil {
@@ -209,7 +211,7 @@ func isUnauthorized(response *http.Response) bool {
 	return response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden
 }
 
-// withBodyAgain returns a copy of the request whose body starts over.
+// withBodyAgain returns a copy of the request whose body is read from the beginning.
 func withBodyAgain(request *http.Request) (*http.Request, error) {
 	next := request.Clone(request.Context())
 	if request.GetBody == nil {

@@ -65,9 +65,9 @@ func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 		return
 	}
 	if !c.Host.Work.Go(func() {
-		// Do not use the context of x, because it is done when the server replies to x. Canceling x
-		// also withdraws the requests that the server made during x, and the answers to those may
-		// make the server reply before the notification is sent.
+		// The context of x is not used here, because it is done as soon as the server replies to x.
+		// The server may reply even before the notification is sent: canceling x also withdraws the
+		// requests that the server made during x, and their answers may cause a reply.
 		_ = c.Notify(c.ctx, nil, conn.MethodCancelled, conn.CancelledParams(x.ID, reason))
 	}) {
 		return
@@ -112,8 +112,8 @@ func (c *Conn) roundTrip(x *conn.Exchange) conn.Reply {
 	return c.inNewSession(x, s, c.sendOnce(x, s))
 }
 
-// inNewSession returns the reply to x. If the given reply means that the server no longer knows the
-// session s, it first sends x again in a new session.
+// inNewSession returns reply, unless it means that the server no longer knows the session s. In
+// that case, it sends x again in a new session and returns the new reply.
 func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply) conn.Reply {
 	if rest := reply.Rest; rest != nil {
 		return conn.Reply{Rest: func() conn.Reply { return c.inNewSession(x, s, rest()) }}
@@ -133,10 +133,10 @@ func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply)
 	return c.sendOnce(x, c.Current.Load())
 }
 
-// sendOnce sends x in the session s. It returns errUnknownSession if the server refused the request
-// because of the session, and therefore did not execute it.
+// sendOnce sends x in the session s. It returns errUnknownSession if the server refused the
+// request, without executing it, because it no longer knows the session.
 func (c *Conn) sendOnce(x *conn.Exchange, s *conn.Session) conn.Reply {
-	var sent atomic.Bool // whether a connection was available for writing the request
+	var sent atomic.Bool // whether a connection was available for the request; if so, bytes of it may have been sent
 	ctx := httptrace.WithClientTrace(x.Ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
 	response, err := c.post(ctx, s, &x.Req, &x.Body)
 	if err != nil {
@@ -179,7 +179,8 @@ func (c *Conn) readJSON(x *conn.Exchange, s *conn.Session, response *http.Respon
 	return conn.ReplyOf(m, true)
 }
 
-// maxTrusted limits how much memory is allocated in advance because of a Content-Length header.
+// maxTrusted is the maximum number of bytes allocated in advance because of a Content-Length
+// header.
 const maxTrusted = 4 << 20
 
 func (c *Conn) readAll(response *http.Response) ([]byte, error) {
@@ -200,7 +201,7 @@ func (c *Conn) readAll(response *http.Response) ([]byte, error) {
 // response has one.
 func (c *Conn) refused(x *conn.Exchange, s *conn.Session, response *http.Response) conn.Reply {
 	limit := ExcerptLimit
-	if MediaType(response.Header) == "application/json" { // forwarded to the client, so its length is not limited
+	if MediaType(response.Header) == "application/json" { // the error may be forwarded to the client, so it must be read completely
 		limit = c.Host.Config.MaxMessage
 	}
 	data, _ := io.ReadAll(io.LimitReader(response.Body, int64(limit)))
@@ -231,8 +232,8 @@ func refusalIn(data []byte, id int64) ([]byte, bool) {
 }
 
 // handshake sends a request of the handshake. The server may redirect it to another path on the
-// same origin, as many servers redirect /mcp to /mcp/. This request and all later ones on the
-// connection then use the new path. A call is never redirected by itself.
+// same origin; for example, many servers redirect /mcp to /mcp/. This request and all later ones on
+// the connection then use the new path. Redirects of calls are not followed.
 func (c *Conn) handshake(x *conn.Exchange) conn.Reply {
 	for range maxRedirects {
 		reply := c.sendOnce(x, x.Req.Session)

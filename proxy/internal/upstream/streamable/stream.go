@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	maxResumes  = 100 // maximum number of times a request's stream is resumed without receiving an event
+	maxResumes  = 100 // maximum number of times in a row that a request's stream is resumed without receiving an event
 	usualResume = time.Second
 	longResume  = time.Minute
 )
 
-// A responseStream is an event stream that answers an exchange or belongs to none.
+// A responseStream is an event stream. It either answers an exchange or belongs to no exchange.
 type responseStream struct {
 	*Conn
 	x      *conn.Exchange // exchange answered by the stream; nil if none
@@ -31,8 +31,8 @@ type responseStream struct {
 
 // read reads the stream that answers x: first notifications and requests about x, and then the
 // reply. A server that uses revision 2025-11-25 may end the stream early, any number of times. The
-// proxy then requests the rest with GET, which executes nothing. If an inline caller of Send must
-// return, the returned Reply holds the remaining work.
+// proxy then requests the rest with GET, which does not execute the request again. If Send runs on
+// the caller's goroutine and must return, Rest in the returned Reply does the remaining work.
 func (r responseStream) read(body io.ReadCloser) conn.Reply {
 	for resumes, seen := 0, ""; ; resumes++ {
 		err := r.follow()
@@ -84,10 +84,12 @@ func (r responseStream) broken(err error) conn.Reply {
 	return conn.Reply{Err: &conn.Lost{Sent: true, Cause: cause}}
 }
 
-// errContinuesElsewhere means that an inline caller of Send must return before the stream ends.
+// errContinuesElsewhere means that Send, running on the caller's goroutine, must return before the
+// stream ends.
 var errContinuesElsewhere = errors.New("left to another goroutine")
 
-// mustReturn reports whether an inline caller of Send must return. It returns true only once.
+// mustReturn reports whether Send, running on the caller's goroutine, must return. It returns true
+// only once.
 func mustReturn(x *conn.Exchange) bool {
 	if !x.Req.Here || !x.InlineStopped.Load() {
 		return false
@@ -96,8 +98,8 @@ func mustReturn(x *conn.Exchange) bool {
 	return true
 }
 
-// follow handles events until it has delivered the reply to x. It does not wait for the stream to
-// end, which may take long.
+// follow handles events until it has delivered the reply to x. It does not wait for the end of the
+// stream, which may come much later.
 func (r responseStream) follow() error {
 	for {
 		if mustReturn(r.x) {
@@ -126,8 +128,9 @@ func (r responseStream) follow() error {
 	}
 }
 
-// owner returns the request that a notification on the stream of x belongs to. A progress token
-// takes precedence over the stream, because some servers confuse the streams of a session.
+// owner returns the request that a notification on the stream of x belongs to. If the notification
+// contains a progress token, the token determines the request, because some servers confuse the
+// streams of a session.
 func (r responseStream) owner(m wire.Message) *conn.Exchange {
 	if m.Method == "notifications/progress" {
 		if named := r.Pending.Progressing(m.Params); named != nil {
@@ -137,7 +140,7 @@ func (r responseStream) owner(m wire.Message) *conn.Exchange {
 	return r.x
 }
 
-// take handles a message that is not an answer.
+// take handles a message from the stream that is not the answer to x.
 func (r responseStream) take(m wire.Message, err error) {
 	switch {
 	case err != nil:
@@ -174,7 +177,8 @@ func (r responseStream) resume() (body io.ReadCloser, err error) {
 	return response.Body, nil
 }
 
-// drain briefly reads the rest of a body, because only then can the connection be reused.
+// drain briefly reads the rest of a body, because a connection can be reused only after its
+// response has been read.
 func (r responseStream) drain(body io.Reader) {
 	stop := time.AfterFunc(drainTime, r.x.Abort)
 	defer stop.Stop()
@@ -202,7 +206,7 @@ func NewEventReader(r io.Reader, max int) *EventReader {
 	return &EventReader{lines: process.NewLineReader(r, max), max: max}
 }
 
-// restart continues with a stream that resumes the previous one.
+// restart continues reading from s, a stream that resumes the previous one.
 func (r *EventReader) restart(s io.Reader) {
 	r.lines, r.begun = process.NewLineReader(s, r.max), false
 }
@@ -250,7 +254,8 @@ func (r *EventReader) field(e *Event, line []byte, kept bool) {
 	}
 }
 
-// add adds a line of data. A single line that the caller keeps is not copied.
+// add adds a line of data. If the data consists of a single line that belongs to the caller, the
+// line is not copied.
 func (e *Event) add(value []byte, kept bool) {
 	switch {
 	case e.Data == nil && kept:

@@ -11,8 +11,7 @@ import (
 // canPeek is true, because a connection's state can be checked without blocking.
 const canPeek = true
 
-// isIdleOpen reports whether an idle connection is still open and no unexpected data has arrived on
-// it.
+// isIdleOpen reports whether an idle connection is still open and has received no unexpected data.
 func isIdleOpen(conn net.Conn) bool {
 	s, ok := conn.(syscall.Conn)
 	if !ok {
@@ -27,7 +26,7 @@ func isIdleOpen(conn net.Conn) bool {
 		var b [1]byte
 		_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		quiet = errors.Is(err, syscall.EAGAIN)
-		return true // the check must never block
+		return true // do not wait for data, because the check must never block
 	})
 	return err == nil && quiet
 }

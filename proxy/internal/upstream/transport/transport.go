@@ -31,8 +31,8 @@ var errHeaderTooLong = errors.New("the response header is too long")
 
 // A DirectTransport makes HTTP/1.1 requests without TLS on the caller's goroutine. The net/http
 // transport passes each request through two goroutines of the connection, which takes longer than a
-// call to a local server. Requests with TLS or through a proxy take longer anyway, so they are left
-// to net/http. A DirectTransport is safe for concurrent use.
+// call to a local server. With TLS or through a proxy, requests take longer anyway, so they
+// are left to net/http. A DirectTransport is safe for concurrent use.
 type DirectTransport struct {
 	Other  *http.Transport
 	Dialer net.Dialer
@@ -41,8 +41,8 @@ type DirectTransport struct {
 	idle []*directConn // idle connections, most recently used last
 }
 
-// RoundTrip sends the request once. It detects a connection closed by the server before writing the
-// request, and never sends a request again.
+// RoundTrip sends the request once and never sends it again. Before it writes the request, it
+// detects whether the server has closed the connection.
 func (t *DirectTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if !t.canServe(request) {
 		return t.Other.RoundTrip(request)
@@ -134,7 +134,7 @@ type directConn struct {
 	net       net.Conn
 	in        *bufio.Reader
 	out       *bufio.Writer
-	left      int64 // maximum number of bytes left for the header
+	left      int64 // maximum number of bytes that may still be read while reading the header
 	since     time.Time
 }
 
@@ -190,7 +190,7 @@ func (c *directConn) exchange(request *http.Request) (*http.Response, error) {
 }
 
 // A directBody is a response body. Once it has been read to its end, the connection is kept for the
-// next request. Closing it earlier closes the connection as well.
+// next request. If the body is closed earlier, the connection is closed as well.
 type directBody struct {
 	conn *directConn
 	stop func() bool
@@ -238,14 +238,14 @@ func NewDialer() net.Dialer {
 }
 
 // permitted returns an error if a new connection would reach a forbidden address. It is called
-// after name resolution, because the name may resolve to a different address than when the
-// configuration was checked.
+// after name resolution, because the address of a name may have changed since the configuration was
+// checked.
 func permitted(_, address string, _ syscall.RawConn) error {
 	a, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("%q is not an address", address)
 	}
-	// Other local and private addresses must be allowed, because most servers use one.
+	// Other local and private addresses must be allowed, because most servers have such an address.
 	if inet.IsMetadata(a.Addr()) {
 		return fmt.Errorf("petrigate does not connect to %s, a link-local or cloud metadata address", a.Addr())
 	}
