@@ -4,9 +4,9 @@ import (
 	"time"
 )
 
-// Agent describes a program whose hook events this package can read.
+// Agent describes a program that reports its calls as hook events.
 type Agent struct {
-	Name string // the agent's name, which rules also use as the upstream of its tools
+	Name string // the agent's name; in rules, also the name of the upstream that has the agent's tools
 
 	// DenyExit is the exit code of a hook process that refuses a call. The process also prints
 	// JSON. If the exit code is 2, agents show the model what the process wrote to stderr, so the
@@ -14,12 +14,12 @@ type Agent struct {
 	// the reason only from the JSON, and treats invalid JSON as a refusal.
 	DenyExit int
 
-	hold   time.Duration // how long a hook may wait for a person, given the timeout in docs/hooks.md
-	hasIDs bool          // the agent assigns an ID to each call
-	ends   endReport     // how events report the outcome of a script
+	hold   time.Duration // maximum time that a hook waits for a person; shorter than the timeout in docs/hooks.md
+	hasIDs bool          // whether the agent assigns an ID to each call
+	ends   endReport     // how the agent's events report the outcome of a shell script
 	events map[string]kind
 	Deny   func(event, reason string) []byte  // returns the answer that refuses a call and tells the model why
-	change func(e *Event, args []byte) []byte // returns an answer that changes the arguments of a call but otherwise applies the agent's own permissions, or nil if the call cannot be changed; the function is nil if the agent does not support this
+	change func(e *Event, args []byte) []byte // returns an answer that changes the arguments of a call and leaves the agent's own permissions in force, or nil if the call cannot be changed; the function is nil if the agent does not support such answers
 	read   func(*Event, []byte)               // reads the fields of an event that are specific to the agent; may be nil
 }
 
@@ -29,9 +29,9 @@ type kind int
 const (
 	ignored  kind = iota
 	before        // a call is about to be made and needs a decision
-	after         // a call has ended; it succeeded unless its result says otherwise
+	after         // a call has ended; it was successful unless its result indicates otherwise
 	failed        // a call has failed
-	turnEnds      // no call of the session is in flight any more
+	turnEnds      // a turn has ended, so no call of the session is in flight any more
 	ends          // the session has ended
 )
 
@@ -43,12 +43,12 @@ func (a *Agent) Limit() time.Duration { return a.hold + 5*time.Second }
 // events that do not precede a call.
 var Pass = []byte("{}")
 
-// endReport is how an agent reports whether a shell script succeeded.
+// endReport is the way an agent reports whether a shell script succeeded.
 type endReport int
 
 const (
-	byEvent     endReport = iota // different events for success and failure
-	byCode                       // exit code in the event; if it is missing, the outcome is unknown
-	byReport                     // text that the agent writes for the model
+	byEvent     endReport = iota // by different events for success and failure
+	byCode                       // by an exit code in the event; without an exit code, the outcome is unknown
+	byReport                     // by the text that the agent writes for the model
 	notReported                  // not at all: the outcome is always unknown, so the call earns no tokens
 )

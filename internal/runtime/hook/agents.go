@@ -60,8 +60,8 @@ func denyClaude(event, reason string) []byte {
 	return rawjson.Object{}.Raw("hookSpecificOutput", specific(event, reason)).Bytes()
 }
 
-// denyCopilot returns a refusal in the two formats that VS Code reads: its own, and that of
-// Copilot, which reads the same hooks file.
+// denyCopilot returns a refusal in both formats that VS Code reads: its own format and that of
+// Copilot. The two programs read the same hooks file.
 func denyCopilot(event, reason string) []byte {
 	return rawjson.Object{}.String("permissionDecision", "deny").String("permissionDecisionReason", reason).Raw("hookSpecificOutput", specific(event, reason)).Bytes()
 }
@@ -78,8 +78,8 @@ func denyCursor(_, reason string) []byte {
 	return rawjson.Object{}.String("permission", "deny").String("user_message", "petrigate: "+reason).String("agent_message", reason).Bytes()
 }
 
-// readClaude marks the outcome of the tool Monitor as doubtful. No event reports the end of the
-// process that Monitor starts.
+// readClaude marks the outcome of the tool Monitor as doubtful, because no event reports the end of
+// the process that Monitor starts.
 func readClaude(e *Event, _ []byte) {
 	e.doubtful = e.Tool == "Monitor"
 }
@@ -102,7 +102,7 @@ func readCopilot(e *Event, body []byte) {
 	}
 }
 
-// readCursor reads the events that Cursor sends for a single kind of tool.
+// readCursor reads the Cursor events that are specific to shell scripts, file reads or MCP tools.
 func readCursor(e *Event, body []byte) {
 	switch e.Name {
 	case "beforeShellExecution", "afterShellExecution":
@@ -124,15 +124,15 @@ func readCursor(e *Event, body []byte) {
 	e.ID = cmp.Or(e.ID, text(body, "tool_call_id"))
 }
 
-// changeClaude returns the answer that makes Claude Code use other arguments. It does not set
-// permissionDecision, so the user's permissions apply to the changed call.
+// changeClaude returns the answer that makes Claude Code use the arguments args instead. It does
+// not set permissionDecision, so the user's permissions apply to the changed call.
 func changeClaude(e *Event, args []byte) []byte {
 	changed := rawjson.Object{}.String("hookEventName", e.Name).Raw("updatedInput", args).Bytes()
 	return rawjson.Object{}.Raw("hookSpecificOutput", changed).Bytes()
 }
 
-// changeGemini returns the answer that makes Gemini CLI use other arguments, subject to its own
-// permissions. It returns nil if the working directory does not start with a slash, because on
+// changeGemini returns the answer that makes Gemini CLI use the arguments args instead, subject to
+// its own permissions. It returns nil unless the working directory starts with a slash, because on
 // Windows Gemini CLI runs scripts with PowerShell instead of bash.
 func changeGemini(e *Event, args []byte) []byte {
 	if !strings.HasPrefix(text(e.folders, "cwd"), "/") {

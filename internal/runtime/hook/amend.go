@@ -23,11 +23,11 @@ func (g *Gate) amend(e *Event) (answer []byte) {
 	return answer
 }
 
-// mismatchWarning returns a warning that a call was made with arguments other than those decided
-// on.
+// mismatchWarning returns a warning that the arguments of a call that was made differ from those
+// that the gate decided on.
 func mismatchWarning(c *call, e *Event) string {
 	if c.sent == e.digest() {
 		return "the agent ran a script without the change by shell.pipefail: its version may not support updatedInput, or another hook changed the script too"
 	}
-	return "the agent made a call with other arguments than the ones decided on" // changed by another hook or by a person
+	return "the agent made a call with other arguments than the ones decided on" // another hook or a person changed the arguments
 }

@@ -27,7 +27,7 @@ func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admi
 	}
 }
 
-// askOnce opens one approval request and waits for the answer. It returns false if approval must be
+// askOnce opens one approval request and waits for the answer. over is false if approval must be
 // requested again.
 func (g *Gate) askOnce(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) (d admission.Decision, over bool) {
 	r, err := g.Approvals.Open(approvalKey(c, where, q), asked(c, where, q), q.Ask)
@@ -54,12 +54,12 @@ func (g *Gate) askOnce(ctx context.Context, c *admission.Call, where []byte, q *
 	}
 }
 
-// await waits for the answer to a request and returns the state of the request.
+// await waits for the answer to an approval request and returns the request's state.
 func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request) approval.State {
 	if state := g.Approvals.Status(r).State; state != approval.Pending {
 		return state
 	}
-	if !r.AllowsBeside(channel.OfClient()...) { // only the client could ask, but an agent cannot show questions
+	if !r.AllowsBeside(channel.OfClient()...) { // the rules require an answer from the client, but an agent cannot show questions
 		return approval.Withdrawn
 	}
 	g.Asked(r, c.Client)
@@ -77,7 +77,7 @@ func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request
 
 // redeem decides the call again with the consent, which is used up if the call passes.
 func (g *Gate) redeem(c *admission.Call, q *admission.Asked, r *approval.Request) (d admission.Decision, over bool) {
-	if refused := g.Admission.Ready(c.Canonical); refused != nil { // keep the consent for later
+	if refused := g.Admission.Ready(c.Canonical); refused != nil { // do not use up the consent while the decision cannot be recorded
 		return refused, true
 	}
 	d, err := g.Admission.Redeem(g.Ctx, c, q, *g.consent(r))
@@ -99,7 +99,7 @@ func (g *Gate) deny(c *admission.Call, q *admission.Asked, text string, consent 
 	return g.Admission.Deny(g.Ctx, c, q.Ask, text, consent)
 }
 
-// consent returns the answer to r, to be put in the record.
+// consent returns the answer to the request r in the form needed for the record.
 func (g *Gate) consent(r *approval.Request) *admission.Consent {
 	answer := g.Approvals.Status(r)
 	return &admission.Consent{ID: r.ID, Channel: answer.Channel, Actor: answer.Actor}
@@ -116,7 +116,7 @@ func approvalKey(c *admission.Call, where []byte, q *admission.Asked) approval.K
 	return approval.Key{Session: c.Session, Tool: c.Canonical, Arguments: arguments, Beside: audit.HashOf(where), Policy: q.Generation.Fingerprint, Steps: audit.HashOf(steps)}
 }
 
-// asked returns the call to show to a person.
+// asked returns the description of the call that is shown to a person.
 func asked(c *admission.Call, where []byte, q *admission.Asked) approval.Call {
 	return approval.Call{
 		Own: true, Upstream: c.Upstream, Tool: c.Tool, Arguments: c.Gate.Args, Size: len(c.Gate.Args), SHA256: c.Digest, Beside: where,

@@ -8,16 +8,16 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/admission"
 )
 
-// maxOpen is the maximum number of calls per session whose ends have not been reported. If there
-// are more, the oldest are settled as unknown.
+// maxOpen is the maximum number of open calls per session, that is, calls whose ends have not been
+// reported. If there are more, the oldest are settled as unknown.
 const maxOpen = 1000
 
 // Limits on the number of sessions.
 const (
 	manySessions = 500
 	maxSessions  = 10_000
-	maxOwn       = 1000           // per principal, because a principal can make up any number of sessions
-	idleSession  = 24 * time.Hour // how long a session must be unused to be forgotten while there are manySessions
+	maxOwn       = 1000           // maximum number of sessions per principal, because a principal can make up any number of them
+	idleSession  = 24 * time.Hour // minimum time without a call before a session can be forgotten; applies only if there are manySessions
 )
 
 // call is a call that an agent has announced.
@@ -27,25 +27,26 @@ type call struct {
 	sent           string // digest of the tool name and of the arguments sent by the agent
 	turn           string
 	ticket         *admission.Ticket // nil until the call is admitted
-	settledUnknown bool              // settled as unknown, though a later event can still report the outcome
+	settledUnknown bool              // whether the call has been settled as unknown; a later event can still report the outcome
 
 	decided chan struct{} // closed when reply is set
 	reply   Reply
 }
 
-// calls holds the calls of an agent session, in order. The zero value is ready to use.
+// calls holds the calls of an agent session whose ends have not been reported, oldest first. The
+// zero value is ready to use.
 type calls struct {
 	mu    sync.Mutex
-	open  []*call // keys are not unique if the agent assigns no IDs
+	open  []*call // several calls can have the same key if the agent assigns no IDs
 	ended bool
 
 	used time.Time // time of the last use; guarded by Gate.mu
-	own  bool      // the proxy session serves no other agent session
+	own  bool      // whether the proxy session serves only this agent session
 }
 
-// add adds a call that is yet to be decided. If unique is true and there is a call with the same
-// key, add returns that call instead, and over reports whether it has ended. late lists the
-// admitted calls that can no longer be in flight.
+// add adds a call that is yet to be decided. If unique is true and there already is a call with the
+// same key, add returns that call as known instead, and over reports whether that call has ended.
+// late lists the admitted calls that can no longer be in flight.
 func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,14 +91,14 @@ func (s *calls) takeAdmitted(key string) *call {
 	return c
 }
 
-// interrupt returns the calls that must be settled as unknown because their turn has ended.
+// interrupt returns the calls that must be settled as unknown because the agent's turn has ended.
 func (s *calls) interrupt() []*call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.markLate(func(*call) bool { return true })
 }
 
-// end marks the session as ended and returns the calls to settle as unknown.
+// end marks the session as ended and returns the calls that must be settled as unknown.
 func (s *calls) end() []*call {
 	s.mu.Lock()
 	defer s.mu.Unlock()

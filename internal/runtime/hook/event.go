@@ -32,26 +32,26 @@ type Event struct {
 	Session string // the agent's ID for the session
 	ID      string // ID of the call; empty if the agent assigns none
 	Tool    string
-	Server  string // server of an MCP tool, if the agent reports it separately; otherwise empty
-	Args    []byte // JSON object
+	Server  string // name of an MCP tool's server, if the agent reports it separately; otherwise empty
+	Args    []byte // the arguments, a JSON object
 
 	agent      *Agent
 	folders    []byte // the agent's working folders, as a JSON object; nil if not reported
 	kind       kind
 	serverName string // name of the tool's MCP server; empty if not reported
-	member     string // the MCP server's own name for the tool; empty if not reported
-	turn       string // the agent's turn, which no call outlives; empty if not reported
-	doubtful   bool   // the outcome of the call is uncertain
+	member     string // the MCP server's own name for the tool, without the server name; empty if not reported
+	turn       string // ID of the agent's turn; calls do not outlive their turn; empty if not reported
+	doubtful   bool   // whether the outcome of the call is uncertain
 	result     []byte // result of a call that has ended; may be nil
 }
 
-// Before reports whether the event announces a call, which needs a decision.
+// Before reports whether the event announces a call. Such an event needs a decision.
 func (e *Event) Before() bool { return e.kind == before }
 
 // Ignored reports whether the event neither requests a decision nor settles a call.
 func (e *Event) Ignored() bool { return e.kind == ignored }
 
-// Read reads an event. Events with unknown names are ignored. An event without a name is taken to
+// Read reads an event. Events with unknown names are ignored. An event without a name is assumed to
 // announce a call. If Read returns an error for an event that does not announce a call, the error
 // can be ignored; see [Event.Before].
 func (a *Agent) Read(body []byte) (*Event, error) {
@@ -78,8 +78,8 @@ func (a *Agent) Read(body []byte) (*Event, error) {
 	return e, e.check()
 }
 
-// kindOf returns the kind of event with the given name. If an unknown name resembles that of an
-// event before a call, kindOf returns before, so that [Event.check] refuses the event.
+// kindOf returns the kind of the event with the given name. An unknown name that starts with "pre"
+// or "before" counts as that of an event before a call, so [Event.check] refuses the event.
 func (a *Agent) kindOf(name string) kind {
 	if k, ok := a.events[name]; ok {
 		return k
@@ -152,7 +152,8 @@ func foldersOf(body []byte) []byte {
 	return where.Bytes()
 }
 
-// inBackground reports whether the call might still be running although the event reports its end.
+// inBackground reports whether the call might still be running after the event that reports its
+// end, for example because it runs in the background.
 func (e *Event) inBackground() bool {
 	for _, key := range [...]string{"run_in_background", "is_background", "isBackground"} {
 		if string(memberOf(e.Args, key)) == "true" {
@@ -163,14 +164,14 @@ func (e *Event) inBackground() bool {
 	return task || string(memberOf(e.result, "interrupted")) == "true"
 }
 
-// isInterpreted reports whether Claude Code considers a script successful despite a nonzero exit
-// status. Claude Code attributes the status to the last command, such as grep without a match or
-// git diff with changes, but an earlier command could be the cause.
+// isInterpreted reports whether Claude Code considers a script successful although its exit status
+// is not zero. Claude Code assumes that the last command caused the status, such as grep without a
+// match or git diff with changes, but the cause could also be an earlier command.
 func (e *Event) isInterpreted() bool {
 	return text(e.result, "returnCodeInterpretation") != ""
 }
 
-// check returns nil if the event can be used, or else the reason it cannot.
+// check returns nil if the event is acceptable, or else an error that explains why it is not.
 func (e *Event) check() error {
 	if e.Session == "" || len(e.Session) > maxName {
 		return errors.New("the event has no session, or its name is too long")
@@ -210,7 +211,7 @@ func validTool(name string) bool {
 func (e *Event) isShell() bool { return slices.Contains(agenttool.Shells(e.agent.Name), e.Tool) }
 
 // parts returns the possible ways to split the name of an MCP tool into server name and tool name.
-// There are several if either name contains the agent's separator.
+// There are several ways if one of these names contains the agent's separator.
 func (e *Event) parts() [][2]string {
 	if e.member != "" {
 		return [][2]string{{e.Server, e.member}}
@@ -218,10 +219,10 @@ func (e *Event) parts() [][2]string {
 	return agenttool.Parts(e.Tool)
 }
 
-// throughProxy returns the tool of the proxy that the call uses, if any: a tool offered by the
-// proxy, called at an MCP server with one of the given names. Such calls are decided by the proxy
-// itself. The server name alone proves little, because other servers can have the same name. An
-// empty name, which might come from an unset variable, matches no server.
+// throughProxy reports whether the call goes through the proxy, and returns the proxy's tool: a
+// tool that offered accepts, called at an MCP server with one of the given names. The proxy itself
+// decides such calls. A matching server name alone proves little, because other servers can have
+// the same name. An empty name, which might come from an unset variable, matches no server.
 func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool string, ok bool) {
 	for _, s := range servers {
 		if s == "" {
@@ -233,7 +234,7 @@ func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool 
 			}
 		}
 		prefix, cut := copilotPrefix(s), e.agent.Name == "vscode"
-		if e.Server == s && e.member == "" { // the format of older versions of Gemini CLI
+		if e.Server == s && e.member == "" { // only older versions of Gemini CLI report the server but not the member
 			prefix, cut = "mcp_"+s+"_", true
 			if offered(e.Tool) {
 				return e.Tool, true
@@ -248,14 +249,14 @@ func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool 
 
 var notInPrefix = regexp.MustCompile(`[^a-z0-9_.-]+`)
 
-// copilotPrefix returns the prefix that VS Code adds to the tools of a server.
+// copilotPrefix returns the prefix of the names that VS Code gives to the tools of an MCP server.
 func copilotPrefix(server string) string {
 	const most = 13
 	name := notInPrefix.ReplaceAllString(strings.ToLower(server), "_")
 	return "mcp_" + name[:min(len(name), most)] + "_"
 }
 
-// members returns the possible pairs of MCP server name and tool name for the event.
+// members returns the possible pairs of MCP server name and tool name for the event's tool.
 func (e *Event) members() [][2]string {
 	if e.member != "" {
 		return e.parts()
@@ -263,8 +264,8 @@ func (e *Event) members() [][2]string {
 	return agenttool.Members(e.agent.Name, e.Tool)
 }
 
-// call returns the call as the nets see it. taken reports whether a server has a tool with the
-// given name.
+// call returns the call in the form that the nets see. taken reports whether an upstream server has
+// a tool with the given name.
 func (e *Event) call(taken func(string) bool) gate.Call {
 	c := gate.Call{Tool: e.Tool, Foreign: taken(e.Tool), Upstream: e.agent.Name, Args: e.Args}
 	for _, n := range agenttool.Further(e.agent.Name, e.Tool, e.members(), memberOf(e.Args, "command") != nil) {
@@ -285,7 +286,7 @@ func (e *Event) outcome() gate.Outcome {
 	return gate.Success
 }
 
-// readEnd reads the outcome of a script from the event after it.
+// readEnd reads the outcome of a shell script from the event that reports its end.
 func (e *Event) readEnd() {
 	if e.kind != after || !e.isShell() {
 		return
@@ -315,5 +316,5 @@ func (e *Event) key() string {
 	return e.digest()
 }
 
-// digest returns the tool name and a hash of the arguments.
+// digest returns the tool name followed by a hash of the arguments.
 func (e *Event) digest() string { return e.Tool + " " + audit.HashOf(e.Args) }

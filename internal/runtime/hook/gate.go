@@ -26,17 +26,17 @@ type Options struct {
 	// session when the agent session has ended.
 	Session func(Origin) (key admission.Key, own bool, err error)
 	End     func(admission.Key)
-	Moved   func(admission.Key)                // called when the markings of a session's nets have changed
-	Tools   func() []gate.Call                 // returns the servers' tools
+	Moved   func(admission.Key)                // called with a session's key when the markings of its nets have changed
+	Tools   func() []gate.Call                 // returns the tools of all upstream servers
 	Met     func(agent string, names []string) // called at the first event from an agent, with the names of its shell tools; a name can have the form AGENT.TOOL
 	Hold    func(agent string) time.Duration
-	Asked   func(*approval.Request, string) // called when a call starts waiting for approval
+	Asked   func(*approval.Request, string) // called with the request and the agent's name when a call starts waiting for approval
 	Texts   Texts
 	Now     func() time.Time
 	Log     *slog.Logger
 }
 
-// Texts contains functions that return messages about approvals, to be shown to models.
+// Texts holds functions that return messages for models about approvals.
 type Texts struct {
 	Parked    func(id string) string
 	NoConsent func(tool string, r *approval.Request, answer approval.Answer, gone, ending bool, now time.Time) string
@@ -54,8 +54,8 @@ type Origin struct {
 type Request struct {
 	Agent     string
 	Principal string
-	Session   string      // replaces the session in the event unless empty
-	Servers   []string    // names that the agent gives the proxy as an MCP server; empty: petrigate
+	Session   string      // if not empty, replaces the session ID in the event
+	Servers   []string    // names that the agent gives to the proxy as an MCP server; empty means petrigate
 	Header    http.Header // header of the HTTP request; nil if there was no request
 	Event     []byte
 }

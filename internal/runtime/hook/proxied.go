@@ -9,21 +9,22 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// maxProxied is the maximum number of unfinished calls to remember that were left to the proxy. If
-// there are more, the oldest are forgotten.
+// maxProxied is the maximum number of calls to keep that were left to the proxy and have not ended.
+// If there are more, the oldest are forgotten.
 const maxProxied = 1000
 
-// proxiedCall is a call that is left to the proxy: it uses a tool that the proxy offers, at an MCP
-// server with one of the proxy's names. The proxy decides on it when it arrives there.
+// proxiedCall is a call that is left to the proxy, because it uses a tool that the proxy offers, at
+// an MCP server with one of the proxy's names. The proxy decides on the call when the call arrives
+// there.
 type proxiedCall struct {
-	key     string // identifies the call as reported
-	tool    string // name of the tool as mapped by agentName
-	arrived bool   // the proxy has since received a call of the tool
+	key     string // identifies the call among those that agents have reported
+	tool    string // the tool's name, converted by agentName
+	arrived bool   // whether the proxy has since received a call to the tool
 }
 
 // proxiedCalls holds the calls that are left to the proxy. The zero value is ready to use.
 type proxiedCalls struct {
-	waiting atomic.Int64 // number of calls that have yet to arrive
+	waiting atomic.Int64 // number of calls that have not arrived at the proxy yet
 
 	mu    sync.Mutex
 	calls []*proxiedCall // oldest first
@@ -40,8 +41,8 @@ func (l *proxiedCalls) add(c *proxiedCall) {
 	l.waiting.Add(1)
 }
 
-// ended removes the call with the given key and reports whether it ended without arriving at the
-// proxy.
+// ended removes the call with the given key. missing reports whether the call ended without
+// arriving at the proxy.
 func (l *proxiedCalls) ended(key string) (missing bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,8 +50,8 @@ func (l *proxiedCalls) ended(key string) (missing bool) {
 	return i >= 0 && l.drop(i)
 }
 
-// drop removes the i-th call and reports whether it has not arrived at the proxy. It must be called
-// with mu held.
+// drop removes the i-th call. missing reports whether the call has not arrived at the proxy. drop
+// must be called with mu held.
 func (l *proxiedCalls) drop(i int) (missing bool) {
 	if missing = !l.calls[i].arrived; missing {
 		l.waiting.Add(-1)
@@ -59,9 +60,9 @@ func (l *proxiedCalls) drop(i int) (missing bool) {
 	return missing
 }
 
-// Arrived tells the gate that a call of a tool has arrived at the proxy. The call is taken to be
-// the oldest reported call of the tool that has not arrived yet. tool is the name used by the
-// client.
+// Arrived tells the gate that a call to a tool has arrived at the proxy. The call is assumed to be
+// the oldest reported call to the tool that has not arrived yet. tool is the name that the client
+// used.
 func (g *Gate) Arrived(tool string) {
 	l := &g.proxied
 	if l.waiting.Load() == 0 {
@@ -76,9 +77,9 @@ func (g *Gate) Arrived(tool string) {
 	}
 }
 
-// leaveToProxy leaves a call of one of the proxy's tools to the proxy, and records this. If the
-// call has ended without arriving at the proxy, it logs a warning that another server may have the
-// proxy's name.
+// leaveToProxy leaves a call to one of the proxy's tools to the proxy, and records this. If the
+// call has ended without arriving at the proxy, leaveToProxy logs a warning that another server may
+// have the proxy's name.
 func (g *Gate) leaveToProxy(ctx context.Context, r *Request, e *Event, tool string) Reply {
 	key := r.Principal + "\x00" + e.agent.Name + "\x00" + e.Session + "\x00" + e.key()
 	what := audit.Left{Time: g.Now(), Event: "left", Principal: r.Principal, Upstream: e.agent.Name, Tool: audit.Bounded(e.Tool)}

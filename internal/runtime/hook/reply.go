@@ -5,7 +5,7 @@ import "cmp"
 // Reply is the answer to an event.
 type Reply struct {
 	Output []byte // JSON for the agent
-	Denied string // why the call is refused; empty if it is not
+	Denied string // the reason the call is refused; empty if the call is not refused
 }
 
 // refuse returns an answer that refuses the call. If the reason is empty, it adds one, because

@@ -9,8 +9,8 @@ import (
 // maxText is the maximum size in bytes of a result to read as text. Longer results count as empty.
 const maxText = 1 << 20
 
-// returnedText returns the text of a result: the result itself, its text blocks, or the output of a
-// script.
+// returnedText returns the text of a call's result: the result itself if it is a string, its text
+// blocks, or the output of a script.
 func (e *Event) returnedText() string {
 	if len(e.result) > maxText {
 		return ""

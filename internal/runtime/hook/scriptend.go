@@ -24,20 +24,20 @@ func exitCode(result []byte) (code []byte, reported bool) {
 }
 
 // endedWell reports whether a script ended with exit code 0, according to the text that Gemini CLI
-// writes for its model. The script's output comes before Gemini CLI's own report in this text, so
-// that scripts cannot forge the report. If the output itself ends like the report of a failure,
-// endedWell returns false.
+// writes for its model. Gemini CLI appends its own report to the script's output, so a script
+// cannot forge the report. If the output itself ends like the report of a failure, endedWell
+// returns false.
 func endedWell(report string) bool {
 	report = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(report), "</untrusted_context>"))
 	lines := strings.Split(report, "\n")
 	last := len(lines) - 1
-	if !strings.HasPrefix(lines[last], "Process Group PGID: ") { // canceled, still running, or the text was written by another model
+	if !strings.HasPrefix(lines[last], "Process Group PGID: ") { // the script was canceled or is still running, or another model wrote the text
 		return false
 	}
 	for _, line := range slices.Backward(lines[:last]) {
 		what, value, _ := strings.Cut(line, ": ")
 		switch well, known := endings[what]; {
-		case !known: // end of the script's output
+		case !known: // this line belongs to the script's output, so the report is complete
 			return true
 		case value != well:
 			return false
@@ -46,6 +46,6 @@ func endedWell(report string) bool {
 	return true
 }
 
-// endings maps the names of the lines that can follow a script's output to their values after a
-// success.
+// endings maps the names of the lines that can follow a script's output to the values of these
+// lines after a success.
 var endings = map[string]string{"Error": "(none)", "Exit Code": "0", "Signal": "(none)", "Background PIDs": "(none)"}

@@ -42,7 +42,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 		return Reply{Output: Pass}, nil
 	}
 	defer func() {
-		if v := recover(); v != nil { // without an answer, agents would make the call
+		if v := recover(); v != nil { // agents would make the call if they got no answer
 			g.Log.Error("panic while handling the event of a hook", "agent", a.Name, "event", e.Name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			reply = refuse(e, "The call was not made: petrigate has failed.")
 		}
@@ -107,7 +107,7 @@ func (g *Gate) before(ctx context.Context, s *calls, key admission.Key, e *Event
 	case known != nil:
 		return repeatAnswer(ctx, known, c, e)
 	}
-	c.reply = refuse(e, "The call was not made: petrigate could not decide on it.") // the answer if deciding panics
+	c.reply = refuse(e, "The call was not made: petrigate could not decide on it.") // this answer stays if the decision panics
 	defer close(c.decided)
 	defer func() {
 		if c.reply.Denied != "" {
@@ -157,7 +157,7 @@ func (g *Gate) decide(ctx context.Context, s *calls, key admission.Key, c *call,
 	return refuse(e, "The call was not made: petrigate could not decide on it.")
 }
 
-// admissionCall returns the call to pass to the admission.
+// admissionCall returns the call of the event in the form that the admission decides on.
 func (g *Gate) admissionCall(key admission.Key, e *Event) *admission.Call {
 	tools := g.Tools()
 	called := e.call(func(name string) bool { return isTool(tools, name) })
@@ -169,7 +169,8 @@ func (g *Gate) admissionCall(key admission.Key, e *Event) *admission.Call {
 	}
 }
 
-// offers reports whether a server has a tool with the given name, possibly as mapped by agentName.
+// offers reports whether an upstream server has a tool with the given name. Names that agentName
+// maps to the same name count as equal.
 func (g *Gate) offers(name string) bool {
 	return slices.ContainsFunc(g.Tools(), func(c gate.Call) bool { return c.Tool == name || agentName(c.Tool) == agentName(name) })
 }
@@ -202,7 +203,7 @@ func (g *Gate) after(s *calls, e *Event) {
 	g.settle(c, end, by)
 }
 
-// settleUnknown settles calls whose ends were not reported.
+// settleUnknown settles the given calls as unknown, because no event has reported their ends.
 func (g *Gate) settleUnknown(late []*call) {
 	for _, c := range late {
 		g.settle(c, gate.End{Outcome: gate.Unknown}, "")
@@ -210,7 +211,7 @@ func (g *Gate) settleUnknown(late []*call) {
 }
 
 func (g *Gate) settle(c *call, e gate.End, by string) {
-	if c.settledUnknown && by != "" && e.Outcome == gate.Unknown { // already settled as unknown
+	if c.settledUnknown && by != "" && e.Outcome == gate.Unknown { // the call has already been settled as unknown
 		return
 	}
 	g.Admission.Settle(context.WithoutCancel(g.Ctx), c.ticket, e, by)

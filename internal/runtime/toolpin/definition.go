@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// ignoredMembers lists the members of a tool that are not compared: the name, and members that can
-// differ each time the server starts. All others are compared, even unknown ones, because a reader
-// that ignores case would take Description for description.
+// ignoredMembers lists the members of a tool's JSON that are not compared: the name, and members
+// that can differ each time the server starts. All other members are compared, even unknown ones: a
+// client that ignores case would read Description as description.
 var ignoredMembers = []string{"name", "_meta", "icons"}
 
 // Definition is a server's definition of a tool.
@@ -21,8 +21,8 @@ type Definition struct {
 	Server string `json:"server"`
 	Tool   string `json:"tool"`
 
-	// Text is the tool's JSON without the ignored members, with members sorted by name and without
-	// white space. It is the same for equal definitions.
+	// Text is the tool's JSON without the ignored members and without white space, and with the
+	// other members sorted by name. Equal definitions have the same Text.
 	Text json.RawMessage `json:"definition"`
 }
 
@@ -43,8 +43,8 @@ func Read(server, tool string, object []byte) Definition {
 	return Definition{Server: server, Tool: tool, Text: text.Bytes()}
 }
 
-// canonical returns the value with the members of objects sorted by name. It does not change
-// numbers.
+// canonical returns the JSON value without white space and with the members of objects sorted by
+// name. It does not change numbers.
 func canonical(value []byte) []byte {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(value))
@@ -61,7 +61,7 @@ func canonical(value []byte) []byte {
 // Hash returns the SHA-256 of the definition's text in hexadecimal.
 func (d Definition) Hash() string { return audit.HashOf([]byte(d.Text)) }
 
-// checkSize returns an error if the definition is too large to keep.
+// checkSize returns an error if the definition is larger than maxText.
 func (d Definition) checkSize() error {
 	if len(d.Text) > maxText {
 		return fmt.Errorf("the definition of %s.%s has %d bytes; the limit is %d", d.Server, d.Tool, len(d.Text), maxText)
@@ -69,11 +69,11 @@ func (d Definition) checkSize() error {
 	return nil
 }
 
-// Limits on what a server can add to a store.
+// Limits on the definitions that a server can add to a store.
 const (
 	maxPins = 5000     // maximum number of tools per server
 	maxText = 1 << 20  // maximum size of one definition in bytes
 	maxAll  = 16 << 20 // maximum total size of a server's definitions in bytes
 	maxName = 128      // maximum size of a tool name in bytes; tools with longer names cannot be called
-	maxTold = 3        // maximum number of definitions to name in an error
+	maxTold = 3        // maximum number of errors about definitions to report individually
 )

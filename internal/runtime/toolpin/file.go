@@ -31,25 +31,25 @@ type File struct {
 
 	mu   sync.Mutex
 	pins map[key]Pin
-	read fileStamp // stamp of the file when it was last read
+	read fileStamp // identifies the version of the file that was last read
 }
 
 var _ Store = (*File)(nil)
 
-// fileStamp tells versions of a file apart.
+// fileStamp distinguishes versions of a file by size and modification time.
 type fileStamp struct {
 	size  int64
 	mtime time.Time
 }
 
-// content is the content of the file, encoded as JSON.
+// content is the content of the file. It is encoded as JSON.
 type content struct {
 	Version int   `json:"version"`
 	Tools   []Pin `json:"tools"`
 }
 
-// Open reads the file at path if there is one. If the file is damaged, Open returns an error;
-// treating the file as empty would accept all definitions anew.
+// Open reads the file at path if the file exists. If the file is damaged, Open returns an error,
+// because treating the file as empty would accept all definitions anew.
 func Open(path string, now func() time.Time) (*File, error) {
 	b := &File{path: path, now: now, pins: map[key]Pin{}}
 	b.mu.Lock()
@@ -57,11 +57,11 @@ func Open(path string, now func() time.Time) (*File, error) {
 	return b, b.load()
 }
 
-// load reads the file unless it is unchanged.
+// load reads the file unless it is unchanged since it was last read.
 func (b *File) load() error {
 	f, err := os.Open(b.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // keep the pins in memory
+		return nil // without a file, the pins in memory remain
 	}
 	if err != nil {
 		return fmt.Errorf("reading the accepted tool definitions: %w", err)
@@ -137,7 +137,7 @@ func (b *File) Register(_ context.Context, server string, definitions []Definiti
 	}
 	err = b.update(func() {
 		var fresh []Definition
-		fresh, left = newPins(server, definitions, b.pins) // another process might have added pins since load
+		fresh, left = newPins(server, definitions, b.pins) // look again, because another process might have added pins since load
 		for _, d := range fresh {
 			b.pins[key{d.Server, d.Tool}] = Pin{Definition: d, Since: b.now(), By: FirstSight}
 		}
@@ -172,8 +172,8 @@ func (b *File) Refresh(context.Context) (changed bool, err error) {
 	return b.read != before, err
 }
 
-// update applies f to the pins and writes the file, excluding other processes. If the file cannot
-// be written, the pins stay unchanged.
+// update applies f to the pins and writes the file while other processes are locked out. If the
+// file cannot be written, the pins stay unchanged.
 func (b *File) update(f func()) error {
 	return textfile.Locked(b.path, func() error {
 		if err := b.load(); err != nil {
@@ -197,7 +197,7 @@ func (b *File) store() error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
 	err := e.Encode(c)
-	if err == nil && data.Len() > maxFile { // load would reject the file
+	if err == nil && data.Len() > maxFile { // load would reject a larger file
 		err = fmt.Errorf("%s would have %d bytes; the limit is %d", b.path, data.Len(), maxFile)
 	}
 	if err == nil {

@@ -14,20 +14,20 @@ import (
 // Guard compares tools with their pins. It is safe for concurrent use.
 type Guard struct {
 	Store   Store
-	Enforce bool // refuse calls of tools whose definitions are not accepted; if false, only warn
+	Enforce bool // refuse calls to tools whose definitions are not accepted; if false, only warn
 
 	mu         sync.Mutex
-	rejections map[string]rejection // keyed by server
+	rejections map[string]rejection // the latest rejection for each server
 }
 
-// rejection is the reason why new tools of a server have no pins.
+// rejection holds the reasons why new tools of a server have no pins.
 type rejection struct {
-	left   error // error for tools that are too large or too many
-	failed error // error if the store could not be read or written, perhaps only temporarily
+	left   error // describes the tools that are too large or too many to accept
+	failed error // error from reading or writing the store; might be temporary
 }
 
 // Register registers the tools listed by a server and accepts the new ones. It returns an error if
-// it cannot accept all of them, but not the same error twice in a row.
+// it cannot accept all of them, unless the previous call for the server returned the same error.
 func (g *Guard) Register(ctx context.Context, server string, tools []json.RawMessage) error {
 	var all []Definition
 	for _, object := range tools {
@@ -47,13 +47,13 @@ func (g *Guard) Register(ctx context.Context, server string, tools []json.RawMes
 	g.rejections[server] = now
 	err := errors.Join(now.left, now.failed)
 	if earlier := errors.Join(before.left, before.failed); err != nil && earlier != nil && err.Error() == earlier.Error() {
-		return nil // already returned last time
+		return nil // the previous call for this server has returned the same error
 	}
 	return err
 }
 
-// Deferred reports whether the server's tools must be registered again, because the store could not
-// be read or written.
+// Deferred reports whether the server's tools must be registered again, because the last attempt
+// could not read or write the store.
 func (g *Guard) Deferred(server string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

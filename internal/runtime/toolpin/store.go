@@ -11,23 +11,23 @@ import (
 // tool was new.
 const FirstSight = "first sight"
 
-// Pin is an accepted definition.
+// Pin is an accepted tool definition.
 type Pin struct {
 	Definition
 	Since time.Time `json:"since"`
-	By    string    `json:"by"` // who accepted the definition, or FirstSight
+	By    string    `json:"by"` // identifies the person who accepted the definition, or is FirstSight
 }
 
 // Store keeps the pins of several processes. It is safe for concurrent use. Pins are cached in
 // memory: a pin accepted by another process becomes known at the next Register, Accept or Refresh.
 type Store interface {
 	// Register registers the tools that a server currently lists, and accepts those without a pin.
-	// left describes the tools that were not accepted because they are too large or too many. If
-	// err is not nil, the store could not be read or written, and tools that could not be stored
-	// are not accepted.
+	// left describes the tools that were not accepted because they are too large or too many. err
+	// is not nil if the store could not be read or written; tools that could not be stored are then
+	// not accepted.
 	Register(ctx context.Context, server string, definitions []Definition) (left, err error)
 
-	// Find returns the pin of a tool, as far as this process knows.
+	// Find returns the pin of a tool if this process knows it.
 	Find(server, tool string) (Pin, bool)
 
 	// Accept makes d the accepted definition of its tool. The argument by identifies who accepted
@@ -40,8 +40,8 @@ type Store interface {
 
 type key struct{ server, tool string }
 
-// newPins returns the definitions without a pin that are within the limits, and an error describing
-// the rest.
+// newPins returns the definitions that have no pin and are within the limits. The error left
+// describes the definitions that exceed the limits.
 func newPins(server string, definitions []Definition, pins map[key]Pin) (fresh []Definition, left error) {
 	count, size := 0, 0
 	for at, p := range pins {
@@ -73,7 +73,8 @@ func newPins(server string, definitions []Definition, pins map[key]Pin) (fresh [
 	return fresh, bounded(why)
 }
 
-// bounded joins errors, keeping up to maxTold distinct ones.
+// bounded joins the distinct errors. After the first maxTold errors, it reports only the total
+// number.
 func bounded(all []error) error {
 	var named []error
 	seen := map[string]bool{}

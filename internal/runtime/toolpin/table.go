@@ -18,17 +18,18 @@ type Table struct {
 	database backend.Pins
 	now      func() time.Time
 	log      *slog.Logger
-	pins     atomic.Pointer[map[key]Pin] // pins as of the last read; the map is replaced, never modified
+	pins     atomic.Pointer[map[key]Pin] // pins at the time of the last read; the map is replaced, never modified
 
 	sem     chan struct{} // used as a mutex for the fields below
-	pending []Pin         // pins to import once the database responds
-	last    int64         // number of the last change read
+	pending []Pin         // earlier pins to import as soon as the database responds
+	last    int64         // number of the last change that has been read
 }
 
 var _ Store = (*Table)(nil)
 
-// NewTable returns a store in a database, which may be unreachable for now. Once the database
-// responds, the given pins from before are imported for those tools that have no pin there.
+// NewTable returns a store in a database, which might be unreachable at first. before lists pins
+// from an earlier store. As soon as the database responds, they are imported for the tools that
+// have no pin in the database.
 func NewTable(database backend.Pins, before []Pin, now func() time.Time, log *slog.Logger) *Table {
 	t := &Table{database: database, now: now, log: log, sem: make(chan struct{}, 1), pending: before}
 	t.pins.Store(&map[key]Pin{})
@@ -52,7 +53,7 @@ func (t *Table) Register(ctx context.Context, server string, definitions []Defin
 	if _, err := t.database.AddPins(ctx, rows); err != nil {
 		return left, err
 	}
-	_, err = t.read(ctx) // another process might have pinned a tool first
+	_, err = t.read(ctx) // another process might have been first to pin one of the tools
 	return left, err
 }
 
@@ -116,7 +117,7 @@ func (t *Table) read(ctx context.Context) (changed bool, err error) {
 	}
 	pins = maps.Clone(pins)
 	last := apply(pins, rows, t.last)
-	if len(pins) != total { // pins have been removed, so read all
+	if len(pins) != total { // some pins have been removed, so read all pins again
 		if rows, _, err = t.database.Pins(ctx, 0); err != nil {
 			return false, err
 		}
@@ -128,7 +129,8 @@ func (t *Table) read(ctx context.Context) (changed bool, err error) {
 	return true, nil
 }
 
-// apply adds rows, which are sorted by number, to pins. It returns the last number.
+// apply adds the rows, which are sorted by number, to pins. It returns the number of the last row,
+// or last if there are no rows.
 func apply(pins map[key]Pin, rows []backend.Pin, last int64) int64 {
 	for _, r := range rows {
 		pins[key{r.Server, r.Tool}] = Pin{Definition: Definition{Server: r.Server, Tool: r.Tool, Text: r.Definition}, Since: r.Since, By: r.By}
