@@ -17,9 +17,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// A Recorder records decisions and outcomes. Append stores one JSON object, passed without a
-// newline, before it returns. It must be safe for concurrent use. Calls are refused for as long as
-// Append returns errors.
+// A Recorder records decisions and outcomes. Append must store the record before it returns. The
+// record is one JSON object without a newline. Append must be safe for concurrent use. While it
+// returns errors, calls are refused.
 type Recorder interface {
 	Append(record []byte) error
 }
@@ -29,7 +29,7 @@ type Record struct {
 	Arguments string   // how the arguments of a call are recorded: hash, masked or full; empty means hash
 	Mask      []string // members to mask: names, which match at any depth and in any case, and paths that begin with "$."
 	Process   string   // name of this process in the records; empty means a random name
-	Files     []File   // the policy's files
+	Files     []File   // files that define the policy
 }
 
 // A File is one of the files that define the policy.
@@ -68,33 +68,34 @@ type ToolFilter = toolname.Filter
 // Credentials authorize HTTP requests to an upstream whose authorization can change over time.
 type Credentials = upstream.Credentials
 
-// Values of Upstream.Isolation, which say whether sessions share a connection.
+// Values of Upstream.Isolation, which determines whether sessions share a connection.
 const (
-	IsolateAuto    = pool.IsolateAuto    // shared until the upstream sends a request to a client
+	IsolateAuto    = pool.IsolateAuto    // one connection for all sessions until the upstream sends a request to a client
 	IsolateSession = pool.IsolateSession // one connection per session
 	IsolateShared  = pool.IsolateShared  // one connection for all sessions
 )
 
-// Approval configures how people are asked. With the zero value, calls that need approval are
-// refused without asking.
+// Approval configures how people are asked. The zero value opens no channels, so calls that need
+// approval are refused without asking anyone.
 type Approval struct {
 	Channels []string      // channels for answers, all open at the same time: elicit, url, web, cli, webhook
 	Mask     []string      // members whose values are hidden from people: names, which match at any depth, and paths that begin with "$."
-	Hold     time.Duration // how long a call waits before it is parked; 0 means 45 seconds
+	Hold     time.Duration // how long a call waits for an answer before the client is told to call again; 0 means 45 seconds
 
-	// HoldFor returns the Hold for the named client. If nil, Hold applies to all clients.
+	// HoldFor returns the value of Hold for the named client. If HoldFor is nil, Hold applies to
+	// all clients.
 	HoldFor func(client string) time.Duration
 
-	Expire   time.Duration // how long a question can be answered, and an approval used; 0 means 15 minutes
-	Cooldown time.Duration // how long a denial applies to the same call in the session; 0 means 10 minutes
+	Expire   time.Duration // how long a question can be answered, and how long an approval can be used; 0 means 15 minutes
+	Cooldown time.Duration // how long a denial also applies to repetitions of the call in the same session; 0 means 10 minutes
 	Grants   time.Duration // maximum lifetime of a grant; 0 means that grants cannot be created
 	Self     bool          // whether callers can approve their own calls
 	PIN      string        // hash of the PIN for approvals by cli, web or url, as printed by petrigate approvals pin; empty means no PIN
 	Verb     string        // command for answering an approval, as shown in the log; empty means petrigate approvals
 
-	// People maps the names of persons to principals. A person is named by the actor of the answer,
-	// or by the channel that authenticated the person. The principal that made a call cannot
-	// approve it unless Self is set.
+	// People maps the names of people to principals. The name of the person who answers is the
+	// actor of the answer, or comes from the channel that authenticated the person. The principal
+	// that made a call cannot approve it unless Self is set.
 	People map[string]string
 
 	// Page returns the URL of an approval's page, for the url channel. If Page is nil or returns
@@ -109,7 +110,7 @@ type Approval struct {
 	Asked, Answered func(operator.ApprovalInfo)
 }
 
-// ask returns the settings in the form needed by the pipeline. info converts the records that Asked
+// ask returns the settings in the form used by the pipeline. info converts the records that Asked
 // and Answered receive.
 func (a Approval) ask(info func(approval.Record) operator.ApprovalInfo) pipeline.Approval {
 	tell := func(f func(operator.ApprovalInfo)) func(approval.Record) {
@@ -179,7 +180,7 @@ type (
 	Actor          = operator.Actor
 )
 
-// The states of an approval. All except Pending and Approved are final.
+// The states of an approval request. All except Pending and Approved are final.
 const (
 	Pending   = operator.Pending
 	Approved  = operator.Approved

@@ -115,7 +115,7 @@ func (p *Proxy) wire(redactor *audit.Redactor) error {
 	return nil
 }
 
-// makeAdmission creates the approval broker, the ledger and the admission.
+// makeAdmission creates the approval broker, the ledger and the component that admits calls.
 func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	o := p.options
 	mask, err := audit.NewRedactor(audit.Full, o.Approval.Mask)
@@ -149,7 +149,7 @@ func (p *Proxy) makeAdmission(redactor *audit.Redactor) error {
 	return nil
 }
 
-// replacement returns the policy in the options and the options related to it.
+// replacement returns the policy in the options and the other options that depend on it.
 func (o Options) replacement() Replacement {
 	return Replacement{
 		Policy: o.Policy, Active: o.Active, Advertise: o.Advertise, Remedy: o.Remedy, Impossible: o.Impossible,
@@ -187,7 +187,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// addUpstreams creates the connections to the upstreams without starting them.
+// addUpstreams creates the connections to the upstreams, but does not start them.
 func (p *Proxy) addUpstreams() error {
 	seen := map[string]bool{}
 	for _, c := range p.options.Upstreams {

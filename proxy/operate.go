@@ -26,11 +26,12 @@ import (
 func (p *Proxy) Status() operator.Status {
 	s := p.Overview()
 	s.State = p.stateInfo()
-	s.Stopped, _ = p.stops(p.life.Ctx) // without the database, only the stops known to this process; State then holds the error
+	s.Stopped, _ = p.stops(p.life.Ctx) // if the database is unavailable, Stopped contains only the stops known to this process, and State contains the error
 	return s
 }
 
-// Overview is like [Proxy.Status] without State and Stopped. It never waits for a database.
+// Overview is like [Proxy.Status], but leaves State and Stopped empty. It never waits for a
+// database.
 func (p *Proxy) Overview() operator.Status {
 	view := p.pool.Catalogue.Load()
 	clients, sessions := p.sessions.Count()
@@ -55,7 +56,7 @@ func (p *Proxy) Overview() operator.Status {
 	return s
 }
 
-// Ready returns an error if it is known that calls cannot be recorded now, and nil otherwise.
+// Ready returns an error if the proxy knows that calls cannot be recorded now, and nil otherwise.
 func (p *Proxy) Ready() error {
 	err := p.admission.Writable()
 	if err == nil && p.durable != nil {
@@ -80,7 +81,7 @@ func (p *Proxy) SettleCall(id string, number uint64, success bool, a operator.Ac
 	return p.changeSession(id, a, "settle a call", func(k admission.Key) error { return p.admission.SettleOpen(p.life.Ctx, k, number, success, a.Name) })
 }
 
-// changeSession changes the state of a session by calling f, as ordered by the operator a.
+// changeSession calls f to change the state of a session, as ordered by the operator a.
 func (p *Proxy) changeSession(id string, a operator.Actor, order string, f func(admission.Key) error) error {
 	s, _, err := p.find(id)
 	if err != nil {
@@ -129,8 +130,9 @@ func (p *Proxy) SwitchNet(name string, on bool, a operator.Actor) error {
 // maxStopReason is the maximum length, in bytes, of the reason for a stop.
 const maxStopReason = 1 << 10
 
-// Stop refuses all new calls, or those of one session. Calls in flight continue, and lists are
-// still answered. Stop requires no PIN: like a denial, it lets no call pass.
+// Stop refuses all new calls or, if session is not empty, those of one session. Calls in flight
+// continue, and lists are still answered. Stop requires no PIN, because like a denial, it lets no
+// call pass.
 func (p *Proxy) Stop(session, actor, reason string) (operator.Stopping, error) {
 	if len(reason) > maxStopReason {
 		return operator.Stopping{}, fmt.Errorf("the reason has %d bytes; the limit is %d", len(reason), maxStopReason)
@@ -148,7 +150,8 @@ func (p *Proxy) StartAgain(session string, a operator.Actor) (operator.Stopping,
 
 func (p *Proxy) setStopped(on bool, s admission.Stop) (operator.Stopping, error) {
 	if s.Session != "" && on {
-		// If the database cannot be searched for the session, the stop still applies to its ID.
+		// If the database is unavailable, it is unknown whether the session exists, and the stop
+		// applies to its ID.
 		if _, err := p.admission.Sessions.Find(p.life.Ctx, s.Session); errors.Is(err, admission.ErrNoSession) {
 			return operator.Stopping{}, fmt.Errorf("there is no session %q", s.Session)
 		}
@@ -160,8 +163,8 @@ func (p *Proxy) setStopped(on bool, s admission.Stop) (operator.Stopping, error)
 	return operator.Stopping{Already: done.Already, Shared: p.shared(), Left: stopInfos(done.Left), Alone: unwrittenNote(on, p.shared(), done.Alone)}, nil
 }
 
-// unwrittenNote explains why an order could not be written to the database. It returns "" if why is
-// nil.
+// unwrittenNote explains why an operator's order could not be written to the database. It returns
+// "" if why is nil.
 func unwrittenNote(on, shared bool, why error) string {
 	switch {
 	case why == nil:
@@ -174,7 +177,8 @@ func unwrittenNote(on, shared bool, why error) string {
 	return fmt.Sprintf("the database did not respond: %v. If the stop is in the database too, calls stay refused until you run petrigate start again", why)
 }
 
-// stops lists the stops. With an error, it lists only those known to this process.
+// stops lists the stops. If it also returns an error, it lists only the stops known to this
+// process.
 func (p *Proxy) stops(ctx context.Context) ([]operator.StopInfo, error) {
 	stops, err := p.admission.Stops(ctx)
 	return stopInfos(stops), err
@@ -188,8 +192,8 @@ func stopInfos(stops []admission.Stop) []operator.StopInfo {
 	return list
 }
 
-// A Replacement is a new policy for a running proxy, with the options related to it; [Options]
-// describes the shared fields.
+// A Replacement is a new policy for a running proxy, with the other options that depend on the
+// policy. [Options] describes the fields that both types have.
 type Replacement struct {
 	Policy     *gate.Policy
 	Active     []string
@@ -199,16 +203,16 @@ type Replacement struct {
 	Pipefail   bool // see [Options]
 	Files      []File
 
-	Reset []string // names of nets to reset to their initial marking, whatever their current marking
-	Try   bool     // dry run: only report what would happen to the nets
+	Reset []string // names of nets to reset to their initial marking, even if they could keep their current one
+	Try   bool     // whether to only report what would happen to the nets, without replacing the policy
 }
 
 // ErrHeld is returned by [Proxy.Reload] if the new policy changes a hand-written net that has left
 // its initial marking or has calls in flight.
 var ErrHeld = admission.ErrHeld
 
-// Reload replaces the policy. Limits that sessions have used up stay used up, and unchanged nets
-// keep their state. Calls in flight end under the policy that admitted them; see
+// Reload replaces the policy. Limits that sessions have already used up stay used up, and unchanged
+// nets keep their state. Calls in flight are settled under the policy that admitted them; see
 // [gate.Policy.Adopt]. If Reload returns an error, the policy is unchanged.
 func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]operator.NetFate, error) {
 	before := p.admission.Generation()
@@ -233,7 +237,7 @@ func (p *parts) relist() {
 	}
 }
 
-// generation returns the policy together with everything derived from it.
+// generation returns the policy together with the values derived from it.
 func (r Replacement) generation() *admission.Generation {
 	g := admission.NewGeneration(r.Policy, r.Active)
 	g.Advertise, g.PromptsByList = r.Advertise, relay.NamesPrompts(r.Policy)
@@ -265,8 +269,8 @@ func checkKnownNets(p *gate.Policy, names []string) error {
 // maxShownHeld is the maximum number of sessions named for each net that prevents a reload.
 const maxShownHeld = 10
 
-// fatesOf summarizes the effect of a reload on each net: first the nets of the new policy, then
-// those that it drops.
+// fatesOf summarizes the effect of a reload on each net: first on the nets of the new policy, then
+// on those that the new policy no longer has.
 func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []operator.NetFate {
 	_, plain := r.Policy.Adopt(before.NewState(nil), gate.AdoptOptions{Reset: r.Reset})
 	fates, at := make([]operator.NetFate, len(plain)), map[string]int{}
@@ -290,7 +294,7 @@ func fatesOf(before *gate.Policy, r Replacement, report admission.Report) []oper
 	return fates
 }
 
-// placeOf describes a session or the sessions that share a state.
+// placeOf describes the session, or all sessions that share a state, for an operator.
 func placeOf(k admission.Key) string {
 	switch {
 	case k.Session != "":

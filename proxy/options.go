@@ -24,8 +24,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/upstream"
 )
 
-// Options configures a [Proxy]. The zero value is ready to use and safe: it has neither upstreams
-// nor approvals.
+// Options configures a [Proxy]. The zero value is ready to use, but has neither upstreams nor
+// approvals.
 type Options struct {
 	Upstreams []Upstream
 	Policy    *gate.Policy  // if nil, every call passes
@@ -38,25 +38,25 @@ type Options struct {
 	Observer  Observer // if nil, calls are not traced
 	Meter     Meter    // if nil, calls are not counted
 
-	// Remedy finds a remedy for a refused call, which becomes part of the refusal. If nil, refusals
-	// contain no remedy. Remedy receives its own copy of the state. It must not block and must be
-	// safe for concurrent use.
+	// Remedy finds a remedy for a refused call, and the refusal then contains it. If Remedy is nil,
+	// refusals contain no remedies. Remedy receives its own copy of the state. It must not block
+	// and must be safe for concurrent use.
 	Remedy func(*gate.State, gate.Call, *gate.Refusal) Remedy
 
-	Pipefail bool // whether hooks add set -o pipefail to a script that would then count as evidence, if the agent's hooks can change scripts
+	Pipefail bool // whether hooks add set -o pipefail to an agent's script if the script then counts as evidence; only for agents whose hooks can change scripts
 
-	// Pins holds the accepted tool definitions, to detect servers that change them. If nil, servers
-	// can change their definitions freely.
+	// Pins holds the accepted tool definitions. With it, the proxy detects servers that change
+	// their definitions. If Pins is nil, servers can change them freely.
 	Pins *Pins
 
 	// Advertise selects the tools to list. "all" (the default) lists all tools; "possible" leaves
-	// out those in Impossible; "enabled" lists, to clients with a handshake, only tools that no net
-	// would block now. Advertise never allows a call that a net blocks.
+	// out those returned by Impossible; "enabled" shows clients that have sent initialize only the
+	// tools that no net would block now. Advertise never allows a call that a net blocks.
 	Advertise string
 
-	// Impossible returns those of the given tools that can never be called while the nets in active
-	// are active; a nil active means all nets. Impossible is called after a change to the tools or
-	// the nets. If it is nil, no tool is known to be impossible.
+	// Impossible returns those of the given tools that can never be called while only the nets in
+	// active are active. If active is nil, all nets are active. Impossible is called after a change
+	// to the tools or the nets. If Impossible is nil, no tool is known to be impossible.
 	Impossible func(tools []gate.Call, active []string) []string
 
 	Session    SessionWay // how a call is assigned to a session
@@ -83,7 +83,7 @@ type parts struct {
 	endStreams context.CancelFunc
 
 	approvals *approval.Broker
-	pin       *pin.PIN // nil if approvals require none
+	pin       *pin.PIN // nil if approvals require no PIN
 	admission *admission.Admission
 	durable   *store.Durable // ledger in a database; if nil, the ledger is kept in memory
 	watcher   *store.Watcher // nil if durable is nil

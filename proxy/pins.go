@@ -28,8 +28,8 @@ type Pins struct {
 }
 
 // OpenPins reads pins from a file, which need not exist yet; see [Options]. If enforce is true, a
-// tool whose definition has not been accepted is neither listed nor called; otherwise, it only
-// causes a warning. OpenPins returns an error if the file was not written by this package.
+// tool whose definition has not been accepted is not listed and cannot be called; otherwise, it
+// only causes a warning. OpenPins returns an error if the file was not written by this package.
 func OpenPins(file string, enforce bool) (*Pins, error) {
 	book, err := toolpin.Open(file, time.Now)
 	if err != nil {
@@ -59,7 +59,7 @@ func SharedPins(d PinDatabase, file string, enforce bool, log *slog.Logger) (*Pi
 // maxToolDifferences is the maximum number of differences listed per tool.
 const maxToolDifferences = 50
 
-// attach makes the proxy compare its tools with the pins. A nil p does nothing.
+// attach makes the proxy compare the definitions of its tools with the pins. A nil p does nothing.
 func (p *Pins) attach(to *Proxy) {
 	if p != nil {
 		p.proxy = to
@@ -74,7 +74,7 @@ func (p *Pins) follow(w *store.Watcher) {
 		return
 	}
 	woken := wait.NewSignal()
-	w.On(func(context.Context) { woken.Send() }) // must not block, or it would delay the watcher's other functions
+	w.On(func(context.Context) { woken.Send() }) // this function must not block, or it would delay the other functions called by the watcher
 	of := p.proxy
 	of.life.Background(func() {
 		for wait.For(of.life.Ctx, woken) {
@@ -94,7 +94,7 @@ func (p *Pins) Changes() []operator.ToolChange {
 	return list
 }
 
-// changed finds the tools whose definitions have not been accepted.
+// changed returns the tools whose definitions have not been accepted.
 func (p *Pins) changed() []*pool.Tool {
 	if p == nil {
 		return nil

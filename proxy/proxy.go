@@ -85,8 +85,8 @@ func (p *Proxy) Close() error {
 	return errors.Join(append(all, p.watchdog.Close())...)
 }
 
-// Begin records the start of this process, with its policy and the driver that stores its states,
-// such as memory. It must be called before [Proxy.Start].
+// Begin records the start of this process, with its policy and its driver, which stores the states
+// (for example, memory). It must be called before [Proxy.Start].
 func (p *Proxy) Begin(driver string) {
 	p.admission.Begin(p.life.Ctx, audit.Process{Version: p.options.Version, Driver: driver})
 }
@@ -94,8 +94,8 @@ func (p *Proxy) Begin(driver string) {
 // Finish records the end of this process. It must be called after [Proxy.Close].
 func (p *Proxy) Finish() { p.admission.Finish(context.WithoutCancel(p.life.Ctx)) }
 
-// ledger creates the ledger and the kill switch, in the database if the options have one, and
-// otherwise in memory.
+// ledger creates the ledger and the switch that stops calls. They use the database in the options
+// or, without one, memory.
 func (p *Proxy) ledger() (admission.Ledger, admission.Switch) {
 	o := p.options
 	if o.Database == nil {
@@ -113,8 +113,9 @@ func (p *Proxy) ledger() (admission.Ledger, admission.Switch) {
 // heartbeat is the interval between this process's heartbeats in the database.
 const heartbeat = 5 * time.Second
 
-// keepState starts the background work on the database: watching it, sending heartbeats, removing
-// old records, and ending the calls of clients that have not returned to any process.
+// keepState starts the background work on the database: watching it for changes, sending
+// heartbeats, removing old records, and ending calls whose clients have not returned to any
+// process.
 func (p *Proxy) keepState() {
 	if p.durable == nil {
 		return
@@ -156,7 +157,7 @@ func (p *Proxy) Leave() error {
 // shared reports whether the states are in a database, which other processes can share.
 func (p *Proxy) shared() bool { return p.durable != nil }
 
-// sealer returns the Sealer of the state that clients keep between two rounds of a call. Processes
+// sealer returns the sealer for the state that clients keep between two rounds of a call. Processes
 // that share a database also share the key.
 func (p *Proxy) sealer() *seal.Sealer {
 	var key seal.Key

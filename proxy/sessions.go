@@ -23,7 +23,8 @@ import (
 // are in a database, those of all other processes.
 type sessionView struct{ *parts }
 
-// stateInfo describes the database, as far as its state is known to this process.
+// stateInfo describes the database, or the states in memory, from the point of view of this
+// process.
 func (p *sessionView) stateInfo() operator.StateInfo {
 	info := operator.StateInfo{Driver: "memory", Unknown: p.unwrittenCalls()}
 	if p.durable == nil {
@@ -33,7 +34,7 @@ func (p *sessionView) stateInfo() operator.StateInfo {
 	defer cancel()
 	info.Process = p.writerOf()
 	err := p.durable.Ready()
-	if err == nil || errors.Is(err, audit.ErrUnrecorded) { // ErrUnrecorded concerns the audit file, not the database
+	if err == nil || errors.Is(err, audit.ErrUnrecorded) { // after ErrUnrecorded, the database still works, because that error concerns only the audit file
 		var lost []operator.UnknownCall
 		info.Records, lost, err = p.surveyState(ctx)
 		info.Unknown = append(info.Unknown, lost...)
@@ -96,9 +97,9 @@ func (p *sessionView) Session(id string) (operator.SessionInfo, error) {
 	return p.describe(s), nil
 }
 
-// State returns a copy of a session's state, with the tools that can be called. Without a session
-// ID, it returns the state of a new session, which shares the state per principal with the only
-// principal.
+// State returns a copy of a session's state, with the tools that can be called. If id is empty, it
+// returns the state of a new session. If all existing sessions have the same principal, so has the
+// new one, which then includes the state shared by that principal's sessions.
 func (p *sessionView) State(id string) (*gate.State, error) {
 	if id == "" {
 		state, err := p.admission.Fresh(p.life.Ctx)
@@ -114,14 +115,15 @@ func (p *sessionView) State(id string) (*gate.State, error) {
 	return p.pool.Snapshot(s)
 }
 
-// ListSessions is like [Proxy.AllSessions], but omits the nets, which take long to read for many
-// sessions.
+// ListSessions is like [Proxy.AllSessions], but omits the nets. Reading the nets of many sessions
+// takes a long time.
 func (p *sessionView) ListSessions() ([]operator.SessionInfo, error) {
 	list, _, err := p.listSessions()
 	return list, err
 }
 
-// listSessions lists the sessions without their nets, oldest first, and returns the sessions by ID.
+// listSessions lists the sessions without their nets, oldest first, and also returns the sessions
+// keyed by ID.
 func (p *sessionView) listSessions() ([]operator.SessionInfo, map[string]*session.Session, error) {
 	local, clients, waiting, used := p.sessions.All(), map[*session.Session][]string{}, map[string]int{}, p.sessions.Uses()
 	for _, c := range p.sessions.Clients() {
@@ -173,7 +175,7 @@ func (p *sessionView) listSessions() ([]operator.SessionInfo, map[string]*sessio
 	return list, all, nil
 }
 
-// openOf returns the calls of a session that are open according to the database.
+// openOf returns the calls of a session that, according to the database, are open.
 func openOf(s admission.SessionInfo) []operator.CallInfo {
 	calls := []operator.CallInfo{}
 	for _, c := range s.Calls {
@@ -191,15 +193,14 @@ func callsOf(state *gate.State) []operator.CallInfo {
 	return calls
 }
 
-// ChannelsOf lists the configured channels that can answer approvals of the session now. It leaves
-// out forms if none of the session's clients can show them. A rule or a call may allow fewer
-// channels.
+// ChannelsOf lists the configured channels that can answer approvals of the session now. It omits
+// forms if no client of the session can show them. A rule or a call may allow fewer channels.
 func (p *sessionView) ChannelsOf(id string) ([]string, error) {
 	s, elsewhere, err := p.find(id)
 	if err != nil {
 		return nil, err
 	}
-	form := elsewhere != nil // this process does not know what the session's clients support
+	form := elsewhere != nil // for a session of another process, assume that a client can show forms
 	for _, c := range p.sessions.Clients() {
 		form = form || c.State == s && c.Peer().Elicit
 	}
@@ -247,7 +248,7 @@ func netsOf(state *gate.State) []operator.NetInfo {
 				net.Marking[t.Place] = t.Count
 			}
 		}
-		n.Shadow = false // net.Shadow shows what would be enforced
+		n.Shadow = false // the status describes the net as enforced; net.Shadow describes its shadow mode
 		net.Status = n.String()
 		all = append(all, net)
 	}
@@ -263,14 +264,14 @@ func clientName(c *session.Client) string {
 	return c.Transport + " " + cmp.Or(text.Escape(c.Peer().Name), "(no name)")
 }
 
-// withDatabaseInfo adds the database's information about another process's session.
+// withDatabaseInfo adds the data that the database has about a session of another process.
 func withDatabaseInfo(info operator.SessionInfo, s admission.SessionInfo) operator.SessionInfo {
 	info.Used, info.Process, info.Gone = s.Used, s.Process, s.Gone
 	return info
 }
 
-// lostOf returns the numbers of the session's open calls that were made by processes that have
-// ended.
+// lostOf returns the numbers of those open calls of the session that were made by processes that
+// have ended.
 func (p *sessionView) lostOf(k admission.Key) map[uint64]bool {
 	if p.durable == nil {
 		return nil
@@ -279,13 +280,13 @@ func (p *sessionView) lostOf(k admission.Key) map[uint64]bool {
 	defer cancel()
 	lost, err := p.durable.LostOf(ctx, k)
 	if err != nil {
-		return nil // the caller has just read the session, and reports errors itself
+		return nil // the caller has just read the session, and reports database errors itself
 	}
 	return lost
 }
 
-// unwrittenOf marks the calls of a session whose outcomes could not be recorded. It adds those
-// missing from calls because the database was unavailable.
+// unwrittenOf marks those calls of a session whose outcomes could not be recorded. If such a call
+// is missing from calls, because the database was unavailable, unwrittenOf adds it.
 func (p *sessionView) unwrittenOf(session string, calls []operator.CallInfo) []operator.CallInfo {
 	for _, e := range p.unwrittenCalls() {
 		if e.Session != session {
@@ -321,8 +322,8 @@ func (p *sessionView) writerOf() string {
 // lookupTimeout is the timeout of an operator's database queries.
 const lookupTimeout = 10 * time.Second
 
-// find returns a session of this process or, failing that, looks for the session in the database
-// and returns it as a session of another process, with its description.
+// find returns a session of this process. If it does not exist, find looks for the session in the
+// database, and returns a session of another process together with its description.
 func (p *sessionView) find(id string) (*session.Session, *admission.SessionInfo, error) {
 	s, unknown := p.sessions.Find(id)
 	if unknown == nil {
@@ -343,13 +344,14 @@ func (p *sessionView) find(id string) (*session.Session, *admission.SessionInfo,
 	return remoteSession(info), &info, nil
 }
 
-// remoteSession returns a session served by another process.
+// remoteSession returns the session of another process that info describes.
 func remoteSession(info admission.SessionInfo) *session.Session {
 	a := session.ReadAbout(info.About)
 	return &session.Session{ID: info.Session, Principal: info.Principal, By: cmp.Or(a.By, "connection"), Label: a.Label, Since: info.Since}
 }
 
-// netShadow returns a net's entry in the shadow report, or nil if the net is not in shadow mode.
+// netShadow returns the entry for a net in a report on shadow mode, or nil if the net is not in
+// shadow mode.
 func netShadow(r gate.ShadowReport, net string) *operator.NetShadow {
 	for _, n := range r.Nets {
 		if n.Name == net {

@@ -17,9 +17,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/pool"
 )
 
-// Tools lists the tools and how a call to each would be decided now in a session. Without a session
-// ID, it uses the only session or, if the number of sessions is not one, a new session with the
-// current shared state.
+// Tools lists the tools, and how the proxy would now decide a call to each of them in a session.
+// Without a session ID, it uses the only session or, if the number of sessions is not one, a new
+// session with the current shared state.
 func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 	state, err := p.admission.Fresh(p.life.Ctx)
 	if sessions := p.sessions.All(); sessionID == "" && len(sessions) == 1 {
@@ -73,9 +73,9 @@ func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(g
 	return list
 }
 
-// dependsOnArguments reports whether the policy reads arguments of the tool: a map reads them, or a
-// net with a key or a sum does. A map for a tool name pattern counts only if the tool accepts the
-// argument.
+// dependsOnArguments reports whether the policy's decision on the tool depends on arguments: a map
+// reads them, or a net for the tool has a key or a sum. A map for a tool name pattern counts only
+// if the tool accepts the argument.
 func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) bool {
 	names := policy.Names(c)
 	mapped := slices.ContainsFunc(policy.Maps(), func(m gate.Map) bool {
@@ -90,7 +90,7 @@ func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) b
 	})
 }
 
-// takesArgument reports whether a tool with this schema can accept the named argument.
+// takesArgument reports whether a tool with this input schema could accept the named argument.
 func takesArgument(schema json.RawMessage, argument string) bool {
 	if len(schema) == 0 || strings.HasPrefix(argument, "$.") {
 		return true
@@ -99,8 +99,8 @@ func takesArgument(schema json.RawMessage, argument string) bool {
 	return has
 }
 
-// predict describes what the decision on a call without arguments says about other calls to the
-// tool.
+// predict describes, from the decision on a call without arguments, how other calls to the tool
+// would be decided.
 func (p *Proxy) predict(d gate.Decision, info operator.ToolInfo, now time.Time) (decision, says string) {
 	switch d := d.(type) {
 	case *gate.Ask:
@@ -135,7 +135,7 @@ func askedByRule(a *gate.Ask, where func(gate.Position) string) string {
 	return fmt.Sprintf(" (%s)", strings.Join(rules, ", "))
 }
 
-// remainingNets describes how many calls the limits still allow.
+// remainingNets describes how many more calls the limits allow.
 func remainingNets(nets []operator.ToolVerdict) string {
 	text := ""
 	for _, n := range nets {
@@ -159,8 +159,8 @@ type Offered struct{ view *pool.ToolView }
 // Offered returns the tools that clients can call now.
 func (p *Proxy) Offered() Offered { return Offered{p.pool.Catalogue.Load()} }
 
-// Names returns the tools in list order, each as a call without arguments that holds all names of
-// its tool.
+// Names returns the tools in list order. Each is represented by a call without arguments, which
+// contains all names of the tool.
 func (o Offered) Names() []gate.Call { return slices.Clone(o.view.Calls) }
 
 // Definition returns a hash of the server's definition of the tool with the given exposed name, or

@@ -28,7 +28,8 @@ func AppendNotification(dst []byte, method string, params []byte) []byte {
 	return appendMethod(append(dst, `{"jsonrpc":"2.0"`...), method, params)
 }
 
-// IsNotification reports whether the message was built by [AppendNotification].
+// IsNotification reports whether the message is a notification. The message must have been built by
+// this package.
 func IsNotification(message []byte) bool {
 	return bytes.HasPrefix(message, []byte(`{"jsonrpc":"2.0","method":`))
 }
@@ -50,8 +51,8 @@ func appendID(dst, id []byte) []byte {
 	return append(dst, id...)
 }
 
-// ResultHead returns the part of a response before the result, and [Tail] is the part after it.
-// With both, a large result can be written without copying it.
+// ResultHead returns the part of a response before the result; [Tail] is the part after it. With
+// these parts, a large result can be written without copying it.
 func ResultHead(id []byte) []byte {
 	return append(appendID(make([]byte, 0, 48+len(id)), id), `,"result":`...)
 }
@@ -110,13 +111,13 @@ func Digest(b []byte) string {
 	return string(hex.AppendEncode(make([]byte, 0, 2*len(sum)), sum[:]))
 }
 
-// A splicer copies an object and changes some of its members. Unchanged members are copied with the
-// white space around them, so an object without changes is copied byte for byte. Changes must be
-// made in the order of the members. close ends the object.
+// A splicer copies an object and changes some of its members. Unchanged members are copied together
+// with the white space around them, so an object without changes is copied byte for byte. Changes
+// must be made in the order of the members. The method close must be called last.
 type splicer struct {
 	dst, src []byte
-	done     int  // end of the part of src that has been copied
-	some     bool // whether dst has a member yet
+	done     int  // offset in src; everything before it has been copied
+	some     bool // whether dst already has a member
 }
 
 // splice starts a copy of the object src.
@@ -131,7 +132,7 @@ func (s *splicer) copyUpTo(end int) {
 	if end <= s.done {
 		return
 	}
-	part := s.src[s.done:end] // white space, possibly a comma, and a key
+	part := s.src[s.done:end] // white space, a comma unless the member is the first one, and a key
 	if !s.some {
 		if comma := bytes.IndexByte(part, ','); comma >= 0 && comma < bytes.IndexByte(part, '"') {
 			s.dst = append(s.dst, part[:comma]...)
@@ -189,8 +190,8 @@ func ReplaceMember(dst, obj []byte, key string, value []byte) []byte {
 	return append(dst, obj[end:]...)
 }
 
-// SetMember returns the object obj with the given member replaced or, if missing, added at the end.
-// A nil obj counts as an empty object.
+// SetMember returns the object obj with a new value for the given member. If obj lacks the member,
+// it is added at the end. A nil obj counts as an empty object.
 func SetMember(obj []byte, key string, value []byte) []byte {
 	if _, has := rawjson.Member(obj, key); has {
 		return ReplaceMember(nil, obj, key, value)
@@ -201,10 +202,10 @@ func SetMember(obj []byte, key string, value []byte) []byte {
 	return AppendStamped(nil, obj, rawjson.Object{}.Raw(key, value).Bytes())
 }
 
-// AppendStamped appends the object result, and adds those of the given members that it lacks. If
-// result is not an object, it is appended unchanged.
+// AppendStamped appends the object result, and adds to it those of the given members that it lacks.
+// If result is not an object, it is appended unchanged.
 func AppendStamped(dst, result, members []byte) []byte {
-	last := 0 // end of the last member
+	last := 0 // offset of the end of the last member
 	whole := rawjson.Members(result, func(_, value []byte, at int) bool {
 		last = at + len(value)
 		return true

@@ -82,9 +82,9 @@ func ParseRequest(m Message) (Call, *Fault) {
 	return c, nil
 }
 
-// A Hop describes how the params of a call change on their way to an upstream.
+// A Hop describes how the params of a call are changed before they are sent to an upstream.
 type Hop struct {
-	Name string // the upstream's own tool name
+	Name string // name of the tool at the upstream
 
 	// Meta holds members of _meta for an upstream that uses revision 2026-07-28 or later, written
 	// as "key":value and separated by commas. Their keys must be among the io.modelcontextprotocol/
@@ -95,12 +95,12 @@ type Hop struct {
 	// Trace means that Meta contains a trace context, which replaces the client's own.
 	Trace bool
 
-	// ProgressToken replaces the client's token. If it is nil, the token is dropped. It has no
-	// effect if the client has sent no token.
+	// ProgressToken replaces the client's progress token. If it is nil, the client's token is
+	// dropped. It has no effect if the client has sent none.
 	ProgressToken []byte
 
-	// Task and the fields below replace the client's members of the same names. A nil field drops
-	// the member.
+	// Task and the fields below it replace the client's members of the same names. If a field is
+	// nil, the member is dropped.
 	Task           []byte
 	InputResponses []byte
 	RequestState   string
@@ -108,8 +108,8 @@ type Hop struct {
 }
 
 // AppendForward appends the params of c for the upstream described by h: the source bytes with the
-// changes in h, and without the _meta members that concern only the hop from the client. If nothing
-// changes, the source bytes are appended unchanged.
+// changes in h, and without the _meta members that apply only between the client and the proxy. If
+// nothing changes, the source bytes are appended unchanged.
 func (c Call) AppendForward(dst []byte, h Hop) []byte {
 	out := splice(dst, c.params)
 	has := [fieldState + 1]bool{}
@@ -160,7 +160,7 @@ func replaceOrDrop(out *splicer, f field, by []byte) {
 	out.replace(f, by)
 }
 
-// forwardMeta rewrites _meta, and drops it if no members are left.
+// forwardMeta makes the changes in h to _meta. If no members are left, it drops _meta.
 func forwardMeta(out *splicer, f field, h Hop) {
 	before := *out
 	out.copyUpTo(f.at)
@@ -191,14 +191,15 @@ func forwardMeta(out *splicer, f field, h Hop) {
 	out.dst, out.done = inner.close(), f.end
 }
 
-// OtherParams returns the parts of the params that reach the upstream besides the named members:
-// the other members, and the _meta members that concern neither the hop from the client nor
-// tracing. Each result is an object, or nil if it would be empty.
+// OtherParams returns the parts of the params, except for the named members, that reach the
+// upstream. members holds the params other than _meta. meta holds the members of _meta, without
+// those that apply only between the client and the proxy and those for tracing. Each result is an
+// object, or nil if it would be empty.
 func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	var others, metas rawjson.Object
 	rawjson.Members(c.params, func(key, value []byte, _ int) bool {
 		switch f := fieldOf(key); {
-		case slices.Contains(named, string(key)) || f == fieldResponses || f == fieldState: // these members are rewritten for the upstream
+		case slices.Contains(named, string(key)) || f == fieldResponses || f == fieldState: // the upstream gets other values for these members
 		case f == fieldMeta:
 			rawjson.Members(value, func(key, value []byte, _ int) bool {
 				if !ofHop(key) && !ofRequest(key, value) && !ofTrace(key) {
@@ -220,9 +221,9 @@ func (c Call) OtherParams(named ...string) (members, meta []byte) {
 	return members, meta
 }
 
-// WithMetaShown returns a copy of c with the _meta that a person has seen, as returned earlier by
-// [Call.OtherParams]. Of c's own _meta, it keeps only the members that identify the request. Other
-// tracing members are dropped, because the person has not seen them.
+// WithMetaShown returns a copy of c with meta, the _meta that a person has seen; meta was returned
+// earlier by [Call.OtherParams]. Of c's own _meta, it keeps only the members that identify the
+// request. Other tracing members are dropped, because the person has not seen them.
 func (c Call) WithMetaShown(meta []byte) Call {
 	_, own := c.OtherParams()
 	same := bytes.Equal(own, meta)
@@ -244,12 +245,13 @@ func (c Call) WithMetaShown(meta []byte) Call {
 		c, fault = ParseRequest(Message{Params: params, index: x})
 	}
 	if fault != nil {
-		panic(fault.Message) // cannot happen: the parts were parsed before
+		panic(fault.Message) // cannot happen, because the parts were parsed before
 	}
 	return c
 }
 
-// ofRequest reports whether a member of _meta only identifies the request.
+// ofRequest reports whether a member of _meta only identifies the request and carries no other
+// data.
 func ofRequest(key, value []byte) bool {
 	switch string(key) {
 	case keyProgressToken:

@@ -10,7 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Keys of the _meta members that concern one hop, and the key of the reference to a task.
+// Keys of the _meta members that apply only between two peers and must not be forwarded, and the
+// key of the reference to a task.
 const (
 	keyProgressToken      = "progressToken"
 	keyProtocolVersion    = "io.modelcontextprotocol/protocolVersion"
@@ -22,9 +23,9 @@ const (
 	keyRelatedTask        = "io.modelcontextprotocol/related-task"
 )
 
-// A parser that ignores case treats keys like "Name" or "argument\u017f" as keys of the protocol. A
-// key that differs from a known key only in case is therefore refused, so that no parser reads a
-// member that this one has not read.
+// A parser that ignores case treats keys like "Name" or "argument\u017f" as keys of the protocol.
+// Keys that differ from a known key only in case are therefore refused; otherwise, another parser
+// could read a member that this one ignores.
 
 // These lists of known keys must not be modified.
 var (
@@ -38,7 +39,8 @@ var (
 		"message", "protocolVersion", "capabilities", "clientInfo", "notifications",
 	}
 
-	// metaKeys contains the _meta members that concern one hop, and the reference to a task.
+	// metaKeys contains the _meta members that apply only between two peers, and the reference to a
+	// task.
 	metaKeys = []string{
 		keyProgressToken, keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel,
 		keyServerInfo, keySubscriptionID, keyRelatedTask,
@@ -52,7 +54,7 @@ var (
 )
 
 // variantOf returns the known key that differs from key only in case, by simple Unicode case
-// folding, or "" if none does.
+// folding. It returns "" if key itself is known or has no such variant.
 func variantOf(key []byte, known []string) string {
 	for _, k := range known {
 		switch {
@@ -78,21 +80,22 @@ func clip(key []byte) string {
 	return string(key)
 }
 
-// OwnMeta is the prefix of the proxy's own members, which hold its decision, or the name of the
-// upstream that sent a request. Members with this prefix are removed from upstreams' messages, at
-// any depth.
+// OwnMeta is the prefix of the _meta members that the proxy itself adds: its decision, and the name
+// of the upstream that sent a request. Members with this prefix are removed from upstreams'
+// messages, at any depth.
 const OwnMeta = "io.petrigate/"
 
-// isOwn reports whether a name has the proxy's prefix, in upper or lower case, because some
-// programs ignore case.
+// isOwn reports whether a name has the prefix OwnMeta in any combination of upper and lower case,
+// because some programs ignore case.
 func isOwn(name []byte) bool {
 	return len(name) >= len(OwnMeta) && bytes.EqualFold(name[:len(OwnMeta)], []byte(OwnMeta))
 }
 
-// withoutOwn returns a message, or a part of one, without the proxy's own members. Most documents
-// need not be parsed for that. In a document with many slashes or escapes, such as the text of a
-// long file, it is cheaper to read the keys. If the document mentions the prefix and cannot be read
-// to its end, withoutOwn returns null, because parsers might disagree about it.
+// withoutOwn returns a message, or a part of one, without members that have the prefix OwnMeta. It
+// first searches for the prefix, so most documents need not be parsed. A document with many slashes
+// or escapes, such as the text of a long file, is parsed immediately, because that is cheaper. If
+// the document mentions the prefix and cannot be read to its end, withoutOwn returns null, because
+// parsers might disagree about it.
 func withoutOwn(doc []byte) []byte {
 	may, done := mayHaveOwnPrefix(doc, fewLooks+len(doc)/bytesPerLook)
 	if !done {
@@ -152,17 +155,18 @@ func mayHaveOwnPrefix(doc []byte, looks int) (may, done bool) {
 	}
 }
 
-// spellsPrefix reports whether the digits of an escape sequence represent a letter of the prefix.
+// spellsPrefix reports whether the hexadecimal digits of an escape sequence represent a character
+// of the prefix.
 func spellsPrefix(digits []byte) bool {
 	n, err := strconv.ParseUint(string(digits), 16, 16)
 	return err == nil && n < utf8.RuneSelf && strings.ContainsRune(OwnMeta, unicode.ToLower(rune(n)))
 }
 
-// A scrubber copies a document in one pass, even if it is deeply nested, and leaves out the proxy's
-// own members.
+// A scrubber copies a document without the proxy's own members. It needs only one pass, even if the
+// document is deeply nested.
 type scrubber struct {
 	dst, src []byte
-	at       int // end of the part that has been copied or dropped
+	at       int // offset in src; everything before it has been copied or dropped
 	dropped  bool
 }
 
@@ -184,7 +188,7 @@ func (s *scrubber) copy() bool {
 }
 
 // ownMember finds the first of the proxy's own members at or after i, from its key to the end of
-// its value. readable reports whether that value and all strings before the member are terminated.
+// its value. readable is false if that value, or a string before the member, is not terminated.
 func ownMember(doc []byte, i int) (from, to int, found, readable bool) {
 	for i < len(doc) {
 		if doc[i] != '"' {
@@ -211,7 +215,7 @@ func ownLiteral(lit []byte) bool {
 		return isOwn(lit[1 : len(lit)-1])
 	}
 	name, ok := rawjson.String(lit)
-	return !ok || isOwn([]byte(name)) // an unreadable name could be any name
+	return !ok || isOwn([]byte(name)) // a name that cannot be decoded could be any name
 }
 
 // leaveOut leaves out the member between from and to, together with one adjacent comma. It returns

@@ -23,10 +23,10 @@ const (
 // request is in flight.
 type Message struct {
 	Kind   Kind
-	ID     []byte // ID as written, a string or an integer; nil in a notification
+	ID     []byte // ID as written in the message, a string or an integer; nil in a notification
 	Method string
 	Params []byte // nil if absent
-	Result []byte // a response contains either Result or Error
+	Result []byte // set in a response, unless Error is set
 	Error  []byte
 	Raw    []byte // the whole message
 	Number int64  // ID of a response from an upstream as an integer; otherwise 0
@@ -34,8 +34,8 @@ type Message struct {
 	index index // positions of members in Params
 }
 
-// Parse parses a message from a client, of at most size bytes. The result refers to the bytes in
-// raw.
+// Parse parses a message from a client, with a maximum size in bytes. The result refers to the
+// bytes in raw.
 func Parse(raw []byte, size int) (Message, *Fault) {
 	if len(raw) > size {
 		return Message{}, NewFault(CodeInvalidRequest, "invalid request: longer than "+strconv.Itoa(size)+" bytes")
@@ -70,12 +70,13 @@ func Parse(raw []byte, size int) (Message, *Fault) {
 	return m, nil
 }
 
-// small is the size of the largest message kept in memory just because its ID is needed.
+// small is the maximum size, in bytes, of a message that may stay in memory just because its ID is
+// needed.
 const small = 4 << 10
 
-// oneLine returns doc with each line break replaced by the given byte; see [OneLine]. A forwarded
-// line break could hide a second message from everyone but an upstream that reads one message per
-// line.
+// oneLine returns doc with each line break replaced by the given byte; see [OneLine]. Otherwise, an
+// upstream that reads one message per line could find a second message, which the proxy has not
+// seen, after a line break.
 func oneLine(doc []byte, space byte) []byte {
 	if bytes.IndexByte(doc, '\n') < 0 && bytes.IndexByte(doc, '\r') < 0 {
 		return doc
@@ -85,11 +86,11 @@ func oneLine(doc []byte, space byte) []byte {
 	return doc
 }
 
-// OneLine replaces each line break with the given byte. In valid JSON, line breaks occur only as
-// white space between tokens, but on a line-based transport they would end the message. In an
-// unchecked message, they may occur within a string. For such a message, use a tab, which is as
-// invalid in a string as a line break; a space would silently make the string valid and change its
-// text.
+// OneLine replaces each line break with the given byte, because on a line-based transport, a line
+// break would end the message. In valid JSON, line breaks occur only as white space between tokens.
+// In an unchecked message, they may also occur within a string. For such a message, use a tab: it
+// is as invalid in a string as a line break, while a space would silently make the string valid and
+// change its text.
 func OneLine(b []byte, space byte) {
 	for _, c := range []byte{'\n', '\r'} {
 		for rest := b; ; {
@@ -108,7 +109,7 @@ type envelope struct {
 	version, id, method, params, result, err []byte
 
 	unknown []byte // first unknown key
-	twice   []byte // first duplicate key; always nil after Check
+	twice   []byte // first duplicate key; always nil if the message has passed rawjson.Check
 }
 
 // take stores a member.
@@ -140,8 +141,8 @@ func (e *envelope) take(key, value []byte, _ int) bool {
 	return true
 }
 
-// message converts the envelope to a message. If the result is not a valid JSON-RPC message, reason
-// explains why; its ID is then nil if the ID itself is invalid.
+// message converts the envelope to a message. If the message is not valid JSON-RPC, reason explains
+// why. The ID of such a message is nil if the ID itself is invalid.
 func (e *envelope) message(raw []byte) (m Message, reason string) {
 	m = Message{Kind: Request, Params: e.params, Result: e.result, Error: e.err, Raw: raw}
 	if validID(e.id) {
@@ -209,8 +210,8 @@ func isString(lit []byte, want string) bool {
 
 const (
 	maxDepth     = 128  // maximum nesting depth
-	maxIDString  = 1024 // maximum length of the literal in bytes, without the quotes
-	maxIDInteger = 20   // maximum number of digits
+	maxIDString  = 1024 // maximum length of a string ID as written, in bytes, without the quotes
+	maxIDInteger = 20   // maximum number of digits of an integer ID
 	maxMethod    = 256
 )
 
@@ -232,8 +233,8 @@ func validID(id []byte) bool {
 	return true
 }
 
-// IDKey returns a key for an ID, which is the same for all ways of writing the ID. The keys of an
-// integer and a string always differ.
+// IDKey returns a map key for an ID. Different ways of writing the same ID have the same key. The
+// keys of an integer and a string always differ.
 func IDKey(id []byte) string {
 	if s, ok := rawjson.String(id); ok {
 		return `"` + s
@@ -245,11 +246,10 @@ func IDKey(id []byte) string {
 }
 
 // ParseUpstream parses the envelope of a message from an upstream. It only checks that the brackets
-// in params, result and error are balanced, so that these values cannot extend beyond their place.
-// It ignores members not defined by JSON-RPC, and removes the proxy's own members at any depth.
-// Some upstreams write null for either result or error; that member counts as absent. The ID of a
-// response must be an integer, because the proxy sends no other IDs. A request may have any valid
-// ID.
+// in params, result and error are balanced, so these values end where they seem to end. It ignores
+// members not defined by JSON-RPC, and removes the proxy's own members at any depth. Some upstreams
+// write null for either result or error; that member counts as absent. The ID of a response must be
+// an integer, because the proxy sends no other IDs. A request may have any valid ID.
 func ParseUpstream(line []byte) (Message, error) {
 	line = oneLine(line, '\t')
 	var e envelope
@@ -277,7 +277,7 @@ func ParseUpstream(line []byte) (Message, error) {
 	}
 	m, reason := e.message(line)
 	if reason == resultNotObject {
-		reason = "" // the caller reports it
+		reason = "" // the caller reports that result is not an object
 	}
 	if reason == "" && m.Kind == Response {
 		var err error
@@ -293,19 +293,19 @@ func ParseUpstream(line []byte) (Message, error) {
 }
 
 // UpstreamError returns an upstream's error object without the proxy's own members. It is meant for
-// errors outside a message that [ParseUpstream] can read.
+// error objects that [ParseUpstream] does not read.
 func UpstreamError(failure []byte) []byte { return withoutOwn(failure) }
 
-// An index holds the positions of the params members that make up a call, so that params are
+// An index holds the positions of the params members that make up a call. The params are thus
 // scanned only once.
 type index struct {
 	fields [6]field
 	n      int
-	end    int // end of the last member, or of the opening brace if the object is empty; 0 if params are not indexed
+	end    int // offset of the end of the last member, or of the opening brace in an empty object; 0 if the params have not been scanned
 }
 
-// A field is the position of one member. Its value is at [at:end]; from is the end of the previous
-// member or of the opening brace.
+// A field is the position of one member. Its value is at [at:end], and from is the end of the
+// previous member or of the opening brace.
 type field struct {
 	name          fieldName
 	from, at, end int
@@ -339,7 +339,7 @@ func fieldOf(key []byte) fieldName {
 }
 
 // indexParams finds the members of params. It checks the rules for all methods: params and its
-// _meta must be objects, and no key may be a variant of a known key.
+// _meta must be objects, and no key may differ from a known key only in case.
 func indexParams(id, params []byte) (index, *Fault) {
 	if params[0] != '{' {
 		return index{}, invalidParams(id, "not an object")
@@ -393,14 +393,14 @@ const (
 type Fault struct {
 	Code    int
 	Message string
-	Data    []byte // further data about the fault; nil if none
-	ID      []byte // request ID as written; nil if it cannot be read
+	Data    []byte // additional data about the fault; nil if none
+	ID      []byte // ID of the request as written; nil if it cannot be read
 
-	// Silent means that the message seems to be a response, which must not be answered.
+	// Silent means that no answer must be sent, because the message seems to be a response.
 	Silent bool
 }
 
-// NewFault returns a fault without data. Its ID is left to the caller.
+// NewFault returns a fault without data. The caller must set its ID.
 func NewFault(code int, message string) *Fault { return &Fault{Code: code, Message: message} }
 
 func (f *Fault) Error() string { return f.Message }

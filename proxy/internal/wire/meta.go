@@ -10,7 +10,7 @@ import (
 // perRequest is the first revision where each request describes its client in _meta.
 const perRequest = "2026-07-28"
 
-// Meta holds the members of a request's _meta that concern only the hop from the client.
+// Meta holds the members of a request's _meta that apply only between the client and the proxy.
 type Meta struct {
 	ProgressToken      []byte // a string or an integer; nil if absent
 	ProtocolVersion    string
@@ -25,8 +25,8 @@ func (m Meta) Clone() Meta {
 	return m
 }
 
-// ParseMeta parses the _meta of a message returned by [Parse], with any method. The ID of the fault
-// is left to the caller.
+// ParseMeta parses the _meta of a message, with any method, returned by [Parse]. The caller must
+// set the ID of the fault.
 func ParseMeta(message Message) (Meta, *Fault) {
 	var m Meta
 	var meta []byte
@@ -75,7 +75,7 @@ func tooLong(key, value []byte) string {
 	return strconv.QuoteToASCII(string(key)) + " is longer than " + strconv.Itoa(most) + " bytes"
 }
 
-// CheckHandshake returns the reason for refusing an initialize request, or nil if the request is
+// CheckHandshake returns why an initialize request must be refused, or nil if the request is
 // acceptable.
 func CheckHandshake(m Message) *Fault {
 	bad := ""
@@ -111,14 +111,14 @@ func (m *Meta) take(key, value []byte) (ok bool) {
 	return true
 }
 
-// ofHop reports whether a _meta member concerns only one hop and must not be forwarded. This
-// includes all members with the proxy's own prefix.
+// ofHop reports whether a _meta member applies only between two peers and must not be forwarded.
+// This includes all members with the proxy's own prefix.
 func ofHop(key []byte) bool {
 	switch string(key) {
 	case keyProtocolVersion, keyClientInfo, keyClientCapabilities, keyLogLevel, keyServerInfo, keySubscriptionID:
 		return true
 	}
-	return isOwn(key) // only the proxy sends these to an upstream
+	return isOwn(key) // upstreams get such members only from the proxy itself
 }
 
 // ProgressToken returns the token in the params of an upstream's progress notification. ok is false
@@ -130,8 +130,8 @@ func ProgressToken(params []byte) (token int64, ok bool) {
 }
 
 // WithSubscription returns the params of a notification for the subscription with the given ID, a
-// JSON value. If the ID is empty, the notification belongs to no subscription. The upstream's own
-// subscription ID is removed.
+// JSON value. It replaces the upstream's own subscription ID. If id is empty, the notification
+// belongs to no subscription.
 func WithSubscription(params []byte, id string) []byte {
 	meta, had := rawjson.Member(params, "_meta")
 	if had {

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// MaxValue is the size, in bytes, of the largest result that nets can read. A larger result counts
-// as absent.
+// MaxValue is the maximum size, in bytes, of a result that nets can read. A larger result counts as
+// absent.
 const MaxValue = 1 << 20
 
 // ResultValue returns the content of a tool result as one JSON value: its structuredContent or, if
@@ -59,7 +59,7 @@ func ResultText(result []byte) string {
 type Facts struct {
 	Failed bool // whether isError is present and not false
 	Type   Type // value of resultType
-	Task   bool // whether the result has a "task" member, so that the work continues as a task
+	Task   bool // whether the result has a "task" member; the work then continues as a task
 
 	// Broken means that the result is not an object, has the same member twice, or has a key that
 	// differs from a known key only in case. Parsers might disagree about such a result, so it does
@@ -74,7 +74,7 @@ const (
 	TypeAbsent        Type = iota
 	TypeComplete           // "complete"
 	TypeInputRequired      // "input_required"
-	TypeTask               // "task", which since revision 2026-07-28 means the same as a "task" member
+	TypeTask               // "task"; since revision 2026-07-28, it means the same as a "task" member
 	TypeOther
 )
 
@@ -118,12 +118,12 @@ func resultType(value []byte) Type {
 	return TypeOther
 }
 
-// Success reports whether the call has succeeded: its result is complete, and no parser can take it
-// for an error.
+// Success reports whether the call has succeeded: its result is complete, and no parser could
+// mistake it for an error.
 func (f Facts) Success() bool {
 	return f.Type != TypeInputRequired && f.Type != TypeOther && !f.Handle() && !f.Broken && !f.Failed
 }
 
-// Handle reports whether the result creates a task instead of ending the call, even if the client
-// did not ask for one.
+// Handle reports whether the result is a handle for a task instead of the end of the call, even if
+// the client did not ask for a task.
 func (f Facts) Handle() bool { return f.Task || f.Type == TypeTask }

@@ -30,7 +30,7 @@ const (
 	TaskCancelled
 )
 
-// Over reports whether the task has ended, so that its status is final.
+// Over reports whether the status is final, because the task has ended.
 func (s TaskStatus) Over() bool { return s == TaskCompleted || s == TaskFailed || s == TaskCancelled }
 
 // maxTaskDepth is the maximum nesting depth of a task object.
@@ -91,8 +91,8 @@ var taskStatuses = map[string]TaskStatus{
 	"completed": TaskCompleted, "failed": TaskFailed, "cancelled": TaskCancelled,
 }
 
-// milliseconds parses a duration in milliseconds. A null, negative or excessive duration counts as
-// 0.
+// milliseconds parses a duration in milliseconds. If the duration is null, negative or too long, it
+// returns 0.
 func milliseconds(value []byte) (time.Duration, bool) {
 	if string(value) == "null" {
 		return 0, true
@@ -115,7 +115,8 @@ func RelatedTask(obj []byte) string {
 	return rawjson.StringAt(obj, "_meta", keyRelatedTask, "taskId")
 }
 
-// RelateTask returns obj with a new ID in its reference to a task, if it has one.
+// RelateTask returns obj with a new ID in its reference to a task. If it has no such reference, obj
+// is returned unchanged.
 func RelateTask(obj []byte, id string) []byte {
 	related, ok := rawjson.MemberAt(obj, "_meta", keyRelatedTask)
 	if !ok {
@@ -126,16 +127,16 @@ func RelateTask(obj []byte, id string) []byte {
 	return ReplaceMember(nil, obj, "_meta", meta)
 }
 
-// RenameTask returns obj with a new taskId, if it has one.
+// RenameTask returns obj with a new taskId. If it has no taskId, obj is returned unchanged.
 func RenameTask(obj []byte, id string) []byte {
 	return ReplaceMember(nil, obj, "taskId", rawjson.AppendString(nil, id))
 }
 
 // ExtensionTask converts a task object of revision 2025-11-25 to the form of revision 2026-07-28.
-// The given members come first and take precedence over the task's own.
+// The result begins with members, which take precedence over the task's own members.
 func ExtensionTask(object []byte, members rawjson.Object) []byte {
 	out, given := slices.Clip(members), slices.Clip(members).Bytes()
-	kept := false // whether a ttl was found
+	kept := false // whether the task object has a ttl
 	rawjson.Members(object, func(key, value []byte, _ int) bool {
 		name := string(key)
 		switch name {
