@@ -33,7 +33,8 @@ func scripts(t *testing.T, name string) (list [][2]string) {
 	return list
 }
 
-// command returns the arguments of a call of bash; false: no message can contain them.
+// command returns the arguments of a call of bash. It returns false if no message can
+// contain them.
 func command(script string) (string, bool) {
 	if strings.ContainsAny(script, "\x00") || strings.ToValidUTF8(script, "") != script {
 		return "", false

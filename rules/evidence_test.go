@@ -47,7 +47,7 @@ type evidenceModel struct {
 	first  []string
 	before string
 	once   bool
-	earns  string // field in calls to A; empty: the rule has no key; "$.r": a field in their results
+	earns  string // field in calls to A, or in their results if it begins with "$."; empty if the rule has no key
 	waits  string // field in calls to B
 	credit map[string]bool
 	open   []*watchedCall
@@ -57,7 +57,7 @@ type evidenceModel struct {
 type watchedCall struct {
 	ticket  *gate.Ticket
 	isFirst bool
-	values  []string        // nil: the values of the result
+	values  []string        // nil to use the values of the result
 	void    map[string]bool // values that had unused evidence at some time since the call was admitted
 }
 

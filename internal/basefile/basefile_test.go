@@ -62,7 +62,7 @@ func TestBook(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		seen Seen
-		want string // empty: accepted
+		want string // empty if the file is accepted
 	}{
 		"the same":          {seven, ""},
 		"a higher one":      {change(func(s *Seen) { s.Version, s.Digest = 8, Digest([]byte("8")) }), ""},

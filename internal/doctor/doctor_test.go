@@ -279,7 +279,7 @@ func TestClaudeVersionOfEachInstallation(t *testing.T) {
 	}
 	const pack = `{"name": "@anthropic-ai/claude-code", "version": "2.1.197"}`
 	for _, c := range []struct {
-		program, link string // the program, and the target of the link in PATH; "": the program itself is in PATH
+		program, link string // the program, and the target of the link in PATH, or "" if the program itself is in PATH
 		files         map[string]string
 		want          string
 	}{

@@ -102,7 +102,7 @@ remember:
 	}
 	for name, c := range map[string]struct {
 		result  string
-		refused string // text of the second call's refusal; empty: the call is allowed
+		refused string // text of the second call's refusal; empty if the call is allowed
 	}{
 		"enough":     {`{"account":{"balance":100}}`, ""},
 		"too little": {`{"account":{"balance":9}}`, "look at the balance first"},

@@ -67,7 +67,7 @@ func TestAmount(t *testing.T) {
 	for _, c := range []struct {
 		field toolnet.Field
 		args  string
-		want  string // empty: no amount
+		want  string // empty if the call has no amount
 	}{
 		{member, `{"n":1.50}`, "3/2"}, {member, `{"n": -0.0 }`, "0/1"}, {member, `{"n":1E+2}`, "100/1"}, {member, `{"n":5e-1}`, "1/2"},
 		{path, `{"at":{"n":3}}`, "3/1"}, {path, `{"n":3}`, ""},

@@ -11,7 +11,7 @@ import (
 
 const day = 24 * time.Hour
 
-// rat parses a number; empty: nil.
+// rat parses a number. It returns nil if the text is empty.
 func rat(t *testing.T, text string) *big.Rat {
 	t.Helper()
 	if text == "" {
@@ -84,7 +84,7 @@ func TestAfter(t *testing.T) {
 	for _, c := range []struct {
 		spent  string
 		passed time.Duration
-		want   string // empty: nothing is spent
+		want   string // empty if nothing is spent
 	}{
 		{"500", 0, "500"}, {"500", 6 * time.Hour, "250"}, {"500", 12*time.Hour - 1, "1/86400000000"}, {"500", 12 * time.Hour, ""}, {"500", 20 * time.Hour, ""},
 	} {

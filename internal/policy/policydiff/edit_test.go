@@ -15,9 +15,9 @@ import (
 type edit struct {
 	rules [2][]written
 	maps  [2][]string
-	nets  [2]*flow // nil: the policy has no net
+	nets  [2]*flow // nil if the policy has no net
 	deny  [2]bool
-	tools []verify.Tool // servers' tools; nil: unknown
+	tools []verify.Tool // servers' tools; nil if unknown
 	kind  string        // description of the change
 	of    *subject
 }

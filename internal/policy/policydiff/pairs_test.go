@@ -222,7 +222,7 @@ func (b *table) story() string {
 // A move is a step of a run.
 type move struct {
 	dealt
-	end *gate.End     // nil: a call begins
+	end *gate.End     // nil if a call begins
 	at  time.Duration // if no call begins or ends: the time passes
 }
 

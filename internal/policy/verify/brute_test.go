@@ -16,9 +16,9 @@ type brute struct {
 	names  [][]gate.Name
 
 	sampled bool                // the policy has further calls
-	results []string            // result of the call if it succeeds, by call; nil: none
-	fresh   func(call int) bool // selects the calls whose states are considered for claims about all states; nil: all calls
-	about   func(call int) bool // selects the calls that are considered for the names in claims; nil: all
+	results []string            // result of the call if it succeeds, by call; may be nil
+	fresh   func(call int) bool // selects the calls whose states are considered for claims about all states; nil means all calls
+	about   func(call int) bool // selects the calls that are considered for the names in claims; nil means all calls
 	ends    [][]int             // successors when a call ends, by state
 
 	played *board // nil until needed
@@ -247,7 +247,7 @@ func (b *brute) depth(name gate.Tool) (length int, closed bool) {
 // state.
 type want struct {
 	call    func(call int, nets []gate.Verdict) bool
-	excused func(*gate.State) bool // nil: none
+	excused func(*gate.State) bool // may be nil
 }
 
 // admitted reports whether some state admits a matching call.

@@ -15,8 +15,8 @@ import (
 // independent of the monitors in package verify.
 type watcher struct {
 	begin func(state string, c gate.Call, names []gate.Name, asked []gate.Step) (next string, broken bool)
-	end   func(state string, c gate.Call, names []gate.Name, o gate.Outcome) string // nil: no effect
-	tick  func(state string, d time.Duration) string                                // nil: no effect
+	end   func(state string, c gate.Call, names []gate.Name, o gate.Outcome) string // nil if it has no effect
+	tick  func(state string, d time.Duration) string                                // nil if it has no effect
 }
 
 // watcherOf returns the watcher of a claim about calls.

@@ -24,8 +24,8 @@ type position struct {
 	open []flying
 	key  string
 
-	moves   []move   // by call; nil: not decided yet
-	endings []ending // nil: not computed yet
+	moves   []move   // by call; nil until decided
+	endings []ending // nil until computed
 }
 
 // A flying call is a call in flight.
@@ -39,7 +39,7 @@ type move struct {
 	ok, manual bool
 	steps      []gate.Step
 	nets       []gate.Verdict
-	next       *position // position with the call in flight; nil: too many equal calls
+	next       *position // position with the call in flight; nil if too many equal calls are in flight
 	done       *position // position after the call's success
 }
 

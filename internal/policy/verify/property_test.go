@@ -29,7 +29,7 @@ type trial struct {
 	alone   bool               // only rules: the calls do not distinguish what random nets read
 	nets    []gate.Net
 	add     []gate.Net      // nets that are always included
-	change  func(*gate.Net) // adds features to a random net; nil: none
+	change  func(*gate.Net) // adds features to a random net; may be nil
 	policy  *gate.Policy
 	o       verify.Options
 	report  *verify.Report
@@ -38,7 +38,7 @@ type trial struct {
 	partial bool     // verify does not know that some calls are possible, so brute may find shorter runs
 	brute   *brute
 	single  *brute            // for keyed nets: brute with the calls of a single value
-	fields  map[string]string // for keyed nets: field that keys read, by tool; nil: f
+	fields  map[string]string // for keyed nets: field that keys read, by tool; nil means f for all tools
 	stats   map[string]int    // number of results checked
 }
 
@@ -126,7 +126,7 @@ type generator struct {
 	large  bool     // many places are counters
 	small  bool     // few rules, tools and claims
 	spoils bool     // observers spoil
-	names  []string // names that claims use; nil: the usual ones
+	names  []string // names that claims use; nil means the usual ones
 }
 
 func (g *generator) pick(from ...string) string { return from[g.IntN(len(from))] }

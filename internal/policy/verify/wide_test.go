@@ -21,7 +21,7 @@ type wide struct {
 	known bool // the tools are known: gh_a is the tool a of the upstream gh
 }
 
-// values of the fields that the maps of a wide policy read, in JSON; empty: the field is missing
+// values of the fields that the maps of a wide policy read, in JSON; empty if the field is missing
 var wideFields = []argument{
 	{"f", []string{"", `"ls"`, `"rm"`, `"ls; rm"`, `"ls; true"`, `"$x"`, `["ls"]`, `"true"`, `"ls; ls"`, `["rm"]`, `"echo ls rm"`, `"rm ls"`, `"ls rm"`, `["ls rm"]`, `["ls","$x"]`}},
 	{"s", []string{"", `"ls"`, `"rm"`, `"true"`, `["rm"]`, `"x"`}},

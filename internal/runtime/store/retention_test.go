@@ -41,7 +41,7 @@ type past struct {
 
 // A forger removes records by hand, and puts them back.
 type forger interface {
-	remove(writer string, seq uint64) // 0: the whole chain
+	remove(writer string, seq uint64) // removes a record, or the whole chain if seq is 0
 	restore()                         // the removed records
 }
 

@@ -19,7 +19,7 @@ type fakeHookProxy struct {
 	fakeProxy
 	status operator.Status
 	reply  hook.Reply
-	asks   chan hook.Request // receives each event; nil: discarded
+	asks   chan hook.Request // receives each event; if nil, events are discarded
 	hangs  bool
 }
 

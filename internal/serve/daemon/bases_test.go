@@ -265,7 +265,7 @@ func TestBaseIsRefreshed(t *testing.T) {
 		var work sync.WaitGroup
 		work.Go(func() { d.triggers.refresh(ctx) })
 		for _, step := range []struct {
-			entry   string // entry of a new configuration, which is reloaded; empty: no reload
+			entry   string // entry of a new configuration, which is reloaded; empty if nothing is reloaded
 			serves  string
 			away    error
 			pass    time.Duration

@@ -144,7 +144,7 @@ func TestUnexpectedReplyIsAnError(t *testing.T) {
 		step  step
 		asks  int
 		reply *mcp.CallToolResult
-		err   string // empty: no error
+		err   string // empty if no error is expected
 	}{
 		{"as expected", plain, 0, done, ""},
 		{"asked as expected", asking, 1, done, ""},

@@ -48,8 +48,8 @@ type delivery struct {
 
 // A setup configures a site.
 type setup struct {
-	rules   string                                   // empty: require human-approval before deploy
-	respond func(http.ResponseWriter, *http.Request) // responds on behalf of the system; nil: 202
+	rules   string                                   // empty means require human-approval before deploy
+	respond func(http.ResponseWriter, *http.Request) // responds on behalf of the system; nil means 202
 	change  func(*webhook.Options, *proxy.Options)   // may be nil
 }
 

@@ -379,7 +379,7 @@ func TestFailingSystemApprovesNothing(t *testing.T) {
 // certificate is signed by a configured authority. For any other server, the log contains the
 // reason, and the other channels still work.
 func TestUnknownCertificateIsRefused(t *testing.T) {
-	got := map[bool]chan string{true: make(chan string, 10), false: make(chan string, 10)} // true: expected requests, false: forbidden ones
+	got := map[bool]chan string{true: make(chan string, 10), false: make(chan string, 10)} // expected requests under true, forbidden ones under false
 	system := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		got[r.URL.Path == "/hooks/T0001/known"] <- r.URL.Path
 	}))

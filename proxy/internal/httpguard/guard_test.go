@@ -16,7 +16,7 @@ func TestNew(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		access Access
-		want   string // part of the error; empty: no error
+		want   string // part of the error; empty if no error is expected
 	}{
 		{"nobody", Access{Addr: "127.0.0.1:7"}, "has no authentication"},
 		{"no port", Access{Addr: "127.0.0.1", Open: true}, "missing port"},

@@ -18,7 +18,7 @@ import (
 )
 
 // eachDriver runs f with the states in memory, in files and on a server. opened returns a database
-// of its own; nil: the states are in memory.
+// of its own, or nil if the states are in memory.
 func eachDriver(t *testing.T, f func(t *testing.T, opened func(t *testing.T) proxy.Database)) {
 	t.Run("memory", func(t *testing.T) { f(t, func(*testing.T) proxy.Database { return nil }) })
 	for driver, open := range map[string]func(t *testing.T) (proxy.Database, error){

@@ -96,7 +96,7 @@ func TestTurnedAway(t *testing.T) {
 			second int
 			third  int
 			sent   int
-			status int // status that the caller receives; 0: the answer
+			status int // status that the caller receives, or 0 if the caller receives the answer
 		}{
 			{"accepted", 200, 200, 200, 1, 0},
 			{"expired", 401, 200, 200, 2, 0},

@@ -26,7 +26,7 @@ type endpoint struct {
 	t testing.TB
 
 	call     func(w http.ResponseWriter, r *http.Request, m incoming) // handles a tools/call request
-	get      func(w http.ResponseWriter, r *http.Request)             // handles the GET stream; nil: no stream
+	get      func(w http.ResponseWriter, r *http.Request)             // handles the GET stream; nil if the server has no stream
 	list     func(w http.ResponseWriter, m incoming)                  // handles a tools/list request
 	modern   bool
 	sessions atomic.Int64 // number of sessions issued

@@ -61,9 +61,9 @@ type stream struct {
 	endpoint string                       // address for messages, as announced first
 	posted   chan incoming                // all messages, except those of the handshake
 	said     chan string                  // text to write to the stream unchanged; if empty, the stream ends
-	status   func(m incoming) (code int)  // status of the response to a POST; nil: 202
+	status   func(m incoming) (code int)  // status of the response to a POST; nil means 202
 	opened   chan http.Header             // headers of each stream
-	named    func(w io.Writer, at string) // writes the first event; nil: the correct one
+	named    func(w io.Writer, at string) // writes the first event; nil to write the correct one
 }
 
 func streams(t *testing.T, s *stream) *stream {

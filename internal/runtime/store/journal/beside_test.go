@@ -13,7 +13,7 @@ import (
 // A hooked file calls a function before the next write.
 type hooked struct {
 	file
-	before func() // nil: none
+	before func() // may be nil
 }
 
 func (h *hooked) WriteAt(b []byte, at int64) (int, error) {

@@ -37,7 +37,7 @@ func (b *Backend) abandon() {
 // tampered is a disk that lets a test act before each operation.
 type tampered struct {
 	osDisk
-	before func(op, name string) error // nil: none
+	before func(op, name string) error // may be nil
 }
 
 func (d *tampered) does(op, name string) error {

@@ -76,8 +76,8 @@ type logDisk struct {
 
 // A naming is a change of a directory.
 type naming struct {
-	from string // name that loses its file; empty: none
-	to   string // name that gets the file; empty: none
+	from string // name that loses its file; may be empty
+	to   string // name that gets the file; may be empty
 	file *inode
 }
 

@@ -27,7 +27,7 @@ import (
 // nothing, because power is never lost.
 type keeping struct {
 	osDisk
-	between func() // called at the next flush; nil: none
+	between func() // called at the next flush; may be nil
 }
 
 const keptSuffix = ".kept"

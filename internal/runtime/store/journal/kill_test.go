@@ -29,8 +29,8 @@ var (
 
 const (
 	budgetOf  = "PETRIGATE_TEST_BUDGET"
-	segmentOf = "PETRIGATE_TEST_SEGMENT" // size of a segment in bytes; empty: the default
-	foldsAt   = "PETRIGATE_TEST_FOLDS"   // the process folds all the time; empty: the default
+	segmentOf = "PETRIGATE_TEST_SEGMENT" // size of a segment in bytes; empty for the default
+	foldsAt   = "PETRIGATE_TEST_FOLDS"   // set if the process folds all the time; empty for the default
 )
 
 // TestKill kills processes with signal 9 at random points of calls that spend one budget. Each call
@@ -114,7 +114,7 @@ func spend(path string) error {
 	if err != nil {
 		return err
 	}
-	segment, _ := strconv.ParseInt(os.Getenv(segmentOf), 10, 64) // 0: the default
+	segment, _ := strconv.ParseInt(os.Getenv(segmentOf), 10, 64) // 0 for the default
 	b, err := Open(context.Background(), Options{Path: path, segment: segment})
 	if err != nil {
 		return err

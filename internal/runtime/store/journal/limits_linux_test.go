@@ -101,7 +101,7 @@ func (o *ordeal) good() error {
 	return errors.Join(err, o.backend.Ready(context.Background()), o.backend.fold())
 }
 
-// limit sets the maximum size of a file; 0: the original limit.
+// limit sets the maximum size of a file. If it is 0, limit restores the original size.
 func limit(to uint64) error {
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &l); err != nil {

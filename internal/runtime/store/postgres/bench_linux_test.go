@@ -168,7 +168,7 @@ func ownTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// serverPID returns the main process of the server; 0: it does not run on this machine.
+// serverPID returns the main process of the server, or 0 if it does not run on this machine.
 func serverPID(b *testing.B, dsn string) (pid int) {
 	b.Helper()
 	conn, err := pgx.Connect(b.Context(), dsn)

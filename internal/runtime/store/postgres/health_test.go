@@ -16,7 +16,7 @@ func TestAvailable(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		found error         // by the commit before
-		ends  time.Duration // of the trial; 0: it does not end
+		ends  time.Duration // duration of the trial; 0 if it does not end
 		err   error
 		wait  time.Duration
 	}{

@@ -80,7 +80,7 @@ func TestFold(t *testing.T) {
 	c, _ := open(t)
 	for _, f := range []struct {
 		from, to uint64
-		at       uint64 // version afterwards; 0: the fold is refused
+		at       uint64 // version afterwards; 0 if the fold is refused
 		version  int64
 	}{{0, 3, 3, 3}, {3, 5, 5, 5}, {3, 7, 7, 7}, {0, 4, 7, 7}, {7, 7, 7, 7}, {8, 9, 0, 7}, {7, 9, 9, 9}} {
 		at, err := fold(t, c, f.from, f.to)

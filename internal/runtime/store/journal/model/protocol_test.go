@@ -170,7 +170,7 @@ func (w *world) pending(s *state, p *process) bool {
 // last returns the current segment.
 func (s *state) last() *segment { return &s.segments[s.parts-1] }
 
-// following returns the segment after another one; nil: none.
+// following returns the segment after another one, or nil if that one is the last.
 func (s *state) following(after uint8) *segment {
 	for i := range s.segments[:s.parts] {
 		if s.segments[i].after > after {
