@@ -78,7 +78,7 @@ type parts struct {
 	watchdog *upstream.Watchdog
 	where    func(gate.Position) string // formats a policy position for people
 
-	startup    context.Context //nolint:containedctx // ends when lists no longer wait for upstreams
+	startup    context.Context //nolint:containedctx // done when lists no longer wait for upstreams
 	endStartup context.CancelFunc
 	endStreams context.CancelFunc
 

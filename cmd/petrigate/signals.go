@@ -22,7 +22,7 @@ type signalError struct{ os.Signal }
 func (e signalError) Error() string { return e.String() + " signal received" }
 
 // Is makes a signalError match [context.Canceled].
-func (signalError) Is(err error) bool { return err == context.Canceled } //nolint:errorlint // it asks for this very one
+func (signalError) Is(err error) bool { return err == context.Canceled } //nolint:errorlint // this method defines what errors.Is reports
 
 // endBySignal calls end on the first interrupt or SIGTERM. A second signal ends the program
 // immediately, because a graceful shutdown may take a while.

@@ -121,7 +121,7 @@ func TestOlderProgramIsWarning(t *testing.T) {
 	place := func(name string, content []byte, age time.Duration) string {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, content, 0o700); err != nil { //nolint:gosec // as a program is
+		if err := os.WriteFile(path, content, 0o700); err != nil { //nolint:gosec // a program must be executable
 			t.Fatal(err)
 		}
 		if err := os.Chtimes(path, now, now.Add(-age)); err != nil {
@@ -302,7 +302,7 @@ func TestClaudeVersionOfEachInstallation(t *testing.T) {
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(path, []byte(text), 0o700); err != nil { //nolint:gosec // it is a program
+			if err := os.WriteFile(path, []byte(text), 0o700); err != nil { //nolint:gosec // a program must be executable
 				t.Fatal(err)
 			}
 		}

@@ -18,7 +18,7 @@ func TestChmodChangesSameFile(t *testing.T) {
 		t.Skip("no mode bits")
 	}
 	file := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(file, nil, 0o644); err != nil { //nolint:gosec // others may read it
+	if err := os.WriteFile(file, nil, 0o644); err != nil { //nolint:gosec // the test needs a file that others can read
 		t.Fatal(err)
 	}
 	was, err := os.Stat(file)
@@ -41,7 +41,7 @@ func TestMissingInterpreterIsFound(t *testing.T) {
 	dir := t.TempDir()
 	script, runs := filepath.Join(dir, "server"), filepath.Join(dir, "runner-of-scripts")
 	for file, src := range map[string]string{script: "#!/usr/bin/env runner-of-scripts\n", runs: "x"} {
-		if err := os.WriteFile(file, []byte(src), 0o700); err != nil { //nolint:gosec // it runs
+		if err := os.WriteFile(file, []byte(src), 0o700); err != nil { //nolint:gosec // a program must be executable
 			t.Fatal(err)
 		}
 	}

@@ -25,7 +25,7 @@ func TestTokenModesMatchServe(t *testing.T) {
 	if err := os.WriteFile(file, []byte("0123456789abcdef"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the other user looks into it
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the other user must be able to read it
 		t.Fatal(err)
 	}
 	d := &Doctor{StateDir: filepath.Join(dir, "none"), Desk: &takeover.Driver{State: filepath.Join(dir, "none")}, loaded: &config.Config{Listen: config.Listen{TokenFile: file}}}

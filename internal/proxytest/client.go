@@ -107,7 +107,7 @@ func (c *Client) Close() {
 	c.once.Do(func() {
 		if c.in != nil {
 			_ = c.in.Close()
-			<-c.served //nolint:errcheck // only the end of it is awaited
+			<-c.served //nolint:errcheck // only wait for the end
 		}
 		if c.Session != "" {
 			if response, err := c.HTTP.Do(c.newRequest(context.Background(), http.MethodDelete, "")); err == nil {

@@ -17,7 +17,7 @@ var aliases = map[string]string{
 	"npm install": "i in ins inst insta instal add isnt isnta isntal", "npm uninstall": "unlink remove rm r un", "npm update": "up upgrade udpate",
 	"npm ci": "clean-install ic install-clean isntall-clean", "npm test": "t tst", "npm exec": "x", "npm init": "create innit",
 	"npm run": "run-script rum urn", "npm run-script": "run rum urn", "npm view": "info show v", "npm owner": "author",
-	"npm config": "c", "npm version": "verison", "npm dist-tag": "dist-tags", "npm rebuild": "rb", "npm link": "ln", "npm adduser": "add-user", //nolint:misspell // npm knows it
+	"npm config": "c", "npm version": "verison", "npm dist-tag": "dist-tags", "npm rebuild": "rb", "npm link": "ln", "npm adduser": "add-user", //nolint:misspell // npm accepts this spelling
 	"pnpm install": "i", "pnpm remove": "rm un uninstall", "pnpm update": "up upgrade", "pnpm run": "run-script",
 	"cargo build": "b", "cargo check": "c", "cargo test": "t", "cargo run": "r", "cargo remove": "rm",
 	"svn commit": "ci", "svn delete": "del remove rm", "svn propset": "pset ps", "svn move": "mv rename ren", "svn switch": "sw",

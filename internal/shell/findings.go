@@ -93,7 +93,7 @@ func (f *findings) span() (from, to int) {
 	if f.at == nil {
 		return 0, 0
 	}
-	from, to = int(f.at.Pos().Offset()), int(f.at.End().Offset()) //nolint:gosec // within the script
+	from, to = int(f.at.Pos().Offset()), int(f.at.End().Offset()) //nolint:gosec // offsets fit in an int
 	if from >= to || to > len(f.outermost) {
 		return 0, 0
 	}

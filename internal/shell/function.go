@@ -87,7 +87,7 @@ func (r *reader) readCall(name string, args []arg, redirs []*syntax.Redirect) {
 	put(&r.calling, name, args)
 	list, known := r.vars.arrays["@"]
 	for _, b := range bodies {
-		r.calls, r.called = r.calls+1, r.called+int(b.End().Offset()-b.Pos().Offset()) //nolint:gosec // within the script
+		r.calls, r.called = r.calls+1, r.called+int(b.End().Offset()-b.Pos().Offset()) //nolint:gosec // offsets fit in an int
 		if r.calls > maxCalls || r.called > maxCalled {
 			r.doubtAll("too many function calls")
 			break

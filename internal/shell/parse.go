@@ -57,7 +57,7 @@ func endComments(file *syntax.File, text string) string {
 	ended := []byte(text)
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if c, is := n.(*syntax.Comment); is && strings.HasSuffix(c.Text, "\\\n") {
-			begin := int(c.Hash.Offset()) //nolint:gosec // within the text
+			begin := int(c.Hash.Offset()) //nolint:gosec // offsets fit in an int
 			if i := strings.Index(text[begin:], "\\\n"); i >= 0 {
 				ended[begin+i] = ' '
 			}

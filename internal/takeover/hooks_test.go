@@ -143,7 +143,7 @@ func TestHookCommand(t *testing.T) {
 		} {
 			_ = os.Remove(program)
 			if script != "" {
-				if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil { //nolint:gosec // it is run
+				if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil { //nolint:gosec // a program must be executable
 					t.Fatal(err)
 				}
 			}

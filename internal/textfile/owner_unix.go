@@ -17,7 +17,7 @@ func keepOwner(f *os.File, old fs.FileInfo) error {
 		return nil
 	}
 	err := f.Chown(int(stat.Uid), int(stat.Gid))
-	if errors.Is(err, fs.ErrPermission) && stat.Uid != uint32(os.Geteuid()) { //nolint:gosec // a user has no negative number
+	if errors.Is(err, fs.ErrPermission) && stat.Uid != uint32(os.Geteuid()) { //nolint:gosec // user IDs are not negative
 		return errors.New("it belongs to another user, who alone can replace it")
 	}
 	return nil

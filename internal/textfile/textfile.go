@@ -72,7 +72,7 @@ func replaceFile(path string, src []byte, mode fs.FileMode, old fs.FileInfo) err
 // Create creates a file. It returns an error if the file exists.
 func Create(file string, src []byte) (err error) {
 	defer func() { err = wrapError(file, err) }()
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // others may read rules
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // other users may read rules
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func hostile(random *rand.Rand, servers []string) (tools []check.ListedTool) {
 // approval, whatever the tool's name is, under both defaults.
 func TestHarmfulToolsNeedApproval(t *testing.T) {
 	from, count := soak.Range(t, 60)
-	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // it is not negative
+	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // count is not negative
 		random := rand.New(rand.NewPCG(seed, 2))
 		fallback := []string{"", "default: allow\n", "default: deny\n"}[seed%3]
 		c := load(t, []byte("version: 1\nmcpServers: { a: { command: ./a }, a_b: { command: ./b }, \"c d\": { command: ./c } }\n"+fallback))

@@ -75,7 +75,7 @@ func TestProposals(t *testing.T) {
 			dir := filepath.Dir(c.File) + string(filepath.Separator)
 			got := txtar.Archive{Files: []txtar.File{a.Files[0], a.Files[1], {Name: "out", Data: out.Bytes()}, {Name: "said", Data: []byte(strings.ReplaceAll(said.String(), dir, ""))}}}
 			if *update {
-				if err := os.WriteFile(file, txtar.Format(&got), 0o644); err != nil { //nolint:gosec // a golden
+				if err := os.WriteFile(file, txtar.Format(&got), 0o644); err != nil { //nolint:gosec // a golden file is not secret
 					t.Fatal(err)
 				}
 			} else if want := txtar.Format(a); !bytes.Equal(want, txtar.Format(&got)) {
@@ -251,7 +251,7 @@ func TestRandomTools(t *testing.T) {
 	words := []string{"get", "list", "delete", "send", "note", "*", "?", "\n", "#", "\"", "block", " ", ".", "é", "\u202e", "run", "or", "_", "-", "1", "as", "pay", "/", "\\", "edit", "read"}
 	c := load(t, []byte("version: 1\nmcpServers: { a: { command: ./a }, b: { command: ./b } }\n"))
 	from, count := soak.Range(t, 30)
-	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // it is not negative
+	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // count is not negative
 		random := rand.New(rand.NewPCG(seed, 1))
 		var tools []check.ListedTool
 		have := map[string]bool{"prompt:*": true, "resource:*": true, "secret-path": true}

@@ -71,7 +71,7 @@ func exact(raw json.RawMessage, words ...string) json.RawMessage {
 		return nil
 	}
 	maps.DeleteFunc(all, func(name string, _ json.RawMessage) bool { return !slices.Contains(words, name) })
-	left, _ := json.Marshal(all) //nolint:errchkjson // what was read can be written
+	left, _ := json.Marshal(all) //nolint:errchkjson // values that were decoded from JSON can be encoded
 	return left
 }
 

@@ -76,7 +76,7 @@ func (s *Server) add(key string, words []string) bool {
 	}
 	k := slices.Index(kindNames[:], key)
 	for _, tool := range words {
-		s.Kinds[tool] = Kind(max(k, 0)) //nolint:gosec // there are few
+		s.Kinds[tool] = Kind(max(k, 0)) //nolint:gosec // k is less than len(kindNames)
 	}
 	return k > 0
 }

@@ -102,7 +102,7 @@ type Info struct {
 
 // observed is the trace context of an admitted call.
 type observed struct {
-	ctx  context.Context //nolint:containedctx // it carries the trace, and nothing that ends
+	ctx  context.Context //nolint:containedctx // carries only the trace; never canceled
 	info Info
 }
 

@@ -108,8 +108,8 @@ func (w *Watch) Forwarded(upstream, tool, method string, took time.Duration, err
 
 // A deciding represents the decision phase of one call.
 type deciding struct {
-	trace context.Context //nolint:containedctx // of the call
-	ctx   context.Context //nolint:containedctx // of the phase
+	trace context.Context //nolint:containedctx // context of the call
+	ctx   context.Context //nolint:containedctx // context of the phase
 	begun time.Time       // start time; zero without a meter
 	end   func(Result)    // nil without an observer
 }

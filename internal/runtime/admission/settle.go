@@ -45,7 +45,7 @@ func (a *Admission) Abandon(ctx context.Context, t *Ticket) {
 // store it, it is kept in [Unwritten].
 type Settling struct {
 	admission *Admission
-	ctx       context.Context //nolint:containedctx // of the settlement, used by Wait
+	ctx       context.Context //nolint:containedctx // context of the settlement, used by Wait
 	ticket    *Ticket
 	commit    Commit
 	err       error

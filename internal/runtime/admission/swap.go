@@ -18,7 +18,7 @@ type inForce struct {
 // awaitSwap waits until the current swap has finished.
 func (f *inForce) awaitSwap() {
 	f.swapMu.Lock()   // once the lock is free, the new generation is in force
-	f.swapMu.Unlock() //nolint:staticcheck,gocritic // nothing is done while it is held
+	f.swapMu.Unlock() //nolint:staticcheck,gocritic // locked only to wait
 }
 
 // Generation returns the generation in force. Call it only once per request.

@@ -17,7 +17,7 @@ import (
 
 // Options configures a Gate. All fields except Log must be set.
 type Options struct {
-	Ctx       context.Context //nolint:containedctx // ends with the proxy
+	Ctx       context.Context //nolint:containedctx // done when the proxy ends
 	Admission *admission.Admission
 	Approvals *approval.Broker
 

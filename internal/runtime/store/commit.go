@@ -128,7 +128,7 @@ func (c *committer) commit(batch []*queued) unflushed {
 // commitContext caches a context for commits, because creating a context takes longer than a short
 // commit. It is not safe for concurrent use.
 type commitContext struct {
-	last context.Context //nolint:containedctx // to be used again
+	last context.Context //nolint:containedctx // kept for reuse
 	made time.Time
 	stop context.CancelFunc
 }

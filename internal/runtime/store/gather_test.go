@@ -43,7 +43,7 @@ func (s *slow) Commit(_ context.Context, ops []*backend.Op) error {
 	stale := s.stale > 0
 	s.stale--
 	s.mu.Unlock()
-	time.Sleep(s.took) //nolint:forbidigo // of synctest
+	time.Sleep(s.took) //nolint:forbidigo // the clock of synctest
 	if stale {
 		for _, op := range ops {
 			op.Err = backend.ErrStale
@@ -64,7 +64,7 @@ func slowly(t *testing.T, took time.Duration) (*store.Durable, *slow) {
 // steps makes steps sequentially, each after a pause.
 func steps(t *testing.T, d *store.Durable, after ...time.Duration) {
 	for _, pause := range after {
-		time.Sleep(pause) //nolint:forbidigo // of synctest
+		time.Sleep(pause) //nolint:forbidigo // the clock of synctest
 		for {
 			c, err := d.Append(t.Context(), audit.Outcome{Event: "outcome"})
 			if err == nil {
@@ -73,7 +73,7 @@ func steps(t *testing.T, d *store.Durable, after ...time.Duration) {
 			if err == nil {
 				break
 			}
-			if err != admission.ErrStale { //nolint:errorlint // it is the error itself
+			if err != admission.ErrStale { //nolint:errorlint // this error is never wrapped
 				t.Error(err)
 				return
 			}

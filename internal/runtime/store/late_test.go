@@ -37,7 +37,7 @@ func TestLateSilent(t *testing.T) {
 		l := store.NewLate(func(context.Context) (backend.Backend, error) {
 			attempts.Add(1)
 			if !answers.Load() {
-				time.Sleep(hangs) //nolint:forbidigo // of synctest
+				time.Sleep(hangs) //nolint:forbidigo // the clock of synctest
 				return nil, context.DeadlineExceeded
 			}
 			return db, nil
@@ -65,7 +65,7 @@ func TestLateSilent(t *testing.T) {
 		if l.Writer() != "" || l.Changes() != nil || !l.Since().IsZero() {
 			t.Error("it is open")
 		}
-		time.Sleep(hangs) //nolint:forbidigo // of synctest
+		time.Sleep(hangs) //nolint:forbidigo // the clock of synctest
 		answers.Store(true)
 		if err := l.Ready(t.Context()); err != nil || attempts.Load() != 2 {
 			t.Errorf("%v after %d attempts", err, attempts.Load())
@@ -87,7 +87,7 @@ func TestLateUnusable(t *testing.T) {
 			t.Error(err)
 		}
 		next = backend.Unusable(errors.New("no"))
-		time.Sleep(time.Minute) //nolint:forbidigo // of synctest
+		time.Sleep(time.Minute) //nolint:forbidigo // the clock of synctest
 		if err := l.Try(t.Context()); !errors.Is(err, store.ErrLate) {
 			t.Error(err)
 		}

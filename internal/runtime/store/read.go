@@ -27,7 +27,7 @@ func (d *Durable) withSession(ctx context.Context, k admission.Key, f func(*entr
 			return nil, err
 		}
 		s, err := d.withEntry(ctx, e, f)
-		if err != errEvicted { //nolint:errorlint // our own sentinel, never wrapped
+		if err != errEvicted { //nolint:errorlint // this error is never wrapped
 			return s, err
 		}
 	}

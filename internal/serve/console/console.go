@@ -35,7 +35,7 @@ type Console struct {
 	journal *journal
 	history *history
 	handler http.Handler
-	ctx     context.Context //nolint:containedctx // ends with Close, and with it streams of events
+	ctx     context.Context //nolint:containedctx // canceled by Close, which ends the streams of events
 	close   context.CancelFunc
 	streams atomic.Int32 // number of open event streams
 }

@@ -269,7 +269,7 @@ func (c *Console) netPage(m *snapshot, net int, at netsAddress) *netPage {
 	d.Net = liveNet(info, marking)
 	var b bytes.Buffer
 	if err := draw.LiveSVG(&b, &d.Net); err == nil { // writing to a buffer never fails
-		d.SVG = template.HTML(b.String()) //nolint:gosec // draw escapes every text in it
+		d.SVG = template.HTML(b.String()) //nolint:gosec // draw escapes all text
 	}
 	for _, t := range d.Net.Transitions {
 		row := transitionRow{Transition: t, Takes: arcs(&d.Net, t, true), Puts: arcs(&d.Net, t, false)}

@@ -16,7 +16,7 @@ func maxFiles() int {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return math.MaxInt32
 	}
-	return int(min(uint64(limit.Cur), math.MaxInt32)) //nolint:unconvert // int64 on some systems
+	return int(min(uint64(limit.Cur), math.MaxInt32)) //nolint:unconvert // Cur is an int64 on some systems
 }
 
 // isPrivateDir reports whether path is a directory that only the current user can access.

@@ -30,7 +30,7 @@ type Notifier struct {
 	slots   chan struct{}
 	logOnce sync.Once // ensures that only the first error is logged
 
-	ctx  context.Context //nolint:containedctx // ends with the notifier
+	ctx  context.Context //nolint:containedctx // done when the notifier ends
 	end  context.CancelFunc
 	work sync.WaitGroup
 }

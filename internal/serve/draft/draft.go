@@ -55,7 +55,7 @@ type Evaluator struct {
 	options Options
 	turns   *limiter        // admits checks and comparisons, and limits how many run at the same time
 	replays *limiter        // admits replays, one at a time
-	ctx     context.Context //nolint:containedctx // ends with Close, and with it all work
+	ctx     context.Context //nolint:containedctx // canceled by Close, which ends all work
 	cancel  context.CancelFunc
 
 	mu     sync.Mutex

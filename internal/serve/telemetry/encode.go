@@ -43,7 +43,7 @@ func encodeSpan(s sdk.ReadOnlySpan) *otlp.Span {
 	id, of := own.SpanID(), own.TraceID()
 	out := &otlp.Span{
 		TraceId: of[:], SpanId: id[:], TraceState: own.TraceState().String(), Flags: uint32(own.TraceFlags()) | flagHasRemote,
-		Name: s.Name(), Kind: encodeKind(s.SpanKind()), Attributes: encodeAttributes(s.Attributes()), DroppedAttributesCount: uint32(s.DroppedAttributes()), //nolint:gosec // it is no negative number
+		Name: s.Name(), Kind: encodeKind(s.SpanKind()), Attributes: encodeAttributes(s.Attributes()), DroppedAttributesCount: uint32(s.DroppedAttributes()), //nolint:gosec // never negative
 		StartTimeUnixNano: nanos(s.StartTime()), EndTimeUnixNano: nanos(s.EndTime()),
 	}
 	if p := parent.SpanID(); p.IsValid() {
@@ -58,7 +58,7 @@ func encodeSpan(s sdk.ReadOnlySpan) *otlp.Span {
 	return out
 }
 
-func nanos(t time.Time) uint64 { return uint64(t.UnixNano()) } //nolint:gosec // after 1970
+func nanos(t time.Time) uint64 { return uint64(t.UnixNano()) } //nolint:gosec // the time is after 1970
 
 func encodeKind(k trace.SpanKind) otlp.Span_SpanKind {
 	switch k {

@@ -31,7 +31,7 @@ type exporter struct {
 	failing atomic.Bool // whether sending currently fails and this has been logged
 
 	ending  chan struct{}   // closed when failed batches must no longer be retried
-	life    context.Context //nolint:containedctx // ends with abort, and with it the requests in progress
+	life    context.Context //nolint:containedctx // canceled by abort, which also ends the requests in progress
 	abandon context.CancelFunc
 	ended   chan struct{} // closed after the last batch
 }

@@ -98,7 +98,7 @@ func (p *page) state(s operator.Status) {
 	p.family("petrigate_build_info", "gauge", "The version of the proxy.")
 	p.sample("petrigate_build_info", 1, "version", s.Version)
 	p.family("process_start_time_seconds", "gauge", "When the proxy was started, in seconds since 1970.")
-	p.sample("process_start_time_seconds", uint64(max(0, s.Started.Unix()))) //nolint:gosec // it is no negative number
+	p.sample("process_start_time_seconds", uint64(max(0, s.Started.Unix()))) //nolint:gosec // never negative
 	for _, g := range [...]struct {
 		name, help string
 		n          int
@@ -110,7 +110,7 @@ func (p *page) state(s operator.Status) {
 		{"petrigate_approvals_waiting", "Requests for approval that wait for a person.", s.Waiting},
 	} {
 		p.family(g.name, "gauge", g.help)
-		p.sample(g.name, uint64(max(0, g.n))) //nolint:gosec // it is no negative number
+		p.sample(g.name, uint64(max(0, g.n))) //nolint:gosec // never negative
 	}
 	p.family("petrigate_upstream_state", "gauge", "1 for the state that an upstream is in.")
 	for _, u := range s.Upstreams {

@@ -155,7 +155,7 @@ func (m *Metrics) Reloaded(problem string) {
 func (m *Metrics) Committed(steps, stale int, took time.Duration, err error) {
 	m.commit.observe(int64(took))
 	m.batch.observe(int64(steps))
-	m.conflicts.Add(uint64(stale)) //nolint:gosec // it is no negative number
+	m.conflicts.Add(uint64(stale)) //nolint:gosec // never negative
 	if err != nil {
 		m.commitErrors.Add(1)
 	}
@@ -164,7 +164,7 @@ func (m *Metrics) Committed(steps, stale int, took time.Duration, err error) {
 // SpansLost counts spans that could not be delivered to the collector.
 func (m *Metrics) SpansLost(n int) {
 	if m != nil {
-		m.spansLost.Add(uint64(n)) //nolint:gosec // it is no negative number
+		m.spansLost.Add(uint64(n)) //nolint:gosec // never negative
 	}
 }
 

@@ -158,7 +158,7 @@ func (e environment) tls() (*tls.Config, error) {
 		return nil, nil
 	}
 	if roots != "" {
-		pem, err := os.ReadFile(roots) //nolint:gosec // the operator names it
+		pem, err := os.ReadFile(roots) //nolint:gosec // the operator chose the file
 		if err != nil {
 			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_CERTIFICATE: %w", err)
 		}

@@ -53,7 +53,7 @@ type Hook struct {
 	slots    chan struct{} // limits the number of concurrent requests
 	added    chan struct{} // tells watch that an approval has been added
 
-	ctx  context.Context //nolint:containedctx // ends with the hook
+	ctx  context.Context //nolint:containedctx // done when the hook ends
 	end  context.CancelFunc
 	work sync.WaitGroup
 }

@@ -19,7 +19,7 @@ type trackedApproval struct {
 	id, principal string
 	expires       time.Time
 	tried         bool            // whether an attempt was made to post the approval; used only by the approval's goroutine
-	ctx           context.Context //nolint:containedctx // ends with the question
+	ctx           context.Context //nolint:containedctx // done when the approval is no longer open
 	end           context.CancelFunc
 }
 

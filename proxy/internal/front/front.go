@@ -42,7 +42,7 @@ import (
 // use.
 type Front struct {
 	Life       *lifetime.Lifetime
-	Streaming  context.Context //nolint:containedctx // ends when streams without an end are to end
+	Streaming  context.Context //nolint:containedctx // done when open-ended streams must end
 	Sessions   *session.Sessions
 	Pool       *pool.Pool
 	Pipeline   *pipeline.Pipeline

@@ -86,7 +86,7 @@ func (f *Front) awaitAnswers(ctx context.Context, c *session.Client, w *lines.Wr
 type reader struct {
 	*Front
 	client *session.Client
-	ctx    context.Context //nolint:containedctx // ends with the connection
+	ctx    context.Context //nolint:containedctx // done when the connection ends
 	out    *lines.Writer
 	calls  sync.WaitGroup
 	uncork func() // sends the messages held back during a burst; nil if none are held back

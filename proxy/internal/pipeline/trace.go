@@ -20,7 +20,7 @@ const (
 
 // A callTrace follows a call on behalf of the observer (telemetry). A nil callTrace does nothing.
 type callTrace struct {
-	ctx         context.Context //nolint:containedctx // it carries the trace of the call
+	ctx         context.Context //nolint:containedctx // carries the trace of the call
 	endSpan     func(admission.Result)
 	approvalEnd func(admission.Result)           // ends the span of the wait for an approval; nil if the call does not wait for one
 	result      atomic.Pointer[admission.Result] // result sent to the client; atomic, because a cancellation can end the call concurrently

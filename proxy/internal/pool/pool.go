@@ -46,7 +46,7 @@ type Options struct {
 	Life         *lifetime.Lifetime
 	Sessions     *session.Sessions
 	Admission    *admission.Admission
-	Startup      context.Context //nolint:containedctx // ends when lists no longer wait for servers that start
+	Startup      context.Context //nolint:containedctx // done when lists no longer wait for servers that are starting
 	StartupLimit time.Duration   // how long a request may wait for a server to start
 
 	Connect func(*Server)       // creates a server's connection

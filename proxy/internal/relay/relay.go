@@ -29,7 +29,7 @@ import (
 // resources start out empty.
 type Relay struct {
 	Life       *lifetime.Lifetime
-	Streaming  context.Context //nolint:containedctx // ends when streams without an end are to end
+	Streaming  context.Context //nolint:containedctx // done when open-ended streams must end
 	Sessions   *session.Sessions
 	Admission  *admission.Admission
 	Pool       *pool.Pool

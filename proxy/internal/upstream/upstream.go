@@ -25,7 +25,7 @@ type Upstream struct {
 
 	current atomic.Pointer[conn.Conn] // current connection; nil while the upstream is down
 
-	ctx       context.Context //nolint:containedctx // ends with Close; set by Start, as is cancel
+	ctx       context.Context //nolint:containedctx // canceled by Close; Start sets ctx and cancel
 	cancel    context.CancelFunc
 	startOnce sync.Once
 	settle    sync.Once

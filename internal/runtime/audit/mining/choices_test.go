@@ -134,7 +134,7 @@ func TestPlantedChoices(t *testing.T) {
 		"require run_tests before publish since edit_code",
 	}
 	from, count := soak.Range(t, 2)
-	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // it is not negative
+	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // count is not negative
 		log := chosen(t, seed, 10_000)
 		r := suggested(t, log)
 		var got []string

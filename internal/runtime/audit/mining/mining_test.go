@@ -26,7 +26,7 @@ func TestRandomLogs(t *testing.T) {
 	tools := []string{"read_file", "edit_file", "delete_file", "send_mail", "fetch_page", "pay", "a.b", "or", "x*", "get_note"}
 	from, count := soak.Range(t, 10)
 	proposed := 0
-	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // it is not negative
+	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // count is not negative
 		random := rand.New(rand.NewPCG(seed, 5))
 		w := newWorld(t, []string{"", "limit edit_file to 2 per session", "require read_file before edit_file with same path"}[random.IntN(3)])
 		used := tools[:2+random.IntN(len(tools)-2)]
@@ -301,7 +301,7 @@ func TestApply(t *testing.T) {
 		t.Error(again.Proposals, err)
 	}
 	for rules, want := range map[string]error{"": ErrNoRules, "rules: block x\n": ErrInline} {
-		if err := r.Apply(load(rules), ApplyOptions{Out: &out, Yes: true}); err != want { //nolint:errorlint // these are returned as they are
+		if err := r.Apply(load(rules), ApplyOptions{Out: &out, Yes: true}); err != want { //nolint:errorlint // Apply does not wrap these errors
 			t.Errorf("%q: %v", rules, err)
 		}
 	}

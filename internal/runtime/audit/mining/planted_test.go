@@ -246,7 +246,7 @@ func TestPlanted(t *testing.T) {
 	}
 	from, count := soak.Range(t, 2)
 	chance := count / 20
-	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // it is not negative
+	for seed := from; seed < from+uint64(count); seed++ { //nolint:gosec // count is not negative
 		log := planted(t, seed, 10_000)
 		r := suggested(t, log)
 		var got []string

@@ -36,7 +36,7 @@ func TestAvailable(t *testing.T) {
 					wait.Go(func() {
 						<-d.health.requests
 						d.health.beginProbe()
-						time.Sleep(c.ends) //nolint:forbidigo // of synctest
+						time.Sleep(c.ends) //nolint:forbidigo // the clock of synctest
 						d.health.set(nil)
 						d.health.endProbe()
 					})

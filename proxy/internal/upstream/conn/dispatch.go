@@ -135,7 +135,7 @@ func (d *Dispatcher) Lose(lost func(x *Exchange) *Lost) {
 // An Ending records whether and why a connection has ended: it keeps the first reason passed to
 // Fail. It is safe for concurrent use.
 type Ending struct {
-	ctx  context.Context //nolint:containedctx // ends with the use of the connection
+	ctx  context.Context //nolint:containedctx // done when the connection is no longer used
 	Fail context.CancelCauseFunc
 }
 

@@ -24,7 +24,7 @@ type ServerRequest struct {
 	send func(answer []byte)
 	from *ServerRequests
 
-	ctx    context.Context //nolint:containedctx // ends with the wish for an answer
+	ctx    context.Context //nolint:containedctx // done when the answer is no longer needed
 	cancel context.CancelCauseFunc
 	over   func() // set by OnOver, or nil; guarded by from.mu
 }

@@ -35,7 +35,7 @@ type Conn struct {
 	http   *streamable.Conn // sends requests, first to the stream's address and later to the announced address for messages
 	stream string           // address of the stream
 	body   io.ReadCloser
-	ctx    context.Context //nolint:containedctx // ends with the connection
+	ctx    context.Context //nolint:containedctx // done when the connection ends
 	stop   context.CancelFunc
 	reader chan struct{} // closed when the reading goroutine returns
 }

@@ -43,6 +43,6 @@ func KillTree(cmd *exec.Cmd, deadline time.Time) bool {
 		for _, p := range alive {
 			_ = syscall.Kill(p, syscall.SIGKILL)
 		}
-		time.Sleep(pause) //nolint:forbidigo // a killed process takes a moment to go, and nothing tells when
+		time.Sleep(pause) //nolint:forbidigo // a killed process takes a moment to exit, and no event reports it
 	}
 }

@@ -50,7 +50,7 @@ const (
 // A Conn is a connection to a streamable HTTP endpoint. It is safe for concurrent use.
 type Conn struct {
 	conn.Dispatcher
-	ctx context.Context //nolint:containedctx // ends with the upstream, not with the connection
+	ctx context.Context //nolint:containedctx // done when the upstream ends, not the connection
 
 	address    atomic.Pointer[string]       // URL for requests, which a redirect during the handshake may change
 	Current    atomic.Pointer[conn.Session] // nil before the handshake

@@ -118,7 +118,7 @@ func (c *Conn) inNewSession(x *conn.Exchange, s *conn.Session, reply conn.Reply)
 	if rest := reply.Rest; rest != nil {
 		return conn.Reply{Rest: func() conn.Reply { return c.inNewSession(x, s, rest()) }}
 	}
-	if reply.Err != errUnknownSession { //nolint:errorlint // ours, as it is
+	if reply.Err != errUnknownSession { //nolint:errorlint // this error is never wrapped
 		return reply
 	}
 	if err := c.renew(x.Ctx, s); err != nil {
