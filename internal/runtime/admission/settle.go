@@ -91,9 +91,11 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	}
 	g := a.Generation()
 	e.Time = a.now()
-	e, broken := a.judged(cmp.Or(t.judge, g), t, e)
-	if broken != nil {
-		by = cmp.Or(by, fmt.Sprintf("success at %s", broken.Rule))
+	if judge := cmp.Or(t.judge, g); judge.judgesResults {
+		var broken *gate.Condition
+		if e, broken = a.judged(judge.Policy, t, e); broken != nil {
+			by = cmp.Or(by, fmt.Sprintf("success at %s", broken.Rule))
+		}
 	}
 	if a.ledger.Records() {
 		s.events = a.records.outcome(&s.entry, g, t, &e, by)
@@ -103,12 +105,11 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 	return s
 }
 
-// judged applies the conditions of the judge's policy on results to e; see [gate.Policy.Judged]. A
-// ticket that an older version stored does not have the names of its call, so the conditions that
-// apply cannot be found. If the policy has any conditions, such a call has an unknown outcome
-// instead of a success.
-func (a *Admission) judged(judge *Generation, t *Ticket, e gate.End) (judged gate.End, broken *gate.Condition) {
-	if e.Outcome != gate.Success || !judge.judgesResults {
+// judged applies p's conditions on results to e; see [gate.Policy.Judged]. p must have conditions.
+// A ticket that an older version stored does not have the names of its call, so the conditions that
+// apply cannot be found. Such a call has an unknown outcome instead of a success.
+func (a *Admission) judged(p *gate.Policy, t *Ticket, e gate.End) (judged gate.End, broken *gate.Condition) {
+	if e.Outcome != gate.Success {
 		return e, nil
 	}
 	if t.Called == "" {
@@ -116,7 +117,7 @@ func (a *Admission) judged(judge *Generation, t *Ticket, e gate.End) (judged gat
 		e.Outcome = gate.Unknown
 		return e, nil
 	}
-	e, broken = judge.Policy.Judged(&gate.Call{Tool: t.Called, Also: t.Also}, e)
+	e, broken = p.Judged(&gate.Call{Tool: t.Called, Also: t.Also}, e)
 	if broken != nil {
 		a.log.Info("the result is no success", "tool", t.Tool, "call", t.Number, "rule", broken.Rule.String(), "condition", broken.Source)
 	}
