@@ -99,7 +99,7 @@ type adoption struct {
 	kept     []Kept
 }
 
-// inherit transfers the state or usage of the net old to n.
+// inherit makes n take over the state or usage of the net old.
 func (a *adoption) inherit(n, old *net) {
 	k := Kept{Net: n.Name}
 	if old.Name != n.Name {
@@ -136,9 +136,9 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 }
 
 // withSuspects returns n's initial state d together with the calls in flight that may spoil n's
-// evidence. These are the calls that spoiled the evidence of the replaced net old, and every call
-// that might have a name listed by a spoiling transition. The tools of the latter calls are known,
-// but not their arguments.
+// evidence. These are the calls that spoiled the evidence of the replaced net old, and the calls
+// that might have a name listed by a spoiling transition. For the latter, only the tool is known,
+// not the arguments.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// Advertised lists the offered tools that a client should see in its next turn. It only narrows the
-// list; the gate still decides on each call.
+// Advertised lists the offered tools that a client should see in its next turn. Hiding a tool does
+// not block it: the gate still decides on each call.
 type Advertised struct {
 	Tools    []string  // tools to show, in the order of [Session.Offer]
 	Hidden   []Hidden  // all other tools

@@ -59,7 +59,7 @@ func (n *net) charge(d *NetData, used *big.Rat, t time.Time) *NetData {
 	return &c
 }
 
-// most returns the limit's maximum.
+// most returns the maximum usage of the limit.
 func (n *net) most() *big.Rat {
 	if n.Sum != nil {
 		return new(big.Rat).SetInt64(int64(n.Sum.Most))

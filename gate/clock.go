@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// maxTicks is the maximum number of clock firings in one step. A net that has fallen further behind
+// maxTicks is the maximum number of clock firings in one step. A net that is even further behind
 // blocks calls until later steps have caught up.
 const maxTicks = 1000
 
@@ -103,8 +103,8 @@ func (n *net) isDue(d *NetData, t time.Time) bool {
 	return false
 }
 
-// nextTick returns the index of the timed transition that ticks next, and the time of that tick.
-// The index is -1 if no timed transition is enabled.
+// nextTick returns the index of the timed transition that will fire next, and the time when it will
+// fire. The index is -1 if no timed transition is enabled.
 func (n *net) nextTick(d *NetData) (k int, due time.Time) {
 	k = -1
 	for i, number := range n.timed {
@@ -212,8 +212,8 @@ func (w *clockMove) skipCycles(now, t time.Time) {
 	}
 }
 
-// tickKeyed adds the clock changes of a net with a key to d, in the default state and for all
-// stored values.
+// tickKeyed adds to d the clock changes of a net with a key: the changes to the default state and
+// to all stored values.
 func (n *net) tickKeyed(d *Delta, base *NetData, t time.Time) {
 	moved := n.advanced(base, base, t)
 	if moved != base {

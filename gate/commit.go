@@ -51,8 +51,8 @@ func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *D
 	return &a.allow, d
 }
 
-// recordWaiting records which nets wait for the call to end. It drops the arguments unless a hook
-// needs them.
+// recordWaiting records which nets wait for the call to end. It also drops the call's arguments
+// from the record unless a hook needs them.
 func (j *judgement) recordWaiting(d *Delta, open *OpenCall) {
 	remembers := false
 	for _, delta := range d.Nets {

@@ -33,7 +33,7 @@ func (q *Prepared) Reset(p *Policy, c *Call) {
 	q.judgement.name(p, c)
 }
 
-// preparedCall is a prepared call that also stores the call itself.
+// preparedCall is a [Prepared] that also stores the call.
 type preparedCall struct {
 	Prepared
 	call Call

@@ -33,7 +33,7 @@ type Ask struct {
 // A Step is a manual transition that a person is asked to approve.
 type Step struct {
 	Net, Transition string
-	Name            string // the call's name
+	Name            string // the call's name that the step is about
 	Via             string // channel for asking the question; empty means any
 	Approvals       int    // number of different people who must approve; 0 means one
 	Rule            Position

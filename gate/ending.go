@@ -95,7 +95,7 @@ func (m *move) succeed(e *ending, done []Flight) {
 	}
 }
 
-// credit fires the transition of w, one of the call's watches, if the transition is enabled.
+// credit fires the transition that the watch w belongs to, if that transition is enabled.
 func (m *move) credit(e *ending, w Flight) {
 	t := &m.net.net.Transitions[w.Transition]
 	if !t.Enabled(m.data.Marking) {
@@ -119,8 +119,8 @@ func (m *move) nextWatch(call Flight) (Flight, bool) {
 	return Flight{}, false
 }
 
-// callOnSuccess calls the success hook. If the hook panics, the metadata stays unchanged, but the
-// tokens are produced because the tool has run.
+// callOnSuccess calls the net's OnSuccess hook. If the hook panics, the metadata stays unchanged,
+// but the tokens are produced because the tool has run.
 func (m *move) callOnSuccess(e *ending, f Flight) {
 	if m.net.OnSuccess == nil {
 		return

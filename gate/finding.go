@@ -137,7 +137,7 @@ func (s subject) enforced() subject {
 	return s
 }
 
-// keyValues returns the finding's value, field by field.
+// keyValues returns the key value that the finding is for, field by field.
 func (f *finding) keyValues() []KeyValue {
 	if f.value == nil {
 		return nil
@@ -153,8 +153,8 @@ func (f *finding) withValue(lists []int) []int {
 	return listing.Delete(lists, func(t int) bool { return !f.appliesTo(t) })
 }
 
-// appliesTo reports whether t applies to the finding's value. A transition whose key is read from
-// the result might apply to any value.
+// appliesTo reports whether transition t applies to the key value that the finding is for. A
+// transition whose key is read from the result might apply to any value.
 func (f *finding) appliesTo(t int) bool {
 	if f.value == nil {
 		return false

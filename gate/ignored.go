@@ -2,7 +2,7 @@ package gate
 
 import "slices"
 
-// ignoredArguments are the arguments that do not belong to a call's identity.
+// ignoredArguments are the arguments that do not matter when calls are compared; see [Ignored].
 type ignoredArguments struct {
 	given  []Ignored           // the list as given in the options
 	byTool map[string][]string // names of the ignored arguments, by tool name
@@ -33,7 +33,7 @@ func (a *ignoredArguments) of(c *Call) []string {
 	return fields
 }
 
-// unusual returns the ignored arguments that are not Usual. These are part of the policy's
+// unusual returns the ignored arguments whose Usual field is false. These are part of the policy's
 // fingerprint.
 func (a *ignoredArguments) unusual() []Ignored {
 	return slices.DeleteFunc(slices.Clone(a.given), func(i Ignored) bool { return i.Usual })

@@ -76,7 +76,8 @@ func (q PreparedEnd) endedValues(n *net, e *ending, after *NetData) (values []ke
 	return values, idle
 }
 
-// watchedKeys returns the keys of the call's watches, both actual and enforced.
+// watchedKeys returns the keys of the net's watches that wait for the call, both actual and
+// enforced.
 func (e *ending) watchedKeys(n *net) []int {
 	watches := e.base.Watches
 	if e.base.Shadow != nil {
@@ -91,7 +92,7 @@ func (e *ending) watchedKeys(n *net) []int {
 	return keys
 }
 
-// addResultValues appends the values of a single key in the result to values.
+// addResultValues appends to values the values that the result has for a single key.
 func (q PreparedEnd) addResultValues(n *net, local int, e *ending, values []keyvalue.Value) []keyvalue.Value {
 	at := make(map[string]int, len(values))
 	for i := range values {

@@ -14,7 +14,7 @@ import (
 type move struct {
 	net  *net
 	data *NetData
-	own  bool // whether the marking has been copied, too
+	own  bool // whether the move has its own copy of the marking
 
 	// Set only for a net with a key.
 	baseWatches []Flight // watches in the default state, which can lapse
@@ -80,7 +80,7 @@ func (m *move) lapseDisabled() {
 	}
 }
 
-// addLapsed records that the watch w no longer counts for the value.
+// addLapsed records that the watch w no longer counts for the key value whose state is moved.
 func (m *move) addLapsed(w Flight) {
 	if !slices.Contains(m.data.Lapsed(), w) {
 		netstate.SetLapsed(m.data, append(slices.Clip(m.data.Lapsed()), w))

@@ -13,7 +13,7 @@ import (
 
 // definition is a net as its author wrote it, except that its name may have been made unique.
 type definition struct {
-	Net               // private copy of the net
+	Net               // private copy of the author's net
 	reasoned []string // the reason, split at each {key}
 }
 
@@ -25,7 +25,7 @@ type net struct {
 
 	net             petri.Net // the net's transitions, in the order of Net.Transitions
 	lasting         [][]petri.Arc
-	progress        []bool // for each transition, whether weak names cannot fire it
+	progress        []bool // for each transition, whether weak names must not fire it because it makes progress; see [Transition.WeakProgress]
 	structural      []int  // transitions without tools, except timed ones
 	timed           []int  // transitions that fire by the clock
 	independent     bool   // whether the timed transitions tick independently of each other
@@ -50,7 +50,8 @@ type net struct {
 	mixed   bool         // whether any key that reads the result also reads the arguments
 }
 
-// A budget is the quantity that a limit from rules restricts: the tokens in a place, or a sum.
+// A budget is the quantity that a limit from the user's rules restricts: the tokens in a place, or
+// a sum.
 type budget struct {
 	place int // -1 if the budget is a sum
 	spend int // transition that uses up the budget

@@ -161,8 +161,8 @@ func newNaming(maps []Map, nets []*net) *naming.Naming {
 	return g
 }
 
-// newIndex returns an index of the nets that might apply to a call. A net with its own names or
-// patterns, or with rows or phases, might apply to every call.
+// newIndex returns an index of the nets that might apply to a call. A net that names calls itself,
+// counts equal calls in a row or has phases might apply to every call.
 func newIndex(g *naming.Naming, nets []*net) listing.Index {
 	x := listing.NewIndex(len(nets), len(g.Patterns()))
 	for _, n := range nets {

@@ -53,7 +53,7 @@ type Policy struct {
 
 	ignored ignoredArguments
 
-	labels    []*Labels      // distinct labels of the nets and the options
+	labels    []*Labels      // the labels of the nets and of the options, without duplicates
 	successes []Condition    // conditions on results, from the labels
 	names     *naming.Naming // computes the names of calls
 	ids       func() []NetID // identities of the nets
@@ -72,8 +72,8 @@ type netTable struct {
 	awaits   map[string]bool // names of the calls whose success any net waits for
 }
 
-// A Merge is a statement that repeats an earlier one. Both become a single net with a single
-// budget.
+// A Merge is a statement in the rules that repeats an earlier one. The two statements become a
+// single net with a single budget.
 type Merge struct {
 	Net          string
 	First, Again Position

@@ -221,7 +221,8 @@ func doubt(l *naming.Label, name string) string {
 	return fmt.Sprintf("Cannot tell whether this is %s: write the command plainly.", name)
 }
 
-// wait adds to b the time until the clock allows the call, if it ever does.
+// wait sets b.Retry to the time until the clock allows the call, and adds it to the reason. It does
+// nothing if waitFor finds no such time.
 func (c *namedCall) wait(f *finding, lists []int, b *Block) {
 	if in, ok := f.net.waitFor(f.data, c.call.Time, lists); ok {
 		b.Retry = in

@@ -52,7 +52,8 @@ func (f *finding) restartRow(row string) {
 	}
 }
 
-// recordRow records the call in a net that counts equal calls in a row.
+// recordRow records row, the call's fingerprint, as that of the last counted call. If only
+// observers were chosen, the net has counted no call.
 func (m *move) recordRow(f *finding, row string) {
 	if !f.hasGating() {
 		row = ""

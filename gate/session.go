@@ -12,7 +12,7 @@ type Session struct {
 	shared     []*Shared            // shared states, in lock order; immutable
 	onDecision func(Call, Decision) // called with each decision; immutable
 
-	spare atomic.Pointer[preparedCall] // cleared memory for the next decision; nil while a decision uses it
+	spare atomic.Pointer[preparedCall] // cleared memory to reuse for the next decision; nil while a decision uses it
 
 	mu    sync.Mutex
 	state *State // guarded by mu; accessed only in update

@@ -24,8 +24,8 @@ type End struct {
 	// Text is the result text of a successful call, for [Policy.Judged].
 	Text string
 
-	// Broken is the condition that the result violated, if that made [Policy.Judged] turn a success
-	// into a failure; otherwise nil.
+	// Broken is the condition on results that the result violated, if [Policy.Judged] therefore
+	// turned a success into a failure; otherwise nil.
 	Broken *Condition
 
 	// All means that all calls represented by this call have ended in the same way, as determined

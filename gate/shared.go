@@ -39,7 +39,8 @@ func NewShared(p *Policy, scope Scope, o SharedOptions) *Shared {
 	return h
 }
 
-// newOwner returns a new owner number for a session.
+// newOwner returns a new number that identifies a session among those that share the nets; see
+// [State.Owners].
 func (h *Shared) newOwner() uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -23,7 +23,7 @@ type State struct {
 
 	Near []Near // for each name, the last call whose success did not count as evidence; not stored with the session
 
-	Would WouldCount // how often the nets in shadow mode would have changed the answer
+	Would WouldCount // numbers of calls that passed only because nets are in shadow mode
 
 	// Owners holds, by net scope, the number that identifies the session's own flights among those
 	// of other sessions. 0 means that the nets are not shared.
@@ -140,7 +140,7 @@ func (s *State) Apply(d *Delta) {
 		return
 	}
 	for i := range d.Nets {
-		if netstate.HasNegative(d.Nets[i].Data) { // a bug in this package; it must not let any call pass
+		if netstate.HasNegative(d.Nets[i].Data) { // a bug in this package, which must not let any call pass
 			panic("gate: a place has a negative number of tokens")
 		}
 	}
@@ -239,7 +239,7 @@ func (s *State) Clone() *State {
 	return &c
 }
 
-// maxNear limits the number of names with a stored near miss.
+// maxNear is the maximum number of names for which a near miss is stored.
 const maxNear = 16
 
 // storeNear stores n, replacing an earlier near miss for the same name. If n has no reason, it only

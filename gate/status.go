@@ -47,8 +47,8 @@ type ValueState struct {
 	Spoilers []InFlight
 }
 
-// InFlight is a transition whose call has not ended: a deferred transition, or one that spoils
-// evidence.
+// InFlight is a transition that waits for its call to end: a deferred transition, or one that
+// spoils evidence.
 type InFlight struct {
 	Transition string
 	Call       uint64

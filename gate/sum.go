@@ -37,7 +37,7 @@ func (n *net) refunded(d *NetData, t time.Time) *NetData {
 	return &c
 }
 
-// spending describes the amount spent. It returns "" if the net has no sum.
+// spending describes the amount spent of the net's sum. It returns "" if the net has no sum.
 func (n *net) spending(d *NetData) string {
 	if n.Sum == nil {
 		return ""

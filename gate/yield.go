@@ -10,7 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// yield changes the verdicts of blocking advisory nets to [Yields] if they currently yield.
+// yield changes the verdict of each blocking advisory net to [Yields] if the net currently yields
+// to others.
 func (j *judgement) yield() {
 	if !j.blocked || !j.policy.advisory || !slices.ContainsFunc(j.findings, func(f finding) bool { return f.kind == Blocked && f.net.Advisory }) {
 		return

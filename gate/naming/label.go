@@ -68,7 +68,7 @@ func Names(ls []Label) []toolnet.Name {
 type Pattern struct {
 	Text    string
 	Except  string // name excluded from the pattern, if any: a call that is certain to have it does not match
-	Literal bool   // whether Except is quoted, so that an action with this name does not count
+	Literal bool   // whether Except is quoted; an action with this name then does not count
 	Actions bool   // whether the pattern contains a dot and therefore applies to tool.action
 }
 
@@ -91,7 +91,7 @@ func (g *Pattern) exempts(l *Label) bool {
 	return g.Except != "" && l.Certain && l.Text == g.Except && !(g.Literal && l.From == FromAction)
 }
 
-// Exempts reports whether u matches any name in ls that is certain.
+// Exempts reports whether u matches any name in ls that the call is certain to have.
 func Exempts(u *toolnet.Tool, ls []Label) bool {
 	return slices.ContainsFunc(ls, func(l Label) bool { return l.Certain && Matches(u, &l) })
 }

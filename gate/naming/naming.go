@@ -58,8 +58,8 @@ func (g *Naming) Name(name string) {
 
 // Why reports whether a call matches any of the maps that assign name to calls. tools holds the
 // call's physical names. The returned Doubt explains why the match is uncertain, or why the call's
-// success does not count as evidence. If no map matches, the Doubt describes the part of the call
-// that prevents a match.
+// success does not count as evidence. If no map matches, the Doubt is empty or describes the part
+// of a map's pattern that is missing from the call.
 func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	return g.mapping.why(c, tools, name)
 }
@@ -113,7 +113,7 @@ func (g *Naming) Patterns() []Pattern { return g.globs }
 // HasActions reports whether a rule can refer to an action of the tool.
 func (g *Naming) HasActions(tool string) bool { return g.actionPatterns || g.bases[tool] }
 
-// Dotted returns the action names that rules use. The result must not be modified.
+// Dotted returns the names of the form tool.action that rules use. The result must not be modified.
 func (g *Naming) Dotted() map[string]bool { return g.dotted }
 
 // actions appends the names of the form tool.action. If the action is not a single string, it may

@@ -17,7 +17,7 @@ type Exploration struct {
 	DeadTransitions []string
 	Bounded         Answer
 	Unbounded       []string // places whose token count is unbounded
-	Pump            []string // transitions that, repeated after Prefix, increase the token counts of the unbounded places
+	Pump            []string // transitions that, fired repeatedly after Prefix, increase the token counts of the unbounded places
 	Prefix          []string
 
 	// Trapped is the number of deadlocks where no place in [Net.Terminal] is marked. Trap is a

@@ -11,7 +11,7 @@ type Net struct {
 	Name        string
 	Places      []string
 	Initial     map[string]int // initial marking; places not listed have no tokens
-	Terminal    []string       // places where the net may stop
+	Terminal    []string       // places that mark a regular end: a deadlock is harmless if any of them is marked
 	Free        []string       // names that this net always allows
 	Transitions []Transition   // in order of precedence: for each name of a call, the first enabled transition that lists the name gates it
 
@@ -117,7 +117,7 @@ type Transition struct {
 	Approvals int    // number of different people who must approve a manual firing; 0 means one
 	Deferred  bool   // produce the outputs only after a successful result; until then, the tokens are in flight
 	Observe   bool   // follow calls to the tools, but never forbid them
-	Release   bool   // give the tokens back at once if the outcome is unknown
+	Release   bool   // return the tokens taken by a deferred firing as soon as the outcome is unknown
 
 	// Evidence makes the success of a deferred observer count only for later calls. The observer
 	// does not admit the call itself under a name that another transition of the net gates. It
@@ -180,10 +180,10 @@ type ValueReader interface {
 	Value(c *Call, number int) ([]byte, bool)
 }
 
-// A Sum limits the sum of a field over the calls that a transition gates. A call with several names
-// counts once. A call is refused unless the field is a single nonnegative number with at most 100
-// digits and an exponent of at most 100. The arithmetic is exact. The amount of an admitted call is
-// not refunded if the call fails.
+// A Sum limits the sum of a field over the calls that a transition gates. A call that has several
+// names is counted once. A call is refused unless the field is a single nonnegative number with at
+// most 100 digits and an exponent of at most 100. The arithmetic is exact. If an admitted call
+// fails, its amount is not refunded.
 type Sum struct {
 	Field Field         // field to add up; must be an argument
 	Most  int           // maximum sum
@@ -244,7 +244,7 @@ type Labels struct {
 // A Map gives calls to Tool an additional name if the arguments match. Exactly one of Match and
 // Reader is set.
 type Map struct {
-	Tool    string            // physical name of the calls
+	Tool    string            // physical name of the calls that get the additional name
 	Glob    bool              // whether Tool is a pattern that matches physical names, as with kind [Glob]
 	Field   string            // argument key, taken literally, or a path that begins with "$."; see [ParsePath]
 	Match   func(string) bool // called with each string in the field

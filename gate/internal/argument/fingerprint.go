@@ -58,7 +58,7 @@ func appendValue(text []byte, value any) []byte {
 		if number, ok := jsonpath.Scalar([]byte(v)); ok {
 			return append(text, number...)
 		}
-		return append(text, v...) // [jsonpath.Scalar] cannot format the number, so only the same spelling is equal
+		return append(text, v...) // a number that cannot be formatted equals only numbers with the same spelling
 	case bool:
 		if v {
 			return append(text, 't')

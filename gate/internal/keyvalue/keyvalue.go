@@ -46,10 +46,10 @@ type Key struct {
 	Result  bool // whether any field reads the result
 	Mixed   bool // whether any field does not read the result
 	Written []toolnet.Field
-	fields  []int // numbers of the fields in the [Set]
+	fields  []int // numbers that the [Set] gives to the key's fields
 }
 
-// A Set collects distinct keys and their fields. The zero value is ready to use.
+// A Set collects keys and their fields without duplicates. The zero value is ready to use.
 type Set struct {
 	keys   []Key
 	fields []fieldReader
@@ -332,7 +332,7 @@ type Union struct {
 	Keys   uint64 // bit set of the added keys; applies to each value whose own Keys is 0
 }
 
-// Add adds the values of the given key.
+// Add adds the values that the call has for the given key.
 func (u *Union) Add(values []Value, key uint64) {
 	switch {
 	case u.Keys&key != 0:

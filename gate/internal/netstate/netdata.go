@@ -153,13 +153,14 @@ func (d *NetData) Debt() *Debt { return d.extras().Debt }
 // Spoilers returns the calls in flight that spoil evidence; see [Extras].
 func (d *NetData) Spoilers() []Flight { return d.extras().Spoilers }
 
-// Lapsed returns the default state's watches that do not count for d's value; see [Extras].
+// Lapsed returns the watches of the default state that no longer count for the key value that d
+// belongs to; see [Extras].
 func (d *NetData) Lapsed() []Flight { return d.extras().Lapsed }
 
 // Row identifies the last call counted by a net with [toolnet.Net].Row; see [Extras].
 func (d *NetData) Row() string { return d.extras().Row }
 
-// SetSpoilers sets the calls that spoil evidence. d must not be shared yet.
+// SetSpoilers sets the list of calls in flight that spoil evidence. d must not be shared yet.
 func SetSpoilers(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Spoilers = flights })
 }
@@ -169,7 +170,7 @@ func SetLapsed(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Lapsed = flights })
 }
 
-// SetRow sets the last counted call. d must not be shared yet.
+// SetRow sets the fingerprint of the last counted call. d must not be shared yet.
 func SetRow(d *NetData, row string) {
 	d.setExtras(func(a *Extras) { a.Row = row })
 }

@@ -11,7 +11,7 @@ type Spent struct {
 	Time   time.Time // refunds up to this time have already been deducted; zero if unknown
 }
 
-// compactSpent is a [Spent] whose numerator and denominator fit in 64 bits.
+// compactSpent is the form of a [Spent] whose numerator and denominator fit in 64 bits each.
 type compactSpent struct {
 	num, denom int64
 	time       time.Time

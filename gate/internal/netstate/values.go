@@ -39,7 +39,7 @@ func GetHashed(v *Values, hash uint64, key string) *NetData {
 	return nil
 }
 
-// All yields each value and its state, in no particular order.
+// All yields each key value and its state, in no particular order.
 func (v *Values) All() iter.Seq2[string, *NetData] {
 	return func(yield func(string, *NetData) bool) {
 		if v != nil {

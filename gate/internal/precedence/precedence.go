@@ -60,8 +60,8 @@ func (c *Contest) Recover(net int) {
 // Settled is the outcome of a contest.
 type Settled struct {
 	Yields    []bool    // for each net, whether it yields
-	Ignored   []string  // nets that block tools and yield
-	Conflict  *Conflict // nil if the nets agree
+	Ignored   []string  // nets that block tools but yield to other nets
+	Conflict  *Conflict // nil if the nets together allow some tool
 	effective []*allowlist
 }
 

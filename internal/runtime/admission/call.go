@@ -9,10 +9,10 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Call is a call to decide on.
+// Call is a call that the admission decides on.
 type Call struct {
 	Key
-	Gate    gate.Call   // the call as the nets see it
+	Gate    gate.Call   // the call in the form that the nets see
 	Offered []gate.Call // tools that the client can call now (see [gate.Session.Offer]); nil means unknown
 
 	// Invalid is an error in the request, or nil. If it is set, the call is refused even if the
@@ -65,7 +65,7 @@ type Ticket struct {
 // ticketFacts is the part of a ticket that is encoded as JSON.
 type ticketFacts struct {
 	Key
-	Number   uint64      `json:"number"`            // call number in the session
+	Number   uint64      `json:"number"`            // number of the call in its session
 	Awaited  bool        `json:"awaited,omitempty"` // whether the outcome can change a net's marking
 	Tool     string      `json:"tool"`
 	Called   string      `json:"called,omitempty"` // the policy's name for the tool; empty if an older version stored the ticket

@@ -93,7 +93,8 @@ func (a *Admission) Ready(tool string) *Refused {
 	return nil
 }
 
-// Writable returns nil if the ledger can probably record events now, or else the reason it cannot.
+// Writable returns nil if the ledger can probably record events now, or else an error that explains
+// why it cannot.
 func (a *Admission) Writable() error { return a.ledger.Ready() }
 
 // decide decides the call under the generation in force and commits the decision.

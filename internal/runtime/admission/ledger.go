@@ -133,7 +133,7 @@ type SessionInfo struct {
 	// The following fields are set only if several processes share the ledger.
 	Open    int // number of open calls
 	Calls   []OpenCall
-	Used    time.Time // time of the last change or touch
+	Used    time.Time // time of the last change to the session or of the last call to [Ledger.Touch]
 	Ended   bool      // whether the session has ended but still has open calls
 	Process string    // the other process that owns the session; empty if the session belongs to this process or to no process
 	Gone    bool      // whether the owning process has exited while the session still has open calls

@@ -25,7 +25,7 @@ const (
 	PhaseCall    Phase = "call"    // from receiving the client's request to answering it
 	PhaseDecide  Phase = "decide"  // evaluating the nets
 	PhaseApprove Phase = "approve" // asking a person
-	PhaseForward Phase = "forward" // waiting for the upstream
+	PhaseForward Phase = "forward" // sending the call to the upstream and waiting for the answer
 	PhaseSettle  Phase = "settle"  // recording the outcome and updating the nets' markings
 )
 
@@ -141,7 +141,7 @@ func (w *Watch) decided(c *Call, d Decision, p *deciding) {
 	p.end(result(d))
 }
 
-// result returns the result to report for a decision phase that ended with the decision d.
+// result returns the [Result] of a decision phase that ended with the decision d.
 func result(d Decision) Result {
 	switch d := d.(type) {
 	case *Admitted:

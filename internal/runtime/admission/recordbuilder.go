@@ -38,7 +38,7 @@ func (r *decisionEntry) setNames(c *Call, names []gate.Name) {
 	}
 }
 
-// Limits on caller-supplied data in one record.
+// Limits on the data in one record that callers supply.
 const (
 	maxNames  = 64
 	maxReason = 4 << 10
@@ -58,7 +58,7 @@ type recordBuilder struct {
 	now      func() time.Time
 }
 
-// allowed returns the events for an admission.
+// allowed returns the events that record an admission.
 func (rb *recordBuilder) allowed(v *verdict, d *gate.Allow) []audit.Event {
 	entry := &v.entry
 	rb.fillDecision(entry, v.call, v.generation, "allow", d.Names, v.consent)
@@ -71,7 +71,7 @@ func (rb *recordBuilder) allowed(v *verdict, d *gate.Allow) []audit.Event {
 	return entry.events[:]
 }
 
-// refused returns the events for a refusal by the nets.
+// refused returns the events that record a refusal by the nets.
 func (rb *recordBuilder) refused(v *verdict, d *gate.Refusal) []audit.Event {
 	entry := &v.entry
 	rb.fillDecision(entry, v.call, v.generation, "refuse", d.Names, nil)
@@ -278,7 +278,7 @@ const maxPositions = 10_000
 // is safe for concurrent use.
 type positions struct {
 	text  func(gate.Position) string
-	known atomic.Pointer[map[gate.Position]string] // replaced, never modified
+	known atomic.Pointer[map[gate.Position]string] // the map is replaced, never modified
 }
 
 // textOf formats the given position.

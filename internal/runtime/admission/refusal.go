@@ -26,8 +26,8 @@ type Facts struct {
 	Approval string  `json:"approval,omitempty"`
 	Nets     []Block `json:"nets,omitempty"`
 
-	// Retry is how many seconds to wait until the call becomes possible without any other call;
-	// absent if waiting does not help.
+	// Retry is the number of seconds to wait until the call becomes possible even if no other call
+	// is made. It is absent if waiting does not help.
 	Retry int64 `json:"retryAfterSeconds,omitempty"`
 
 	// Remedy is the list of calls that must succeed before this call is allowed; null if no calls

@@ -56,7 +56,7 @@ type Settling struct {
 	ended    gate.PreparedEnd // the value of end, prepared for policy
 	entry    outcomeEntry
 	events   []audit.Event                     // events to record with the settlement
-	run      func(*gate.State) (Change, error) // the method value s.step, kept to allocate it only once
+	run      func(*gate.State) (Change, error) // the method value s.step, stored so that it is allocated only once
 	repeated bool                              // whether an earlier attempt failed
 	retry    time.Time                         // earliest time of the next attempt to stage the settlement
 }

@@ -23,7 +23,7 @@ type Would struct {
 	Kind     string    `json:"kind"`
 	Nets     []string  `json:"nets"`
 	Rules    []string  `json:"rules"`
-	Reason   string    `json:"reason"` // the most recent reason
+	Reason   string    `json:"reason"` // the reason for the most recent call
 	Count    int       `json:"count"`
 	Last     time.Time `json:"last"`
 

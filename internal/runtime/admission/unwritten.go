@@ -52,7 +52,7 @@ func (u *Unwritten) add(s *Settling) bool {
 	return true
 }
 
-// all returns the settlements, oldest first.
+// all returns the kept settlements, oldest first.
 func (u *Unwritten) all() []*Settling {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -102,7 +102,7 @@ func (u *Unwritten) catchUp(ctx context.Context) {
 		err := Update(ctx, a.ledger, s.ticket.Key, s.run)
 		if err != nil && !errors.Is(err, ErrNoSession) {
 			if a.ledger.Ready() != nil {
-				break // the ledger failed again
+				break // the ledger has failed again, so try later
 			}
 			s.retry = a.now().Add(retryAfter)
 			continue

@@ -22,8 +22,8 @@ var limits = struct{ session, principal, all limit }{
 	all:       limit{waiting: 10_000, recent: 6000, bytes: 512 << 20, denied: 10_000},
 }
 
-// Maximum number of ended requests, not counting denials, that are kept for operators: per
-// principal and in total.
+// Maximum numbers of ended requests that are kept for operators, per principal and in total.
+// Denials do not count.
 const (
 	maxEnded    = 100
 	maxEndedAll = 5000

@@ -142,7 +142,7 @@ func canonical(to, value []byte) (_ []byte, ok bool) {
 		return append(to, ']'), ok && whole
 	case '"':
 		s, ok := rawjson.String(value)
-		return rawjson.AppendString(to, s), ok && !strings.ContainsRune(s, '\ufffd') // U+FFFD might stand for an invalid character
+		return rawjson.AppendString(to, s), ok && !strings.ContainsRune(s, '\ufffd') // some JSON parsers replace invalid characters by U+FFFD
 	}
 	return append(to, bytes.TrimSpace(value)...), len(value) > 0
 }

@@ -11,7 +11,7 @@ import (
 
 // A Call is the call that a person is asked about, with exactly the values to be forwarded.
 type Call struct {
-	Upstream, Tool  string // name of the upstream, and the upstream's name for the tool
+	Upstream, Tool  string // name of the upstream, and name of the tool at that upstream
 	Arguments       []byte // arguments as received or, in a [Record], as displayed; may be empty
 	Size            int    // size of the forwarded arguments
 	SHA256          string // hash of the forwarded arguments
@@ -62,7 +62,7 @@ func (c Call) ignoredPresent() []string {
 	})
 }
 
-// ShownMeta returns the _meta object as displayed.
+// ShownMeta returns the _meta object in its displayed form.
 func (c Call) ShownMeta() []byte {
 	if c.SeenMeta != nil {
 		return c.SeenMeta

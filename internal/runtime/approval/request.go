@@ -18,7 +18,7 @@ type Request struct {
 	Created time.Time
 	Expires time.Time
 
-	channels []string      // configured channels that the rules allow
+	channels []string      // the configured channels that the rules allow for this request
 	answered chan struct{} // closed when the request stops being pending
 	unasked  chan struct{} // closed when the client reports that it did not ask anyone
 

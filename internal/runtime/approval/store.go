@@ -54,7 +54,7 @@ type document struct {
 	Progress
 }
 
-// row returns the row to store for q with progress p.
+// row returns the row of the store for the request q with progress p.
 func (q *Request) row(p Progress) (backend.Approval, error) {
 	doc := document{q.Key, q.question, q.Conditions, p}
 	if !isLive(p.Answer.State) {

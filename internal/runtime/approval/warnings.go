@@ -50,7 +50,7 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// A warner collects warnings.
+// A warner collects the warnings about a call's content.
 type warner struct {
 	list   []string
 	more   bool   // whether there were more warnings than fit into list

@@ -26,7 +26,8 @@ const (
 	maxFolders = 64 << 10 // maximum size in bytes of the encoded folders
 )
 
-// Event is a hook event reported by an agent.
+// Event is a hook event: an agent's report that a call is about to be made, or that a call, a turn
+// or a session has ended.
 type Event struct {
 	Name    string // the agent's name for the event
 	Session string // the agent's ID for the session

@@ -73,7 +73,7 @@ type Gate struct {
 
 // agentState records whether an agent has reported any event yet.
 type agentState struct {
-	sync.Once             // runs the setup at the first event
+	sync.Once             // runs Options.Met at the agent's first event
 	reported  atomic.Bool // an event has been reported
 }
 

@@ -175,7 +175,7 @@ func (g *Gate) offers(name string) bool {
 	return slices.ContainsFunc(g.Tools(), func(c gate.Call) bool { return c.Tool == name || agentName(c.Tool) == agentName(name) })
 }
 
-// after settles a call that has ended.
+// after settles the call whose end the event reports.
 func (g *Gate) after(s *calls, e *Event) {
 	c := s.takeAdmitted(e.key())
 	if c == nil {
