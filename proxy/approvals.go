@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// An approvalControl shows operators a proxy's approvals and grants. It receives all of the
+// An approvalControl shows the approvals and grants of a proxy to operators. It receives all of the
 // operators' answers, and checks the PIN if one is required.
 type approvalControl struct{ *parts }
 
@@ -137,7 +137,7 @@ func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
 	})
 }
 
-// Resolve is like [Proxy.ResolveAs], with actor as the person.
+// Resolve is like [Proxy.ResolveAs]. It uses actor as the person, too.
 func (p *approvalControl) Resolve(id string, approve bool, actor, reason string) error {
 	return p.ResolveAs(actor, id, approve, actor, reason)
 }

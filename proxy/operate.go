@@ -65,8 +65,8 @@ func (p *Proxy) Ready() error {
 	return err
 }
 
-// AwaitTools waits until every upstream has listed its tools or is known to be down, but at most
-// for Options.Startup.
+// AwaitTools waits until every upstream has listed its tools or is known to be down. It waits no
+// longer than Options.Startup.
 func (p *Proxy) AwaitTools(ctx context.Context) {
 	p.pool.AwaitList(ctx)
 }
@@ -110,9 +110,9 @@ func (p *Proxy) Nets() []operator.PolicyNet {
 
 // SwitchNet activates or deactivates a net in all sessions, including future ones. An inactive net
 // keeps its state, and continues from it when activated again. A change that cannot be recorded is
-// not made. If approvals require a PIN, no net can be deactivated: without the net that requires
-// approval, no person would be asked. Activating a net then requires the PIN too, because calls
-// that the net admits can pass under default: deny.
+// not made. If approvals require a PIN, no net can be deactivated, because it might be the net that
+// makes the proxy ask a person. Activating a net then requires the PIN, too, because under
+// "default: deny", the net could let additional calls pass.
 func (p *Proxy) SwitchNet(name string, on bool, a operator.Actor) error {
 	if !on && p.pin != nil {
 		return errors.New("approvals require a PIN (approval.pin), so no net can be switched off while the proxy runs; remove its rule from the configuration")
@@ -204,7 +204,7 @@ type Replacement struct {
 	Files      []File
 
 	Reset []string // names of nets to reset to their initial marking, even if they could keep their current one
-	Try   bool     // whether to only report what would happen to the nets, without replacing the policy
+	Try   bool     // if true, only report what would happen to the nets, and keep the policy
 }
 
 // ErrHeld is returned by [Proxy.Reload] if the new policy changes a hand-written net that has left
@@ -266,7 +266,7 @@ func checkKnownNets(p *gate.Policy, names []string) error {
 	return nil
 }
 
-// maxShownHeld is the maximum number of sessions named for each net that prevents a reload.
+// maxShownHeld is the maximum number of sessions listed for each net that prevents a reload.
 const maxShownHeld = 10
 
 // fatesOf summarizes the effect of a reload on each net: first on the nets of the new policy, then

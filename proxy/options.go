@@ -30,7 +30,7 @@ type Options struct {
 	Upstreams []Upstream
 	Policy    *gate.Policy  // if nil, every call passes
 	Active    []string      // names of the nets active at the start; nil means all nets
-	Root      string        // folder of the policy's files; positions of rules are shown relative to it
+	Root      string        // folder of the policy's files; positions of rules are shown relative to this folder
 	Recorder  Recorder      // if nil, records are written only to Database
 	Database  Database      // if nil, states are lost when the process ends; the caller must close it after [Proxy.Leave]
 	Keep      time.Duration // how long records in Database are kept; 0 means forever

@@ -237,7 +237,7 @@ func (p *sessionView) describe(s *session.Session) operator.SessionInfo {
 	return info
 }
 
-// netsOf describes the nets of a session.
+// netsOf describes the states of a session's nets.
 func netsOf(state *gate.State) []operator.NetInfo {
 	all := []operator.NetInfo{}
 	shadow := state.Policy().ShadowOf(state)

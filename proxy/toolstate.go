@@ -121,7 +121,7 @@ func (p *Proxy) predict(d gate.Decision, info operator.ToolInfo, now time.Time) 
 	return decision, says
 }
 
-// askedByRule names the rules that require approval.
+// askedByRule returns the names of the rules that require approval, for a message.
 func askedByRule(a *gate.Ask, where func(gate.Position) string) string {
 	var rules []string
 	for _, step := range a.Steps {

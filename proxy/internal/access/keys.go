@@ -24,8 +24,8 @@ import (
 // Limits on the age of keys and on the rate of fetches. Even if many tokens name unknown keys, the
 // keys are fetched at most once per pause.
 const (
-	fresh        = 15 * time.Minute // age after which keys are fetched again
-	keep         = 24 * time.Hour   // age after which keys are dropped if they cannot be fetched again
+	fresh        = 15 * time.Minute // maximum age of keys before they are fetched again
+	keep         = 24 * time.Hour   // maximum age of keys in use, if they cannot be fetched again
 	pause        = 30 * time.Second // minimum time between two fetches
 	pauseFailed  = 5 * time.Second  // minimum time before a failed fetch is repeated
 	fetchTimeout = 10 * time.Second
@@ -46,13 +46,13 @@ type keys struct {
 	mu       sync.Mutex
 	set      []jose.JSONWebKey
 	count    int           // number of key sets installed so far
-	fetched  time.Time     // time of the latest fetch, or the zero time
+	fetched  time.Time     // time of the latest fetch; zero if the set was never fetched
 	next     time.Time     // earliest time for the next fetch
 	fetching chan struct{} // closed when the current fetch ends; nil if none is running
 }
 
-// find returns the key that a token must be signed with. An unknown key may be a new one, so find
-// fetches the set again, unless the set was fetched very recently.
+// find returns the key for verifying a token. An unknown key may be a new one, so find fetches the
+// set again, unless the set was fetched very recently.
 func (k *keys) find(ctx context.Context, id string, alg jose.SignatureAlgorithm) (any, error) {
 	key, done := k.look(id, alg)
 	if key == nil && done != nil {

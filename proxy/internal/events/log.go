@@ -147,7 +147,7 @@ type Budget struct {
 type holding struct {
 	principal string
 	bytes     int
-	logs      list.List // elements are the *log that have events, oldest first
+	logs      list.List // list of the *log values that have events, oldest first
 }
 
 // drop deletes all events in the log. From then on, add keeps no events.

@@ -2,10 +2,10 @@
 // the answer is the only message.
 //
 // A [Post] responds to one POST request. A [Push] serves the GET stream of a session, which carries
-// messages outside any request. [Lines] serves the only stream of an HTTP+SSE client (revision
-// 2024-11-05). [Logs] keeps the events of a session's streams, so that a client that has lost a
-// stream can reconnect. All of them are safe for concurrent use, and callers never have to wait for
-// a slow client.
+// messages that belong to no request. [Lines] serves the only stream of an HTTP+SSE client
+// (revision 2024-11-05). [Logs] keeps the events of a session's streams, so that a client that has
+// lost a stream can reconnect. All of them are safe for concurrent use, and callers never have to
+// wait for a slow client.
 package events
 
 import (
@@ -193,7 +193,7 @@ func (s *Post) status(parts [][]byte) int {
 		return http.StatusNotFound
 	case "-32700", "-32600", "-32602", "-32020", "-32021", "-32022":
 		if s.o.Method == "tools/call" && string(code) == "-32602" {
-			return http.StatusOK // the error may come from the upstream
+			return http.StatusOK // the upstream may have sent this error, so the HTTP request has succeeded
 		}
 		return http.StatusBadRequest
 	default:

@@ -39,12 +39,12 @@ type Push struct {
 	replaced chan struct{} // closed when the client resumes the stream; nil before the first stream
 	ended    bool
 
-	// Created with the first stream, and constant afterwards.
+	// The fields below are set when the first stream opens, and do not change afterwards.
 	wake   wait.Signal
 	closed chan struct{}
 }
 
-// A pushed is a message in the stream and its event number.
+// A pushed holds a message in the stream and its event number.
 type pushed struct {
 	number  int
 	message []byte

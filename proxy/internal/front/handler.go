@@ -28,7 +28,7 @@ type handler struct {
 	sessionLimit *sessionLimit
 	turns        *turns.Turns // limits concurrent messages per principal; nil if there is only one principal
 	beside       func(w http.ResponseWriter, r *http.Request, trusted bool) bool
-	sse2024      sync.Map // *reader of each client, keyed by client ID
+	sse2024      sync.Map // the *reader of each HTTP+SSE client, keyed by client ID
 }
 
 // Headers of streamable HTTP.
@@ -101,8 +101,8 @@ func (h *handler) turn(v httpguard.Caller) *turns.Turn {
 	return &turns.Turn{Of: h.turns, Principal: v.Principal}
 }
 
-// checkHeaders returns a fault if the headers contradict the message. The gate always decides by
-// the message, never by the headers.
+// checkHeaders returns a fault if the headers contradict the message. The gate's decision always
+// depends on the message, never on the headers.
 func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 	header := first(r, protocolHeader)
 	mismatch := func(text string) *wire.Fault { return wire.NewFault(spec.CodeHeaderMismatch, text) }
@@ -137,7 +137,7 @@ func newPost(w http.ResponseWriter, r *http.Request, m wire.Message, logs *event
 }
 
 // resumable returns the logs that let the client resume its streams, or nil if the client's
-// revision does not support this.
+// revision does not support resuming.
 func resumable(c *session.Client) *events.Logs {
 	if !events.Resumable(c.PeerOf(wire.Meta{}).Protocol) {
 		return nil

@@ -152,8 +152,8 @@ func (h *handler) post(x *exchange) {
 	h.inSession(x, m, meta)
 }
 
-// stateless serves a message of revision 2026-07-28, which itself describes its client and the
-// client's capabilities. The headers must not contradict the message.
+// stateless serves a message of revision 2026-07-28. The message itself describes its client and
+// the client's capabilities, and the headers must not contradict it.
 func (h *handler) stateless(x *exchange, m wire.Message, meta wire.Meta) {
 	w, r, v := x.w, x.r, x.caller
 	if fault := checkHeaders(r, m, meta); fault != nil {

@@ -93,7 +93,7 @@ type reader struct {
 
 	mu    sync.Mutex  // held while a message is handled
 	ended bool        // whether the reader has stopped handling messages
-	burst burst.Burst // calls read together
+	burst burst.Burst // combines the calls that were read together
 }
 
 // end stops the reader from handling further messages.
@@ -237,7 +237,7 @@ func (r *reader) call(m wire.Message, meta wire.Meta) {
 	}
 	t.Burst = &r.burst
 	t.Spawn = func(run func()) {
-		t.Burst = nil // the call is no longer part of the burst
+		t.Burst = nil // the call has left the burst
 		t.Bind(r.ctx)
 		r.calls.Go(func() {
 			defer r.Life.Recovered(t.Method, t.ID, t.Stream)

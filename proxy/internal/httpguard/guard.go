@@ -128,10 +128,10 @@ func (g *Guard) Begin(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header["X-Content-Type-Options"] = noSniff
 	header["Cache-Control"] = noStore
-	if r.ContentLength != 0 { // even for a rejected request, because net/http reads the rest of the body
+	if r.ContentLength != 0 { // needed even for a rejected request, because net/http then reads the rest of the body
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(g.bodyTimeout)) // the ResponseWriters of some tests do not support deadlines
 	}
-	if len(r.TransferEncoding) > 0 { // the request may also have had a Content-Length, which net/http hides
+	if len(r.TransferEncoding) > 0 { // the request may also have had a Content-Length, and net/http would have hidden it
 		header["Connection"] = closing
 	}
 }

@@ -46,7 +46,7 @@ type Call struct {
 	Burst   *burst.Burst // calls read together with this one, whose decisions are recorded together; nil if this call is decided alone
 	Headers http.Header  // HTTP headers, which must mirror some of the arguments; if nil, they are not checked
 
-	admitting    admission.Call   // the call as described to admission; its Gate field is set together with Tool
+	admitting    admission.Call   // the call in the form used by package admission; its field Gate is set together with Tool
 	approved     *rounds.Approved // params, other than the arguments, that a person has approved; nil if no person was asked
 	trace        *callTrace       // nil if the call is not traced
 	emulatesTask bool             // whether the server runs the call as a task without the client's knowledge

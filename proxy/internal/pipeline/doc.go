@@ -16,10 +16,11 @@
 //
 // # Plain calls
 //
-// Most calls are plain: one request and one reply, without a task, between revisions with a
-// handshake. Serve determines this once per call (Call.plain). Plain calls skip everything about
-// tasks, further rounds of input, and repeated sending. Built-in prompts, mirrored headers, traces,
-// dedicated connections and limits are checked only where they are configured.
+// Most calls are plain: one request and one reply, without a task, between a client and a server
+// that use revisions up to 2025-11-25. Serve determines this once per call (Call.plain). Plain
+// calls skip everything about tasks, further rounds of input, and repeated sending. Built-in
+// prompts, mirrored headers, traces, dedicated connections and limits are checked only where they
+// are configured.
 //
 // # Goroutines
 //

@@ -59,7 +59,7 @@ func (c *Call) complete(done completion) {
 	}
 }
 
-// answer answers the call with the completion of its latest round.
+// answer answers the call with the result or the reply of its latest round.
 func (done completion) answer(c *Call) {
 	switch {
 	case done.round != nil:
@@ -97,7 +97,7 @@ func (c *Call) Wait() {
 		switch c.spawned = nil; {
 		case f != nil:
 			f()
-		case !c.await() && c.spawned == nil: // a spawned function will ask the gate for a new decision
+		case !c.await() && c.spawned == nil: // if work was spawned, it continues the call
 			return
 		}
 	}

@@ -43,7 +43,7 @@ func (p *Pipeline) Serve(c *Call) {
 		return
 	}
 	c.plain = c.params.Task == nil && c.Peer.Rev == rev.Rev2025 && c.Tool.Upstream.Rev() == rev.Rev2025
-	if !c.plain && !p.resume(c) { // a further round of an admitted call continues without a new decision
+	if !c.plain && !p.resume(c) { // a later round of an admitted call continues without a new decision
 		return
 	}
 	if !p.admissible(c) {
@@ -170,7 +170,7 @@ func (p *Pipeline) unrecordable(c *Call) answer {
 	if r := p.Admission.Ready(c.Tool.Canonical); r != nil {
 		return refusal{r}
 	}
-	if c.Peer.Rev.InputRequired { // the next round requires a sealed requestState
+	if c.Peer.Rev.InputRequired { // the client needs a sealed requestState for its next round
 		if err := p.Sealer.Ready(p.Life.Ctx); err != nil {
 			return refusal{p.Admission.RefuseError(p.Life.Ctx, c.admission(), err)}
 		}
@@ -187,7 +187,7 @@ func (c *Call) yield() {
 	}
 }
 
-// A decided is a call whose decision has not been recorded yet. It is a [burst.Step].
+// A decided holds a call whose decision has not been recorded yet. It is a [burst.Step].
 type decided struct {
 	call    *Call
 	pending *admission.Pending
@@ -234,7 +234,7 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 	return c, true
 }
 
-// parseRead parses the params of a resources/read request. To the gate and to people, the URI is an
+// parseRead parses the params of a resources/read request. The gate and people see the URI as an
 // argument.
 func parseRead(m wire.Message) (wire.Call, *wire.Fault) {
 	call, fault := wire.ParseRequest(m)

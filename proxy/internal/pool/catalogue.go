@@ -156,8 +156,8 @@ func (c *Catalogue) logProblems(problems []string) {
 	}
 }
 
-// Relist rebuilds the view after a change to the nets or pins. It reports whether clients now see
-// different tools.
+// Relist rebuilds the view after a change to the nets or to the accepted definitions. It reports
+// whether clients now see different tools.
 func (c *Catalogue) Relist() (changed bool) {
 	if c.Impossible == nil {
 		return false
@@ -183,7 +183,7 @@ func (c *Catalogue) renew() (changed bool) {
 	return !before.Shows(after)
 }
 
-// Shows reports whether v shows clients the same tools as other.
+// Shows reports whether clients see the same tools in v as in other.
 func (v *ToolView) Shows(other *ToolView) bool {
 	return string(v.List[:v.elements]) == string(other.List[:other.elements])
 }
@@ -342,7 +342,7 @@ type Tool struct {
 	Canonical string // name in rules, of the form upstream.tool
 	also      []gate.Name
 	others    map[string]bool // names that an action in a rule can use for any of the catalogue's tools, not only for this one
-	foreign   bool            // whether another server's tool could have the exposed name
+	foreign   bool            // whether a tool of another server could have the same exposed name
 	Why       string          // why the configuration filters out the tool; empty if it is not filtered
 
 	Unaccepted string // why the definition is not accepted; empty if accepted

@@ -18,7 +18,7 @@ import (
 const AnnounceEvery = 50 * time.Millisecond
 
 // A relisting tracks the proxy's tools/list requests to one server. The zero value is ready to use.
-// mu guards requested.
+// mu guards the field requested.
 type relisting struct {
 	due       atomic.Bool // whether a listing is about to start, which also serves the requests that arrive before its start
 	announced atomic.Bool // whether the server has announced a change since the last listing

@@ -176,7 +176,7 @@ func (q *queue) Remove(p *QueuePlace) {
 	p.number = 0
 }
 
-// All returns the places of the queued requests, in the order in which the requests were sent.
+// All returns the places of the queued requests, sorted by the time of sending.
 func (q *queue) All() []*QueuePlace {
 	q.mu.Lock()
 	defer q.mu.Unlock()

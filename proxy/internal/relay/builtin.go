@@ -97,7 +97,7 @@ type statusDoc struct {
 	advertised gate.Advertised
 	hidden     map[string]bool // tools that are refused with any arguments
 
-	free, asking, depends []string // names of tools
+	free, asking, depends []string // names of tools that can be called, that require approval, or that depend on the arguments
 	refused               []string // lines of text about refused tools
 }
 

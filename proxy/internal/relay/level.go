@@ -39,7 +39,7 @@ func (p *Relay) Relevel(ctx context.Context) {
 
 // A serverLevel is the log level last sent to a server.
 type serverLevel struct {
-	mu   sync.Mutex // held while sending a level, so that levels are sent in the order in which they were requested
+	mu   sync.Mutex // held while sending a level, because levels must be sent in the order of the clients' requests
 	told string     // the level; empty if none was sent
 }
 

@@ -32,7 +32,7 @@ func (p *Relay) Listen(ctx context.Context, q session.Request) ([]byte, error) {
 	params := session.SubscriptionParams(sub.ID, `,"notifications":`+string(agreed.Bytes()))
 	s.Send(wire.AppendNotification(nil, "notifications/subscriptions/acknowledged", params))
 	if agreed != nil {
-		if sub.Lists["toolsListChanged"] && !p.Pool.Catalogue.Load().Shows(before) { // the tools changed before the subscription was opened
+		if sub.Lists["toolsListChanged"] && !p.Pool.Catalogue.Load().Shows(before) { // the tools may have changed just before the subscription was opened
 			s.Send(wire.AppendNotification(nil, spec.ListChanged, session.SubscriptionParams(sub.ID, "")))
 		}
 		p.Rewatch()

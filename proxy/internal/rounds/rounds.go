@@ -85,7 +85,7 @@ func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	if _, ok := k.room.Take(principal, k.limit, several); !ok {
 		return ErrFull
 	}
-	err = k.store.KeepRound(context.WithoutCancel(k.life.Ctx), id, data) // must work during shutdown, too
+	err = k.store.KeepRound(context.WithoutCancel(k.life.Ctx), id, data) // the context must not be canceled, because this must work during shutdown, too
 	if err != nil {
 		k.room.Give(principal, 1)
 	}

@@ -38,8 +38,8 @@ func (r *Router) ServerNotification(u *pool.Server, method string, params []byte
 }
 
 // ServerRequest handles a server's request (roots/list, sampling/createMessage or
-// elicitation/create) that does not name a client's request. It forwards the request if only one
-// client can be meant, and otherwise refuses it.
+// elicitation/create) that does not belong to a client's request. It forwards the request if only
+// one client can be meant, and otherwise refuses it.
 func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 	if r.Tasks.ServerRequest(u, q) {
 		return
@@ -124,7 +124,7 @@ func (r *Router) ServerListening(u *pool.Server) {
 	if r.Pool.AnyCan("resources", "listChanged") {
 		r.Relay.AnnounceIfSeen(spec.ResourcesListChanged)
 	}
-	r.Pool.Relist(u, false) // last, because clients that wait for u fetch its lists afterwards
+	r.Pool.Relist(u, false) // this comes last, because clients that wait for u fetch its lists afterwards
 }
 
 // A batch combines the effects of messages that were read together from a server: their audit

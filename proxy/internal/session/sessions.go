@@ -27,9 +27,9 @@
 //
 // # Invariants
 //
-// A client cannot name a session that the proxy did not issue to its principal: names chosen by a
-// client only split the sessions of its principal. A session's ID is a hash of the client's ID,
-// which is secret, and does not reveal it.
+// A client cannot name a session that the proxy did not issue to its principal: with a name, a
+// client can only choose among the sessions of its own principal. A session's ID is a hash of the
+// client's ID, which is secret, and does not reveal it.
 package session
 
 import (
@@ -317,7 +317,7 @@ func (s *Sessions) keep(own *Session) {
 	s.open[own.ID] = own
 }
 
-// Seen reports whether a client has been used after the time since.
+// Seen reports whether a client has been used after the given time.
 func (s *Sessions) Seen(c *Client, since time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -44,8 +44,8 @@ func IsCall(method string) bool {
 	return method == CallTool || method == GetPrompt || method == ReadResource
 }
 
-// ElicitationComplete is the notification from a server that uses revision 2025-11-25 that a person
-// has completed an elicitation in URL mode.
+// ElicitationComplete is a notification from servers that use revision 2025-11-25. It means that a
+// person has completed an elicitation in URL mode.
 const ElicitationComplete = "notifications/elicitation/complete"
 
 // ResourceUpdated is a server's notification that a resource has changed.

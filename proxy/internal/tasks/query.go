@@ -45,7 +45,7 @@ func (s *Tasks) Cancel(x *Task) {
 	s.Life.Background(func() { _, _ = s.Request(s.Life.Ctx, x, "tasks/cancel") })
 }
 
-// get fetches the task with a tasks/get request of the proxy's own.
+// get fetches the task by sending a tasks/get request of the proxy's own.
 func (s *Tasks) get(x *Task) (wire.Task, error) {
 	reply, err := s.Request(s.Life.Ctx, x, "tasks/get")
 	switch {

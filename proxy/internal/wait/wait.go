@@ -15,8 +15,8 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	return For(ctx, t.C) && ctx.Err() == nil
 }
 
-// For waits until a value can be received from c or c is closed. It returns false if ctx is done
-// first.
+// For waits until a value can be received from c, or until c is closed. It returns false if ctx is
+// done first.
 func For[T any](ctx context.Context, c <-chan T) bool {
 	select {
 	case <-c:
@@ -49,7 +49,8 @@ type Group struct {
 	work   sync.WaitGroup
 }
 
-// Begin counts a piece of work, which must end with Done. After Close, Begin returns false.
+// Begin adds a piece of work to the group. The work must end with a call to Done. After Close,
+// Begin returns false.
 func (g *Group) Begin() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

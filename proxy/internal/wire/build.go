@@ -151,7 +151,7 @@ func (s *splicer) replace(f field, by []byte) {
 	s.done = f.end
 }
 
-// drop leaves out the member f.
+// drop omits the member f from the copy.
 func (s *splicer) drop(f field) {
 	s.copyUpTo(f.from)
 	s.done = f.end

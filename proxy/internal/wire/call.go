@@ -50,8 +50,7 @@ func ParseCall(m Message) (Call, *Fault) {
 	return c, nil
 }
 
-// ParseRequest is like [ParseCall], but for all other methods, whose params may be absent or lack a
-// name.
+// ParseRequest is like [ParseCall], but for methods whose params may be absent or have no name.
 func ParseRequest(m Message) (Call, *Fault) {
 	c := Call{params: m.Params, index: m.index}
 	if m.Params == nil {
@@ -92,7 +91,7 @@ type Hop struct {
 	// context.
 	Meta []byte
 
-	// Trace means that Meta contains a trace context, which replaces the client's own.
+	// Trace means that Meta contains a trace context. It replaces the client's own trace context.
 	Trace bool
 
 	// ProgressToken replaces the client's progress token. If it is nil, the client's token is
@@ -262,7 +261,8 @@ func ofRequest(key, value []byte) bool {
 	return false
 }
 
-// traceparent has a fixed length and cannot carry any other data (W3C Trace Context, version 00).
+// traceparent matches a traceparent member (W3C Trace Context, version 00). Such a member has a
+// fixed length and cannot carry any other data.
 var traceparent = regexp.MustCompile(`^"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}"$`)
 
 // ofTrace reports whether a member of _meta is for tracing and may carry arbitrary data.

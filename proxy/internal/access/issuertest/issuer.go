@@ -21,7 +21,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Audience is the audience in [Issuer.Claims].
+// Audience is the value of the aud claim in [Issuer.Claims].
 const Audience = "https://gate.example/mcp"
 
 // An Issuer publishes public keys at URL. It starts with one key, named "ec".
@@ -34,7 +34,7 @@ type Issuer struct {
 	mu      sync.Mutex
 	secret  map[string]crypto.Signer
 	fetches int
-	answer  http.HandlerFunc // handler to answer requests for the keys; if nil, the keys are served
+	answer  http.HandlerFunc // handles requests for the keys; if nil, the keys are served
 	name    string
 	pages   map[string]http.HandlerFunc // extra pages, keyed by path
 	extra   []any                       // additional elements of the key set

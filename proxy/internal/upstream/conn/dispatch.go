@@ -183,8 +183,8 @@ func ReplyOf(m wire.Message, kept bool) Reply {
 	return Reply{Result: bytes.Clone(m.Result), Error: bytes.Clone(m.Error)}
 }
 
-// OwnAnswer returns the proxy's own answer to a server's request: a result for ping, and "method
-// not found" for any other method.
+// OwnAnswer returns the answer of the proxy itself to a server's request: a result for ping, and
+// "method not found" for any other method.
 func OwnAnswer(m wire.Message) []byte {
 	if m.Method == "ping" {
 		return wire.AppendResult(nil, m.ID, []byte(`{}`))

@@ -158,7 +158,7 @@ func (h *Host) HeardFrom() {
 	}
 }
 
-// Delays between attempts to open a connection or a stream.
+// Delays between attempts to open a connection or a stream. They grow from FirstPause to LastPause.
 const (
 	FirstPause = 250 * time.Millisecond
 	LastPause  = 30 * time.Second

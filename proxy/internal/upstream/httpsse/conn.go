@@ -211,7 +211,7 @@ func (c *Conn) Notify(ctx context.Context, _ *conn.Session, method string, param
 
 func (c *Conn) Agree(*conn.Session) {}
 
-// Retire ends the stream and thereby the session. Requests in flight may have been executed.
+// Retire ends the stream, which also ends the session. Requests in flight may have been executed.
 func (c *Conn) Retire() {
 	c.Fail(process.ErrClosed)
 	c.stop()

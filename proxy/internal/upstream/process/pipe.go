@@ -199,7 +199,7 @@ func (p *Pipe) Shut() {
 		p.err = ErrClosed
 	}
 	p.mu.Unlock()
-	p.file.Close() // this also ends a blocked write
+	p.file.Close() // this makes a blocked write return
 	close(p.quit)
 	<-p.done
 }
@@ -209,7 +209,7 @@ var ErrTooLong = errors.New("a message from the server is too long")
 
 const (
 	lineBuffer = 64 << 10
-	bigLine    = 32 << 10 // minimum length of a line returned without copying
+	bigLine    = 32 << 10 // minimum length of a line that Next returns without copying it
 	maxExpect  = 4 << 20  // maximum expected length of the next line, for enlarging the buffer in advance
 )
 
@@ -220,9 +220,9 @@ type LineReader struct {
 
 	buf        []byte
 	spare      []byte // buffer of the usual size, kept while buf is larger
-	expect     int    // length of the latest large line
+	expect     int    // length of the latest line that was at least bigLine long
 	start, end int    // range of buf with bytes that have been read but not returned
-	seen       int    // offset in buf before which no newline was found
+	seen       int    // offset in buf; the bytes from start to it contain no newline
 	err        error
 }
 

@@ -287,6 +287,6 @@ func (c *Conn) readErrors() {
 				c.Host.Log.Info("upstream says", "stderr", text.Excerpt(string(line), stderrLine))
 			}
 		}
-		within = more // skip the rest of a long line
+		within = more // if true, the rest of a long line follows and is skipped
 	}
 }

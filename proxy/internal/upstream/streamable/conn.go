@@ -60,7 +60,7 @@ type Conn struct {
 
 	renewing sync.Mutex
 	renewed  wait.Signal   // sent when a new session replaces Current
-	streamed wait.Signal   // sent when the request for a session's stream has been answered
+	streamed wait.Signal   // sent when the request for the GET stream of a session has been answered
 	answers  chan struct{} // limits how many requests from the server are being refused at the same time
 }
 
@@ -137,7 +137,7 @@ func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	}
 	c.Current.Store(s)
 	c.renewed.Send()
-	c.Host.Renewed() // the server's tools may have changed
+	c.Host.Renewed() // the tools of the server may differ in the new session
 	return nil
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxStreamFailures is the number of consecutive failures to open the stream after which the
-// connection counts as lost.
+// maxStreamFailures is how many consecutive failures to open the stream make the connection count
+// as lost.
 const maxStreamFailures = 3
 
 // Listen keeps the GET stream open if the server uses revision 2025-11-25 and offers such a stream.

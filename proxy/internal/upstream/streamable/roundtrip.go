@@ -88,7 +88,7 @@ func (c *Conn) Retire() {
 	}
 }
 
-// endSession tells the server that the session has ended. The server may ignore that.
+// endSession tells the server that the session has ended. The server may ignore this message.
 func (c *Conn) endSession(s *conn.Session) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), time.Second)
 	defer cancel()

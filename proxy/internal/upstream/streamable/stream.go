@@ -38,7 +38,7 @@ func (r responseStream) read(body io.ReadCloser) conn.Reply {
 		err := r.follow()
 		switch err {
 		case errContinuesElsewhere:
-			rest := body // a copy keeps body from escaping to the heap
+			rest := body // with a copy of body, body itself does not escape to the heap
 			return conn.Reply{Rest: func() conn.Reply { return r.read(rest) }}
 		case nil:
 			r.drain(body)

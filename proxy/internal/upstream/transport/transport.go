@@ -115,7 +115,7 @@ func (t *DirectTransport) pop() *directConn {
 	return c
 }
 
-// put keeps c for later requests.
+// put keeps the idle connection c for later requests.
 func (t *DirectTransport) put(c *directConn) {
 	c.since = time.Now()
 	t.mu.Lock()
