@@ -86,8 +86,8 @@ type parts struct {
 	pin       *pin.PIN // nil if approvals require no PIN
 	admission *admission.Admission
 	durable   *store.Durable // ledger in a database; if nil, the ledger is kept in memory
-	watcher   *store.Watcher // nil if durable is nil
-	rounds    *rounds.Keeper // nil if durable is nil
+	watcher   *store.Watcher // watches the database; nil without a database
+	rounds    *rounds.Keeper // stores calls between two rounds; nil without a database
 
 	sessions   *session.Sessions
 	pool       *pool.Pool

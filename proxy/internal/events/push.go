@@ -11,8 +11,8 @@ import (
 )
 
 // Limits on the messages, other than answers, kept for the stream of a session. The limits are
-// lower while no stream is open, and for messages already written, because there are many sessions
-// and most of them never miss a message.
+// lower while no stream is open and for messages that have been written, because there are many
+// sessions and most of their clients never miss a message.
 const (
 	maxPushed      = 256     // maximum number of messages for an open stream
 	maxPushedBytes = 1 << 20 // maximum total size of those messages in bytes

@@ -40,8 +40,9 @@ type Access struct {
 	BodyTimeout time.Duration // how long a client may take to send a message; 0 means 30 seconds
 
 	// Beside answers requests for paths other than the endpoint, and returns false for unknown
-	// paths. A caller is trusted if it has a token for the endpoint, or if it runs on this machine
-	// and no token is required. Beside must not block. If it is nil, all other paths are unknown.
+	// paths. trusted reports whether the caller has a token for the endpoint or, if no token is
+	// required, runs on this machine. Beside must not block. If it is nil, all other paths are
+	// unknown.
 	Beside func(w http.ResponseWriter, r *http.Request, trusted bool) bool
 }
 

@@ -193,8 +193,8 @@ func (s *inflightState) takeRequests() []*upstream.ServerRequest {
 	return open
 }
 
-// Holding reports whether the request is waiting for its client, which suspends the server's
-// timeout.
+// Holding reports whether the request is waiting for the client's input. The server's timeout is
+// then suspended.
 func (s *inflightState) Holding() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

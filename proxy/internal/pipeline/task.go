@@ -109,9 +109,9 @@ func (f *inflightCall) answerTask(c *Call) {
 	})
 }
 
-// refuseTaskMode answers a call that requests a task from a server without tasks, and a call that
-// must be a task but whose client does not support tasks. It reports whether it has answered the
-// call.
+// refuseTaskMode refuses a call that requests a task if the server does not support tasks, and a
+// call that must be a task if the client does not support tasks. It reports whether it has refused
+// the call.
 func (p *Pipeline) refuseTaskMode(c *Call) bool {
 	u := c.Tool.Upstream
 	switch {

@@ -33,7 +33,8 @@ type relisting struct {
 	requested chan struct{} // closed when the latest requested listing ends; nil if none was requested
 }
 
-// request records that a listing has been requested. The caller must call end after the listing.
+// request records that a listing has been requested. The caller must call the returned function end
+// after the listing.
 func (r *relisting) request() (end func()) {
 	over := make(chan struct{})
 	r.mu.Lock()
@@ -105,7 +106,7 @@ func (p *Pool) listNow(u *Server) {
 	}
 	r.failures = 0
 	r.trouble.Store(nil)
-	for i, tool := range list.Tools { // clone each tool, to release the memory of the whole answer
+	for i, tool := range list.Tools { // a clone of each tool lets the memory of the whole answer be released
 		list.Tools[i] = bytes.Clone(tool)
 	}
 	changed := p.Catalogue.set(p.Life.Ctx, u, list)

@@ -126,7 +126,7 @@ func (u *Server) unavailableName() string {
 
 // An inflight is a request that has been sent to a server but not answered.
 type inflight interface {
-	Holding() bool        // reports whether the request is waiting for its client, which suspends the timeout
+	Holding() bool        // reports whether the request is waiting for the client's input; its timeout is then suspended
 	Abandon(reason error) // stops waiting for the answer
 }
 

@@ -48,7 +48,7 @@ func (p *Relay) List(ctx context.Context, q session.Request, kind listKind) ([]b
 	return q.Rev().Result(p.withBuiltin(kind, page), kind.method), nil
 }
 
-// passesThrough reports whether clients get the only server's list byte for byte.
+// passesThrough reports whether there is only one server and clients get its list byte for byte.
 func (p *Relay) passesThrough(kind listKind) bool {
 	return len(p.Pool.Servers) == 1 && (kind.key != "name" || p.Pool.Servers[0].Config.ExposedPrefix(true) == "")
 }

@@ -131,7 +131,8 @@ func (r *Router) instructions() string {
 }
 
 // fit shortens the texts to a total of at most room bytes, including blank lines between them. Each
-// text gets the same share, and long texts also share the bytes that short texts leave.
+// text gets an equal share. If a text is shorter than its share, the longer texts get the remaining
+// bytes.
 func fit(texts []string, room int) []string {
 	byLength := make([]int, len(texts))
 	for i := range texts {

@@ -27,8 +27,9 @@ func (s *Sessions) Connect(transport, principal string, header http.Header, out 
 	return s.add(id, transport, principal, own, state, out), nil
 }
 
-// Begin begins the session of a connection, unless the session is not needed. It is needed if the
-// connection's calls use its nets, or if other replicas must be able to find it.
+// Begin begins the session of a connection. It does nothing if the session is not needed, because
+// the connection's calls use the nets of another session and no other replica must be able to find
+// this one.
 func (s *Sessions) Begin(own *Session) error {
 	if own.Bare && own.About == nil {
 		return nil

@@ -235,7 +235,7 @@ func (s *Sessions) EndAgent(id string) bool {
 	return true
 }
 
-// Uses returns the time when each session that has clients was last used.
+// Uses returns, for each session that has clients, the time when it was last used.
 func (s *Sessions) Uses() map[*Session]time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -116,8 +116,8 @@ func (s *Tasks) poll(x *Task) {
 	}
 }
 
-// untilPoll waits until the next tasks/get request is due. It returns false if the task or the
-// proxy ends first.
+// untilPoll waits until the next tasks/get request is due. If the task or the proxy ends first, it
+// returns false.
 func (s *Tasks) untilPoll(x *Task, misses int) bool {
 	for {
 		wait := x.NextPoll(misses, s.Life.Now())

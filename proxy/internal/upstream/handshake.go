@@ -319,7 +319,7 @@ var introductory = [...]string{
 }
 
 // requestMeta returns the beginning of the _meta of each request in revision 2026-07-28, without
-// the opening brace. It ends just before the client's capabilities.
+// the opening brace and up to the place for the client's capabilities.
 func requestMeta(version string) []byte {
 	info, _ := json.Marshal(map[string]string{"name": clientName, "version": version}) // cannot fail: strings can always be marshaled
 	b := []byte(`"` + mcp.MetaKeyProtocolVersion + `":"` + mcp.ProtocolVersion20260728 + `","` + mcp.MetaKeyClientInfo + `":`)

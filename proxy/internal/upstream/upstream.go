@@ -18,7 +18,7 @@ import (
 type Upstream struct {
 	host  *conn.Host
 	probe time.Duration // timeout for server/discover
-	meta  []byte        // beginning of the _meta of each request to a server that uses revision 2026-07-28; it ends just before the client's capabilities
+	meta  []byte        // beginning of the _meta of each request to a server that uses revision 2026-07-28, up to the place for the client's capabilities
 
 	watched atomic.Pointer[[]string] // URIs of the watched resources
 	rewatch wait.Signal              // sent when the field watched changes

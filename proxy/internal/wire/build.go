@@ -126,8 +126,8 @@ func splice(dst, src []byte) splicer {
 	return splicer{dst: append(dst, src[:open]...), src: src, done: open}
 }
 
-// copyUpTo copies src up to the given offset. It drops the comma before a member that becomes the
-// first one in the copy.
+// copyUpTo copies src up to the given offset. If a member becomes the first one in the copy,
+// copyUpTo drops the comma before the member.
 func (s *splicer) copyUpTo(end int) {
 	if end <= s.done {
 		return

@@ -87,8 +87,8 @@ type Hop struct {
 
 	// Meta holds members of _meta for an upstream that uses revision 2026-07-28 or later, written
 	// as "key":value and separated by commas. Their keys must be among the io.modelcontextprotocol/
-	// keys that Call.AppendForward removes or, if Trace is set, among the keys of the trace
-	// context.
+	// keys that Call.AppendForward removes. If Trace is set, the keys of the trace context are
+	// allowed, too.
 	Meta []byte
 
 	// Trace means that Meta contains a trace context. It replaces the client's own trace context.

@@ -98,9 +98,9 @@ type Request struct {
 	// the request is not sent, and the reply is [ErrNotSent].
 	Begin func(*Exchange) bool
 
-	// Here means that the caller waits for the reply anyway. Over streamable HTTP, Send then makes
-	// the request on the caller's goroutine, and returns when the reply has been delivered, or soon
-	// after a call to Exchange.StopInline.
+	// Here means that the caller has nothing else to do until the reply arrives. Over streamable
+	// HTTP, Send then makes the request on the caller's goroutine. It returns when the reply has
+	// been delivered, or soon after a call to Exchange.StopInline.
 	Here bool
 
 	// Again, if not nil, is called before the request is sent a second time, in a new session or

@@ -184,7 +184,7 @@ type State struct {
 	Err   error     // why the upstream is not up
 	Since time.Time // when the phase began
 
-	Introduction     // of the most recent connection that was up
+	Introduction     // data about the most recent connection that was up
 	Pid          int // process ID of the child; 0 for HTTP
 }
 

@@ -287,6 +287,6 @@ func (c *Conn) readErrors() {
 				c.Host.Log.Info("upstream says", "stderr", text.Excerpt(string(line), stderrLine))
 			}
 		}
-		within = more // if true, the rest of a long line follows and is skipped
+		within = more // whether the next part belongs to the same long line and must be skipped
 	}
 }
