@@ -78,8 +78,8 @@ func (s *Push) Send(parts ...[]byte) {
 	}
 }
 
-// bounded removes messages until both limits are met: the oldest first, but announcements of
-// changes last.
+// bounded removes messages until both limits are met. It starts with the oldest messages, but
+// removes announcements of changes last.
 func (s *Push) bounded(events []pushed, count, size int) []pushed {
 	total := 0
 	for _, e := range events {

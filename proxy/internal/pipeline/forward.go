@@ -185,7 +185,7 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	abandoned := r.Err != nil && r.Err == before.reason
 	if !c.plain {
 		if abandoned && f.mayNeedResend() {
-			c.dropMessage() // the message will not be sent again
+			c.dropMessage() // the message is not needed, because the call will not be sent again
 		}
 		f.taskFromReply(r)
 	}

@@ -71,8 +71,8 @@ func (p *Relay) withBuiltin(kind listKind, page []byte) []byte {
 type listKind struct {
 	method     string
 	capability string
-	member     string // result member with the items
-	key        string // item member that identifies the item
+	member     string // name of the result's member that contains the items
+	key        string // name of the item's member that identifies it
 }
 
 var (

@@ -81,7 +81,7 @@ func New(key Key, now func() time.Time) *Sealer {
 	return s
 }
 
-// Ready reads the key, unless it is already known. It must succeed before Seal is called.
+// Ready reads the key, unless the key is already known. Ready must succeed before Seal is called.
 func (s *Sealer) Ready(ctx context.Context) error {
 	s.mu.Lock()
 	known := s.known != nil

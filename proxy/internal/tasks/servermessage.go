@@ -38,7 +38,7 @@ func (s *Tasks) Notification(u *pool.Server, method string, params []byte) bool 
 // announced handles a notification about the task's status and updates the task. The gate learns
 // how the task ended before the client does.
 func (s *Tasks) announced(x *Task, params []byte) {
-	if x.rev.TaskExtension { // the notification may be late or forged, so ask with tasks/get
+	if x.rev.TaskExtension { // the notification may be late or forged, so the status is requested with tasks/get
 		s.runCheck(x, func() {
 			if about, err := s.get(x); err == nil {
 				s.Reached(s.Life.Ctx, x, about)

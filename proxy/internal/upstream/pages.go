@@ -79,7 +79,7 @@ func (u *Upstream) listParams(cursor []byte) []byte {
 	return params.Bytes()
 }
 
-// Limits on a list. A server that exceeds one is broken or hostile.
+// Limits on a list. A server that exceeds one of them is broken or hostile.
 const (
 	maxTools     = 20_000
 	maxListBytes = 64 << 20

@@ -95,7 +95,8 @@ func (d *Dispatcher) Relay(x *Exchange, m wire.Message, send func(answer []byte)
 	return true
 }
 
-// Notification routes a notification to its request or, if it has none, to the [Host].
+// Notification passes a notification to the request that it belongs to or, if it belongs to none,
+// to the [Host].
 func (d *Dispatcher) Notification(m wire.Message) {
 	switch m.Method {
 	case MethodCancelled:
