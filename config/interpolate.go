@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -155,6 +156,15 @@ var nonSecretVariables = []string{"HOME", "USER", "LOGNAME", "PWD", "PATH", "SHE
 func (e *environment) recordSecret(name, value string) {
 	if !strings.HasPrefix(value, "/") && !slices.Contains(nonSecretVariables, name) {
 		e.addSecret(value)
+	}
+}
+
+// addTarget records the URL of a system that is sent approval requests. A URL with a path is also a
+// secret, because the path often is.
+func (e *environment) addTarget(target string) {
+	e.targets = append(e.targets, target)
+	if u, err := url.Parse(target); err == nil && len(u.RequestURI()) > 1 {
+		e.addSecret(target)
 	}
 }
 

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"net/url"
 	"regexp"
 	"strings"
 )
@@ -34,7 +33,7 @@ const exampleOfWebhook = `webhook: { url: "https://hooks.example.com/petrigate",
 func readWebhook(v Value) (*Webhook, bool) {
 	w := &Webhook{Arguments: "masked"}
 	ok := v.Fields(Keys{
-		"url":       into(&w.URL, readTarget),
+		"url":       into(&w.URL, checked(checkWebhookURL)),
 		"secret":    into(&w.Secret, readHookSecret),
 		"listen":    into(&w.Listen, checked(checkAddress)),
 		"answerUrl": into(&w.AnswerURL, checked(checkAnswerURL)),
@@ -46,6 +45,8 @@ func readWebhook(v Value) (*Webhook, bool) {
 		return w, true
 	}
 	v.requires(exampleOfWebhook, "url", "secret", "listen")
+	v.addTarget(w.URL)
+	v.addSecret(w.Secret)
 	w.AnswerURL = strings.TrimSuffix(w.AnswerURL, "/")
 	at := v.get("mask")
 	switch answer := v.get("answerUrl"); {
@@ -59,17 +60,6 @@ func readWebhook(v Value) (*Webhook, bool) {
 		v.warn(v.get("listen"), "approval links cross the network unencrypted: anyone who reads a link can use it", `answerUrl: "https://gate.example.com", the address of a TLS server in front`)
 	}
 	return w, true
-}
-
-// readTarget reads the URL of a system that is sent approval requests. It records a URL with a path
-// as a secret, because the path is often a secret.
-func readTarget(v Value) (string, bool) {
-	target, ok := checked(checkWebhookURL)(v)
-	v.targets = append(v.targets, target)
-	if u, err := url.Parse(target); err == nil && len(u.RequestURI()) > 1 {
-		v.addSecret(target)
-	}
-	return target, ok
 }
 
 // checkWebhookURL accepts an https URL, or an http URL whose host is this machine.
@@ -94,7 +84,6 @@ func readHookSecret(v Value) (string, bool) {
 		v.Fault(fmt.Sprintf("the secret of a webhook has fewer than %d bytes", minWebhookSecret), "use the output of openssl rand -hex 32")
 		return "", false
 	}
-	v.addSecret(secret)
 	return secret, ok
 }
 

@@ -39,8 +39,8 @@ type Channel struct {
 //
 //   - its name in the grammar in rules/doc.go and in the editors' grammars (folder editors)
 //   - in config: a file with its section, which approval.go adds to Approval, channelSections and
-//     readApproval (use readTarget for a URL, the key "secret" for a secret, and addSecret for
-//     secrets), and its name and section in petrigate.schema.json
+//     readApproval (pass its URL to addTarget and its secrets to addSecret; the key of a secret is
+//     "secret"), and its name and section in petrigate.schema.json
 //   - if it runs next to the proxy, a file in internal/serve/daemon with an entry in openers, which
 //     also adds the channel's state to operator.Status
 //   - to pass answers to operator.Proxy.Answer, with the person if the channel has authenticated one
