@@ -144,7 +144,7 @@ func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	var suspects []Flight
 	if old != nil {
 		for _, f := range allSpoilers(s.Nets[old.index]) {
-			if !slices.ContainsFunc(suspects, func(g Flight) bool { return g.SameCall(&f) }) { // a call can spoil several values
+			if !slices.ContainsFunc(suspects, func(g Flight) bool { return g.SameCall(&f) }) { // a call can appear several times, for different key values
 				suspects = append(suspects, Flight{Owner: f.Owner, Call: f.Call, Transition: t, Name: f.Name, Since: f.Since})
 			}
 		}

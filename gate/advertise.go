@@ -8,8 +8,8 @@ import (
 // not block it: the gate still decides on each call.
 type Advertised struct {
 	Tools    []string  // tools to show, in the order of [Session.Offer]
-	Hidden   []Hidden  // all other tools
-	Conflict *Conflict // nil if the nets agree
+	Hidden   []Hidden  // all other offered tools
+	Conflict *Conflict // nil unless the nets together allow no tool
 	Ignored  []string  // advisory nets that would hide tools, but yield to other nets
 }
 

@@ -16,7 +16,7 @@ type (
 	Transition = toolnet.Transition
 	// A Field is the part of a call that a key or a sum reads.
 	Field = toolnet.Field
-	// A ValueReader evaluates expressions over calls.
+	// A ValueReader evaluates expressions over a call's data.
 	ValueReader = toolnet.ValueReader
 	// A Sum limits the sum of a field over the calls that a net gates.
 	Sum = toolnet.Sum

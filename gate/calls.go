@@ -31,7 +31,7 @@ func (s *Session) Decide(c Call, g *Grant) (d Decision) {
 	return d
 }
 
-// notify passes a decision to s.onDecision.
+// notify passes a decision to s.onDecision, if set.
 func (s *Session) notify(c Call, d Decision) {
 	if s.onDecision != nil {
 		s.onDecision(c, d)

@@ -50,7 +50,7 @@ func (n *net) advanced(d, base *NetData, t time.Time) *NetData {
 	return &both
 }
 
-// watchesOf returns d's watches. d may be nil.
+// watchesOf returns the watches in d, or nil if d is nil.
 func watchesOf(d *NetData) []Flight {
 	if d == nil {
 		return nil
@@ -92,7 +92,7 @@ func (n *net) tickTo(d *NetData, over []Flight, large bool, t time.Time) *NetDat
 	return w.data
 }
 
-// isDue reports whether the clock changes anything by time t.
+// isDue reports whether the clock changes anything up to time t.
 func (n *net) isDue(d *NetData, t time.Time) bool {
 	for k, number := range n.timed {
 		since := netstate.Since(d.Clock, k)
@@ -139,7 +139,7 @@ func (n *net) waitFor(d *NetData, t time.Time, lists []int) (time.Duration, bool
 // A clockMove is a [move] made by the clock.
 type clockMove struct {
 	move
-	seen map[string]time.Time // when each configuration was first seen; see [clockMove.skipCycles]
+	seen map[string]time.Time // when each marking with its pending ticks was first seen; see [clockMove.skipCycles]
 }
 
 // run fires the transitions that are due by time t, in chronological order.

@@ -126,7 +126,7 @@ func (d *definition) rejection(f Firing) (reason string) {
 	return cmp.Or(err.Error(), d.reason(f.Name))
 }
 
-// rejected returns the block for a call that a validator rejects.
+// rejected returns the [Block] for a call that a validator rejects.
 func (f *finding) rejected(name, reason string) Block {
 	b := f.net.block(name, f.fillKey(reason))
 	b.Key = f.keyValues()
@@ -147,7 +147,7 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 // that net.
 func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
-	var base *NetData // the current net's default state, if the call has changed it
+	var base *NetData // default state of the current net, if the call has changed that state
 	for i := range j.findings {
 		f := &j.findings[i]
 		if !f.moves() {
@@ -221,7 +221,7 @@ func (j *judgement) unrest(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils())[0].name, f.net.unrest())})
 }
 
-// startKeyed prepares the move of a net with a key.
+// startKeyed prepares a move of a net that has a key.
 func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	*m.data = f.copyState()
 	m.setBaseWatches(watchesBefore(base.Watches, &call), f.value == nil)
@@ -249,7 +249,8 @@ func (m *move) recordMissed(f *finding, call Flight) {
 	}
 }
 
-// start starts the transition that was chosen for the call.
+// start starts the transition that was chosen for the call. A deferred transition waits for the
+// outcome; any other transition fires at once.
 func (m *move) start(c choice, flight Flight) {
 	def, t := &m.net.Transitions[c.transition], &m.net.net.Transitions[c.transition]
 	flight.Transition, flight.Name = c.transition, c.name

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// compile checks and prepares a net.
+// compile checks a net and prepares it for decisions.
 func compile(def Net) (*net, ErrorList) {
 	n := &net{definition: definition{Net: def.Clone()}}
 	n.Cause = cmp.Or(n.Cause, CauseNet)

@@ -80,8 +80,8 @@ func (j *judgement) name(p *Policy, c *Call) {
 type namedCall struct {
 	policy      *Policy
 	call        *Call
-	tools       []naming.Label // physical names of the call
-	labels      []naming.Label // labels given by the policy, physical names first
+	tools       []naming.Label // physical names of the called tool
+	labels      []naming.Label // names given by the policy, physical names first
 	withoutMaps bool           // whether names from maps are left out of labels
 }
 
@@ -93,21 +93,21 @@ type judgement struct {
 	set   listing.Set // nets that might apply to the call
 
 	keyed *keyedCall // nil if no net with a key applies or the arguments are unknown
-	spare *keyedCall // cleared plans whose memory is reused for keyed
+	spare *keyedCall // cleared memory for the next value of keyed
 
 	findings findings // findings in policy order, except those of nets that abstain and do not change
 	room     []choice // empty slice with capacity for the choices of the next net
 	blocked  bool
 	manual   bool
 	known    bool       // whether an active net gates, or lists as free, a name that the call is certain to have
-	replayed bool       // whether the call was made regardless of the verdicts
+	replayed bool       // whether the call has already been made, regardless of the verdicts
 	offered  []Call     // tools that can be called; nil means those in the state
 	world    world      // the world to evaluate; the zero value is acting
 	row      string     // fingerprint of the call (see [argument.Fingerprint]); empty if no net counts equal calls in a row
-	ticked   []NetDelta // clock changes in the evaluated nets
+	ticked   []NetDelta // states of evaluated nets that the clock has changed
 	shadows  []subject  // nets in shadow mode that apply to the call
 
-	waived []naming.Label // uncertain names about which a person is asked
+	waived []naming.Label // uncertain names to ask a person about
 
 	// Preallocated space for the usual case, so that a decision needs few allocations.
 	toolRoom    [3]naming.Label
@@ -174,7 +174,7 @@ func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
 		j.findings = nil
 		return j.refuse(KindDuplicate, nil), nil
 	}
-	j.classify(s) // structural phase
+	j.classify(s) // structural phase: ask the nets
 	var doubts []Step
 	if j.blocked {
 		j.yield()
@@ -183,14 +183,14 @@ func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
 	if r := j.refusal(g); r != nil {
 		return r, j.refusalDelta(asked)
 	}
-	if j.manual || len(doubts) > 0 { // approval phase
+	if j.manual || len(doubts) > 0 { // approval phase: ask a person if necessary
 		if a, r := j.question(g, doubts); a != nil {
 			return a, &Delta{Nets: j.ticked, Asked: &OpenAsk{Number: a.Number, Call: *j.call}}
 		} else if r != nil {
 			return r, j.refusalDelta(asked)
 		}
 	}
-	metas, r := j.validate() // semantic phase
+	metas, r := j.validate() // semantic phase: ask the validators
 	if r != nil {
 		return r, j.refusalDelta(asked)
 	}

@@ -24,7 +24,7 @@ type Refusal struct {
 // An Ask requests approval of a call. The call passes if at least [Ask.Approvals] different people
 // approve all its steps.
 type Ask struct {
-	Number uint64 // number assigned to the waiting call
+	Number uint64 // number of the call that waits for the answer
 	Call   Call
 	Names  []Name
 	Steps  []Step
@@ -90,7 +90,7 @@ type Block struct {
 	Holds  []Holder      // some of the calls in flight that hold or would produce the missing tokens, or that spoil the evidence
 	Retry  time.Duration // like [Refusal].Retry, but for this net alone
 	Key    []KeyValue    // for a net with a key, the blocked value; nil if the call has no value
-	More   int           // number of further blocked values
+	More   int           // number of further key values that the net blocks
 	Doubt  *Doubt        // why the call might not have this name; nil if the name is certain
 	Near   []Near        // calls that had a name awaited by the net but whose success did not count as evidence
 }
@@ -153,7 +153,7 @@ const (
 	Free
 	Gated
 	Blocked
-	Yields // an advisory net would block, but yields at present; see [Net.Advisory]
+	Yields // the net is advisory and would block, but currently yields to others; see [Net.Advisory]
 )
 
 func (*Refusal) decision() {}

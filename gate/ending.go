@@ -18,7 +18,7 @@ type ending struct {
 	result  []byte
 
 	// Set only for a single key value.
-	base  *NetData // default state
+	base  *NetData // the net's default state
 	keys  uint64   // bit set of the net's keys that have this value in the result
 	named []KeyValue
 }
@@ -108,7 +108,7 @@ func (m *move) credit(e *ending, w Flight) {
 	m.callOnSuccess(e, w)
 }
 
-// nextWatch removes the call's first watch and returns it.
+// nextWatch removes the first watch that belongs to the call and returns it.
 func (m *move) nextWatch(call Flight) (Flight, bool) {
 	for i, w := range m.data.Watches {
 		if w.SameCall(&call) {

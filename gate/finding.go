@@ -16,14 +16,14 @@ type finding struct {
 	subject
 	labels    []naming.Label // names that the net gives to the call
 	choices   []choice       // transitions chosen for the call's names; empty if the net blocks
-	special   *special       // nil if the finding has no special parts
+	special   *special       // additional data; nil for most findings
 	label     int32          // index of the first blocked label
 	kind      VerdictKind    // verdict of the net; Abstain only if the call nevertheless changes the net
 	manual    bool           // whether a chosen transition requires approval
 	restarts  bool           // whether data is the initial state because the call ends a row
-	doubtful  bool           // whether the call is blocked because its name is weak
+	doubtful  bool           // whether the net blocks only because the call's name is weak
 	broken    bool           // whether the net's Mapper has failed
-	addsValue bool           // whether the value has no entry in the state yet
+	addsValue bool           // whether the finding is for a key value that the state does not contain yet
 }
 
 // findings are the verdicts on a call, in policy order.
@@ -37,8 +37,8 @@ type subject struct {
 	data *NetData
 
 	// Set only for a net with a key, if the call's values are known.
-	base  *NetData        // default state
-	plan  *plan           // the call's plan
+	base  *NetData        // the net's default state
+	plan  *plan           // describes how the call concerns the net
 	value *keyvalue.Value // nil for the part of the call that does not depend on a value
 }
 
@@ -93,7 +93,7 @@ func (f *finding) blockFor(reason string, retry time.Duration) {
 	s.reason, s.retry = reason, retry
 }
 
-// makeSpecial returns the finding's special part, creating it if necessary.
+// makeSpecial returns the finding's additional data, creating it if necessary.
 func (f *finding) makeSpecial() *special {
 	if f.special == nil {
 		f.special = &special{}
@@ -109,10 +109,10 @@ func (f *finding) parts() *special {
 	return f.special
 }
 
-// noSpecial has no special parts. It is read-only.
+// noSpecial is empty additional data. It is read-only.
 var noSpecial special
 
-// spoils returns the spoiling transitions.
+// spoils returns the spoiling transitions that list a name of the call.
 func (f *finding) spoils() []choice { return f.parts().spoils }
 
 // objection returns the reason why the net blocks the call, or "" if the marking is the reason or

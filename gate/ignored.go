@@ -4,7 +4,7 @@ import "slices"
 
 // ignoredArguments are the arguments that do not matter when calls are compared; see [Ignored].
 type ignoredArguments struct {
-	given  []Ignored           // the list as given in the options
+	given  []Ignored           // the list from the policy's options
 	byTool map[string][]string // names of the ignored arguments, by tool name
 }
 

@@ -17,7 +17,7 @@ type netKeys struct {
 	results bool        // whether any net reads call results
 }
 
-// newNetKeys numbers the fields and keys of the nets.
+// newNetKeys assigns numbers to the fields and keys of the nets.
 func newNetKeys(nets []*net) (k netKeys) {
 	for _, n := range nets {
 		for i := range n.Transitions {
@@ -62,8 +62,8 @@ type plan struct {
 	keyvalue.Union
 	net     *net
 	labels  []naming.Label
-	ok      bool          // whether the net's mapper succeeded
-	watches []choice      // chosen observers whose key is in the result
+	ok      bool          // whether the net's Mapper has named the call without failing
+	watches []choice      // chosen observers whose key is read from the result
 	spoils  []choice      // spoiling transitions without a value in the call; they spoil the evidence for all values
 	missing *missingValue // first value that a gating transition needs and the call lacks; nil if no value is missing
 }
@@ -75,7 +75,7 @@ type missingValue struct {
 	key     *keyvalue.Key
 }
 
-// choice is a transition that was chosen for a name.
+// choice is a transition chosen for one of the call's names.
 type choice struct {
 	transition int
 	name       string

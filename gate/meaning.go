@@ -10,7 +10,7 @@ type Meaning struct {
 	Asks []Asked
 }
 
-// Asked lists the transitions for a single name.
+// Asked lists the net's transitions for one of the call's names.
 type Asked struct {
 	Transitions []int // transitions that list the name and do not exempt the call, in declaration order
 	Free        bool

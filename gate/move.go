@@ -17,7 +17,7 @@ type move struct {
 	own  bool // whether the move has its own copy of the marking
 
 	// Set only for a net with a key.
-	baseWatches []Flight // watches in the default state, which can lapse
+	baseWatches []Flight // watches in the net's default state; they can lapse for a value
 	isBase      bool     // whether the move changes the default state rather than the state for a single value
 }
 

@@ -14,7 +14,7 @@ import (
 // definition is a net as its author wrote it, except that its name may have been made unique.
 type definition struct {
 	Net               // private copy of the author's net
-	reasoned []string // the reason, split at each {key}
+	reasoned []string // the author's reason, split at each {key}
 }
 
 // net is a [Net] prepared for decisions. It is immutable.
@@ -26,7 +26,7 @@ type net struct {
 	net             petri.Net // the net's transitions, in the order of Net.Transitions
 	lasting         [][]petri.Arc
 	progress        []bool // for each transition, whether weak names must not fire it because it makes progress; see [Transition.WeakProgress]
-	structural      []int  // transitions without tools, except timed ones
+	structural      []int  // transitions that fire by themselves: without tools and without a clock
 	timed           []int  // transitions that fire by the clock
 	independent     bool   // whether the timed transitions tick independently of each other
 	initial         petri.Marking
@@ -35,25 +35,25 @@ type net struct {
 	listing         listing.Listing
 	own             naming.Own // names given by the net itself if it has no Labels; always includes the patterns that the net lists
 	manual          bool       // whether any transition requires approval
-	moving          bool       // whether time alone changes the net
+	moving          bool       // whether the net can change without any call, by its clock
 	spoils          bool       // whether any transition spoils evidence
 	hasEvidence     bool       // whether any transition has Evidence
 	awaits          []string   // names of calls whose success the net awaits
 	spoiledEvidence []string   // like awaits, but set only if any transition spoils evidence
 
-	budget *budget // nil unless the net is a limit from rules
+	budget *budget // the limited quantity; nil unless the net is a limit from rules
 
 	keys    []int        // numbers of the net's distinct keys within the policy; empty if the net has no key
 	keyOf   []int        // for each transition, the index of its key in keys, or -1 if it has no key
-	written keyvalue.Key // the key with the field names for display
-	results []int        // transitions whose key is in the result
+	written keyvalue.Key // the key as written, with the field names to display
+	results []int        // transitions whose key is read from the result
 	mixed   bool         // whether any key that reads the result also reads the arguments
 }
 
 // A budget is the quantity that a limit from the user's rules restricts: the tokens in a place, or
 // a sum.
 type budget struct {
-	place int // -1 if the budget is a sum
+	place int // index of the place that holds the tokens; -1 if the budget is a sum
 	spend int // transition that uses up the budget
 }
 

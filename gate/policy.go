@@ -43,13 +43,13 @@ type Policy struct {
 	deny   bool
 	shadow bool // whether the whole policy is in shadow mode
 	static bool // whether the whole policy is static
-	asks   bool // see [PolicyOptions.AskDoubts]
+	asks   bool // whether a person is asked about doubts; see [PolicyOptions.AskDoubts]
 	print  string
 	parts  []part // the first words of the longer commands whose names are in awaits
 
 	netKeys
-	maxValues int // maximum number of values per net
-	givenMax  int // PolicyOptions.Keys as given by the caller
+	maxValues int // maximum number of key values per net
+	givenMax  int // value of PolicyOptions.Keys
 
 	ignored ignoredArguments
 
@@ -57,7 +57,7 @@ type Policy struct {
 	successes []Condition    // conditions on results, from the labels
 	names     *naming.Naming // computes the names of calls
 	ids       func() []NetID // identities of the nets
-	index     listing.Index  // nets that might apply to a call
+	index     listing.Index  // finds the nets that might apply to a call
 }
 
 // netTable holds the nets of a policy, in order and by name.
@@ -103,7 +103,7 @@ func (p *Policy) Fingerprint() string { return p.print }
 
 // A NetInfo describes a net in a policy. It must not be modified.
 type NetInfo struct {
-	Net                // the net as given, but with its name in the policy
+	Net                // the net as its author gave it, but with the name that it has in the policy
 	Fingerprint string // fingerprint of the net's structure and its maps
 }
 

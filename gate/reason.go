@@ -42,7 +42,7 @@ func (d *definition) because(sentence string) string {
 	return d.Because + " " + sentence
 }
 
-// reason returns the net's reason for the finding's value.
+// reason returns the net's reason for the verdict on the finding's value.
 func (f *finding) reason(name string) string {
 	if f.value == nil || len(f.net.reasoned) == 1 {
 		return f.net.reason(name)
@@ -59,7 +59,7 @@ func (f *finding) withReason(sentence string) string {
 	return f.reason("") + " " + sentence
 }
 
-// fillKey inserts the finding's value into a sentence.
+// fillKey replaces {key} in a sentence by the finding's value.
 func (f *finding) fillKey(sentence string) string {
 	if f.value == nil || !strings.Contains(sentence, "{key}") {
 		return sentence

@@ -19,7 +19,7 @@ func (j *judgement) refuse(kind Kind, blocks []Block) *Refusal {
 	return r
 }
 
-// sentence returns the refusal's text.
+// sentence returns the text of the refusal.
 func (r *Refusal) sentence(c *Call) string {
 	switch r.Kind {
 	case KindDuplicate:
@@ -94,7 +94,7 @@ func (j *judgement) blocks() []Block {
 		}
 	}
 	blocks := make([]Block, 0, count)
-	values := 0 // number of values that the net blocks
+	values := 0 // number of key values that the net blocks
 	for i := range j.findings {
 		f := &j.findings[i]
 		if i > 0 && j.findings[i-1].net != f.net {
@@ -295,5 +295,5 @@ func blocksOf(steps []Step) []Block {
 	return blocks
 }
 
-// shownValues is the maximum number of values shown for a net.
+// shownValues is the maximum number of blocked key values shown for a net.
 const shownValues = 10

@@ -9,7 +9,7 @@ import (
 // A Session holds a policy's state for a single conversation. It is safe for concurrent use.
 type Session struct {
 	policy     *Policy              // immutable
-	shared     []*Shared            // shared states, in lock order; immutable
+	shared     []*Shared            // states shared with other sessions, in lock order; immutable
 	onDecision func(Call, Decision) // called with each decision; immutable
 
 	spare atomic.Pointer[preparedCall] // cleared memory to reuse for the next decision; nil while a decision uses it

@@ -148,12 +148,12 @@ func (p *Policy) End(s *State, number uint64, e End) *Delta {
 	return p.PrepareEnd(e).Settle(s, number)
 }
 
-// Settle is like [Policy.End], given only an outcome.
+// Settle is like [Policy.End] for an outcome without further details.
 func (p *Policy) Settle(s *State, number uint64, o Outcome) *Delta {
 	return p.End(s, number, End{Outcome: o})
 }
 
-// SettleAt is like [Policy.End], but without a result.
+// SettleAt is like [Policy.End] for an outcome and its time, without a result.
 func (p *Policy) SettleAt(s *State, number uint64, o Outcome, t time.Time) *Delta {
 	return p.End(s, number, End{Outcome: o, Time: t})
 }

@@ -16,13 +16,13 @@ type Shared struct {
 	nets   []int // indexes of the nets with this scope
 
 	mu    sync.Mutex
-	data  []*NetData // one for each element of nets; guarded by mu
+	data  []*NetData // state of each net in nets; guarded by mu
 	owner uint64     // last assigned owner number; see [State.Owners]; guarded by mu
 }
 
 // SharedOptions configure a [Shared]. The zero value is ready to use.
 type SharedOptions struct {
-	Active []string  // see [SessionOptions]; a session's own list does not affect these nets
+	Active []string  // see [SessionOptions]; the Active list of a session does not affect these nets
 	Time   time.Time // see [SessionOptions]
 }
 

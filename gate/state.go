@@ -49,7 +49,7 @@ func (s *State) Open() []Holder {
 // An OpenCall is an admitted call that has not been settled.
 type OpenCall struct {
 	Number uint64
-	Call   Call  // without arguments, unless a hook needs them
+	Call   Call  // the call; without its arguments, unless a hook needs them
 	Nets   []int // indexes of the nets that have a flight or watch for the call, or evidence that the call spoils
 
 	// Keys holds, for each element of Nets, the key value as in [NetDelta]. A net with a key is
@@ -80,7 +80,7 @@ type Delta struct {
 	Spent    uint64    // number of a used grant
 	Opened   *OpenCall // a call that was admitted or whose record has changed
 	Closed   uint64    // number of a call that was settled or merged into Opened
-	Would    Kind      // kind of refusal that shadow mode would have caused, if any
+	Would    Kind      // kind of refusal that nets in shadow mode would have caused; empty if none
 	Tools    []Call    // new list of tools that can be called; nil means unchanged
 	Near     []Near    // near misses by name; an entry without a reason removes a near miss
 }
@@ -192,7 +192,7 @@ func (s *State) Apply(d *Delta) {
 	}
 }
 
-// applyValues performs the changes to the states of single values.
+// applyValues performs the changes in d to the states of single key values.
 func (s *State) applyValues(d *Delta) {
 	last := -1 // index of the net that was changed last
 	for i := range d.Nets {
@@ -203,7 +203,7 @@ func (s *State) applyValues(d *Delta) {
 	}
 }
 
-// addCall adds an admitted call.
+// addCall adds an admitted call to the open calls.
 func (s *State) addCall(c *OpenCall) {
 	if s.Calls == nil {
 		s.Calls = make(map[uint64]*OpenCall)
@@ -264,7 +264,7 @@ func (c *OpenCall) holder() Holder {
 	return Holder{Number: c.Number, ID: c.Call.ID, Tool: c.Call.Tool, Since: c.Call.Time, Unknown: c.Unknown, More: c.More}
 }
 
-// holder returns the call that a flight belongs to.
+// holder describes the call that a flight belongs to.
 func (s *State) holder(n *net, f Flight) Holder {
 	other := f.Owner != s.Owners[n.Scope]
 	if c := s.Calls[f.Call]; c != nil && !other {

@@ -96,7 +96,7 @@ func (s *State) valueState(n *net, d *NetData) ValueState {
 	return v
 }
 
-// state describes the value, its markings and its next tick.
+// state describes the key value, its markings and the time of its next tick.
 func (v *ValueState) state() string {
 	text := fmt.Sprintf("%s: %s", keyvalue.Format(v.Key), cmp.Or(v.Marking.String(), "no tokens"))
 	if v.Enforced != nil {
@@ -290,7 +290,7 @@ func (n *net) describe(s NetState, d *NetData) string {
 	var tools []string
 	on := n.canFire(d)
 	for i := range n.Transitions {
-		if !on[i] || n.Transitions[i].Spoils { // a spoiler gates no call
+		if !on[i] || n.Transitions[i].Spoils { // a transition that spoils evidence gates no call
 			continue
 		}
 		for _, t := range n.Transitions[i].Tools {

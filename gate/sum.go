@@ -45,7 +45,7 @@ func (n *net) spending(d *NetData) string {
 	return n.limit().Spending(spentOf(d))
 }
 
-// addSpent adds amount to the amount spent so far.
+// addSpent adds amount to the amount spent so far of the net's sum.
 func (m *move) addSpent(amount *big.Rat, t time.Time) {
 	if amount == nil || amount.Sign() == 0 {
 		return

@@ -14,9 +14,9 @@ import (
 type Listing struct {
 	transitions []toolnet.Transition
 	entries     map[string]*nameEntry
-	names       []namedEntry     // the entries for names, in order of first use
-	patterns    []naming.Pattern // the patterns in order of first use
-	globs       []globEntry      // the entries for patterns, one for each pattern
+	names       []namedEntry     // the names that the net lists, in order of first use
+	patterns    []naming.Pattern // the patterns that the net lists, in order of first use
+	globs       []globEntry      // for each pattern, the transitions that list it
 	hasUnless   bool             // whether any transition has an Unless list
 	hasSpared   bool             // whether any Unless list has a tool with Spared set
 }
@@ -111,7 +111,7 @@ func (l *Listing) literal(name string) bool {
 	return literal
 }
 
-// Patterns returns the patterns in order of first use.
+// Patterns returns the patterns that the net lists, in order of first use.
 func (l *Listing) Patterns() []naming.Pattern { return l.patterns }
 
 // Register registers the net's names and patterns with g, so that g includes them among the names

@@ -7,10 +7,10 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A Label is a call name and its sources.
+// A Label is one of a call's names and its sources.
 type Label struct {
 	Text    string
-	Glob    int32 // for a pattern, its number plus one; otherwise 0
+	Glob    int32 // for a name that is a pattern, the number of the pattern plus one; otherwise 0
 	From    Source
 	Certain bool
 	Weak    bool

@@ -14,7 +14,7 @@ type Mapping struct {
 	same   [][]int // for each map with a Reader, the patterns of all maps that derive the same name from the same part of the call
 	byTool map[subject][]int
 	texts  map[subject][]place // the fields that readers read, by tool
-	globs  []string            // distinct patterns that match tools
+	globs  []string            // the patterns that maps use to match tools, without duplicates
 }
 
 // subject is the tool that a map applies to, or a pattern that matches such tools.
@@ -105,7 +105,7 @@ func (m *Mapping) Tools() (tools []string, patterns bool) {
 	return tools, len(m.globs) > 0
 }
 
-// match is a map that matches the call.
+// match is a map that matches a call.
 type match struct {
 	number  int
 	weak    bool

@@ -139,7 +139,7 @@ func (g *Naming) Needs(l *Label, ls []Label) bool {
 	})
 }
 
-// WithPatterns appends the patterns that match any of ls.
+// WithPatterns appends to ls those patterns that match any of the labels in ls.
 func WithPatterns(ls []Label, globs []Pattern) []Label {
 	names := slices.Clip(ls)
 	for i := range globs {

@@ -14,7 +14,7 @@ type field struct {
 	readings []readings
 }
 
-// readings holds a reader's readings of the strings in a field.
+// readings holds the results of one reader for the strings in a field.
 type readings struct {
 	reader toolnet.Reader
 	all    []toolnet.Reading
@@ -39,10 +39,10 @@ func readOnce(read []field, args []byte, at place) ([]field, *field) {
 	return read, &read[len(read)-1]
 }
 
-// match reports whether ok returns true for any of the strings.
+// match reports whether ok returns true for any of the field's strings.
 func (f *field) match(ok func(string) bool) bool { return slices.ContainsFunc(f.All(), ok) }
 
-// read returns the reader's readings of the strings, caching them.
+// read returns the readings of the field's strings by the reader r. It caches them.
 func (f *field) read(c *toolnet.Call, r toolnet.Reader) []toolnet.Reading {
 	for i := range f.readings {
 		if f.readings[i].reader == r {
@@ -90,7 +90,7 @@ func readSafely(r toolnet.Reader, c *toolnet.Call, text string) (reading toolnet
 
 // place is the part of a call that a map reads.
 type place struct {
-	key  string // empty means the whole call
+	key  string // key of the argument or, if deep is set, the path as text; empty means the whole call
 	path jsonpath.Path
 	deep bool // whether path, not key, locates the field
 }

@@ -16,7 +16,7 @@ import (
 type Reader struct {
 	set  keyvalue.Set
 	keys []toolnet.Field // fields that keys read, indexed by the number of the one-field key in set
-	sums []toolnet.Field // distinct fields that sums read
+	sums []toolnet.Field // fields that sums read, without duplicates
 	rows bool
 }
 
@@ -119,5 +119,5 @@ func (r *Reader) read(c *keyvalue.CallReader, result bool) (values []Value) {
 	return values
 }
 
-// Format formats a key value the way refusals show it.
+// Format formats a key value in the same way as refusals do.
 func Format(key []toolnet.KeyValue) string { return keyvalue.Format(key) }

@@ -14,7 +14,7 @@ type Call struct {
 	// call, but it neither exempts the call, nor makes it known, nor counts as evidence.
 	Foreign bool
 
-	Also []Name    // other physical names of the tool, with their certainty
+	Also []Name    // other physical names of the tool
 	Args []byte    // arguments, a valid JSON object without duplicate keys; nil means {}; read-only
 	Time time.Time // time of arrival, used as the clock for transitions with [Transition.Every]
 
@@ -23,7 +23,7 @@ type Call struct {
 	// read-only.
 	Others map[string]bool
 
-	// Additional data for a [Reader].
+	// The following fields are additional data for a [Reader].
 	Upstream    string // server that provides the tool
 	Annotations []byte // the tool's MCP annotations, a JSON object; nil means {}
 }
@@ -51,7 +51,7 @@ type Firing struct {
 
 // A KeyValue is the value of a key field.
 type KeyValue struct {
-	Field string // the field as written in the policy
+	Field string // the field as it appears in the policy
 	Value string // JSON string, number or boolean; equal values are spelled the same
 }
 

@@ -6,7 +6,7 @@ import "slices"
 // does not hold, the call has failed even if its result reports no error. If several conditions
 // apply to a call, all of them must hold.
 type Condition struct {
-	Tool   string // physical name of the calls
+	Tool   string // physical name of the called tool
 	Glob   bool   // whether Tool is a pattern that matches physical names, as with kind [Glob]
 	Source string // the condition as written; part of the fingerprint
 	Rule   Position

@@ -11,7 +11,7 @@ type NetError struct {
 	Net        string // empty if the error is in a map
 	Transition string // empty if the error concerns the whole net
 	Msg        string
-	Hint       string // what to write instead; may be empty
+	Hint       string // suggested correction; may be empty
 	Rule       Position
 }
 
@@ -28,7 +28,7 @@ func (e *NetError) Error() string {
 // An ErrorList contains all errors found, in net order.
 type ErrorList []*NetError
 
-// Error returns a line for each error.
+// Error returns the messages of all errors, one per line.
 func (l ErrorList) Error() string { return diag.Lines(l) }
 
 // Unwrap returns the individual errors, for [errors.As].

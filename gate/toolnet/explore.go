@@ -13,7 +13,7 @@ import (
 type Exploration struct {
 	States          int
 	Complete        bool // whether all states were visited; otherwise the other fields are partial
-	Deadlocks       int  // number of states without an enabled transition
+	Deadlocks       int  // number of states where no transition is enabled
 	DeadTransitions []string
 	Bounded         Answer
 	Unbounded       []string // places whose token count is unbounded
@@ -27,7 +27,7 @@ type Exploration struct {
 
 	// Invariants are weighted sums of tokens that never change, over minimal sets of places. They
 	// hold even if the exploration is incomplete, but there may then be further invariants.
-	Invariants []string // equations, such as "idle + 2 running = 1"
+	Invariants []string // the invariants as equations, such as "idle + 2 running = 1"
 }
 
 // An Answer is yes, no or unknown.

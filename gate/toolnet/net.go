@@ -17,7 +17,7 @@ type Net struct {
 
 	// The following fields determine the names that the net gives to a call. Only the first field
 	// that is set counts. If no field is set, a call has its physical names.
-	Mapper     func(Call) []Name // Go function that returns arbitrary names
+	Mapper     func(Call) []Name // Go function that returns arbitrary names for a call
 	Labels     *Labels           // the policy's labels; rules supply them with every net
 	Maps       []Map             // the net's own maps, in addition to the physical names
 	MatchFirst bool              // use only the first matching entry in Maps, or the physical names if no entry matches
@@ -36,11 +36,11 @@ type Net struct {
 	// changes, the net counts as changed.
 	Identity string
 
-	Cause          Cause    // kind of constraint that the net imposes
+	Cause          Cause    // kind of constraint that the net imposes on tools
 	Because        string   // author's explanation, which introduces every refusal and question; may be empty
 	Reason         string   // refusal text; empty means a general text
-	Rule           Position // position in the user's source
-	AllowUnbounded bool     // allow an unbounded net, which is otherwise an error
+	Rule           Position // position of the rule in the user's source
+	AllowUnbounded bool     // accept the net even if it is unbounded
 
 	// Key lists call fields. A net with a key has a separate marking for each value of the fields.
 	// A call is checked against the markings of all its values, and fires either in all of them or
@@ -67,7 +67,7 @@ type Net struct {
 	Shadow bool  // record refusals, but never block or ask
 	Static bool  // do not allow the net to be switched on or off at run time
 
-	// Priority ranks nets that contradict each other, highest first.
+	// Priority ranks nets that contradict each other. A higher number means a higher rank.
 	Priority int
 
 	// Advisory makes the net yield to others. It does not block while a net of higher priority is
@@ -164,7 +164,7 @@ type Transition struct {
 type Field struct {
 	Path   string      // argument key, or a path that begins with "$."; see [ParsePath]
 	Reader ValueReader // if set, evaluates an expression instead of Path, which is then empty
-	Number int         // index of the expression in Reader
+	Number int         // index of the expression among those of Reader
 	Source string      // source text, which is part of the net's identity and appears in messages
 	Result bool        // whether Path refers to the result of a successful call; allowed only for deferred observers
 }
@@ -186,7 +186,7 @@ type ValueReader interface {
 // fails, its amount is not refunded.
 type Sum struct {
 	Field Field         // field to add up; must be an argument
-	Most  int           // maximum sum
+	Most  int           // maximum value of the sum
 	Every time.Duration // time to refund the whole maximum, at a constant rate; 0 means no refunds
 }
 
@@ -249,9 +249,9 @@ type Map struct {
 	Field   string            // argument key, taken literally, or a path that begins with "$."; see [ParsePath]
 	Match   func(string) bool // called with each string in the field
 	Reader  Reader            // reads the field, or the whole call if Field is empty
-	Pattern int               // index of the pattern in Reader
+	Pattern int               // index of the pattern among those of Reader
 	As      string
-	Source  string // pattern as written; part of the net's identity
+	Source  string // pattern as the author wrote it; part of the net's identity
 	Rule    Position
 }
 
@@ -280,7 +280,7 @@ type Found uint8
 const (
 	NotFound Found = iota
 	Surely
-	Perhaps // unknown; the call is restricted as if the string matched
+	Perhaps // the reader cannot tell; the call is restricted as if the string matched
 )
 
 // A Cause is the kind of constraint that a net imposes on a tool.

@@ -44,7 +44,7 @@ type Value struct {
 // A Key describes the fields of a key.
 type Key struct {
 	Result  bool // whether any field reads the result
-	Mixed   bool // whether any field does not read the result
+	Mixed   bool // whether any field reads the call rather than its result
 	Written []toolnet.Field
 	fields  []int // numbers that the [Set] gives to the key's fields
 }
@@ -61,7 +61,7 @@ func (s *Set) Len() int { return len(s.keys) }
 // At returns the key with the given number.
 func (s *Set) At(number int) *Key { return &s.keys[number] }
 
-// fieldReader reads a field.
+// fieldReader is a field together with its parsed path.
 type fieldReader struct {
 	toolnet.Field
 	path jsonpath.Path
@@ -294,7 +294,7 @@ func Format(parts []toolnet.KeyValue) string {
 }
 
 func formatPart(part string) string {
-	const longest = 64 // maximum number of characters
+	const longest = 64 // maximum number of characters to show
 	if part[0] != '"' {
 		return part
 	}
@@ -338,7 +338,7 @@ func (u *Union) Add(values []Value, key uint64) {
 	case u.Keys&key != 0:
 		return
 	case u.Values == nil:
-		u.Values, u.Keys = values, key // the slice is shared with other nets
+		u.Values, u.Keys = values, key // the slice is shared with other nets; it is cloned before any change
 		return
 	case u.Values[0].Keys == 0:
 		u.Values = slices.Clone(u.Values)

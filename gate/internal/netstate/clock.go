@@ -36,7 +36,7 @@ func CopyClock(c *Clock, timed int, t time.Time) *Clock {
 	return &Clock{Time: t, Since: slices.Clone(c.Since)}
 }
 
-// equalTicks reports whether both clocks tick at the same times.
+// equalTicks reports whether the two clocks have the same tick times.
 func (c *Clock) equalTicks(o *Clock) bool {
 	timed := 0
 	if c != nil {

@@ -16,7 +16,7 @@ import (
 // NetData is the state of a net. It is immutable.
 type NetData struct {
 	Active  bool
-	Stuck   bool  // whether the structural transitions failed to come to rest
+	Stuck   bool  // whether the structural transitions did not stop firing
 	Marking []int // available tokens by place, excluding those in flight
 	Flights []Flight
 	Watches []Flight
@@ -54,14 +54,15 @@ type storedState struct {
 	spent *compactSpent
 }
 
-// WithEnforced returns a copy of s with its enforced state replaced.
+// WithEnforced returns a copy of s whose enforced state is the given one.
 func WithEnforced(s *ShadowData, enforced *NetData) *ShadowData {
 	c := *s
 	c.Enforced = enforced
 	return &c
 }
 
-// Deciding returns the state that determines the net's decisions.
+// Deciding returns the state that decides calls: the enforced state in shadow mode, and d
+// otherwise.
 func (d *NetData) Deciding() *NetData {
 	if d.Shadow != nil {
 		return d.Shadow.Enforced

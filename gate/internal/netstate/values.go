@@ -71,7 +71,7 @@ func Put(v *Values, key string, d *NetData) {
 // share stores the state d in k. If many values are likely to have equal states, it stores the
 // clock and the spent amount separately so that the states can share the rest.
 func (v *Values) share(k *storedState, d *NetData) {
-	own := *d // d may be part of a larger object
+	own := *d // copy d, because it may be part of a larger object
 	k.data = &own
 	spent, small := d.Spent.compact()
 	if !small || !d.isPlain() {
@@ -124,7 +124,7 @@ func (d *NetData) appendPlain(text []byte) []byte {
 	}
 	text = append(text, flags)
 	for _, tokens := range d.Marking {
-		text = binary.AppendUvarint(text, uint64(tokens)) // never negative; see [HasNegative]
+		text = binary.AppendUvarint(text, uint64(tokens)) // tokens is not negative; see [HasNegative]
 	}
 	return text
 }

@@ -21,7 +21,7 @@ type Net struct {
 type Contest struct {
 	nets  []Net
 	tools int
-	lists []*allowlist // allowlist of each net; nil if the net blocks no tool
+	lists []*allowlist // for each net, the tools that it allows; nil if the net blocks no tool
 
 	recovery bool // whether any net is in recovery
 	priority int  // highest priority among the nets in recovery
@@ -78,7 +78,7 @@ type Conflict struct {
 func (c *Contest) Settle() *Settled {
 	s := &Settled{Yields: make([]bool, len(c.nets))}
 	for i, n := range c.nets {
-		s.Yields[i] = c.recovery && n.Advisory && n.Priority < c.priority // a recovery overrules the net
+		s.Yields[i] = c.recovery && n.Advisory && n.Priority < c.priority // a net in recovery overrules advisory nets of lower priority
 	}
 	lists := c.ordered(s)
 	blocked := make([]bool, c.tools)
@@ -158,7 +158,7 @@ func (s *Settled) Hides(tool int) int {
 	return -1
 }
 
-// narrow adds the tools that l blocks to blocked.
+// narrow extends blocked by the tools that l blocks.
 func (l *allowlist) narrow(blocked []bool) {
 	for i := range blocked {
 		blocked[i] = blocked[i] || l.blocked[i]

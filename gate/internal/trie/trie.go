@@ -33,7 +33,7 @@ type Entry[V any] struct {
 	Hash  uint64 // hash of Text; see [Hash]
 	Text  string
 	Value V
-	next  *Entry[V] // next entry with the same hash
+	next  *Entry[V] // the next of several entries with the same hash
 }
 
 // width is the number of hash bits that select a slot in a node.
@@ -41,7 +41,7 @@ const width = 4
 
 var seed = maphash.MakeSeed()
 
-// Hash returns the hash of a string, which differs between processes.
+// Hash returns the hash of a string. The same string has different hashes in different processes.
 func Hash(text string) uint64 { return maphash.String(seed, text) }
 
 // Len returns the number of entries.

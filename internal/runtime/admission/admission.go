@@ -13,7 +13,7 @@ import (
 // Options configures an Admission. Ledger and Generation are required.
 type Options struct {
 	Ledger     Ledger
-	Generation *Generation                // initial generation
+	Generation *Generation                // the generation in force at first
 	Where      func(gate.Position) string // formats a rule's position for display; nil means gate.Position.String
 	Logger     *slog.Logger               // nil means that log output is discarded
 	Now        func() time.Time           // returns the current time; nil means time.Now
@@ -37,9 +37,9 @@ type Admission struct {
 	generation inForce
 	counts     counts
 
-	Watch     Watch           // the observer and the meter
+	Watch     Watch           // reports calls to the observer and the meter
 	Sessions  Sessions        // the sessions in the ledger
-	Unwritten Unwritten       // outcomes not yet stored by the ledger
+	Unwritten Unwritten       // outcomes that the ledger has not stored yet
 	Recent    RecentArguments // arguments of recently admitted calls
 
 	// Pools of Pending and Settling values for reuse.

@@ -21,10 +21,10 @@ type Call struct {
 
 	// The following fields describe the call in records, logs and metrics.
 	Client    string // the client's own name for itself
-	ID        []byte // JSON-RPC ID from the client
+	ID        []byte // JSON-RPC ID of the client's request
 	Upstream  string
 	Tool      string // the upstream's name for the tool
-	Method    string // tools/call, prompts/get or resources/read
+	Method    string // method of the request: tools/call, prompts/get or resources/read
 	Canonical string // the tool's qualified name, including the upstream's name
 	Digest    string // SHA-256 of the arguments; if empty, it is computed when needed
 }
@@ -59,7 +59,7 @@ type Ticket struct {
 
 	judge    *Generation // generation that admitted the call; its policy's conditions judge the result; nil means the generation in force
 	observed *observed   // nil without an observer
-	settled  atomic.Bool // set once the outcome has been stored or queued
+	settled  atomic.Bool // set once the outcome has been stored or has been queued for storing
 }
 
 // ticketFacts is the part of a ticket that is encoded as JSON.
@@ -91,12 +91,12 @@ type Info struct {
 	Key
 	Upstream, Tool, Client string
 
-	Method    string // tools/call, prompts/get or resources/read
+	Method    string // method of the request: tools/call, prompts/get or resources/read
 	ID        []byte // request ID as the client wrote it
 	Protocol  string // the client's protocol revision
 	Transport string // the client's transport: stdio or http
 
-	// Trace context from the client; set only for [PhaseCall].
+	// The trace context that the client sent. It is set only for [PhaseCall].
 	TraceParent, TraceState string
 }
 

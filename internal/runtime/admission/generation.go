@@ -16,7 +16,7 @@ type Generation struct {
 	Active      []string // nets that take part in decisions; nil means all
 	Given       []string // the configured value of Active, before operators switched any nets
 	Advertise   string   // which tools clients see: all, possible or enabled
-	Fingerprint string   // identifies the policy
+	Fingerprint string   // fingerprint of the policy
 
 	Enforces      bool // whether at least one net is not in shadow mode
 	PromptsByList bool // whether any net names a prompt; prompts that no net lists then do not exist for clients

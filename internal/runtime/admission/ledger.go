@@ -100,7 +100,7 @@ func commit(ctx context.Context, stage func() (Commit, error)) error {
 	}
 }
 
-// Key identifies a session and its principal.
+// Key identifies a session together with its principal.
 type Key struct {
 	Session   string `json:"session"`
 	Principal string `json:"principal,omitempty"`
@@ -175,7 +175,7 @@ func (a Adopted) Held() bool {
 // Errors returned by a [Ledger].
 var (
 	ErrNoSession = errors.New("the session has ended") // the session has ended or never existed
-	ErrStale     = backend.ErrStale                    // returned by [Commit.Wait]; the step can be retried
+	ErrStale     = backend.ErrStale                    // returned by [Commit.Wait] if the step can be staged again
 
 	// ErrHeld is returned by [Ledger.Adopt] if a hand-written net differs between the policies and
 	// has left its initial state or has calls in flight.

@@ -29,11 +29,11 @@ const (
 	PhaseSettle  Phase = "settle"  // recording the outcome and updating the nets' markings
 )
 
-// Result is the result of a phase.
+// Result describes how a phase ended.
 type Result struct {
 	Decision string       // allow, refuse or ask; set only for PhaseDecide
-	Kind     string       // kind of refusal
-	Rules    []string     // rules that refused the call
+	Kind     string       // kind of the refusal
+	Rules    []string     // positions of the rules that refused the call
 	Outcome  gate.Outcome // outcome of the call; set only for PhaseSettle
 	Failed   bool         // whether the upstream reported that the tool failed
 	Code     int          // JSON-RPC error code received from the upstream or sent to the client; 0 means no error
@@ -110,7 +110,7 @@ func (w *Watch) Forwarded(upstream, tool, method string, took time.Duration, err
 type deciding struct {
 	trace context.Context //nolint:containedctx // context of the call
 	ctx   context.Context //nolint:containedctx // context of the phase
-	begun time.Time       // start time; zero without a meter
+	begun time.Time       // start time of the phase; zero without a meter
 	end   func(Result)    // nil without an observer
 }
 

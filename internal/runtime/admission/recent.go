@@ -16,7 +16,7 @@ const (
 type RecentArguments struct {
 	mu    sync.Mutex
 	args  map[admitted][]byte
-	order []admitted // the calls whose arguments are kept, oldest first
+	order []admitted // calls whose arguments are in args, oldest first
 }
 
 // admitted identifies an admitted call.

@@ -50,7 +50,7 @@ type outcomeEntry struct {
 	events [1]audit.Event
 }
 
-// A recordBuilder builds the events for decisions and outcomes.
+// A recordBuilder creates the events that record decisions and outcomes.
 type recordBuilder struct {
 	where    func(gate.Position) string // formats a rule's position for display
 	redactor *audit.Redactor
@@ -125,7 +125,7 @@ func (rb *recordBuilder) reason(sentence string, kind gate.Kind, blocks []gate.B
 	return sentence
 }
 
-// fillDecision sets r to the record of a decision on c.
+// fillDecision fills r with the record of a decision on the call c.
 func (rb *recordBuilder) fillDecision(r *decisionEntry, c *Call, g *Generation, decision string, names []gate.Name, consent *Consent) {
 	*r = decisionEntry{Decision: audit.Decision{
 		Time: rb.now(), Event: "decision", Decision: decision, Policy: g.Fingerprint,
@@ -166,7 +166,7 @@ func (rb *recordBuilder) would(r *gate.Refusal) *audit.Would {
 	return w
 }
 
-// outcome returns the events for an outcome.
+// outcome returns the events that record the outcome of a call.
 func (rb *recordBuilder) outcome(entry *outcomeEntry, g *Generation, t *Ticket, e *gate.End, by string) []audit.Event {
 	*entry = outcomeEntry{Outcome: audit.Outcome{
 		Time: e.Time, Event: "outcome", Session: t.Session, Call: t.Number,
@@ -222,7 +222,7 @@ func withoutQuotes(sentence string, blocks []gate.Block) string {
 	return sentence
 }
 
-// withoutCode removes the code that d quotes from the sentence.
+// withoutCode removes from the sentence the code that the doubt d quotes.
 func withoutCode(sentence string, d gate.Doubt) string {
 	if strings.Contains(d.Advice, "`") {
 		sentence = strings.ReplaceAll(sentence, " "+d.Way(), "")

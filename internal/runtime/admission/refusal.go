@@ -11,7 +11,7 @@ import (
 type Refused struct {
 	Text  string
 	Facts Facts
-	Err   error // the call's Invalid error, if it caused the refusal
+	Err   error // the Invalid field of the call, if it caused the refusal
 	Over  bool  // whether the session has ended
 
 	blocks []gate.Block // objections of the nets that refused the call
@@ -45,7 +45,7 @@ type Block struct {
 
 // Remedy describes what would make a refused call possible. The zero value means unknown.
 type Remedy struct {
-	Text  string   // sentence for the model
+	Text  string   // the remedy as a sentence for the model
 	Steps []string // names of the calls that must succeed, in order
 	None  bool     // no calls in this session would make the call possible
 }

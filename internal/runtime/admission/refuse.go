@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// newRefusal returns the refusal to report for r.
+// newRefusal returns the refusal to report to the caller if the nets refuse the call with r.
 func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 	out := &Refused{
 		Text:  a.Text(r, c.Session, c.Gate.Time),
@@ -159,7 +159,7 @@ func (a *Admission) Stopped(session string) *Stop {
 	return a.kill.Stopped(session)
 }
 
-// refuseStopped refuses a call because of a stop.
+// refuseStopped refuses a call because its session is stopped.
 func (a *Admission) refuseStopped(ctx context.Context, c *Call) *Refused {
 	s := a.Stopped(c.Session)
 	if s == nil { // another process has just stopped the session, and this process does not know the stop yet

@@ -85,7 +85,7 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 		s.run = s.step
 	}
 	s.admission, s.ticket = a, t
-	a.Unwritten.catchUp(ctx) // an earlier settlement of this call must be stored first
+	a.Unwritten.catchUp(ctx) // store an earlier settlement of this call first, if there is one
 	if s.ctx = ctx; t.observed != nil {
 		s.ctx, s.left = a.Watch.observer.Start(t.observed.ctx, PhaseSettle, t.observed.info)
 	}

@@ -19,7 +19,7 @@ const maxWould = 1000
 // number of calls affected.
 type Would struct {
 	Tool     string    `json:"tool"`
-	Decision string    `json:"decision"` // refuse or ask
+	Decision string    `json:"decision"` // either "refuse" or "ask"
 	Kind     string    `json:"kind"`
 	Nets     []string  `json:"nets"`
 	Rules    []string  `json:"rules"`
@@ -50,7 +50,7 @@ type Tally struct {
 	Most int // maximum number of distinct answers to keep; further answers count only toward the totals; 0 means 1000
 
 	refused, asked int
-	answers        map[string]*Would // keyed by tool, kind and nets
+	answers        map[string]*Would // the distinct answers, keyed by tool, kind and nets
 }
 
 // add counts one answer of the given session.
@@ -67,14 +67,14 @@ func (c *counts) add(session string, w Would) {
 	c.sessions[session].Add(w)
 }
 
-// forget discards the session's counts.
+// forget discards the counts of a session.
 func (c *counts) forget(session string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.sessions, session)
 }
 
-// Add counts one answer.
+// Add counts the answer w.
 func (t *Tally) Add(w Would) {
 	key := strings.Join(append([]string{w.Tool, w.Kind}, w.Nets...), "\x00")
 	if w.Decision == "ask" {
@@ -110,7 +110,7 @@ func (a *Admission) Counts(session string) Counts {
 	return t.Counts()
 }
 
-// Counts returns the counts so far.
+// Counts returns the numbers counted so far.
 func (t *Tally) Counts() Counts {
 	r := Counts{Refused: t.refused, Asked: t.asked, Would: []Would{}}
 	for _, w := range t.answers {

@@ -12,8 +12,8 @@ import (
 // Stop is one use of the kill switch. The calls it covers are not admitted.
 type Stop struct {
 	Session string // the session to stop; empty means all sessions
-	Actor   string // who stopped it
-	Reason  string // may be empty
+	Actor   string // name of the person who issued the stop
+	Reason  string // reason for the stop; may be empty
 	Time    time.Time
 	Alone   bool // whether the stop is missing from the database, so only this process observes it
 }
@@ -48,7 +48,7 @@ type Switch interface {
 // ErrStopped is the error for an admission while the session is stopped.
 var ErrStopped = backend.ErrStopped
 
-// sentence explains the stop to a model.
+// sentence returns a sentence that explains the stop to a model.
 func (s *Stop) sentence() string {
 	what := "the calls of this session"
 	if s.Session == "" {

@@ -27,7 +27,7 @@ const retryAfter = time.Second
 type Unwritten struct {
 	admission *Admission
 
-	count atomic.Int32 // length of ends
+	count atomic.Int32 // number of settlements in ends
 	wake  chan struct{}
 
 	catchUpMu sync.Mutex // held while settlements are being retried

@@ -87,7 +87,7 @@ func (m accounts) update(q *Request, change func(*account)) {
 	}
 }
 
-// room reports whether q's accounts have room for n more bytes.
+// room reports whether all of q's accounts can take n more bytes.
 func (q *Request) room(n int) bool {
 	return !slices.ContainsFunc(q.accounts[:], func(a *account) bool { return a.bytes+n > a.limit.bytes })
 }
@@ -105,7 +105,7 @@ func (q *Request) weight(waiters int) int {
 	return q.Size*waiters + q.question.Call.copied + len(q.question.Call.exact) + q.question.Since.size()
 }
 
-// recharge updates q's accounts to its current weight.
+// recharge charges q's current weight to its accounts, instead of the weight charged before.
 func (m accounts) recharge(q *Request) {
 	n := q.weight(q.waiters)
 	if more := n - q.charged; more != 0 {

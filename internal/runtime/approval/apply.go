@@ -74,7 +74,7 @@ func (t *requests) learn(row backend.Approval, ended bool, now time.Time) error 
 	return nil
 }
 
-// foreignRequest returns a request opened by another broker.
+// foreignRequest returns the request for a row that another broker has stored.
 func (t *requests) foreignRequest(row backend.Approval, doc document) *Request {
 	if doc.Call.Masked == 0 && len(doc.Call.Arguments) <= maxCompared {
 		doc.Call.exact = doc.Call.Arguments

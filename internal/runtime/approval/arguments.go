@@ -115,7 +115,7 @@ func (a arguments) pinOne(field string) (Pin, error) {
 	return Pin{field, audit.HashOf(one), text.Excerpt(string(one), maxValue)}, nil
 }
 
-// match reports whether the arguments have the pinned values.
+// match reports whether the pinned arguments have the values required by pins.
 func (a arguments) match(pins []Pin) bool {
 	return !slices.ContainsFunc(pins, func(p Pin) bool {
 		now, err := a.pinOne(p.Field)

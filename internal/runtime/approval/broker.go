@@ -17,7 +17,7 @@ import (
 type Broker struct {
 	options Options
 	grants  Grants
-	storage *storage // nil without a store
+	storage *storage // accesses the store; nil without a store
 
 	reading sync.Mutex // held while parsing a large call
 
@@ -284,12 +284,12 @@ func (b *Broker) Claim(id string) error {
 	return nil
 }
 
-// Consume ends a claimed request whose call was admitted.
+// Consume ends a claimed request, because the call that claimed it was admitted.
 func (b *Broker) Consume(id string) {
 	b.unclaim(id, func(q *Request) { b.requests.finish(q, Consumed) })
 }
 
-// Unclaim releases a claimed request whose call was not admitted.
+// Unclaim releases a claimed request, because the call that claimed it was not admitted.
 func (b *Broker) Unclaim(id string) {
 	b.unclaim(id, func(q *Request) { q.stale = b.storage != nil })
 }
@@ -404,7 +404,7 @@ func (b *Broker) Sessions() map[string]bool {
 	return all
 }
 
-// Look returns a snapshot of q.
+// Look returns a snapshot of the request q.
 func (b *Broker) Look(q *Request) Record {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 type Call struct {
 	Upstream, Tool  string // name of the upstream, and name of the tool at that upstream
 	Arguments       []byte // arguments as received or, in a [Record], as displayed; may be empty
-	Size            int    // size of the forwarded arguments
-	SHA256          string // hash of the forwarded arguments
+	Size            int    // size in bytes of the forwarded arguments
+	SHA256          string // SHA-256 hash of the forwarded arguments
 	Beside, Meta    []byte // objects to forward in addition to the arguments; may be nil
 	Session, Client string
 	Principal       string
@@ -26,10 +26,10 @@ type Call struct {
 	// The following fields are set by the broker.
 	SeenMeta []byte   `json:",omitempty"` // Meta as displayed; set only if parts of it are masked
 	Masked   int      `json:",omitempty"` // number of masked values
-	Warnings []string `json:",omitempty"` // warnings about misleading content
+	Warnings []string `json:",omitempty"` // warnings about content that could mislead a person
 
 	exact     []byte // arguments as forwarded; nil if unknown or too long to compare
-	given     int    // size of the arguments and other objects, unmasked
+	given     int    // size of the arguments and other objects before masking
 	copied    int    // number of bytes that were copied so that the message can be released
 	presented bool   // whether the call is in displayed form
 }

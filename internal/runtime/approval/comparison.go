@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	maxCompared = 8 << 10 // maximum size in bytes of arguments to compare
+	maxCompared = 8 << 10 // maximum size in bytes of arguments that are compared
 	maxChanges  = 20      // maximum number of changes to list
 )
 
@@ -25,7 +25,7 @@ type Comparison struct {
 // A Change is a change to the value of an argument, as displayed.
 type Change = jsondiff.Change
 
-// size returns the memory used by c.
+// size returns the number of bytes in c's changes.
 func (c *Comparison) size() int {
 	if c == nil {
 		return 0

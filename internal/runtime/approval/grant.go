@@ -29,8 +29,8 @@ type Grant struct {
 	Upstream  string
 	Tool      string // the upstream's name for the tool
 	Pins      []Pin
-	Shape     string // shape that the arguments must have; see [arguments]
-	Channel   string // channel through which the grant was given
+	Shape     string // hash of the shape that the arguments must have; see [arguments]
+	Channel   string // channel of the answer that gave the grant
 	Actor     string
 	Created   time.Time
 	Until     time.Time
@@ -66,7 +66,7 @@ func (g *Grant) String() string {
 		strings.Join(g.Like(), ", "), end, g.Until.UTC().Format(time.RFC3339))
 }
 
-// Like returns the names of the pinned arguments.
+// Like returns the names of the pinned arguments, for display.
 func (g *Grant) Like() []string {
 	if len(g.Pins) == 1 && g.Pins[0].Field == "" {
 		return []string{"arguments"}
@@ -108,7 +108,7 @@ func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, no
 	}, nil
 }
 
-// most returns the maximum lifetime of a grant like g.
+// most returns the maximum lifetime, which is longer for a grant that ends with its session.
 func (g *Grant) most() time.Duration {
 	if g.ToEnd {
 		return MaxSession

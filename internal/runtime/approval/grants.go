@@ -18,7 +18,7 @@ import (
 // Grants holds the grants of a [Broker]. If there is a store, a use of a grant counts only after
 // the store has accepted it. Thus a grant that was revoked at one broker cannot be used at another.
 type Grants struct {
-	store Store // nil without a store
+	store Store // nil if grants are kept only in memory
 	now   func() time.Time
 
 	mu   sync.Mutex

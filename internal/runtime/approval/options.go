@@ -12,7 +12,7 @@ type Options struct {
 	Channels []string      // configured channels; answers through any other channel do not count
 	Grants   time.Duration // maximum lifetime of a grant; 0 disables grants
 	Now      func() time.Time
-	Mask     Mask // hides values from people; may be nil
+	Mask     Mask // masks values that people must not see; may be nil
 
 	Self   bool              // whether callers may approve their own calls
 	People map[string]string // maps the name of a person to the principal that the person's calls come from

@@ -26,7 +26,7 @@ const (
 	initialN    = 0x80
 )
 
-// punycode encodes a label.
+// punycode encodes one label of a host name.
 func punycode(label string) string {
 	var out []byte
 	for _, r := range label {
@@ -64,7 +64,7 @@ func punycode(label string) string {
 	return string(out)
 }
 
-// appendNumber appends a variable-length integer, least significant digit first.
+// appendNumber appends q as a variable-length integer, least significant digit first.
 func appendNumber(out []byte, q, bias int) []byte {
 	const digits = "abcdefghijklmnopqrstuvwxyz0123456789"
 	for k := base; ; k += base {

@@ -12,7 +12,7 @@ import (
 type Question struct {
 	Call  Call // without its long parts once the request has ended
 	Steps []gate.Step
-	Since *Comparison `json:",omitempty"` // comparison with the last approved call; nil if none is known
+	Since *Comparison `json:",omitempty"` // comparison with the last approved call; nil if no such call is known
 }
 
 // Conditions restrict how a request can be answered. They never change.
@@ -38,7 +38,7 @@ type Key struct {
 	Session, Tool, Definition, Arguments, Beside, Policy, Steps string
 }
 
-// Bytes returns a unique encoding of k.
+// Bytes returns an encoding of k that is the same only for equal keys.
 func (k Key) Bytes() []byte {
 	return []byte(strings.Join([]string{k.Session, k.Tool, k.Definition, k.Arguments, k.Beside, k.Policy, k.Steps}, "\x00"))
 }

@@ -22,7 +22,7 @@ type RejectedError struct {
 	Record    Record // snapshot of the request at the time of the rejection
 }
 
-// Error returns the reason for the rejection.
+// Error returns the reason why the answer was rejected.
 func (e *RejectedError) Error() string {
 	r := e.Record.Request
 	if e.Rejection.Kind == OwnCall {

@@ -22,7 +22,7 @@ type Request struct {
 	answered chan struct{} // closed when the request stops being pending
 	unasked  chan struct{} // closed when the client reports that it did not ask anyone
 
-	accounts [3]*account // accounts of the session, the principal, and all callers
+	accounts [3]*account // the accounts of the session, of the principal, and of all callers together
 	opened   atomic.Bool // whether the client reported that a person opened the page
 
 	// The following fields are guarded by Broker.mu.

@@ -67,7 +67,7 @@ func (q *Request) row(p Progress) (backend.Approval, error) {
 	}, err
 }
 
-// read decodes a row from the store.
+// read decodes a row of the store.
 func read(row backend.Approval) (doc document, err error) {
 	if err := json.Unmarshal(row.Data, &doc); err != nil {
 		return doc, fmt.Errorf("approval %s in the state database: %w", row.ID, err)

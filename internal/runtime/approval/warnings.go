@@ -108,7 +108,7 @@ func (w *warner) characterNames() string {
 
 var (
 	address = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://([^\s/?#"'<>\\]+)`)
-	coded   = regexp.MustCompile(`(?i)\b(?:[a-z0-9-]+\.)*xn--[a-z0-9.-]+`) // Punycode host name
+	coded   = regexp.MustCompile(`(?i)\b(?:[a-z0-9-]+\.)*xn--[a-z0-9.-]+`) // matches a Punycode host name
 	word    = regexp.MustCompile(`[\pL\pM]+`)
 )
 

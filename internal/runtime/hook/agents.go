@@ -95,7 +95,7 @@ func readGemini(e *Event, body []byte) {
 	}
 }
 
-// readCopilot reads whether the call has failed.
+// readCopilot reads from the event whether the call has failed.
 func readCopilot(e *Event, body []byte) {
 	if ended, ok := rawjson.MemberAt(body, "tool_result", "result_type"); e.kind == after && ok && string(ended) != `"success"` {
 		e.kind = failed
@@ -110,7 +110,7 @@ func readCursor(e *Event, body []byte) {
 		if rawjson.Kind(command) == '"' {
 			e.Tool, e.Args = "Shell", rawjson.Object{}.Raw("command", command).Bytes()
 		}
-		e.doubtful = true // these events have no exit code
+		e.doubtful = true // Cursor reports no exit code in these events
 	case "beforeReadFile":
 		path, _ := rawjson.Member(body, "file_path")
 		if rawjson.Kind(path) == '"' {

@@ -23,7 +23,7 @@ const (
 // call is a call that an agent has announced.
 type call struct {
 	key            string // the agent's ID for the call, or a digest of the call if it has none
-	digest         string // digest of the tool name and of the arguments decided on
+	digest         string // digest of the tool name and the arguments that the gate decided on
 	sent           string // digest of the tool name and of the arguments sent by the agent
 	turn           string
 	ticket         *admission.Ticket // nil until the call is admitted

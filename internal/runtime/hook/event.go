@@ -23,7 +23,7 @@ const (
 	maxName = 200 // maximum size in bytes of a tool name or an ID
 	maxArgs = 4 << 20
 
-	maxFolders = 64 << 10 // maximum size in bytes of the encoded folders
+	maxFolders = 64 << 10 // maximum size in bytes of the working folders, encoded as JSON
 )
 
 // Event is a hook event: an agent's report that a call is about to be made, or that a call, a turn
@@ -43,7 +43,7 @@ type Event struct {
 	member     string // the MCP server's own name for the tool, without the server name; empty if not reported
 	turn       string // ID of the agent's turn; calls do not outlive their turn; empty if not reported
 	doubtful   bool   // whether the outcome of the call is uncertain
-	result     []byte // result of a call that has ended; may be nil
+	result     []byte // result of the call, if it has ended; may be nil
 }
 
 // Before reports whether the event announces a call. Such an event needs a decision.
@@ -139,7 +139,7 @@ func argumentsOf(body []byte) ([]byte, error) {
 	return value, nil
 }
 
-// foldersOf returns the working folders in an event.
+// foldersOf returns the working folders that the event reports.
 func foldersOf(body []byte) []byte {
 	var where rawjson.Object
 	for _, key := range [...]string{"cwd", "workspace_roots"} {
@@ -208,7 +208,7 @@ func validTool(name string) bool {
 	return name != "" && len(name) <= maxName && !strings.ContainsFunc(name, other)
 }
 
-// isShell reports whether the tool runs scripts.
+// isShell reports whether the event's tool runs shell scripts.
 func (e *Event) isShell() bool { return slices.Contains(agenttool.Shells(e.agent.Name), e.Tool) }
 
 // parts returns the possible ways to split the name of an MCP tool into server name and tool name.
@@ -276,7 +276,7 @@ func (e *Event) call(taken func(string) bool) gate.Call {
 	return c
 }
 
-// outcome returns the outcome of the call.
+// outcome returns the outcome of the call that the event reports.
 func (e *Event) outcome() gate.Outcome {
 	switch {
 	case e.doubtful:

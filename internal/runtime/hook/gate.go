@@ -65,7 +65,7 @@ type Gate struct {
 	Options
 
 	states  map[string]*agentState // keyed by agent name
-	proxied proxiedCalls           // calls left to the proxy
+	proxied proxiedCalls           // calls that were left to the proxy
 
 	mu    sync.Mutex
 	calls map[sessionKey]*calls
@@ -74,7 +74,7 @@ type Gate struct {
 // agentState records whether an agent has reported any event yet.
 type agentState struct {
 	sync.Once             // runs Options.Met at the agent's first event
-	reported  atomic.Bool // an event has been reported
+	reported  atomic.Bool // whether the agent has reported any event
 }
 
 // Agents returns the names of the agents that have reported events since the start, sorted.

@@ -27,7 +27,7 @@ type proxiedCalls struct {
 	waiting atomic.Int64 // number of calls that have not arrived at the proxy yet
 
 	mu    sync.Mutex
-	calls []*proxiedCall // oldest first
+	calls []*proxiedCall // the calls, oldest first
 }
 
 // add adds a call that is left to the proxy.

@@ -26,7 +26,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	}
 	met := g.states[a.Name]
 	met.reported.Store(true)
-	met.Do(func() { g.Met(a.Name, append(agenttool.Shells(a.Name), "bash")) }) // must happen before the first call is decided
+	met.Do(func() { g.Met(a.Name, append(agenttool.Shells(a.Name), "bash")) }) // call Met before the first call of the agent is decided
 	e, wrong := a.Read(r.Event)
 	if r.Session != "" {
 		e.Session = r.Session
@@ -53,7 +53,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	return g.serve(ctx, &r, e), nil
 }
 
-// serve handles an event after it has been read.
+// serve answers an event that has been read without an error.
 func (g *Gate) serve(ctx context.Context, r *Request, e *Event) Reply {
 	key, own, err := g.Session(Origin{Principal: r.Principal, Agent: e.agent.Name, Session: e.Session, Header: r.Header})
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	maxFile  = 64 << 20 // maximum file size in bytes
-	maxDepth = 200      // maximum nesting depth of the JSON
+	maxFile  = 64 << 20 // maximum size of the file in bytes
+	maxDepth = 200      // maximum nesting depth of the JSON in the file
 )
 
 // File is a [Store] in a file. It can be shared by processes on the same machine.
@@ -212,7 +212,7 @@ func (b *File) store() error {
 	return nil
 }
 
-// sorted returns the pins sorted by server and tool.
+// sorted returns the pins in a slice, sorted by server and tool.
 func sorted(pins map[key]Pin) []Pin {
 	all := make([]Pin, 0, len(pins))
 	for _, p := range pins {

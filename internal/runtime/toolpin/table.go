@@ -90,7 +90,7 @@ func (t *Table) Refresh(ctx context.Context) (changed bool, err error) {
 	return t.read(ctx)
 }
 
-// lock waits for exclusive access to the table.
+// lock waits for exclusive access to the table's fields.
 func (t *Table) lock(ctx context.Context) error {
 	select {
 	case t.sem <- struct{}{}:
