@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"testing"
 	"time"
@@ -30,6 +31,7 @@ func TestMain(m *testing.M) {
 	if runtime.GOMAXPROCS(0) < 4 { // most tests wait for processes
 		_ = flag.Set("test.parallel", "4")
 	}
+	debug.SetGCPercent(400) // with the default of 100, garbage collection takes a sixth of the time
 	testscript.Main(m, map[string]func(){
 		"petrigate": main, "browse": browse,
 		"testserver": serveScript,

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,11 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 	"github.com/petrigate/petrigate/rules"
 )
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // with the default of 100, garbage collection takes a third of the time
+	m.Run()
+}
 
 // TestRandomLogs checks that proposals refuse no call that passed, whatever the log contains, even
 // if hardly any evidence is required.
