@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/gate/naming"
 )
 
-// A Fate describes what happens to a net's state when the policy changes.
+// A Fate describes what happens to a net's state if the policy changes.
 type Fate uint8
 
 const (
@@ -170,7 +170,7 @@ func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	return &c
 }
 
-// maySpoil reports whether c, whose arguments are unknown, might spoil n's evidence.
+// maySpoil reports whether the call c might spoil n's evidence. The arguments of c are unknown.
 func (a *adoption) maySpoil(n *net, c *Call) bool {
 	bare := *c
 	bare.Args = nil
@@ -190,7 +190,7 @@ func (a *adoption) reportDropped(heirs []int) {
 	}
 }
 
-// losesState reports whether restarting n would lose state. n may be nil.
+// losesState reports whether a restart of n would lose state. n may be nil.
 func (a *adoption) losesState(n *net) bool {
 	if n == nil {
 		return false
@@ -261,7 +261,8 @@ func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	return &moved
 }
 
-// couldHave reports whether u matches a name that the call has or could get from its arguments.
+// couldHave reports whether the tool u matches a name that the call has, or that the call could get
+// from its arguments.
 func (c *namedCall) couldHave(n *net, u Tool) bool {
 	return slices.ContainsFunc(c.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || c.couldGive(n, u, Perhaps)
 }

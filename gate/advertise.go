@@ -66,7 +66,7 @@ func (v *adviser) advise() Advertised {
 	return a
 }
 
-// hidden returns the tool and the verdict of the net that hides it.
+// hidden returns the Hidden entry for a tool that the given net hides.
 func (v *adviser) hidden(tool, net int) Hidden {
 	h := Hidden{Tool: v.tools[tool].Tool}
 	v.judge(tool)

@@ -20,7 +20,7 @@ type (
 	ValueReader = toolnet.ValueReader
 	// A Sum limits the sum of a field over the calls that a net gates.
 	Sum = toolnet.Sum
-	// A Phase is an allowlist that applies while a place is marked.
+	// A Phase is an allowlist of tools that applies while a place is marked.
 	Phase = toolnet.Phase
 	// A Tool is an entry in the list of tools of a [Transition].
 	Tool = toolnet.Tool
@@ -54,7 +54,7 @@ type (
 	Name = toolnet.Name
 	// A KeyValue is the value of a key field.
 	KeyValue = toolnet.KeyValue
-	// A Firing describes the firing of a transition to a validator or hook.
+	// A Firing describes the firing of a transition. It is passed to validators and hooks.
 	Firing = toolnet.Firing
 	// Meta holds a net's metadata, which its hooks keep between calls.
 	Meta = toolnet.Meta
@@ -78,7 +78,7 @@ type (
 	Flight = netstate.Flight
 	// ShadowData is the additional state of a net in shadow mode.
 	ShadowData = netstate.ShadowData
-	// A Clock holds the times of a net with transitions that have [Transition.Every].
+	// A Clock holds the tick times of a net with transitions that have [Transition.Every].
 	Clock = netstate.Clock
 	// Spent is the amount that the calls of a net with a [Sum] have spent.
 	Spent = netstate.Spent

@@ -25,8 +25,8 @@ func (n *net) usage(d *NetData, t time.Time) *big.Rat {
 // paidOff reports whether, by time t, refunds by the clock have paid off the debt.
 func paidOff(debt *Debt, t time.Time) bool { return !debt.Until.IsZero() && !t.Before(debt.Until) }
 
-// charge returns d at time t with the usage set to used, in addition to the tokens held by d's
-// calls in flight. If the sum exceeds the maximum, nothing is left. Clock refunds start at t or, if
+// charge returns d at time t with the usage set to used. The tokens held by d's calls in flight are
+// used in addition. If the two exceed the maximum, nothing is left. Clock refunds start at t or, if
 // t is zero, at the next known time.
 func (n *net) charge(d *NetData, used *big.Rat, t time.Time) *NetData {
 	c := *d

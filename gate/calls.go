@@ -38,8 +38,8 @@ func (s *Session) notify(c Call, d Decision) {
 	}
 }
 
-// Withdraw withdraws the question a. The call no longer waits for an answer and will not be decided
-// again.
+// Withdraw withdraws the question a. The call then no longer waits for an answer and will not be
+// decided again.
 func (s *Session) Withdraw(a *Ask) {
 	s.update(func(*State) *Delta { return a.Withdraw() })
 }
@@ -122,7 +122,7 @@ func ConfirmN(ctx context.Context, s *Session, c Call, ask func(context.Context,
 	if !ok {
 		return d
 	}
-	defer s.Withdraw(a) // runs even if ask panics; has no effect once the call is admitted
+	defer s.Withdraw(a) // runs even if ask panics; has no effect after the call has been admitted
 	if ask != nil {
 		if n, err := ask(ctx, a); err == nil && n >= a.Approvals() && ctx.Err() == nil {
 			return s.Decide(c, a.Grant())

@@ -96,8 +96,8 @@ func (j *judgement) judge(f *finding) {
 	j.blocked, j.manual = j.blocked || f.kind == Blocked, j.manual || f.manual
 }
 
-// now brings n's state up to the time of the call and returns it. If data is the state for one
-// value of the key, base is the net's default state.
+// now returns n's state, advanced to the time of the call. If data is the state for one value of
+// the key, base is the net's default state.
 func (j *judgement) now(n *net, key string, data, base *NetData) *NetData {
 	moved := n.advanced(data, base, j.call.Time)
 	if moved != data {
@@ -288,7 +288,7 @@ func (f *finding) judgeWatches() {
 	}
 }
 
-// judgeBase evaluates the part of the call that is independent of the key's values.
+// judgeBase evaluates the part of a call that does not depend on the values of the key.
 func (f *finding) judgeBase() {
 	switch {
 	case f.plan.missing != nil:

@@ -174,8 +174,8 @@ func (w *clockMove) fire(k int, due, t time.Time) {
 	since[k] = since[k].Add(ticks * every)
 	tr := &w.net.net.Transitions[number]
 	if times := int(min(ticks, time.Duration(tr.MaxFirings(w.data.Marking, maxTokens)))); times > 0 {
-		// Every place changes monotonically, so a watch can lose its tokens only after the first or
-		// after the last firing.
+		// While a transition fires repeatedly, the token count of each place only grows or only
+		// shrinks. So a watch can lose its tokens only after the first or after the last firing.
 		tr.Fire(w.marking())
 		w.endDisabledWatches()
 		tr.FireTimes(w.marking(), times-1)

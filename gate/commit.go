@@ -100,7 +100,7 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 		for _, c := range f.choices {
 			reason := f.net.rejection(f.firing(j.call, c, metas[i]))
 			if reason != "" && j.world == actual {
-				metas[i] = nil // in the world being evaluated, the call would not have changed the metadata
+				metas[i] = nil // in the actual world, a call that the validator rejects leaves the metadata unchanged
 				break
 			}
 			if reason != "" {
@@ -238,7 +238,8 @@ func watchesBefore(watches []Flight, call *Flight) []Flight {
 	return watches
 }
 
-// recordMissed records which of the call's watches do not count for the value.
+// recordMissed records which of the call's watches do not count for the key value that the finding
+// is for.
 func (m *move) recordMissed(f *finding, call Flight) {
 	for missed := f.parts().missed; missed != 0; missed &= missed - 1 {
 		w := f.plan.watches[bits.TrailingZeros64(missed)]

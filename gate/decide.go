@@ -76,7 +76,7 @@ func (j *judgement) name(p *Policy, c *Call) {
 	}
 }
 
-// namedCall is a call and the names that a policy gives to it.
+// namedCall is a call together with the names that a policy gives to it.
 type namedCall struct {
 	policy      *Policy
 	call        *Call
@@ -92,10 +92,10 @@ type judgement struct {
 	state *State
 	set   listing.Set // nets that might apply to the call
 
-	keyed *keyedCall // nil if no net with a key applies or the arguments are unknown
+	keyed *keyedCall // nil if no net with a key applies to the call or its arguments are unknown
 	spare *keyedCall // cleared memory for the next value of keyed
 
-	findings findings // findings in policy order, except those of nets that abstain and do not change
+	findings findings // findings in policy order; nets that abstain have a finding only if the call changes them
 	room     []choice // empty slice with capacity for the choices of the next net
 	blocked  bool
 	manual   bool

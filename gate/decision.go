@@ -38,7 +38,7 @@ type Step struct {
 	Approvals       int    // number of different people who must approve; 0 means one
 	Rule            Position
 	Reason          string
-	Key             []KeyValue // for a net with a key, the value that the step is for
+	Key             []KeyValue // for a net with a key, the key value that the step is for
 	Doubt           *Doubt     // why the call might not have this name; nil if the name is certain
 }
 
@@ -89,7 +89,7 @@ type Block struct {
 	Name   string        // the name of the call that the net blocks
 	Holds  []Holder      // some of the calls in flight that hold or would produce the missing tokens, or that spoil the evidence
 	Retry  time.Duration // like [Refusal].Retry, but for this net alone
-	Key    []KeyValue    // for a net with a key, the blocked value; nil if the call has no value
+	Key    []KeyValue    // for a net with a key, the key value that is blocked; nil if the call has no value for the key
 	More   int           // number of further key values that the net blocks
 	Doubt  *Doubt        // why the call might not have this name; nil if the name is certain
 	Near   []Near        // calls that had a name awaited by the net but whose success did not count as evidence
@@ -126,7 +126,7 @@ type Holder struct {
 	Other   bool   // whether the call belongs to another session
 	Unknown bool   // whether the outcome was reported as unknown; an operator can supply it
 	More    uint64 // number of further calls with an unknown outcome that this call represents; see [OpenCall.More]
-	Brings  bool   // whether the call holds no tokens but would produce the missing ones if it succeeds
+	Brings  bool   // whether the call does not hold the missing tokens, but would produce them if it succeeded
 
 	// Voids lists the calls whose evidence this call spoils while it is in flight, such as "test or
 	// lint". It is empty if the call spoils no evidence.
@@ -141,7 +141,7 @@ type Verdict struct {
 	Manual     bool
 	Rule       Position
 	Shadow     bool       // whether the net is in shadow mode and has no effect
-	Key        []KeyValue // for a net with a key, the first value with this verdict
+	Key        []KeyValue // for a net with a key, the first key value with this verdict
 }
 
 // A VerdictKind is a kind of verdict. The kinds are ordered by strength: a net's verdict is the

@@ -145,7 +145,7 @@ func (f *finding) keyValues() []KeyValue {
 	return f.value.Named
 }
 
-// withValue returns the transitions in lists that apply to the finding's value.
+// withValue returns the transitions in lists that apply to the key value that the finding is for.
 func (f *finding) withValue(lists []int) []int {
 	if f.value != nil && f.plan.KeysOf(f.value) == f.net.allKeys() {
 		return lists

@@ -64,7 +64,7 @@ type plan struct {
 	labels  []naming.Label
 	ok      bool          // whether the net's Mapper has named the call without failing
 	watches []choice      // chosen observers whose key is read from the result
-	spoils  []choice      // spoiling transitions without a value in the call; they spoil the evidence for all values
+	spoils  []choice      // spoiling transitions for whose key the call has no value; they spoil the evidence for all values
 	missing *missingValue // first value that a gating transition needs and the call lacks; nil if no value is missing
 }
 
@@ -83,7 +83,7 @@ type choice struct {
 
 // keyedCall holds the plans of a call for the nets with a key.
 type keyedCall struct {
-	plans   []plan // plans for the nets that might apply to the call, in order
+	plans   []plan // plans for those nets with a key that might apply to the call, in policy order
 	next    int    // index of the plan that [judgement.classify] has reached
 	carrier keyvalue.CallReader
 

@@ -31,7 +31,7 @@ type net struct {
 	independent     bool   // whether the timed transitions tick independently of each other
 	initial         petri.Marking
 	start           petri.Marking // initial marking, after structural transitions have fired
-	on, off         *NetData      // initial states of the active and of the inactive net; sessions share them, because most nets never change in most sessions
+	on, off         *NetData      // initial states of the active and of the inactive net; shared by all sessions, because most nets never change in most sessions
 	listing         listing.Listing
 	own             naming.Own // names given by the net itself if it has no Labels; always includes the patterns that the net lists
 	manual          bool       // whether any transition requires approval
@@ -78,9 +78,9 @@ func (n *net) withInFlight(d *NetData) petri.Marking {
 	return m
 }
 
-// advance fires the structural transitions in m until it is at rest. It reports whether m came to
-// rest within [toolnet.MaxRounds]; if not, m is unchanged. The tokens of calls in flight count as
-// present, because a call that fails must leave the net unchanged.
+// advance fires the structural transitions in m until none of them is enabled. It reports whether
+// it succeeded within [toolnet.MaxRounds]; if not, m is unchanged. The tokens of calls in flight
+// count as present, because a call that fails must leave the net unchanged.
 func (n *net) advance(m petri.Marking, flights []Flight) bool {
 	present := func(m petri.Marking) petri.Marking {
 		return n.withInFlight(&NetData{Marking: m, Flights: flights})

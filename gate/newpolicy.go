@@ -68,7 +68,8 @@ func (t *netTable) enforcedFirst() []*net {
 	return append(enforced, slices.DeleteFunc(slices.Clone(t.nets), func(n *net) bool { return !n.Shadow })...)
 }
 
-// add compiles the nets, merges equal statements and makes the net names unique.
+// add compiles the nets, merges equal statements of the rules and makes the names of the nets
+// unique.
 func (t *netTable) add(nets []Net, shadow, static bool) (errs ErrorList) {
 	written := make(map[string]bool) // names of hand-written nets
 	for _, n := range nets {

@@ -122,7 +122,7 @@ type NetID struct {
 	Name   string
 	Print  string // fingerprint of the net's structure and of the maps that supply its names
 	Limit  string // for a limit from rules, the fingerprint of the counted calls and callers; otherwise empty
-	Family string // for a limit from rules, a fingerprint that does not depend on the limit's number
+	Family string // for a limit from rules, a fingerprint that does not depend on the limit's maximum; otherwise empty
 }
 
 // A part holds the first two words of a longer command. A call that contains both words may be an

@@ -21,7 +21,7 @@ func (s *State) endUnknown(c *OpenCall) *Delta {
 	return &Delta{Opened: &open}
 }
 
-// withOneLess returns the change made when one of the calls represented by c ends.
+// withOneLess returns the change to the open calls when one of the calls that c represents ends.
 func (c *OpenCall) withOneLess() *Delta {
 	open := *c
 	open.More--
@@ -52,8 +52,8 @@ func (s *State) representative(c *OpenCall) (first *OpenCall) {
 	return first
 }
 
-// sameTool reports whether both calls are to the same tool. If so, [adoption.maySpoil] treats them
-// alike.
+// sameTool reports whether both calls are to the same tool. If they are, [adoption.maySpoil] treats
+// them alike.
 func sameTool(a, b *Call) bool {
 	return a.Tool == b.Tool && a.Foreign == b.Foreign && a.Upstream == b.Upstream &&
 		slices.Equal(a.Also, b.Also) && bytes.Equal(a.Annotations, b.Annotations)

@@ -12,8 +12,8 @@ import (
 )
 
 // overfull returns the findings that would make a net with a key store more values than the policy
-// allows, at most one finding per net. It first drops values that have returned to the default
-// state.
+// allows, at most one finding per net. To make room, it first drops stored values whose states
+// equal the default state again.
 func (j *judgement) overfull(d *Delta) (over []*finding) {
 	grown, freed := 0, -1
 	for i := range j.findings {
@@ -41,8 +41,8 @@ func (j *judgement) refuseOverfull(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.rejected(j.call.Tool, f.net.overfullReason(j.policy.maxValues))})
 }
 
-// dropNewValues removes from d the new values of the nets in over. It is used for calls that were
-// made although these nets are full.
+// dropNewValues removes from d the key values that the nets of the findings in over do not store
+// yet. It is used for calls that were made although these nets are full.
 func (j *judgement) dropNewValues(d *Delta, over []*finding) {
 	for _, first := range over {
 		for i := range j.findings {
@@ -53,8 +53,8 @@ func (j *judgement) dropNewValues(d *Delta, over []*finding) {
 	}
 }
 
-// dropIdle adds the removal of idle values to d and returns how many it removes; see [net.idle]. It
-// does not remove the call's own values.
+// dropIdle adds to d the removal of the net's idle values (see [net.idle]) and returns the number
+// of values removed. It does not remove the call's own values.
 func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	base := f.net.advanced(j.state.Nets[f.net.index], j.state.Nets[f.net.index], j.call.Time)
 	isCalled := func(key string) bool {

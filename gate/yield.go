@@ -81,7 +81,7 @@ func (v *adviser) judge(tool int) {
 	v.j.classify(v.state)
 }
 
-// add records the nets that block the tool regardless of its arguments.
+// add records which nets block the tool whatever the arguments are.
 func (v *adviser) add(j *judgement, tool int) {
 	for i := range j.findings {
 		if f := &j.findings[i]; j.hides(f) {
@@ -105,13 +105,13 @@ func (v *adviser) recovering(n *net) bool {
 	return false
 }
 
-// recovers reports whether d's marking is a recovery marking. In a net with a key, the marking for
-// a single value suffices.
+// recovers reports whether the marking in d is a recovery marking. In a net with a key, the marking
+// for a single value suffices.
 func (n *net) recovers(d *NetData) bool {
 	return !slices.ContainsFunc(n.show(d), func(t Tokens) bool { return t.Count < n.Recovery[t.Place] })
 }
 
-// hides reports whether the net blocks the call regardless of its arguments.
+// hides reports whether the net blocks the call whatever the arguments are.
 func (c *namedCall) hides(f *finding) bool { return f.kind == Blocked && !c.canUnblock(f) }
 
 // canUnblock reports whether arguments could unblock the call, by giving it a name that exempts it

@@ -222,7 +222,7 @@ func (l *Listing) Evidence() (names []string) {
 	return names
 }
 
-// Except returns the name that exempts a call from the pattern behind the given label, or "" if the
+// Except returns the Except name of the pattern that the given label comes from, or "" if the
 // pattern has no exception.
 func (l *Listing) Except(name *naming.Label) string {
 	if i := l.numbered(name); i >= 0 {
@@ -281,8 +281,8 @@ func (x *Index) Add(net int, l *Listing, tools []string) {
 
 func (x *Index) name(net int, name string) { x.byName[name] = append(x.byName[name], net) }
 
-// Find returns the nets that might apply to a call with the given names. It builds the set in room,
-// which must be all zero, if room is large enough.
+// Find returns the nets that might apply to a call with the given names. It stores the set in room
+// if room is large enough. All elements of room must be zero.
 func (x *Index) Find(names []naming.Label, room Set) Set {
 	if x.words > len(room) {
 		room = make(Set, x.words)

@@ -96,8 +96,8 @@ func Exempts(u *toolnet.Tool, ls []Label) bool {
 	return slices.ContainsFunc(ls, func(l Label) bool { return l.Certain && Matches(u, &l) })
 }
 
-// Matches reports whether u matches l. It never matches a label that is a pattern, because that is
-// not a name.
+// Matches reports whether the tool u matches the label l. It never matches a label that is a
+// pattern, because a pattern is not a name.
 func Matches(u *toolnet.Tool, l *Label) bool {
 	if l.Glob > 0 {
 		return false

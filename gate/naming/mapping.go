@@ -113,7 +113,7 @@ type match struct {
 	near    bool // whether the name is weak only because the match is not evidence
 }
 
-// names appends the names given by the matching maps, in map order.
+// names appends the names given by the maps that match the call, in the order of the maps.
 func (m *Mapping) names(c *toolnet.Call, tools, ls []Label) []Label {
 	for _, h := range m.matches(c, tools) {
 		ls = Add(ls, m.label(h))
@@ -199,8 +199,8 @@ func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok b
 	return h, ok
 }
 
-// why reports whether the call matches any of the maps that assign name to calls. It also explains
-// an uncertain or absent match. m may be nil.
+// why reports whether the call matches any of the maps that give name to calls. It also explains
+// why the match is uncertain or why there is no match. m may be nil.
 func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
 	if m == nil {
 		return d, toolnet.NotFound

@@ -40,7 +40,8 @@ func (o *Own) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, t
 	return o.Maps.why(c, tools, name)
 }
 
-// mapped returns the labels from the Go function. ok is false if the function panicked.
+// mapped returns the labels that the Go function gives to the call. ok is false if the function
+// panicked.
 func (o *Own) mapped(c *toolnet.Call) (ls []Label, ok bool) {
 	defer func() {
 		if recover() != nil {

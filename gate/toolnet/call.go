@@ -31,7 +31,7 @@ type Call struct {
 // A Name is a name of a call.
 type Name struct {
 	Text    string
-	Certain bool // whether the call is certain to have the name; otherwise, it can neither exempt the call nor make it known
+	Certain bool // whether the call is certain to have the name; an uncertain name can neither exempt the call nor make it known
 	Weak    bool // whether the name can only restrict the call; it is not evidence, and observers ignore it
 }
 
@@ -40,7 +40,7 @@ type Name struct {
 type Firing struct {
 	Call       Call
 	Name       string   // the name of the call that the transition was chosen for
-	Names      []string // for a validator, all names of the call in this net; the transition may gate several of them
+	Names      []string // for a validator, all names that the call has in this net; the transition may gate several of them
 	Net        string
 	Transition string
 	Marking    Marking    // read-only

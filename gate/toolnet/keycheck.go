@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxKeys is the maximum number of a net's transitions that have their own keys.
+// maxKeys is the maximum number of transitions with their own keys in one net.
 const maxKeys = 64
 
 // keys reports errors in the net's keys.

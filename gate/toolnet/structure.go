@@ -35,8 +35,8 @@ func (n *Net) Structure() (petri.Net, petri.Marking) {
 	return net, initial
 }
 
-// Structural returns the transitions that fire by themselves at once: those without tools and
-// without a clock.
+// Structural returns the indexes of the transitions that fire by themselves at once, that is, those
+// without tools and without a clock.
 func (n *Net) Structural() []int {
 	return list.Indexes(n.Transitions, func(t Transition) bool { return len(t.Tools) == 0 && t.Every == 0 })
 }

@@ -22,7 +22,7 @@ import (
 // Limits on the data that a key reads from a call.
 const (
 	maxValues  = 1000    // maximum number of key values
-	maxKeyText = 200     // maximum length in bytes of a string that is not replaced by its hash
+	maxKeyText = 200     // maximum length in bytes of a key value's text; a longer one is replaced by its hash and its beginning
 	maxResult  = 1 << 20 // maximum size of a result in bytes
 	maxNesting = 1000
 )
@@ -127,8 +127,8 @@ type Reading struct {
 	number int
 }
 
-// Explain returns a sentence saying that a call with the given name needs a value for the key, and
-// why the call has no such value.
+// Explain returns a sentence that explains why a call with the given name has no value for the key,
+// although the net needs one.
 func (r *Reading) Explain(k *Key, name string) string {
 	why := map[jsonpath.Fault]string{
 		jsonpath.Absent:    "the call has no such value",
@@ -144,7 +144,7 @@ func (r *Reading) Explain(k *Key, name string) string {
 	return name + " needs a value in `" + f.Name() + "`: " + why + "."
 }
 
-// ReadResult reads the fields in the result in advance. The call need not be known yet.
+// ReadResult reads in advance the fields that are in the result. The call need not be known yet.
 func (c *CallReader) ReadResult() {
 	for number := range c.Set.fields {
 		if c.Set.fields[number].Result {
@@ -364,7 +364,7 @@ func (u *Union) Add(values []Value, key uint64) {
 	}
 }
 
-// KeysOf returns the bit set of the keys that have the value v.
+// KeysOf returns the bit set of the keys for which the call has the value v.
 func (u *Union) KeysOf(v *Value) uint64 {
 	if v.Keys != 0 {
 		return v.Keys

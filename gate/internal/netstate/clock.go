@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Clock holds the times of a net with transitions that fire by the clock. It is immutable. In a
-// nil Clock, no time is known.
+// A Clock holds the tick times of a net with transitions that fire by the clock. It is immutable.
+// In a nil Clock, no time is known.
 type Clock struct {
 	Time  time.Time   // time when the net last changed
 	Since []time.Time // for each timed transition, when it last ticked or became enabled; zero if it is not enabled or the time is unknown

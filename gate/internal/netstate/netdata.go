@@ -116,8 +116,8 @@ func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	return &c
 }
 
-// Prune drops the lapsed watches that the default state base no longer has. d must not be shared
-// yet.
+// Prune drops the lapsed watches that are no longer among the watches of the default state base. d
+// must not be shared yet.
 func Prune(d, base *NetData) {
 	if len(d.Lapsed()) > 0 {
 		SetLapsed(d, list.Filter(d.Lapsed(), func(w Flight) bool { return slices.Contains(base.Watches, w) }))
@@ -166,7 +166,7 @@ func SetSpoilers(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Spoilers = flights })
 }
 
-// SetLapsed sets the watches that do not count. d must not be shared yet.
+// SetLapsed sets the list of watches that no longer count. d must not be shared yet.
 func SetLapsed(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Lapsed = flights })
 }

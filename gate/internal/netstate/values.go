@@ -150,7 +150,8 @@ func With(d *NetData, key string, value *NetData, fresh bool) *NetData {
 	return d
 }
 
-// Distinct yields the net's default state and the states for its values. It may skip duplicates.
+// Distinct yields the net's default state and the states for its key values. It may yield equal
+// states only once.
 func Distinct(d *NetData) func(yield func(*NetData) bool) {
 	return func(yield func(*NetData) bool) {
 		if !yield(d) || d.Values == nil {

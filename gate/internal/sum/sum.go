@@ -72,7 +72,7 @@ func (l Limit) each() string {
 	return l.String()
 }
 
-// String describes the maximum sum, as in "1000 per user per day".
+// String describes the maximum of the sum, as in "1000 per user per day".
 func (l Limit) String() string {
 	per := [...]string{" per session", " per user", ""}[l.Scope]
 	if l.Every > 0 {

@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 )
 
-// Decide decides c using the latest state of its session. It blocks only on the ledger.
+// Decide decides the call c using the latest state of its session. It blocks only while it waits
+// for the ledger.
 func (a *Admission) Decide(ctx context.Context, c *Call) Decision {
 	return a.Stage(ctx, c).Wait()
 }
@@ -154,7 +155,8 @@ func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err erro
 	return change, nil
 }
 
-// answer returns the decision to report to the caller. err is the commit error.
+// answer returns the decision to report to the caller. err is the error from committing the
+// decision.
 func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision {
 	c := v.call
 	if errors.Is(err, ErrStopped) {

@@ -48,8 +48,8 @@ type RemedyFunc func(s *gate.State, c gate.Call, r *gate.Refusal) Remedy
 // active. A nil active means all nets.
 type ImpossibleFunc func(tools []gate.Call, active []string) []string
 
-// NewGeneration returns a generation with the fields that follow from the policy and the active
-// nets. The caller must set the others before using it.
+// NewGeneration returns a generation with those fields set that follow from the policy and the
+// active nets. The caller must set the other fields before using it.
 func NewGeneration(p *gate.Policy, active []string) *Generation {
 	g := &Generation{
 		Policy: p, Given: active, Fingerprint: p.Fingerprint(), opaque: map[string]bool{},

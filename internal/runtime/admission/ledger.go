@@ -61,7 +61,8 @@ type Ledger interface {
 	// Records reports whether the ledger records events. If not, callers can skip creating them.
 	Records() bool
 
-	// Ready returns nil if steps can probably be made durable now, or else the reason they cannot.
+	// Ready returns nil if steps can probably be made durable now, or else an error that explains
+	// why they cannot.
 	Ready() error
 }
 
@@ -87,7 +88,7 @@ func Update(ctx context.Context, l Ledger, k Key, f func(*gate.State) (Change, e
 	return commit(ctx, func() (Commit, error) { return l.Stage(ctx, k, f) })
 }
 
-// commit stages a step and waits until it is durable, retrying while it is stale.
+// commit stages a step and waits until it is durable. If the error is [ErrStale], it tries again.
 func commit(ctx context.Context, stage func() (Commit, error)) error {
 	for {
 		c, err := stage()

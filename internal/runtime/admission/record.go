@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Begin records the start of this process and the policy in force. If the ledger keeps one chain
-// per process, the start record includes the heads of the other chains.
+// Begin records the start of this process and the policy in force. If the ledger keeps one chain of
+// records per process, the start record includes the heads of the other chains.
 func (a *Admission) Begin(ctx context.Context, p audit.Process) {
 	p.Time, p.Event, p.Process = a.now(), "start", a.records.process
 	if l, ok := a.ledger.(interface {

@@ -30,8 +30,8 @@ type Facts struct {
 	// is made. It is absent if waiting does not help.
 	Retry int64 `json:"retryAfterSeconds,omitempty"`
 
-	// Remedy is the list of calls that must succeed before this call is allowed; null if no calls
-	// would help, absent if unknown.
+	// Remedy is the list of the calls that must succeed before this call is allowed. It is null if
+	// no calls would help, and absent if the calls are unknown.
 	Remedy json.RawMessage `json:"remedy,omitempty"`
 }
 

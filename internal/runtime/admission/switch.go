@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Stop is one use of the kill switch. The calls it covers are not admitted.
+// Stop is one use of the kill switch. While a stop is in force, the calls that it covers are not
+// admitted.
 type Stop struct {
 	Session string // the session to stop; empty means all sessions
 	Actor   string // name of the person who issued the stop
@@ -40,8 +41,8 @@ type Switch interface {
 	Stops(ctx context.Context) ([]Stop, error)
 
 	// Set adds the stop s if on is true. Otherwise it ends the stop for s.Session, or the stop for
-	// all sessions if s.Session is empty. It also records e. A new stop applies to this process
-	// when Set returns, even if Set returns an error.
+	// all sessions if s.Session is empty. It also records the event e. A new stop applies to this
+	// process when Set returns, even if Set returns an error.
 	Set(ctx context.Context, s Stop, on bool, e audit.Event) (Switched, error)
 }
 

@@ -36,7 +36,7 @@ type Unwritten struct {
 	ends []*Settling
 }
 
-// add adds a settlement. It returns false if there are too many already.
+// add adds a settlement. It returns false if there already are maxUnwritten settlements.
 func (u *Unwritten) add(s *Settling) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -67,7 +67,7 @@ func (u *Unwritten) drop(written map[*Settling]bool) {
 	u.count.Store(int32(len(u.ends)))
 }
 
-// keep keeps a settlement that the ledger could not store. If there are too many already, it
+// keep stores in u a settlement that the ledger could not store. If u already holds too many, keep
 // settles the call as unknown instead.
 func (u *Unwritten) keep(ctx context.Context, s *Settling, why error) {
 	a := u.admission

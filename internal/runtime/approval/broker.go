@@ -324,7 +324,8 @@ func (b *Broker) unclaim(id string, end func(*Request)) {
 	}
 }
 
-// Approves reports whether the person at the client has approved q, even if q needs more approvers.
+// Approves reports whether the person at the client is among those who have approved q, even if q
+// needs more approvers.
 func (b *Broker) Approves(q *Request) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -434,8 +435,8 @@ func (b *Broker) find(id string) (s Record, ok bool) {
 	return q.record(), true
 }
 
-// List returns all requests, oldest first. Other brokers' requests are as of the last
-// [Broker.Refresh].
+// List returns all requests, oldest first. Requests of other brokers are listed in their state at
+// the last [Broker.Refresh].
 func (b *Broker) List() []Record {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -34,7 +34,7 @@ type Call struct {
 	presented bool   // whether the call is in displayed form
 }
 
-// Subject returns the tool and the upstream or agent it belongs to, for display.
+// Subject returns the tool and the upstream or agent that the tool belongs to, for display.
 func (c Call) Subject() string {
 	whose := " on upstream "
 	if c.Own {
@@ -70,7 +70,7 @@ func (c Call) ShownMeta() []byte {
 	return c.Meta
 }
 
-// bytes returns the size of the client-supplied parts of c and of the steps.
+// bytes returns the size of those parts of c and of the steps that the client supplied.
 func (c Call) bytes(steps []gate.Step) int {
 	n := max(c.given, len(c.Arguments)+len(c.Beside)+len(c.Meta)+len(c.SeenMeta)) + len(c.Client)
 	for _, s := range steps {

@@ -11,7 +11,7 @@ const (
 	maxChanges  = 20      // maximum number of changes to list
 )
 
-// A Comparison describes how the arguments of a call differ from those of the last approved call of
+// A Comparison describes how the arguments of a call differ from those of the last approved call to
 // the same tool by the same principal.
 type Comparison struct {
 	Approval  string    // ID of the approval of the last approved call

@@ -25,8 +25,8 @@ type Grants struct {
 	byID map[string]*Grant
 }
 
-// List returns the valid grants, oldest first. Other brokers' grants are as of the last
-// [Broker.Refresh].
+// List returns the valid grants, oldest first. Grants of other brokers are listed in their state at
+// the last [Broker.Refresh].
 func (s *Grants) List() []Grant {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,7 +20,7 @@ type storage struct {
 	log    *slog.Logger
 }
 
-// open is like requests.open, but a new request must be accepted by the store.
+// open is like requests.open, but the store must accept a new request first.
 func (s *storage) open(key Key, call Call, ask *gate.Ask) (*Request, error) {
 	for n := 0; ; n++ {
 		q, err := s.openOnce(key, call, ask, n > 0)

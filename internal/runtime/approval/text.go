@@ -108,7 +108,7 @@ func (s Record) writeSince(b *strings.Builder, now time.Time) {
 	}
 }
 
-// indented formats an object with each member on a line of its own.
+// indented formats a JSON object with each member on its own line.
 func indented(object []byte) string {
 	b := bytes.NewBufferString("  ")
 	if object = text.PlainJSON(object); json.Indent(b, object, "  ", "  ") != nil {

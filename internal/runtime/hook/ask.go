@@ -75,7 +75,8 @@ func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request
 	return g.Approvals.Status(r).State
 }
 
-// redeem decides the call again with the consent, which is used up if the call passes.
+// redeem decides the call again, given the consent of a person. The consent is used up if the call
+// passes.
 func (g *Gate) redeem(c *admission.Call, q *admission.Asked, r *approval.Request) (d admission.Decision, over bool) {
 	if refused := g.Admission.Ready(c.Canonical); refused != nil { // do not use up the consent while the decision cannot be recorded
 		return refused, true

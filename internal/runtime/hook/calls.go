@@ -22,7 +22,7 @@ const (
 
 // call is a call that an agent has announced.
 type call struct {
-	key            string // the agent's ID for the call, or a digest of the call if it has none
+	key            string // the agent's ID for the call or, if the agent assigns none, a digest of the call
 	digest         string // digest of the tool name and the arguments that the gate decided on
 	sent           string // digest of the tool name and of the arguments sent by the agent
 	turn           string

@@ -120,7 +120,7 @@ func (e *Event) readCall(body []byte) (err error) {
 	return nil
 }
 
-// argumentsOf returns the arguments of a call, which some agents encode as a string.
+// argumentsOf returns the arguments of the call in an event. Some agents encode them as a string.
 func argumentsOf(body []byte) ([]byte, error) {
 	value, ok := rawjson.Member(body, "tool_input")
 	if !ok || string(value) == "null" {

@@ -24,7 +24,7 @@ const (
 	maxDepth = 200      // maximum nesting depth of the JSON in the file
 )
 
-// File is a [Store] in a file. It can be shared by processes on the same machine.
+// File is a [Store] in a file. Processes on the same machine can share it.
 type File struct {
 	path string
 	now  func() time.Time

@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Table is a [Store] in a database. It can be shared by processes on several machines; the first of
-// them to see a tool pins it for all.
+// Table is a [Store] in a database that processes on several machines can share. The first process
+// that sees a tool pins it for all.
 type Table struct {
 	database backend.Pins
 	now      func() time.Time
@@ -102,7 +102,7 @@ func (t *Table) lock(ctx context.Context) error {
 
 func (t *Table) unlock() { <-t.sem }
 
-// read reads the changes from the database. It must be called with the lock held.
+// read reads the changes since the last read from the database. The caller must hold the lock.
 func (t *Table) read(ctx context.Context) (changed bool, err error) {
 	if err := t.importPins(ctx); err != nil {
 		return false, err
@@ -139,7 +139,7 @@ func apply(pins map[key]Pin, rows []backend.Pin, last int64) int64 {
 	return last
 }
 
-// importPins writes the pending pins to the database. It must be called with the lock held.
+// importPins writes the pending pins to the database. The caller must hold the lock.
 func (t *Table) importPins(ctx context.Context) error {
 	if len(t.pending) == 0 {
 		return nil
