@@ -29,9 +29,9 @@ func Shells(agent string) []string { return slices.Clone(named(agent).Shells) }
 // the end of their scripts, or the scripts are for a different shell.
 var beside = []string{"Monitor", "PowerShell", "send_to_terminal"}
 
-// MayRun reports whether the tool might run a script passed in its "command" argument. The rules
+// mayRun reports whether the tool might run a script passed in its "command" argument. The rules
 // for bash can restrict such a tool, but its calls never prove that a script has run.
-func MayRun(tool string) bool { return slices.Contains(beside, tool) }
+func mayRun(tool string) bool { return slices.Contains(beside, tool) }
 
 // Agents returns the names of all known agents, sorted.
 func Agents() []string {
@@ -100,7 +100,7 @@ func Further(agent, tool string, members [][2]string, command bool) (all []Name)
 	known := slices.Contains(named(agent).Tools, tool) || len(members) > 0
 	if slices.Contains(named(agent).Shells, tool) {
 		add("bash", true)
-	} else if MayRun(tool) || !known && command {
+	} else if mayRun(tool) || !known && command {
 		add("bash", false)
 	}
 	for _, m := range members { // the call does not pass through the proxy, so the rules for the MCP tool are applied here

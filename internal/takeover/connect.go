@@ -19,7 +19,7 @@ import (
 
 // Connect replaces servers in a client's file with a single entry that runs petrigate.
 func (d *Driver) Connect(ctx context.Context, c Connection) error {
-	client, err := Find(c.Client)
+	client, err := findClient(c.Client)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (d *Driver) withEntry(f *file, items []item, c Connection, entry splice.Obj
 
 // Disconnect undoes the changes that Connect made to a client's file.
 func (d *Driver) Disconnect(ctx context.Context, name, path string) error {
-	client, err := Find(name)
+	client, err := findClient(name)
 	if err != nil {
 		return err
 	}

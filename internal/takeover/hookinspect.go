@@ -83,7 +83,7 @@ func (d *Driver) disabledBy(h clientcfg.Hooks, own *file) (all []string) {
 
 // findHooks returns the hooks of the named client.
 func findHooks(name string) (clientcfg.Hooks, error) {
-	c, err := Find(name)
+	c, err := findClient(name)
 	if err != nil {
 		return clientcfg.Hooks{}, err
 	}

@@ -68,7 +68,7 @@ var configServers = splice.Place{Path: []string{"mcpServers"}}
 
 // Plan computes the effects of an import without writing anything.
 func (d *Driver) Plan(i Import) (*ImportPlan, error) {
-	client, err := Find(i.Client)
+	client, err := findClient(i.Client)
 	if err != nil {
 		return nil, err
 	}

@@ -56,9 +56,9 @@ func (e *UsageError) Error() string { return e.msg }
 
 func usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
-// Find returns the client with the given name. If no client has this name, the error is a
+// findClient returns the client with the given name. If no client has this name, the error is a
 // [UsageError].
-func Find(name string) (clientcfg.Client, error) {
+func findClient(name string) (clientcfg.Client, error) {
 	c, near, ok := clientcfg.Find(name)
 	if ok {
 		return c, nil

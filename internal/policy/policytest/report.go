@@ -68,8 +68,8 @@ type Failure struct {
 	nets []gate.NetState // states of the affected nets before the step
 }
 
-// NewReport returns a report with the given problems and no files.
-func NewReport(problems diag.List) *Report {
+// newReport returns a report with the given problems and no files.
+func newReport(problems diag.List) *Report {
 	return &Report{Version: 1, OK: len(problems) == 0, Problems: append(diag.List{}, problems...), Files: []FileResult{}}
 }
 

@@ -89,7 +89,7 @@ func (s *Suite) collectProblems(err error) error {
 
 // Run runs the selected tests. If loading found problems, it runs none.
 func (s *Suite) Run(ctx context.Context) *Report {
-	report := NewReport(s.problems)
+	report := newReport(s.problems)
 	if len(s.problems) > 0 {
 		return report
 	}

@@ -227,7 +227,7 @@ const maxMetadata = 256 << 10
 // (RFC 8414, section 3.1) and for an OpenID provider. RFC 8414 puts the well-known part before the
 // issuer's path; OpenID providers that do not follow it put that part after the path.
 func locations(issuer string) ([]string, error) {
-	if err := Trustworthy(issuer); err != nil {
+	if err := checkTrustworthy(issuer); err != nil {
 		return nil, err
 	}
 	u, err := url.Parse(issuer)
@@ -282,7 +282,7 @@ func (k *keys) keysURL(body []byte) (string, error) {
 	case metadata.JWKS == "":
 		return "", errors.New("the metadata has no jwks_uri")
 	}
-	if err := Trustworthy(metadata.JWKS); err != nil {
+	if err := checkTrustworthy(metadata.JWKS); err != nil {
 		return "", fmt.Errorf("the metadata's jwks_uri: %w", err)
 	}
 	if strings.HasPrefix(k.options.Issuer, "https:") && !strings.HasPrefix(metadata.JWKS, "https:") {

@@ -138,9 +138,9 @@ func newClient() *http.Client {
 	return client
 }
 
-// Trustworthy returns an error if documents from the address could be forged in transit. An address
-// is trustworthy if it uses https or is on this machine.
-func Trustworthy(address string) error {
+// checkTrustworthy returns an error if documents from the address could be forged in transit. An
+// address is trustworthy if it uses https or is on this machine.
+func checkTrustworthy(address string) error {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":

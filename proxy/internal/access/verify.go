@@ -48,7 +48,7 @@ func New(o Options) (*Verifier, error) {
 	return v, nil
 }
 
-// trustworthy returns an error if the keys could be forged in transit; see [Trustworthy].
+// trustworthy returns an error if the keys could be forged in transit; see [checkTrustworthy].
 func (o Options) trustworthy() error {
 	if o.JWKS == "" {
 		if _, err := locations(o.Issuer); err != nil {
@@ -56,7 +56,7 @@ func (o Options) trustworthy() error {
 		}
 		return nil
 	}
-	if err := Trustworthy(o.JWKS); err != nil {
+	if err := checkTrustworthy(o.JWKS); err != nil {
 		return fmt.Errorf("the address of the issuer's keys: %w", err)
 	}
 	return nil

@@ -114,7 +114,7 @@ func (d *Dispatcher) Notification(m wire.Message) {
 // one fails.
 func (d *Dispatcher) Cancelled(x *Exchange) {
 	if forgotten := d.Pending.Cancel(x); forgotten != nil {
-		forgotten.Deliver(Reply{Err: &Lost{Sent: true, Cause: ErrForgotten}})
+		forgotten.Deliver(Reply{Err: &Lost{Sent: true, Cause: errForgotten}})
 	}
 }
 
@@ -206,7 +206,7 @@ func CancelledParams(id int64, reason string) []byte {
 // servers never answer canceled requests.
 const maxCancelled = 4096
 
-var ErrForgotten = errors.New("it was cancelled, and too many cancelled requests are unanswered")
+var errForgotten = errors.New("it was cancelled, and too many cancelled requests are unanswered")
 
 // A Pending holds the exchanges of one connection that are waiting for a reply. It is safe for
 // concurrent use.

@@ -56,8 +56,8 @@ func leaveOut(nets []int, do func(fewer []int) Result) (left []int, sure bool) {
 	return left, sure
 }
 
-// Any returns true for every class.
-func Any(*callclass.Class) bool { return true }
+// anyClass returns true for every class.
+func anyClass(*callclass.Class) bool { return true }
 
 // Tagged returns a function that tags the classes accepted by match as [Wanted].
 func Tagged(match func(*callclass.Class) bool) func(*callclass.Class) uint8 {

@@ -212,7 +212,7 @@ func (sys *system) stands(ms []Move) bool {
 
 // Callless reports whether the nets gate no calls. Transitions fired by the clock are not calls.
 func (m *Model) Callless(nets []int) bool {
-	calls := m.view(nets, ViewOptions{}).callsOf(Any)
+	calls := m.view(nets, ViewOptions{}).callsOf(anyClass)
 	return !slices.ContainsFunc(calls, func(s *callclass.Class) bool { return !s.Waits && m.gated(s) })
 }
 

@@ -25,11 +25,11 @@ func Schema(t testing.TB) string {
 	if dsn == "" {
 		t.Skipf("%s is not set: it is the DSN of a PostgreSQL server where tests can create schemas", Variable)
 	}
-	return SchemaOf(t, dsn)
+	return schemaOf(t, dsn)
 }
 
-// SchemaOf is like [Schema], but for the server with the given DSN.
-func SchemaOf(t testing.TB, dsn string) string {
+// schemaOf is like [Schema], but for the server with the given DSN.
+func schemaOf(t testing.TB, dsn string) string {
 	t.Helper()
 	name := "petrigate_test_" + strings.ToLower(rand.Text())
 	Run(t, dsn, "CREATE SCHEMA "+name)
