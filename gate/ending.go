@@ -146,7 +146,7 @@ func (e *ending) matchingWatches(n *net) []Flight {
 	})
 }
 
-// fireFound fires the transitions of the found watches, except those that have lapsed for the
+// fireFound fires the transitions of the watches in found, except watches that have lapsed for the
 // value.
 func (m *move) fireFound(e *ending, found []Flight) {
 	for _, w := range found {

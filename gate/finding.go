@@ -20,7 +20,7 @@ type finding struct {
 	label     int32          // index of the first blocked label
 	kind      VerdictKind    // verdict of the net; Abstain only if the call nevertheless changes the net
 	manual    bool           // whether a chosen transition requires approval
-	restarts  bool           // whether data is the initial state because the call ends a row
+	restarts  bool           // whether data is the initial state because the call ends a row of equal calls
 	doubtful  bool           // whether the net blocks only because the call's name is weak
 	broken    bool           // whether the net's Mapper has failed
 	addsValue bool           // whether the finding is for a key value that the state does not contain yet
@@ -42,7 +42,7 @@ type subject struct {
 	value *keyvalue.Value // nil for the part of the call that does not depend on a value
 }
 
-// special holds the parts of a finding that only a few nets have.
+// special holds the data that only a few findings have.
 type special struct {
 	spoils []choice // transitions that spoil evidence; see [Transition.Spoils]
 	reason string   // why the net blocks the call; empty if the marking is the reason
@@ -86,7 +86,7 @@ func (f *finding) blockDoubtful(label int) {
 	f.block(label)
 }
 
-// blockFor blocks the call for the given reason, which is something other than the marking.
+// blockFor blocks the call for a reason other than the marking.
 func (f *finding) blockFor(reason string, retry time.Duration) {
 	f.kind, f.label, f.choices = Blocked, 0, f.choices[:0]
 	s := f.makeSpecial()
@@ -101,7 +101,7 @@ func (f *finding) makeSpecial() *special {
 	return f.special
 }
 
-// parts returns the finding's special parts, which are empty if it has none.
+// parts returns the finding's additional data, which is empty for most findings.
 func (f *finding) parts() *special {
 	if f.special == nil {
 		return &noSpecial

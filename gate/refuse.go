@@ -155,8 +155,7 @@ func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt,
 	return nil, reason
 }
 
-// matched returns the uncertain name matched by l if l is an uncertain pattern, and l itself
-// otherwise.
+// matched returns l or, if l is an uncertain pattern, the uncertain name that l matches.
 func (f *finding) matched(l *naming.Label) *naming.Label {
 	if l.Glob == 0 || !l.Weak {
 		return l

@@ -6,7 +6,7 @@ import (
 )
 
 // shadow adds to d the moves that the nets in shadow mode make for an admitted call. It returns
-// their verdicts and the refusal that they would have caused, which is nil if they agree.
+// their verdicts and the refusal that they would have caused, or nil if they let the call pass.
 func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	w, a := j.evaluateShadow(enforced), j.evaluateShadow(actual)
 	var had, has Delta

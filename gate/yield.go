@@ -48,7 +48,7 @@ func newAdviser(p *Policy, s *State, tools []Call, w world, now time.Time) *advi
 	return &adviser{policy: p, state: s, tools: tools, world: w, now: now, contest: precedence.New(p.ranks(), len(tools))}
 }
 
-// ranks returns the attributes of the nets that determine their ranks.
+// ranks returns, for each net, the name, priority and advisory flag that determine its rank.
 func (t *netTable) ranks() []precedence.Net {
 	return list.Map(t.nets, func(n *net) precedence.Net {
 		return precedence.Net{Name: n.Name, Priority: n.Priority, Advisory: n.Advisory}

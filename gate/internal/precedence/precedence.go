@@ -158,7 +158,7 @@ func (s *Settled) Hides(tool int) int {
 	return -1
 }
 
-// narrow extends blocked by the tools that l blocks.
+// narrow sets blocked[i] for each tool i that l blocks.
 func (l *allowlist) narrow(blocked []bool) {
 	for i := range blocked {
 		blocked[i] = blocked[i] || l.blocked[i]

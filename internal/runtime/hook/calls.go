@@ -17,7 +17,7 @@ const (
 	manySessions = 500
 	maxSessions  = 10_000
 	maxOwn       = 1000           // maximum number of sessions per principal, because a principal can make up any number of them
-	idleSession  = 24 * time.Hour // minimum time without a call before a session can be forgotten; applies only if there are manySessions
+	idleSession  = 24 * time.Hour // minimum time without a call before a session can be forgotten; applies only if there are at least manySessions sessions
 )
 
 // call is a call that an agent has announced.
