@@ -71,6 +71,30 @@ func newMany(t *testing.T, r *rand.Rand) *many {
 	return m
 }
 
+// TestHeldTokensKeepWatch checks that tokens held by a later call do not end a watch whose key is
+// read from the result.
+func TestHeldTokensKeepWatch(t *testing.T) {
+	n := handNet("n", map[string]int{"p": 1, "r": 1},
+		"hold: p -> [deferred] | hold", "step: r -> [deferred] | step", "seen: p -> q [deferred] [observe] | look")
+	n.Key, n.Transitions[2].Key = []gate.Field{{Path: "path"}}, []gate.Field{{Path: "ids", Result: true}}
+	for _, c := range []struct{ first, second, want string }{
+		{"look {}", `hold {"path":"a"}`, "n (active): p:1, r:1 for each path; a: r:1 (1 in flight), q:1"},
+		{`hold {"path":"a"}`, "look {}", "n (active): p:1, r:1 for each path; a: p:1, r:1 (1 in flight)"}, // the watch never started for a
+	} {
+		p := play(t, gate.PolicyOptions{}, n)
+		first := p.allow(c.first).Ticket
+		second := p.allow(c.second).Ticket
+		look, hold := first, second
+		if c.first != "look {}" {
+			look, hold = second, first
+		}
+		p.allow(`step {"path":"a"}`)
+		hold.Settle(gate.Failure)
+		look.End(gate.End{Outcome: gate.Success, Result: []byte(`{"ids":["a"]}`)})
+		p.status(c.want)
+	}
+}
+
 func randomKeyed(r *rand.Rand) gate.Net {
 	n := gate.Net{Name: "n", Places: []string{"p", "q", "r", "s"}, Initial: map[string]int{}, AllowUnbounded: true, Key: []gate.Field{{Path: "path"}}}
 	if r.IntN(4) == 0 {

@@ -61,23 +61,49 @@ func (m *move) fireStructural() bool {
 // setBaseWatches makes over the list of the default state's watches and drops the lapsed watches
 // that are not in the list. large reports whether m is a move of the default state; otherwise, m is
 // a move of the state for a single value. A watch in over has lapsed for a value if, at any time
-// since the call was admitted, its transition was disabled or its evidence was spoiled.
+// since the call was admitted, its transition was disabled or its evidence was spoiled, except
+// that tokens held by later calls count as present.
 func (m *move) setBaseWatches(over []Flight, large bool) {
 	m.baseWatches, m.isBase = over, large
 	if len(m.data.Lapsed()) > 0 {
 		netstate.SetLapsed(m.data, list.Filter(m.data.Lapsed(), func(w Flight) bool { return slices.Contains(over, w) }))
 	}
-	m.lapseDisabled()
+	m.lapseUnless(m.wasEnabled)
 }
 
 // lapseDisabled records the watches that no longer count, because their transitions are disabled or
 // their evidence is spoiled.
-func (m *move) lapseDisabled() {
+func (m *move) lapseDisabled() { m.lapseUnless(m.isEnabled) }
+
+// lapseUnless records the default state's watches that no longer count, because enabled returns
+// false for them or their evidence is spoiled.
+func (m *move) lapseUnless(enabled func(Flight) bool) {
 	for _, w := range m.baseWatches {
-		if len(m.data.Spoilers()) > 0 || !m.net.net.Transitions[w.Transition].Enabled(m.data.Marking) {
+		if len(m.data.Spoilers()) > 0 || !enabled(w) {
 			m.addLapsed(w)
 		}
 	}
+}
+
+// isEnabled reports whether the transition of the watch w is enabled.
+func (m *move) isEnabled(w Flight) bool {
+	return m.net.net.Transitions[w.Transition].Enabled(m.data.Marking)
+}
+
+// wasEnabled reports whether the transition of the watch w is enabled, or would be if the session's
+// calls that were admitted after w's call held no tokens. Holding tokens does not end a watch; only
+// a firing does.
+func (m *move) wasEnabled(w Flight) bool {
+	if m.isEnabled(w) {
+		return true
+	}
+	before := petri.Marking(slices.Clone(m.data.Marking))
+	for _, f := range m.data.Flights {
+		if f.Owner == w.Owner && f.Call > w.Call {
+			m.net.net.Transitions[f.Transition].GiveBack(before)
+		}
+	}
+	return m.net.net.Transitions[w.Transition].Enabled(before)
 }
 
 // addLapsed records that the watch w no longer counts for the key value whose state is moved.
