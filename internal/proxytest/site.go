@@ -82,7 +82,7 @@ func Start(t *testing.T, s Setup) *Site {
 	}
 	o := proxy.Options{
 		Policy: s.Policy, Recorder: st.Records,
-		Upstreams: []proxy.Upstream{{Name: "up", URL: up.URL + "/mcp"}},
+		Upstreams: []proxy.Upstream{{Name: "up", URL: up.URL + "/mcp", Protocol: protocolOf(s.Server.Revisions)}},
 		Approval:  proxy.Approval{Channels: []string{"elicit"}},
 		Startup:   Patience,
 	}
@@ -91,6 +91,16 @@ func Start(t *testing.T, s Setup) *Site {
 	}
 	st.run(o, s.Idle)
 	return st
+}
+
+// protocolOf returns the protocol to configure for a server that supports the given revisions. A
+// proxy that has to find out tries revision 2026-07-28 for two seconds, which may be too short on a
+// busy machine for a server that supports no other revision.
+func protocolOf(r testserver.Revisions) string {
+	if r == testserver.Modern {
+		return "2026-07-28"
+	}
+	return ""
 }
 
 // run creates the proxy and serves it over HTTP.
