@@ -453,7 +453,7 @@ func TestDocumentedShare(t *testing.T) {
 			opaque++
 		}
 	}
-	want := fmt.Sprintf("Of %d scripts of a longer list, %d (%.1f %%) are opaque",
+	want := fmt.Sprintf("Of %d scripts in a longer list, %d (%.1f %%) are opaque",
 		len(rows), opaque, 100*float64(opaque)/float64(len(rows)))
 	if !strings.Contains(string(text), want) {
 		t.Errorf("docs/shell.md does not say %q", want)

@@ -95,7 +95,7 @@ func TestEverydayVectors(t *testing.T) {
 		all += disturbed
 	}
 	saysPage(t, fmt.Sprintf("Of %d commands that developers and agents type every day", len(commands)))
-	saysPage(t, fmt.Sprintf("disturb %d.", all))
+	saysPage(t, fmt.Sprintf("cause %d false alarms.", all))
 }
 
 // mostMissed is the maximum number of ways to run tests that do not count as evidence.
