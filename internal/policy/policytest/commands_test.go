@@ -94,7 +94,7 @@ func TestEverydayVectors(t *testing.T) {
 		}
 		all += disturbed
 	}
-	saysPage(t, fmt.Sprintf("Of %d commands that developers and agents type every day", len(commands)))
+	saysPage(t, fmt.Sprintf("For %d commands that developers and agents type every day", len(commands)))
 	saysPage(t, fmt.Sprintf("cause %d false alarms.", all))
 }
 
