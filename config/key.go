@@ -74,7 +74,7 @@ func (f *KeyField) check(v Value) {
 	case f.Result:
 		v.Fault(fmt.Sprintf("expected a path into the result, not %q", f.Path), "write result.$."+f.Path)
 	case dotted && (head == "args" || head == "arguments"):
-		v.Fault(fmt.Sprintf("%q is not a field: a field is a part of the arguments", f.Path), "write $."+rest+`; or use { expression: "`+f.Path+`" }`)
+		v.Fault(fmt.Sprintf("%q is not a field: a field is part of the arguments", f.Path), "write $."+rest+`; or use { expression: "`+f.Path+`" }`)
 	case strings.HasPrefix(f.Path, "$"):
 		v.Fault(fmt.Sprintf("invalid path %q", f.Path), "write $."+strings.TrimPrefix(f.Path, "$"))
 	case strings.ContainsAny(f.Path, "*?("):

@@ -34,7 +34,7 @@ func (c *compiler) checkExamples() {
 			switch {
 			case c.refused(g): // the map's error has already been reported
 			case len(maps[g]) == 0:
-				c.failName(e, e.As, NoSuchMap, c.nearLabel(e, tool), "no map gives calls of %s the name %s", tool, e.As)
+				c.failName(e, e.As, NoSuchMap, c.nearLabel(e, tool), "no map gives calls to %s the name %s", tool, e.As)
 			case e.hasName(tool, asked[g]) == e.Not:
 				c.failExample(e, tool, maps[g])
 			case !e.Not && isEvidence(c.out.Nets, g.as):
@@ -120,9 +120,9 @@ func (c *compiler) failExample(e *Example, tool Name, maps []gate.Map) {
 			break
 		}
 	}
-	format := "this call of %s is not named %s; the maps look for %s"
+	format := "this call to %s is not named %s; the maps look for %s"
 	if e.Not {
-		format = "this call of %s is named %s, by %s"
+		format = "this call to %s is named %s, by %s"
 	}
 	c.fail(e, e.line.errorAt(FailedExample, e.value, "", format, tool, e.As, strings.Join(found, ", ")))
 }

@@ -38,7 +38,7 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 		for _, tool := range tools {
 			// A name given by a map may be uncertain, and other tools may have the same name.
 			if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.labels.covers(n, tool)) {
-				c.warnName(n, AllExempt, "", "every call of %s is exempt, so the rule never applies", tool)
+				c.warnName(n, AllExempt, "", "every call to %s is exempt, so the rule never applies", tool)
 			}
 		}
 	}

@@ -56,7 +56,7 @@ func (c *compiler) checkBudgets(s *Limit) {
 	}
 	f := s.Key[0].Field
 	c.warnField(f, ManyBudgets, "add a limit for all of them, without "+strings.TrimSpace(keyEach(s.Key)),
-		"a call that spells %s differently has a limit of its own", f)
+		"a call that spells %s differently has its own limit", f)
 }
 
 // limitsAll reports whether l counts all calls with any of the given names.

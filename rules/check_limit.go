@@ -23,11 +23,11 @@ func (c *compiler) checkLimit(s *Limit) {
 			c.failName(s, *s.Per, SelfRefill, "write: per session", "%s would refill its own limit", tool)
 			return
 		case c.labels.covers(tool, *s.Per) && !s.exempts(*s.Per):
-			c.failName(s, *s.Per, SelfRefill, "write: per session", "every call of %s is also a call of %s: the limit would refill itself", s.Per, tool)
+			c.failName(s, *s.Per, SelfRefill, "write: per session", "every call to %s is also a call to %s: the limit would refill itself", s.Per, tool)
 			return
 		case s.exempts(*s.Per):
 		case twoFields(s.Key) && (c.labels.isOneOf(tool, *s.Per) || c.labels.isOneOf(*s.Per, tool)):
-			c.warnName(*s.Per, OwnRefill, "count per another call", "a call of %s can count for one value and refill the limit of another: the limit refills itself", s.Per)
+			c.warnName(*s.Per, OwnRefill, "count per a different call", "a call to %s can count for one value and refill the limit of another: the limit refills itself", s.Per)
 		case tool.Glob() && !s.Per.Glob() && toolnet.MatchGlob(tool.Text, s.Per.Text):
 			c.warnName(*s.Per, NoRefill, "", "%s is one of %s: its calls use up the limit instead of refilling it", s.Per, tool)
 		}
@@ -46,9 +46,9 @@ func (c *compiler) checkPeriod(s *Limit) {
 	case s.Per.Quoted:
 	case slices.Contains(longPeriods, s.Per.Text):
 		c.warnName(*s.Per, KeywordLike, "use "+text.Join(TimeSpans(), "or")+"; quote the name if it is a tool",
-			"calls of %s refill the limit", s.Per)
+			"calls to %s refill the limit", s.Per)
 	case meant != "":
-		c.warnName(*s.Per, KeywordLike, meant, "calls of %s refill the limit", s.Per)
+		c.warnName(*s.Per, KeywordLike, meant, "calls to %s refill the limit", s.Per)
 	}
 }
 
@@ -115,7 +115,7 @@ func (c *compiler) checkFailures() {
 		for _, tool := range s.Tools {
 			if r := required[pair{s.Per.String(), tool.String()}]; r != nil && !r.Or {
 				c.warnName(*s.Per, FailureRefills, fmt.Sprintf("write: per successful %s", s.Per),
-					"a failed call of %s also refills the limit of %s, but %s requires a successful one", s.Per, tool, r.Pos)
+					"a failed call to %s also refills the limit of %s, but %s requires a successful one", s.Per, tool, r.Pos)
 			}
 		}
 	}

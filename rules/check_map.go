@@ -138,11 +138,11 @@ func (m *Map) checkRegex(r *report, command bool) {
 	bare, escaped := strings.CutSuffix(p.Text, "$")
 	switch {
 	case p.Match(""):
-		r.warnPattern(m, MatchesAll, "", "the regex matches the empty text, and so every call of %s with the field %s", joinNames(m.Tools), m.Field)
+		r.warnPattern(m, MatchesAll, "", "the regex matches the empty text, and so every call to %s with the field %s", joinNames(m.Tools), m.Field)
 	case command && strings.HasPrefix(p.Text, "^"):
-		r.warnPattern(m, Anchored, `write \b in place of ^, or use runs`, "the regex finds a command only at the start of the text, not in: cd /tmp; ...")
+		r.warnPattern(m, Anchored, `write \b in place of ^, or use runs`, "the regex matches a command only at the start of the text, not in: cd /tmp; ...")
 	case command && escaped && !endsInEscape(bare):
-		r.warnPattern(m, Anchored, `write \b in place of $, or use runs`, "the regex finds a command only at the end of the text, not in: ... ; true")
+		r.warnPattern(m, Anchored, `write \b in place of $, or use runs`, "the regex matches a command only at the end of the text, not in: ... ; true")
 	case looseDot.MatchString(p.Text):
 		r.warnPattern(m, AnyCharacter, `write \. for a dot`, "a dot in %s matches any character", p)
 	}

@@ -33,7 +33,7 @@ func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 		case n.Text == "human-approval" || n.Text == "human-approvals":
 			c.failName(s, n, Unexpected, help, "a successful call ends a rule, and %s is not a call", n)
 		case likeApproval(n.Text) && c.labels.maps[n.Text] == nil:
-			c.warnName(n, KeywordLike, help, "a call of %s ends the rule, not an approval", n)
+			c.warnName(n, KeywordLike, help, "a call to %s ends the rule, not an approval", n)
 		}
 	}
 }
@@ -49,7 +49,7 @@ var times = []string{"midnight", "noon", "midday", "morning", "evening", "night"
 func (c *compiler) checkTimes(lists ...[]Name) {
 	for _, n := range slices.Concat(lists...) {
 		if word := strings.ToLower(n.Text); !n.Quoted && c.labels.maps[n.Text] == nil && (slices.Contains(times, word) || clock.MatchString(word)) {
-			c.warnName(n, KeywordLike, "rules do not know the time of day; quote the name if it is a tool", "%s is the name of a call, not a time", n)
+			c.warnName(n, KeywordLike, "rules do not know the time of day; quote the name if it is a tool", "%s is the name of a call, not a unit of time", n)
 		}
 	}
 }
@@ -80,7 +80,7 @@ func (c *compiler) checkEach(s *Limit) {
 		return
 	}
 	c.warnName(*n, KeywordLike, fmt.Sprintf("write: limit %s to %d per %s; quote the name if it is a tool", joinNames(s.Tools), s.Count, per),
-		"calls of %s refill the limit", n)
+		"calls to %s refill the limit", n)
 }
 
 // likeApproval reports whether a name looks like the keyword human-approval.

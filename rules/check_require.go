@@ -10,7 +10,7 @@ func (c *compiler) checkRequire(s *Require) {
 	if n := s.pairs(); n > maxPairs {
 		first := s.Before[maxPairs*len(s.Before)/n] // the first name beyond the limit
 		c.failName(s, first, ManyPairs, "write a pattern, such as git_*, for names that belong together",
-			"the lists make %d pairs, each with a net of its own; a statement can make at most %d", n, maxPairs)
+			"the lists form %d pairs, each with its own net; a statement can form at most %d", n, maxPairs)
 		return
 	}
 	for _, before := range s.Before {
@@ -18,14 +18,14 @@ func (c *compiler) checkRequire(s *Require) {
 	}
 	for _, first := range s.First {
 		if !first.Quoted && likeApproval(first.Text) {
-			c.warnName(first, KeywordLike, `write human-approval to ask a person`, "the rule requires a call of %s, not an approval", first)
+			c.warnName(first, KeywordLike, `write human-approval to require approval`, "the rule requires a call to %s, not an approval", first)
 		}
 		c.checkEvidence(first, "unlocks "+joinNames(s.Before))
-		c.checkSince(s, first, "%s is one of %s: each call of it cancels its own success, so %s stays locked", joinNames(s.Before))
+		c.checkSince(s, first, "%s is one of %s: each call to it cancels its own success, so %s stays locked", joinNames(s.Before))
 	}
-	own := "%s is one of %s: each call of %s needs a success of its own anyway"
+	own := "%s is one of %s: each call to %s needs its own success anyway"
 	if s.Once {
-		own = "%s is one of %s: each call of %s cancels the success, so once has no effect"
+		own = "%s is one of %s: each call to %s cancels the success, so once has no effect"
 	}
 	for _, before := range s.Before {
 		c.checkSince(s, before, own, before.String())
@@ -57,11 +57,11 @@ func (c *compiler) checkPairs(s *Require, before Name) {
 func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 	switch names := text.Join(nameTexts(own), "or"); {
 	case len(own) == 1 && own[0].same(before):
-		c.warn(s, SelfRequire, "name the call that must succeed first", "%s is required before itself, so no call of it ever passes", before)
+		c.warn(s, SelfRequire, "name the call that must succeed first", "%s is required before itself, so no call to it ever passes", before)
 	case slices.ContainsFunc(own, before.same):
-		c.warn(s, SelfRequire, "name a call that must succeed first", "every call of %s is also a call of %s, so none ever passes", names, before)
+		c.warn(s, SelfRequire, "name a call that must succeed first", "every call to %s is also a call to %s, so none ever passes", names, before)
 	default:
-		c.warn(s, Locked, "", "%s stays locked: every call of %s is also a call of %s", before, names, before)
+		c.warn(s, Locked, "", "%s stays locked: every call to %s is also a call to %s", before, names, before)
 	}
 }
 
@@ -89,7 +89,7 @@ func (c *compiler) checkLocked(blocked, until []Name) {
 	for _, n := range until {
 		for _, b := range blocked {
 			if !b.Glob() && c.labels.isOneOf(n, b) {
-				c.warnName(n, EndsItself, "name another call after until, or omit until", "this rule blocks %s, so %[1]s can never end it", n)
+				c.warnName(n, EndsItself, "name a different call after until, or omit until", "this rule blocks %s, so %[1]s can never end it", n)
 			}
 		}
 	}

@@ -68,7 +68,7 @@ func (c *compiler) field(s Statement, f Field) gate.Field {
 func (s *Success) compile(c *compiler) {
 	for _, tool := range s.Tools {
 		if maps := c.labels.maps[tool.Text]; maps != nil && !tool.Quoted {
-			c.failName(s, tool, BadOperand, "name the tool: "+maps[0].tool().String(), "%s is a name that the map at %s gives; a condition needs a tool", tool, maps[0].Pos)
+			c.failName(s, tool, BadOperand, "name the tool: "+maps[0].tool().String(), "%s is a name that the map at %s defines; a condition needs a tool", tool, maps[0].Pos)
 		}
 	}
 	number, err := c.readers.results.Condition(s.Condition.Text)
@@ -96,5 +96,5 @@ func (s *Success) warnUntyped(c *compiler) {
 	if fieldOfResult.MatchString(p.Text) {
 		hint = fmt.Sprintf("write: %s == 0, or for true and false: %s == true", p.Text, p.Text)
 	}
-	c.warnAt(p.Pos, p.line.span(p.written.off, p.written.end), NoComparison, hint, "the condition has no comparison: only true is a success, any number or text is a failure")
+	c.warnAt(p.Pos, p.line.span(p.written.off, p.written.end), NoComparison, hint, "the condition has no comparison: only true counts as success; any number or text counts as failure")
 }

@@ -74,7 +74,7 @@ func ExampleWarning() {
 		fmt.Printf("%s %s\n%s", w.Code, w, w.Excerpt())
 	}
 	// Output:
-	// W006 safety.rules:1:1: delete is required before itself, so no call of it ever passes (name the call that must succeed first)
+	// W006 safety.rules:1:1: delete is required before itself, so no call to it ever passes (name the call that must succeed first)
 	//     require delete before delete
 	//     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 }

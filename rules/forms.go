@@ -34,7 +34,7 @@ const (
 	approveClauses = `the order is: require 2 human-approvals via cli before B after A until C unless D because "..."`
 	blockClauses   = `the order is: block B after A until C unless D because "..."`
 	limitClauses   = `the order is: limit A to 3 per hour for each path unless B because "..."`
-	allowClauses   = `allow takes names and a reason: allow A, B because "..."`
+	allowClauses   = `allow accepts names and a reason: allow A, B because "..."`
 )
 
 // Forms of keys, shown in hints.

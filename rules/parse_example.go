@@ -28,7 +28,7 @@ func (p *parser) example(at token) Statement {
 	e.Value, e.line, e.value = value.text, p.line, value
 	e.Not = p.optional("not")
 	p.keyword("as", exampleForm)
-	e.As = p.name("the name that the maps give is missing", exampleForm)
+	e.As = p.name("the name that the maps define is missing", exampleForm)
 	p.end()
 	return e
 }
@@ -53,7 +53,7 @@ func (p *parser) value(object bool) token {
 	case object:
 		p.line.fail(BadExample, t, `write: example tool {"field": 1} as name`, "expected the arguments, not %q", p.line.text[t.off:t.end])
 	default:
-		p.line.fail(BadExample, t, exampleForm, "the text of the field must be in quotes, not %s", p.line.text[t.off:t.end])
+		p.line.fail(BadExample, t, exampleForm, "the field's text must be in quotes, found %s", p.line.text[t.off:t.end])
 	}
 	return token{}
 }

@@ -85,7 +85,7 @@ func (p keyParser) field(form string) Field {
 	case "":
 		p.line.fail(Missing, token{off: p.line.contentEnd(start), end: start}, form, "a field is missing")
 	case "as", "unless", "per":
-		p.line.fail(Missing, t, form, "a field is missing; write $.%s for a field of this name", t.text)
+		p.line.fail(Missing, t, form, "a field is missing; write $.%s for a field with this name", t.text)
 	}
 	f := Field{Pos: p.line.position(start), Text: t.text, line: p.line, at: t}
 	path, ofResult := strings.CutPrefix(t.text, resultPrefix)
@@ -109,7 +109,7 @@ func (p keyParser) checkField(t token, ofResult bool) {
 	case ofResult:
 		p.line.fail(BadField, t, "write: result.$."+rest, "expected a path into the result, not %q", rest)
 	case dotted && (head == "args" || head == "arguments"):
-		p.line.fail(BadField, t, "write $."+rest+"; or quote the expression", "%q is not a field: a field is a part of the arguments", t.text)
+		p.line.fail(BadField, t, "write $."+rest+"; or quote the expression", "%q is not a field: a field is part of the arguments", t.text)
 	case strings.HasPrefix(t.text, "$"):
 		p.line.fail(BadField, t, "write $."+strings.TrimPrefix(t.text, "$"), "invalid path %q", t.text)
 	case strings.ContainsAny(t.text, "*?"):

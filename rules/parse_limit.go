@@ -9,7 +9,7 @@ import (
 
 func (p ruleParser) limit(r Rule) Statement {
 	if t := p.line.peek(); t.is("session") { // a limit may be per session, but a call named session cannot be limited
-		p.line.fail(Unexpected, t, `quote a tool of this name: limit "session" to`, "%q is not a call", t.text)
+		p.line.fail(Unexpected, t, `quote a tool with this name: limit "session" to`, "%q is not a call", t.text)
 	}
 	l := &Limit{Tools: p.list("the name to limit is missing", "name", limitForm)}
 	p.keyword("to", limitForm)

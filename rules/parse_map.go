@@ -17,7 +17,7 @@ func (p *parser) mapping(at token) Statement {
 		m.Pattern = patternParser{p}.pattern()
 	}
 	p.keyword("as", mapForm)
-	m.As = p.name("the name that the map gives is missing", mapForm)
+	m.As = p.name("the name that the map defines is missing", mapForm)
 	p.end()
 	return m
 }

@@ -24,7 +24,7 @@ func (p patternParser) pattern() Pattern {
 	}
 	if strings.HasPrefix(p.line.text[start:], `"`) {
 		end := p.line.wordEnd(start)
-		p.line.fail(QuotedWord, token{off: start, end: end}, `write /git push/ for text with spaces`, "a word is not quoted: %s", p.line.text[start:end])
+		p.line.fail(QuotedWord, token{off: start, end: end}, `write /git push/ for text with spaces`, "a word must not be quoted: %s", p.line.text[start:end])
 		return Pattern{}
 	}
 	return p.word()
@@ -42,11 +42,11 @@ func (p patternParser) word() Pattern {
 		case t.is("runs"):
 			return p.runs(t)
 		case t.is("reads"):
-			return p.words(Reads, t, "the pattern of files is missing", readsForm)
+			return p.words(Reads, t, "the file pattern is missing", readsForm)
 		case t.is("writes"):
-			return p.words(Writes, t, "the pattern of files is missing", readsForm)
+			return p.words(Writes, t, "the file pattern is missing", readsForm)
 		case t.is("when"):
-			p.line.fail(BadOperand, t, `write: map tool when "..." as name; quote a tool with a dot in its name`, `"when" reads the whole call and does not take a field`)
+			p.line.fail(BadOperand, t, `write: map tool when "..." as name; quote a tool with a dot in its name`, `"when" reads the whole call and does not accept a field`)
 		case slices.ContainsFunc(patternWords[Runs:], t.isCase):
 			p.wrongCase(t, strings.ToLower(t.text))
 		default:
@@ -131,7 +131,7 @@ func (p patternParser) otherList(before []string, t token) {
 		hint = "; quote a word that ends in :*"
 	}
 	words := append(slices.Clone(before), strings.Fields(strings.ReplaceAll(t.text, ":*", " *"))...)
-	p.line.fail(BadCommand, t, "write: runs "+joinWords(words)+hint, "%s is the form of an agent's permission list; a map takes plain words", p.line.text[t.off:t.end])
+	p.line.fail(BadCommand, t, "write: runs "+joinWords(words)+hint, "%s is the syntax of an agent's permission list; a map uses plain words", p.line.text[t.off:t.end])
 }
 
 // ruleOfAgent matches a command rule in an agent's permission list, such as Bash(git push:*).
@@ -140,7 +140,7 @@ var ruleOfAgent = regexp.MustCompile(`^"?[A-Za-z_]+\(([^()]*)\)"?`)
 // operator rejects a script where a command is expected.
 func (p patternParser) operator(t token) {
 	if t.kind == bare && slices.Contains(operators, t.text) {
-		p.line.fail(BadCommand, t, "write a map for each command; quote an argument", "a map looks for one command; %q joins several", t.text)
+		p.line.fail(BadCommand, t, "write one map per command; if part of it is an argument, put it in quotes", "a map looks for one command; %q joins several", t.text)
 	}
 }
 

@@ -48,7 +48,7 @@ func (p ruleParser) first() (names []Name, or bool) {
 	names = p.list("the required call is missing", "name", requireForm)
 	for at := p.line.peek(); p.optional("or"); at = p.line.peek() {
 		if !or && len(names) > 1 || p.comma() {
-			p.line.fail(Unexpected, at, orForm, `a list has commas or "or", not both`)
+			p.line.fail(Unexpected, at, orForm, `a list uses commas or "or", not both`)
 		}
 		if or = true; p.line.peek().is("before") {
 			p.line.fail(Missing, p.line.peek(), orForm, "a name is missing")
@@ -58,7 +58,7 @@ func (p ruleParser) first() (names []Name, or bool) {
 			p.line.fail(Missing, t, orForm, "a name is missing")
 		}
 		if names = p.appendName(names, t, "name", orForm); p.comma() {
-			p.line.fail(Unexpected, token{off: p.line.off - 1, end: p.line.off}, orForm, `a list has commas or "or", not both`)
+			p.line.fail(Unexpected, token{off: p.line.off - 1, end: p.line.off}, orForm, `a list uses commas or "or", not both`)
 		}
 	}
 	return names, or
