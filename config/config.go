@@ -119,7 +119,7 @@ func NetSchema() string {
 		"#/$defs/configuration", "#/$defs/netFile",
 		"petrigate/petrigate.schema.json", "petrigate/net.schema.json",
 		`"title": "petrigate.yaml"`, `"title": "petrigate net"`,
-		"The configuration of petrigate: upstream servers, and the policy that their tools are called under.", "Petri nets of tools, for petrigate.",
+		"petrigate configuration: upstream servers and the policy that governs calls to their tools.", "Petri nets of tools, for petrigate.",
 	).Replace(schema)
 }
 
