@@ -377,6 +377,7 @@ func TestBehindBetweenNames(t *testing.T) {
 // TestReadDuringRotation: while segments are renamed, sealed and removed, a reader gets all records
 // that existed at the beginning.
 func TestReadDuringRotation(t *testing.T) {
+	t.Parallel()
 	b := open(t, Options{Path: place(t), segment: 700})
 	add := func(n int) {
 		t.Helper()

@@ -50,6 +50,7 @@ func damaged(t *testing.T, b *Backend, how string) {
 // TestEveryByteOfTheLog: a change of any byte of the log is detected, both in records and in
 // changes of the state.
 func TestEveryByteOfTheLog(t *testing.T) {
+	t.Parallel()
 	path := place(t)
 	b := moved(t, path)
 	if file, what, err := b.Damage(t.Context()); what != "" || err != nil {
@@ -92,6 +93,7 @@ func TestEveryByteOfTheLog(t *testing.T) {
 
 // TestChangedCheckpoint: a state or a stop that differs from the log is detected.
 func TestChangedCheckpoint(t *testing.T) {
+	t.Parallel()
 	for _, change := range []string{
 		`UPDATE part SET data = '{"v":1,"last":3}' WHERE scope = 'session'`, `UPDATE part SET version = 7 WHERE scope = 'global'`,
 		`DELETE FROM part WHERE scope = 'round'`, `UPDATE part_value SET data = '{"a":2}'`, `DELETE FROM part_value`,

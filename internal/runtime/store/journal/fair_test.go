@@ -17,6 +17,7 @@ import (
 // TestProcessLockIsFair checks that no process starves if several write to one file as fast as they
 // can: each gets at least a quarter of its share.
 func TestProcessLockIsFair(t *testing.T) {
+	t.Parallel()
 	if soak.Race {
 		t.Skip("shares say nothing under the race detector, which makes turns uneven")
 	}

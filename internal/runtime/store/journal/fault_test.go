@@ -147,6 +147,7 @@ const putBack = "the database is an older copy of itself: "
 // TestTamperedLog: the log is tampered with while it is in use. Each time the backend refuses with the
 // reason, and works again when the log is repaired.
 func TestTamperedLog(outer *testing.T) {
+	outer.Parallel()
 	for name, c := range map[string]struct {
 		harm func(t *trial)
 		want string
@@ -237,6 +238,7 @@ func (b *Backend) rest() {
 
 // TestTamperedLogAtStart: the log is tampered with while no process uses it.
 func TestTamperedLogAtStart(outer *testing.T) {
+	outer.Parallel()
 	for name, c := range map[string]struct {
 		harm func(t *trial)
 		want string
@@ -334,6 +336,7 @@ func TestOperatorContinuesAfterLoss(outer *testing.T) {
 // TestTamperedDatabase: the database is tampered with while it is in use. Calls continue until the log has
 // to be folded, and again when the database is repaired.
 func TestTamperedDatabase(outer *testing.T) {
+	outer.Parallel()
 	for name, c := range map[string]struct {
 		harm func(t *trial)
 		want string

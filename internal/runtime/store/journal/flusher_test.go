@@ -138,6 +138,7 @@ func TestFlushBehindSegment(t *testing.T) {
 
 // TestManyFlushes: many steps are appended and flushed concurrently.
 func TestManyFlushes(t *testing.T) {
+	t.Parallel()
 	b := open(t, Options{Path: place(t), segment: 100 << 10})
 	var all sync.WaitGroup
 	for _, name := range strings.Split("abcdefgh", "") {

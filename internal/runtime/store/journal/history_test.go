@@ -229,6 +229,7 @@ var parts = []backend.PartID{
 // the state after a replay of the log from its beginning, the completely folded checkpoint, the
 // results of reads, and a model in memory.
 func TestHistory(t *testing.T) {
+	t.Parallel()
 	from, count := soak.Range(t, 30)
 	for i := range uint64(count) {
 		h := &history{

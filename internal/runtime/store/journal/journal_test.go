@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"flag"
 	"path/filepath"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 
 func TestMain(m *testing.M) {
 	runChild()
+	_ = flag.Set("test.parallel", "8") // most tests wait for the disk; the flag -parallel takes precedence
 	goleak.VerifyTestMain(m)
 }
 
@@ -32,6 +34,7 @@ func open(t testing.TB, o Options) *Backend {
 }
 
 func TestBackend(t *testing.T) {
+	t.Parallel()
 	backendtest.Run(t, func(t *testing.T) func() backend.Backend {
 		path := place(t)
 		return func() backend.Backend { return open(t, Options{Path: path}) }
@@ -41,6 +44,7 @@ func TestBackend(t *testing.T) {
 // TestBackendOfSmallSegments runs the same tests while segments are renamed and sealed all the
 // time.
 func TestBackendOfSmallSegments(t *testing.T) {
+	t.Parallel()
 	backendtest.Run(t, func(t *testing.T) func() backend.Backend {
 		path := place(t)
 		return func() backend.Backend { return open(t, Options{Path: path, segment: 600}) }

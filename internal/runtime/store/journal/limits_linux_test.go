@@ -19,6 +19,7 @@ import (
 // TestSystemLimits: the system refuses operations. The test needs a process of its own, since limits and
 // users belong to a process.
 func TestSystemLimits(t *testing.T) {
+	t.Parallel()
 	for role := range limits() {
 		if role == "holding" {
 			continue

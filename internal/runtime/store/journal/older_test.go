@@ -132,6 +132,7 @@ func large(t testing.TB, path string, records int) {
 // TestLargeOlderDatabase: many records are converted, in several files, and are on their chains in the order of
 // their commits.
 func TestLargeOlderDatabase(t *testing.T) {
+	t.Parallel()
 	soak.Bulk(t)
 	records := 100_000
 	if testing.Short() || os.Getenv(soak.Variable) == "" {
@@ -169,6 +170,7 @@ func larger(t *testing.T, b *Backend, records int) {
 
 // TestInterruptedConversion: a process ends while it converts a database. The next one begins again.
 func TestInterruptedConversion(t *testing.T) {
+	t.Parallel()
 	soak.Bulk(t)
 	const records = 40_000 // enough for several files
 	path := place(t)

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	_ "github.com/ncruces/go-sqlite3/driver" // registers the driver
@@ -43,6 +44,7 @@ type machineKind struct {
 //
 // Stores that do not sync show that the test can detect them.
 func TestPower(t *testing.T) {
+	t.Parallel()
 	seed, times := soak.Range(t, 12)
 	for _, k := range []machineKind{
 		{name: "full", sync: Full},
@@ -52,6 +54,7 @@ func TestPower(t *testing.T) {
 		{name: "a disk that forgets names", sync: Full, forgets: true, loses: true, breaks: true},
 	} {
 		t.Run(k.name, func(t *testing.T) {
+			t.Parallel()
 			var sum blackout
 			bad := 0
 			times := times
@@ -99,10 +102,11 @@ func (k *machineKind) cut(t *testing.T, random *rand.Rand) (c blackout) {
 	}
 	database := newDatabaseDisk(p)
 	defer database.close()
-	vfs.Register("disk", database)
-	defer vfs.Unregister("disk")
+	system := "disk-" + strings.ReplaceAll(k.name, " ", "-") // the names of file systems are global
+	vfs.Register(system, database)
+	defer vfs.Unregister(system)
 	o := Options{Path: path, Sync: k.sync, segment: []int64{0, 2000, 9000}[random.IntN(3)], disk: newLogDisk(p, path)}
-	o.dial = func(o *sqlite.Options) { o.Driver, o.System = "sqlite3", "disk" }
+	o.dial = func(o *sqlite.Options) { o.Driver, o.System = "sqlite3", system }
 	err := c.run(random, o)
 	p.mu.Lock()
 	defer p.mu.Unlock()

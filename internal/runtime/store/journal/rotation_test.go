@@ -16,6 +16,7 @@ import (
 // removes records older than six hours: the files do not grow in number or size, and the rest of
 // each chain is complete.
 func TestTwoDays(t *testing.T) {
+	t.Parallel()
 	const keep = 6 * time.Hour
 	every := 48 * time.Hour / time.Duration(soak.Count(96))
 	path, start := place(t), time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)

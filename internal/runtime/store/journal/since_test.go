@@ -16,6 +16,7 @@ import (
 // TestRecordQueries: queries find records regardless of the clocks of their processes, and in every kind
 // of segment: of older schemas, sealed, renamed, and the log itself.
 func TestRecordQueries(t *testing.T) {
+	t.Parallel()
 	path := place(t)
 	large(t, path, 50)
 	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
@@ -96,6 +97,7 @@ func searched(t *testing.T, b *Backend, q backend.Query, all []backend.Record) {
 // TestRemovedRecords: a segment is deleted with its last record, and rewritten when half of its records are
 // removed. The remaining records are unchanged, also for other processes and after a restart.
 func TestRemovedRecords(outer *testing.T) {
+	outer.Parallel()
 	t := &trial{T: outer, path: place(outer)}
 	o := Options{Path: t.path, segment: 2500}
 	a, b := open(outer, o), open(outer, o)
