@@ -96,7 +96,8 @@ func (k *machineKind) cut(t *testing.T, random *rand.Rand) (c blackout) {
 		unpack(t, 3, path)
 		c.old = 3
 	}
-	p := &power{random: random, left: 1 + random.IntN([]int{40, 400, 400}[random.IntN(3)]), lies: k.lies, forgets: k.forgets}
+	own := rand.New(rand.NewPCG(random.Uint64(), 0)) // the disks are used by other goroutines too
+	p := &power{random: own, left: 1 + random.IntN([]int{40, 400, 400}[random.IntN(3)]), lies: k.lies, forgets: k.forgets}
 	if k.loses {
 		p.left += 100 // run longer, so that there is data to lose
 	}
