@@ -17,10 +17,6 @@ import (
 // while.
 func TestPINOfOrders(t *testing.T) {
 	soak.Bulk(t)
-	hash, err := pin.Hash("correct horse")
-	if err != nil {
-		t.Fatal(err)
-	}
 	orders := map[string]func(*proxytest.Site, *proxy.Pins, proxy.Actor) error{
 		"reset the session": func(s *proxytest.Site, _ *proxy.Pins, a proxy.Actor) error {
 			return s.Proxy.ResetSession(s.Proxy.Sessions()[0].ID, a)
@@ -50,7 +46,7 @@ func TestPINOfOrders(t *testing.T) {
 			change := of.Change
 			of.Change = func(o *proxy.Options) {
 				change(o)
-				o.Approval.PIN = hash
+				o.Approval.PIN = proxytest.PINHash
 			}
 			s := proxytest.Start(t, of)
 			c := s.Connect(proxytest.Legs()[0], "")

@@ -72,13 +72,9 @@ func TestOwnCall(t *testing.T) {
 // wrong PINs block further attempts for a while. A denial needs no PIN.
 func TestPIN(t *testing.T) {
 	soak.Bulk(t)
-	hash, err := pin.Hash("correct horse")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, channel := range []string{"cli", "web", "url"} {
 		s := proxytest.Start(t, proxytest.Setup{Change: func(o *proxy.Options) {
-			o.Approval = proxy.Approval{Channels: []string{"cli", channel}, Hold: proxytest.ParkAtOnce, PIN: hash}
+			o.Approval = proxy.Approval{Channels: []string{"cli", channel}, Hold: proxytest.ParkAtOnce, PIN: proxytest.PINHash}
 		}})
 		c := s.Connect(proxytest.Legs()[0], "")
 		id := c.Parked("deploy", `{}`)
