@@ -10,6 +10,7 @@ import (
 // TestParkedRedemptionsElsewhere: B009. One answer at one process, and calls that come back for it
 // to all processes concurrently: one passes, and the others are asked about anew.
 func TestParkedRedemptionsElsewhere(t *testing.T) {
+	t.Parallel()
 	f := proxytest.NewFleet(t, proxytest.SharedDatabase(t), proxytest.OperatorSetup(proxytest.ParkAtOnce))
 	for _, c := range f.Clients {
 		c.Capabilities = "{}"
@@ -48,6 +49,7 @@ func TestParkedRedemptionsElsewhere(t *testing.T) {
 // that asked is invalid at another one too: an answer before the question, and a state of another
 // call, with other arguments, of another proxy, or an altered one.
 func TestForgedElsewhere(t *testing.T) {
+	t.Parallel()
 	f := proxytest.NewFleet(t, proxytest.SharedDatabase(t), proxytest.Setup{Rules: "require human-approval before deploy\nrequire human-approval before delete\n"})
 	stranger := proxytest.NewFleet(t, proxytest.SharedDatabase(t), proxytest.Setup{}) // has another database, and so another key
 	q, foreign := f.Clients[0].Asks("deploy", `{"n":1}`), stranger.Clients[0].Asks("deploy", `{"n":1}`)
@@ -78,6 +80,7 @@ func TestForgedElsewhere(t *testing.T) {
 // TestOtherPolicyElsewhere: B007. A process with another policy, as during a rollout, does not run
 // a call on an approval under the old one.
 func TestOtherPolicyElsewhere(t *testing.T) {
+	t.Parallel()
 	f := proxytest.NewFleet(t, proxytest.SharedDatabase(t), proxytest.OperatorSetup(proxytest.ParkAtOnce))
 	f.Clients[0].Capabilities = "{}"
 	id := f.Clients[0].Parked("deploy", `{}`)

@@ -16,6 +16,7 @@ import (
 // ending a stop. Stopping needs none. Wrong PINs are recorded, and block further attempts for a
 // while.
 func TestPINOfOrders(t *testing.T) {
+	t.Parallel()
 	soak.Bulk(t)
 	orders := map[string]func(*proxytest.Site, *proxy.Pins, proxy.Actor) error{
 		"reset the session": func(s *proxytest.Site, _ *proxy.Pins, a proxy.Actor) error {

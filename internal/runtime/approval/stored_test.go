@@ -116,6 +116,7 @@ func stateOf(r *replica, q *approval.Request) approval.State { return r.Status(q
 // TestAnsweredElsewhere: a call waits at one replica, a person answers at another after seeing
 // exactly what will run, and the same call uses up the consent once at a third.
 func TestAnsweredElsewhere(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, c *cluster) {
 		one, two, three := c.replica(), c.replica(), c.replica()
 		q := one.opens(t, 1, 1)
@@ -176,6 +177,7 @@ func (r *readBackStore) PutApproval(ctx context.Context, a backend.Approval) (in
 // that the store has accepted it, is announced, counts toward the limits, and is withdrawn with its
 // call.
 func TestReadBack(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, c *cluster) {
 		store := &readBackStore{Backend: c.open()}
 		b := approval.New(approval.Options{Expire: time.Minute, Channels: []string{approval.CLI}, Now: c.now, Store: store})
@@ -204,6 +206,7 @@ func TestReadBack(t *testing.T) {
 
 // TestRestart checks that requests and answers survive the process.
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, c *cluster) {
 		before := c.replica()
 		asked, approved, denied := before.opens(t, "asked", 1), before.opens(t, "approved", 1), before.opens(t, "denied", 1)
@@ -238,6 +241,7 @@ func TestRestart(t *testing.T) {
 // TestGrantsElsewhere checks that a grant is valid at every replica that knows it, across restarts,
 // that its uses are counted together, and that it is used nowhere after it was revoked anywhere.
 func TestGrantsElsewhere(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, c *cluster) {
 		a, b := c.replica(), c.replica()
 		q := a.opens(t, "first", 1)
@@ -298,6 +302,7 @@ func TestGrantsElsewhere(t *testing.T) {
 // TestSessionGrantsElsewhere checks that a session grant is known at all replicas, and ends at all
 // of them with the session, wherever the session ends.
 func TestSessionGrantsElsewhere(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, c *cluster) {
 		a, b := c.replica(), c.replica()
 		q := a.opens(t, "first", 1)
@@ -334,6 +339,7 @@ func TestSessionGrantsElsewhere(t *testing.T) {
 // TestGrantRaces checks that every use is counted if replicas use a grant at the same time, and
 // that no replica uses it after another has revoked it.
 func TestGrantRaces(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, c *cluster) {
 		a, b, revoker := c.replica(), c.replica(), c.replica()
 		q := a.opens(t, "first", 1)
@@ -389,6 +395,7 @@ func TestGrantRaces(t *testing.T) {
 
 // TestTimesElsewhere checks that at all replicas requests expire and denials lose their force.
 func TestTimesElsewhere(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, c *cluster) {
 		one, two := c.replica(), c.replica()
 		pending, approved, denied := one.opens(t, "pending", 1), one.opens(t, "approved", 1), one.opens(t, "denied", 1)
@@ -423,6 +430,7 @@ func TestTimesElsewhere(t *testing.T) {
 
 // TestBroken checks that an unreadable request blocks its key only until it expires.
 func TestBroken(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, c *cluster) {
 		r := c.replica()
 		q := r.opens(t, 1, 1)
@@ -448,6 +456,7 @@ func TestBroken(t *testing.T) {
 // TestTwoPersonsElsewhere checks that two people at two replicas count as two, and one person at
 // two replicas as one.
 func TestTwoPersonsElsewhere(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, c *cluster) {
 		one, two := c.replica(), c.replica()
 		q := one.opens(t, 1, 2)
@@ -473,6 +482,7 @@ func TestTwoPersonsElsewhere(t *testing.T) {
 // in the request's history there and where the call waits, even if the replica first learns of the
 // request through them.
 func TestTooLateElsewhere(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, c *cluster) {
 		for _, approve := range []bool{true, false} {
 			one, two, three := c.replica(), c.replica(), c.replica()
@@ -515,6 +525,7 @@ func TestTooLateElsewhere(t *testing.T) {
 // TestWithdrawnElsewhere checks that a request ends with the only call that waits for it, but not
 // while a call at another replica waits for it.
 func TestWithdrawnElsewhere(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, c *cluster) {
 		one, two := c.replica(), c.replica()
 		alone, both := one.opens(t, "alone", 1), one.opens(t, "both", 1)
@@ -537,6 +548,7 @@ func TestWithdrawnElsewhere(t *testing.T) {
 // TestRaces checks that only one of two answers at two replicas counts, at both, and that a consent
 // known at both is used up once.
 func TestRaces(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, c *cluster) {
 		replicas := [...]*replica{c.replica(), c.replica()}
 		for n := range soak.Count(50) {
@@ -584,6 +596,7 @@ func together(f func(i int) error) (errs [2]error) {
 
 // TestStoreAway checks that a change counts only if the store has accepted it.
 func TestStoreAway(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, c *cluster) {
 		r := c.replica()
 		q := r.opens(t, 1, 1)
@@ -608,6 +621,7 @@ func TestStoreAway(t *testing.T) {
 // TestStoredAsShown checks that every broker displays the same text as the broker that asked, and
 // that the store has no masked values. Other forwarded objects are unchanged.
 func TestStoredAsShown(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, c *cluster) {
 		c.mask = func(value []byte) ([]byte, int) {
 			return bytes.ReplaceAll(value, []byte(`"hunter2"`), []byte(`"***"`)), bytes.Count(value, []byte(`"hunter2"`))

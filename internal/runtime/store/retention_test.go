@@ -419,6 +419,7 @@ var errKilled = errors.New("killed")
 // TestRetentionKilled: if a process is killed during a removal, the log still verifies, and another
 // process continues.
 func TestRetentionKilled(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(p *past) {
 		a, b := p.start(), p.start()
 		a.notes(900)
@@ -453,6 +454,7 @@ func TestRetentionKilled(t *testing.T) {
 // TestRetentionUnnamed: a start record does not refer to a chain that is about to be removed, because
 // the removal event might be removed before the start record.
 func TestRetentionUnnamed(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(p *past) {
 		keeper := p.start()
 		p.start().end()
@@ -474,6 +476,7 @@ func TestRetentionUnnamed(t *testing.T) {
 // TestRetentionForged: records removed by hand are still detected, and so is a change of the removal
 // part.
 func TestRetentionForged(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(p *past) {
 		a := p.start()
 		a.notes(20)
@@ -527,6 +530,7 @@ func (o *proc) further() {
 // TestRetentionOfChanged: a chain that was changed by hand is not removed, so that verify still
 // finds the change.
 func TestRetentionOfChanged(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(p *past) {
 		a := p.start()
 		a.notes(20)

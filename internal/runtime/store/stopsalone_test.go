@@ -105,8 +105,10 @@ func breakables(t *testing.T) map[string]func(*testing.T) breakable {
 // received it. The process reports this, and writes the stop when the database works again; then
 // the stop applies to all processes. A start ends the stop, before the write and after it.
 func TestStopHoldsWithoutDatabase(t *testing.T) {
+	t.Parallel()
 	for name, of := range breakables(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := of(t)
 			own, other := store.SharedStops(b.own), store.SharedStops(b.other)
 			stop, start := admission.Stop{Actor: "ann", Reason: "doubt", Time: time.Now()}, admission.Stop{Actor: "ann", Time: time.Now()}

@@ -151,6 +151,7 @@ func TestPageHeaders(t *testing.T) {
 // TestForgedAnswersAreRefused covers C005 and C006: only a signed answer about exactly this
 // approval counts.
 func TestForgedAnswersAreRefused(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	s.call("deploy", `{"n":1}`)
 	one := s.next("asked")
@@ -235,6 +236,7 @@ func TestForgedAnswersAreRefused(t *testing.T) {
 // TestForgedLinksAreRefused checks that changing any byte of a link makes it invalid, and that it
 // is valid for one approval only.
 func TestForgedLinksAreRefused(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{})
 	s.call("deploy", `{"n":1}`)
 	one := s.next("asked")
@@ -316,6 +318,7 @@ func TestAnswerCountsOnce(t *testing.T) {
 // TestLateAnswerIsRefused checks that an answer has no effect once the approval has ended, and that
 // silence does not approve anything.
 func TestLateAnswerIsRefused(t *testing.T) {
+	t.Parallel()
 	s := start(t, setup{rules: "require human-approval via webhook before deploy\n", change: func(_ *webhook.Options, o *proxy.Options) {
 		o.Approval.Expire = 2 * time.Second // the event is posted earlier than that
 	}})
@@ -449,6 +452,7 @@ func TestResponseIsIgnored(t *testing.T) {
 // another machine without encryption, gets nothing. Its call is finally denied if no other channel
 // answers.
 func TestUnresolvedHostGetsNothing(t *testing.T) {
+	t.Parallel()
 	for _, url := range []string{"https://hooks.invalid/x", "http://192.0.2.1/x", "https://169.254.169.254/x"} {
 		s := start(t, setup{rules: "require human-approval via webhook before deploy\n", change: func(h *webhook.Options, o *proxy.Options) {
 			h.URL, o.Approval.Expire = url, 300*time.Millisecond
@@ -658,6 +662,7 @@ func TestAnswerFasterThanResponse(t *testing.T) {
 // TestAnswerCountsAtAnyReplica checks that an answer counts at any process with the same database
 // and secret, but only once in total, even if the process that has asked has ended.
 func TestAnswerCountsAtAnyReplica(t *testing.T) {
+	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state", "state.db")
 		answeredElsewhere(t, func() (backend.Backend, error) { return journal.Open(t.Context(), journal.Options{Path: path}) })

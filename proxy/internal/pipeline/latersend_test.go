@@ -20,7 +20,11 @@ import (
 // eachDriver runs f with the states in memory, in files and on a server. opened returns a database
 // of its own, or nil if the states are in memory.
 func eachDriver(t *testing.T, f func(t *testing.T, opened func(t *testing.T) proxy.Database)) {
-	t.Run("memory", func(t *testing.T) { f(t, func(*testing.T) proxy.Database { return nil }) })
+	t.Parallel()
+	t.Run("memory", func(t *testing.T) {
+		t.Parallel()
+		f(t, func(*testing.T) proxy.Database { return nil })
+	})
 	for driver, open := range map[string]func(t *testing.T) (proxy.Database, error){
 		"sqlite": func(t *testing.T) (proxy.Database, error) {
 			return journal.Open(t.Context(), journal.Options{Path: filepath.Join(t.TempDir(), "state.db"), Sync: journal.Normal})
@@ -30,6 +34,7 @@ func eachDriver(t *testing.T, f func(t *testing.T, opened func(t *testing.T) pro
 		},
 	} {
 		t.Run(driver, func(t *testing.T) {
+			t.Parallel()
 			f(t, func(t *testing.T) proxy.Database {
 				t.Helper()
 				b, err := open(t)

@@ -131,6 +131,7 @@ func TestEndWhileTaking(t *testing.T) {
 
 // TestEndUnread: a client that does not read its answers does not block the shutdown.
 func TestEndUnread(t *testing.T) {
+	t.Parallel()
 	s := proxytest.Start(t, proxytest.Setup{})
 	unread, out, err := os.Pipe()
 	if err != nil {

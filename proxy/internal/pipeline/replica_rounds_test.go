@@ -17,11 +17,14 @@ import (
 
 // eachDatabase runs f with a file and with a server. open opens the database for another process.
 func eachDatabase(t *testing.T, f func(t *testing.T, open func() (proxy.Database, error))) {
+	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
 		path := filepath.Join(t.TempDir(), "state.db")
 		f(t, func() (proxy.Database, error) { return journal.Open(t.Context(), journal.Options{Path: path}) })
 	})
 	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
 		dsn := postgrestest.Schema(t)
 		f(t, func() (proxy.Database, error) { return postgres.Open(t.Context(), postgres.Options{DSN: dsn}) })
 	})

@@ -44,6 +44,7 @@ func attack() []testserver.Tool {
 // TestReplicaPins: B008. A definition that one replica has seen first, or a person has accepted
 // there, applies to the others too: another definition of the tool is quarantined there.
 func TestReplicaPins(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.Schema(t)
 	a, pinsA := sharingPins(t, dsn, "", true)
 	clientA := a.Connect(proxytest.Legs()[0], "")
@@ -87,6 +88,7 @@ func TestReplicaPins(t *testing.T) {
 // TestReplicaPinsAccepted: a replica with a quarantined tool lists it again when a person accepts
 // it at another replica, and notifies its clients.
 func TestReplicaPinsAccepted(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.Schema(t)
 	a, pinsA := sharingPins(t, dsn, "", true)
 	b, pinsB := sharingPins(t, dsn, "", true)
@@ -109,6 +111,7 @@ func TestReplicaPinsAccepted(t *testing.T) {
 
 // TestReplicaPinsRemoved: a tool whose pin an administrator removes is new again.
 func TestReplicaPinsRemoved(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.Schema(t)
 	s, pins := sharingPins(t, dsn, "", true)
 	s.AwaitSubscribed()
@@ -125,6 +128,7 @@ func TestReplicaPinsRemoved(t *testing.T) {
 // TestReplicaPinsAway: while the database is unavailable, unknown tools are not called if pins are
 // enforced. Once it is available, they are accepted unchanged, unless another replica was first.
 func TestReplicaPinsAway(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.Schema(t)
 	first, _ := sharingPins(t, dsn, "", true, proxytest.PoisonedTool())
 	first.Connect(proxytest.Legs()[0], "").Must("deploy", `{}`)
@@ -153,6 +157,7 @@ func TestReplicaPinsAway(t *testing.T) {
 
 // TestReplicaPinsFile: the pins of a file count from the first start with a database.
 func TestReplicaPinsFile(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "tools.json")
 	before, err := proxy.OpenPins(file, true)
 	if err != nil {

@@ -69,6 +69,7 @@ func replicasOf(t *testing.T, n int, open func() proxy.Database) []*proxytest.Si
 // TestSessionOver: a session that was ended at one replica is unknown at every other one that had
 // served it, whatever is requested first.
 func TestSessionOver(t *testing.T) {
+	t.Parallel()
 	const list, note, answer = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`, `{"jsonrpc":"2.0","id":"pg-x","result":{}}`
 	eachBreakable(t, proxytest.Patience, func(t *testing.T, open func() proxy.Database, _ func()) {
 		s := replicasOf(t, 2, open)
@@ -104,6 +105,7 @@ func TestSessionOver(t *testing.T) {
 
 // TestSessionOverWhileDown: nor is it known at a replica whose upstream is down.
 func TestSessionOverWhileDown(t *testing.T) {
+	t.Parallel()
 	eachBreakable(t, proxytest.Patience, func(t *testing.T, open func() proxy.Database, _ func()) {
 		up := httptest.NewServer(testserver.New(testserver.Options{Tools: testserver.Attack()}))
 		defer up.Close()
@@ -134,6 +136,7 @@ func TestSessionOverWhileDown(t *testing.T) {
 // another one, are refused: they would be lost. Late ones, or those that name no request, are
 // accepted like by a single proxy.
 func TestOtherReplica(t *testing.T) {
+	t.Parallel()
 	eachBreakable(t, proxytest.Patience, func(t *testing.T, open func() proxy.Database, _ func()) {
 		s := replicasOf(t, 2, open)
 		a, b := s[0], s[1]
@@ -175,6 +178,7 @@ func method(s *proxytest.Site, method, session string) int {
 // TestSessionNotKept: a session whose state cannot be written does not begin, since other replicas
 // would not know its id.
 func TestSessionNotKept(t *testing.T) {
+	t.Parallel()
 	eachBreakable(t, time.Second, func(t *testing.T, open func() proxy.Database, fail func()) {
 		a := replicasOf(t, 1, open)[0]
 		a.Eventually("the database is fast enough", func() bool {

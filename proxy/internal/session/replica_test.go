@@ -41,6 +41,7 @@ func replicas(t *testing.T, n int, rules string, change func(*proxy.Options)) []
 // TestReplicas: an HTTP session is served by any proxy with the database, for its principal only,
 // until one of them ends it. A budget spent at one is spent at all.
 func TestReplicas(t *testing.T) {
+	t.Parallel()
 	s := replicas(t, 3, "limit push to 2 per session\nlimit safe to 3 per user\n", nil)
 	a, b, c := s[0], s[1], s[2]
 	session := a.OpenSession("token of ann")
