@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	_ = os.Setenv("GOGC", "400") // less garbage collection, because there are hundreds of short-lived processes
 	os.Exit(m.Run())
 }
 
