@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -159,10 +160,10 @@ func (e *environment) recordSecret(name, value string) {
 	}
 }
 
-// addTarget records the URL of a system that is sent approval requests. A URL with a path is also a
-// secret, because the path often is.
-func (e *environment) addTarget(target string) {
-	e.targets = append(e.targets, target)
+// addTarget records the URL of a system that is sent approval requests, or the system's name if the
+// URL is unknown. A URL with a path is also a secret, because the path often is.
+func (e *environment) addTarget(target, name string) {
+	e.targets = append(e.targets, cmp.Or(target, name))
 	if u, err := url.Parse(target); err == nil && len(u.RequestURI()) > 1 {
 		e.addSecret(target)
 	}

@@ -60,3 +60,18 @@ approval:
 		}
 	}
 }
+
+// TestUnknownTarget checks that a channel whose URL is a reference that is not resolved is still
+// listed among the systems that are sent approval requests.
+func TestUnknownTarget(t *testing.T) {
+	for _, url := range []string{"${HOOK}", "${file:hook}", "${HOOK:-https://hooks.example.com/T0}"} {
+		c := parse(t, `
+approval:
+  channels: [webhook]
+  webhook: { url: "`+url+`", secret: "${SECRET}", listen: "127.0.0.1:7781" }
+`, Options{Found: true})
+		if !slices.Equal(c.Targets, []string{"a webhook"}) {
+			t.Errorf("%q of %s", c.Targets, url)
+		}
+	}
+}

@@ -45,7 +45,7 @@ func readWebhook(v Value) (*Webhook, bool) {
 		return w, true
 	}
 	v.requires(exampleOfWebhook, "url", "secret", "listen")
-	v.addTarget(w.URL)
+	v.addTarget(w.URL, "a webhook")
 	v.addSecret(w.Secret)
 	w.AnswerURL = strings.TrimSuffix(w.AnswerURL, "/")
 	at := v.get("mask")
