@@ -196,7 +196,7 @@ func TestSession(t *testing.T) {
 		"  these calls are admitted, and more than 1 of them are delete:\n"+
 		"     1. backup succeeds\n     2. delete is admitted\n     3. backup succeeds\n     4. delete is admitted")
 
-	if got, want := e.hover("a.rules", "req|uire backup before delete\n"), "Each call of `delete` requires its own successful call of `backup` first.\n\nNet `require-backup-before-delete`, 3 states."; !strings.HasPrefix(got, want) {
+	if got, want := e.hover("a.rules", "req|uire backup before delete\n"), "Each call to `delete` requires its own successful call to `backup` first.\n\nNet `require-backup-before-delete`, 3 states."; !strings.HasPrefix(got, want) {
 		t.Errorf("hover: %s", got)
 	}
 	if got, want := e.complete("a.rules", "require backup before delete\nblock |\n"), []string{"backup", "delete"}; !slices.Equal(got, want) {
@@ -225,7 +225,7 @@ func TestProject(t *testing.T) {
 	e.want("one.rules")
 	e.open("two.rules", "block removed\n")
 	e.want("one.rules")
-	e.want("two.rules", "0:6-0:13 2 W113 no map gives the name removed; the map at one.rules:1:29 gives remove, which no rule uses\nhelp: did you mean \"remove\"?")
+	e.want("two.rules", "0:6-0:13 2 W113 no map defines the name removed; the map at one.rules:1:29 defines remove, which no rule uses\nhelp: did you mean \"remove\"?")
 	e.change("two.rules", whole("block other\n"))
 	e.want("one.rules", "0:28-0:34 2 W002 no rule uses the name remove")
 	e.want("two.rules")

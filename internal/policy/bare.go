@@ -181,8 +181,8 @@ func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][
 	if u == admits || slices.ContainsFunc(read, func(tool string) bool { return c.identifiesOwner(tool, strings.ContainsAny(tool, "*?")) }) {
 		return "", ""
 	}
-	return fmt.Sprintf("%q is a label for calls of %s, which may be a tool of %s, so %s", name, read[0], c.servers.joined(), u),
-		"name the owner of the tool in the map: " + c.ways(read[0], "_") + ofAgents(read[0])
+	return fmt.Sprintf("%q is a label for calls to %s, which may be a tool of %s, so %s", name, read[0], c.servers.joined(), u),
+		"name the tool's owner in the map: " + c.ways(read[0], "_") + ofAgents(read[0])
 }
 
 // identifiesOwner reports whether the name identifies the owner of the tool: a server, or an agent
@@ -203,7 +203,7 @@ func (c *bareNames) identifiesOwner(name string, glob bool) bool {
 // clearly denote the tool of an agent.
 func ofAgents(name string) string {
 	if full := agenttool.Qualified(name); full != "" {
-		return fmt.Sprintf("; for the tool of an agent, write %q", full)
+		return fmt.Sprintf("; for an agent's own tool, write %q", full)
 	}
 	return ""
 }

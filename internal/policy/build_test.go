@@ -165,10 +165,10 @@ func TestProblems(t *testing.T) {
 			Places: []string{"p"}, Transitions: []config.Transition{{Name: "t", Inputs: []string{"p"}, Tools: []string{"a?"}, Deferred: true, Unknown: "release"}},
 		}}}, []string{
 			`warning W102 net "n": with "match: first", a call that matches several entries passes as the first one only: "cp a && rm a" as a copy (omit match)`,
-			`warning W103 net "n": the transition "t" treats a call of unknown outcome as not made, but it may have been made`,
+			`warning W103 net "n": the transition "t" treats a call with an unknown outcome as not made, but it may have been made`,
 			`warning W104 net "n": the tools of a net are exact names, but "a?" looks like a pattern (use a rule for patterns)`,
 			`warning W104 net "n": the tools of a net are exact names, but "read_*" looks like a pattern (use a rule for patterns)`,
-			`warning W106 net "n": while "t" is in flight, only calls of the same session wait: two windows are two sessions (write scope: principal, or scope: session to keep it so)`,
+			`warning W106 net "n": while "t" is in flight, only calls in the same session wait: two windows are two sessions (write scope: principal, or scope: session to keep it so)`,
 		}},
 		{"tools of rules", Source{Tools: []string{"bash", "delete_file", "chat"}, Rules: ruleTexts(
 			"map bahs.command rm as rm\nblock rm\nblock delte_file\nlimit delte_file to 3 per chat.send\nblock read_*\nblock *.drop\nblock delete_*\nblock \"chat.send\"")}, []string{
@@ -185,7 +185,7 @@ func TestProblems(t *testing.T) {
 		}}}, []string{
 			`warning W101 net "n": unknown tool "basj", so this map never applies (did you mean "bash"?)`,
 			`warning W101 net "n": unknown tool "bsh", so this entry does nothing (did you mean "bash"?)`,
-			`warning W101 net "n": unknown tool "y", so no call of it fires "t" (did you mean "x"?)`,
+			`warning W101 net "n": unknown tool "y", so no call to it fires "t" (did you mean "x"?)`,
 			`warning W101 net "n": unknown tool "bahs", so nothing is exempt as bahs (did you mean "bash"?)`,
 		}},
 		{"no tools at all", Source{Tools: []string{}, Rules: ruleTexts("block rm")}, []string{

@@ -154,7 +154,7 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 // parameter so or, if the map evaluates an expression, a phrase about that expression.
 func mapReads(m gate.Map, so string) string {
 	if m.Field == "" {
-		return "which the expression of this map reads"
+		return "which this map's expression reads"
 	}
 	return so
 }

@@ -19,19 +19,19 @@ func (b fieldChecker) check(s rules.Statement) {
 	switch s := s.(type) {
 	case *rules.Require:
 		for _, k := range s.Key {
-			b.checkField(k.Field, s.Before, "so this rule refuses every call of it")
-			b.checkField(k.Other, s.First, "so no call of it counts as evidence for this rule")
-			b.checkField(k.Field, s.Since, "so each call of it cancels the successes for all values")
+			b.checkField(k.Field, s.Before, "so this rule refuses every call to it")
+			b.checkField(k.Other, s.First, "so no call to it counts as evidence for this rule")
+			b.checkField(k.Field, s.Since, "so each call to it cancels the successes for all values")
 		}
 	case *rules.Limit:
 		for _, k := range s.Key {
-			b.checkField(k.Field, s.Tools, "so this rule refuses every call of it")
+			b.checkField(k.Field, s.Tools, "so this rule refuses every call to it")
 			if s.Per != nil {
-				b.checkField(k.Other, []rules.Name{*s.Per}, "so no call of it refills the limit")
+				b.checkField(k.Other, []rules.Name{*s.Per}, "so no call to it refills the limit")
 			}
 		}
 		if s.Of != nil {
-			b.checkField(*s.Of, s.Tools, "so this rule refuses every call of it")
+			b.checkField(*s.Of, s.Tools, "so this rule refuses every call to it")
 		}
 	}
 }
@@ -61,12 +61,12 @@ func (b fieldChecker) lacking(name string, tools func(string) bool, ways [][]str
 // key, a gating transition refuses the call, and an observing transition does not fire.
 func (b fieldChecker) checkNet(n *config.Net) {
 	for _, t := range n.Transitions {
-		key, so := t.Key, "so this net refuses every call of it"
+		key, so := t.Key, "so this net refuses every call to it"
 		if key == nil {
 			key = n.Key
 		}
 		if t.Observe {
-			so = fmt.Sprintf("so no call of it fires %q", t.Name)
+			so = fmt.Sprintf("so no call to it fires %q", t.Name)
 		}
 		for _, f := range key {
 			for _, name := range t.Tools {

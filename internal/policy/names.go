@@ -72,7 +72,7 @@ func withoutSuccess(s *rules.Require) string {
 	case s.Or && len(s.First) > 1:
 		return fmt.Sprintf("so it never unlocks %s", before)
 	case s.Shadow:
-		return fmt.Sprintf("so this rule would refuse every call of %s", before)
+		return fmt.Sprintf("so this rule would refuse every call to %s", before)
 	case len(s.Unless) > 0:
 		return fmt.Sprintf("so %s can be called only where the rule exempts it", before)
 	default:

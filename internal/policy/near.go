@@ -47,9 +47,9 @@ func (v *vocabulary) checkSpelling(i int) {
 		msg, hint := fmt.Sprintf("%s is a different name from %s (%s)", first, other.text, other.place()), fmt.Sprintf("did you mean %q?", other.text)
 		switch {
 		case len(s.uses) == len(other.uses) && other.given == gate.Position{}:
-			hint = "spell them alike if you mean one call"
+			hint = "use the same spelling if you mean the same call"
 		case other.idle:
-			msg = fmt.Sprintf("no map gives the name %s; the map at %s gives %s, which no rule uses", first, other.given, other.text)
+			msg = fmt.Sprintf("no map defines the name %s; the map at %s defines %s, which no rule uses", first, other.given, other.text)
 			v.retract(rules.UnusedLabel, other.given)
 		}
 		v.atOccurrence(first, problem(diag.Warning, NearName, first.Pos, msg, hint))

@@ -128,11 +128,11 @@ func (r *netReader) checkNet(n *config.Net) {
 	for _, t := range n.Transitions {
 		if t.Unknown == "release" {
 			r.inNet(n, problem(diag.Warning, ReleasedToken, at(t.Of("unknown", ""), t.Position),
-				fmt.Sprintf("the transition %q treats a call of unknown outcome as not made, but it may have been made", t.Name), ""))
+				fmt.Sprintf("the transition %q treats a call with an unknown outcome as not made, but it may have been made", t.Name), ""))
 		}
 		if t.Weak == "progress" {
 			r.inNet(n, problem(diag.Warning, WeakProgress, at(t.Of("weak", ""), t.Position),
-				fmt.Sprintf("the transition %q fires for calls that only may be the ones it waits for", t.Name), ""))
+				fmt.Sprintf("the transition %q can fire for calls that may not be the ones it waits for", t.Name), ""))
 		}
 		if len(t.Except) == 0 {
 			r.warnGlobs(n, t.Tools, places(t.Of, "tools", t.Position))
@@ -205,7 +205,7 @@ func (r *netReader) warnWindows(n *config.Net) {
 	for _, t := range n.Transitions {
 		if t.Deferred && !t.Observe && moves(t) {
 			r.inNet(n, problem(diag.Warning, TwoWindows, position(t.Position),
-				fmt.Sprintf("while %q is in flight, only calls of the same session wait: two windows are two sessions", t.Name), "write scope: principal, or scope: session to keep it so"))
+				fmt.Sprintf("while %q is in flight, only calls in the same session wait: two windows are two sessions", t.Name), "write scope: principal, or scope: session to keep it so"))
 			return
 		}
 	}

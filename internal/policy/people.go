@@ -46,7 +46,7 @@ func (b *builder) checkPeople() {
 }
 
 const (
-	noQuestion     = "an agent's hook reports it, and a hook cannot show a question"
+	noQuestion     = "its calls are reported by an agent's hook, which cannot show a question"
 	noQuestionHint = "write via cli, via web or via webhook, or omit via"
 )
 
@@ -92,13 +92,13 @@ func (b *builder) unasked(via string, persons int) (msg, hint string) {
 	case (via == "web" || via == "url") && !slices.Contains(open, via) && b.source.Config != nil && b.source.Config.Console.HTTP == "off":
 		return fmt.Sprintf("the channel %s is a page of the console, but console.http is off", via), "write via cli, or omit console.http"
 	case via != "" && !slices.Contains(open, via):
-		return fmt.Sprintf("the channel %s is not open", via), "add it to approval.channels"
+		return fmt.Sprintf("the channel %s is not enabled", via), "add it to approval.channels"
 	case persons < 2:
 		return "", ""
 	case via == elicit:
-		return "all answers at the client come from one person", "write via cli, or omit via"
+		return "all answers in the client come from the same person", "write via cli, or omit via"
 	case via == "" && !slices.ContainsFunc(open, func(c string) bool { return c != elicit }):
-		return "all answers at the client come from one person", "add cli to approval.channels"
+		return "all answers in the client come from the same person", "add cli to approval.channels"
 	}
 	return "", ""
 }

@@ -80,7 +80,7 @@ func (b *builder) checkNetTools(n *config.Net, given []string) {
 	check(n.FreeTools, known, places(n.Of, "freeTools", n.Position), always("so this entry does nothing"))
 	for _, t := range n.Transitions {
 		if len(t.Except) == 0 {
-			check(t.Tools, known, places(t.Of, "tools", t.Position), always(fmt.Sprintf("so no call of it fires %q", t.Name)))
+			check(t.Tools, known, places(t.Of, "tools", t.Position), always(fmt.Sprintf("so no call to it fires %q", t.Name)))
 		}
 		exempt := func(tool string) string { return "so nothing is exempt as " + tool }
 		check(t.Unless, known, places(t.Of, "unless", t.Position), exempt)
@@ -146,7 +146,7 @@ func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (
 	}
 	for _, other := range before {
 		if other.Text != n.Text && strings.EqualFold(other.Text, n.Text) {
-			return fmt.Sprintf("%s and %s are two names that differ only in case", n, other), "spell them alike if you mean one tool"
+			return fmt.Sprintf("%s and %s are two names that differ only in case", n, other), "use the same spelling if you mean the same tool"
 		}
 	}
 	return "", ""

@@ -33,7 +33,7 @@ func (b unjudged) warn(n rules.Name, effect string) {
 		why := "no condition says when its scripts succeed"
 		hint := fmt.Sprintf(`if a result has an exit code, write: success %s when "result.exitCode == 0"; if it says isError, write: success %s when "true"`, written, written)
 		if condition != "" {
-			why = known.Name + " does not report that a script failed or still runs"
+			why = known.Name + " does not report whether a script failed or is still running"
 			hint = fmt.Sprintf(`write: success %s when %q; and require another tool, or human-approval`, written, condition)
 		}
 		b.atName(n, problem(diag.Warning, NoCondition, n.Pos, fmt.Sprintf("a failed script of %s may %s: %s", written, effect, why), hint))
