@@ -29,7 +29,7 @@ func ExampleTransition_spoils() {
 	try(s, "push", gate.Success)
 	// Output:
 	// test: allowed
-	// push: push requires a test of the files as they are. Call 1 of edit has not ended; a call of test beside it does not count.
+	// push: push requires a test of the files as they are. Call 1 of edit has not ended; a concurrent call to test does not count.
 	// test: allowed
 	// push: allowed
 }

@@ -103,7 +103,7 @@ func TestManyValuesBlock(t *testing.T) {
 		nets = append(nets, "require-backup-before-delete")
 	}
 	r := p.refuse(`delete {"path":[1,2,3,4,5,6,7,8,9,10,11,12]}`, gate.KindBlocked, nets...)
-	if !strings.HasSuffix(r.Text, " delete 10 requires a successful backup of 10 first. The same is true of 2 more values.") || strings.Contains(r.Text, "11") || r.Blocks[9].More != 2 || r.Blocks[8].More != 0 {
+	if !strings.HasSuffix(r.Text, " delete 10 requires a successful backup of 10 first. The same applies to 2 more values.") || strings.Contains(r.Text, "11") || r.Blocks[9].More != 2 || r.Blocks[8].More != 0 {
 		t.Errorf("%s: %+v", r.Text, r.Blocks)
 	}
 }

@@ -13,10 +13,10 @@ func TestAllErrorsAtOnce(t *testing.T) {
 	_, err := gate.NewPolicy([]gate.Net{n, n}, gate.PolicyOptions{Labels: labels(maps...)})
 	const want = `net "n": the place "p" starts with -1 tokens (a marking is never negative)
 net "n": transition "t": the transition is manual and has no tools (a transition without tools fires by itself)
-net "n": another net has this name
+net "n": another net already has this name
 net "n": the place "p" starts with -1 tokens (a marking is never negative)
 net "n": transition "t": the transition is manual and has no tools (a transition without tools fires by itself)
-the map "t"."" as "" lacks a name`
+the map "t"."" as "": a name is missing`
 	if list, ok := err.(gate.ErrorList); !ok || len(list) != 6 || err.Error() != want {
 		t.Errorf("%d errors: %v", len(list), err)
 	}

@@ -80,7 +80,7 @@ func (t *netTable) add(nets []Net, shadow, static bool) (errs ErrorList) {
 	equal, seen := make(map[string]*net), make(map[string]bool)
 	for _, def := range nets {
 		if def.Labels == nil && seen[def.Name] {
-			errs = append(errs, &NetError{Net: def.Name, Msg: "another net has this name", Rule: def.Rule})
+			errs = append(errs, &NetError{Net: def.Name, Msg: "another net already has this name", Rule: def.Rule})
 		}
 		seen[def.Name] = def.Labels == nil || seen[def.Name]
 		def.Shadow, def.Static = def.Shadow || shadow, def.Static || static

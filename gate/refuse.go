@@ -40,7 +40,7 @@ func sentences(blocks []Block, now time.Time) string {
 	for i := range blocks {
 		text := blocks[i].Reason
 		if blocks[i].More > 0 {
-			text += fmt.Sprintf(" The same is true of %d more values.", blocks[i].More)
+			text += fmt.Sprintf(" The same applies to %d more values.", blocks[i].More)
 		}
 		for _, h := range blocks[i].Holds {
 			text += " " + h.sentence(now)
@@ -80,7 +80,7 @@ func (h *Holder) sentence(now time.Time) string {
 	case h.Brings:
 		return text + "; its success brings what is missing."
 	case h.Voids != "":
-		return text + fmt.Sprintf("; a call of %s beside it does not count.", h.Voids)
+		return text + fmt.Sprintf("; a concurrent call to %s does not count.", h.Voids)
 	}
 	return text + " and holds what this call needs."
 }

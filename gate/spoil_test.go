@@ -40,7 +40,7 @@ func TestFreshness(t *testing.T) {
 		t.Errorf("%+v, %+v", edit.Ticket, edit.Nets)
 	}
 	r := p.refuse("push", gate.KindBlocked, fresh)
-	if want := "push requires a successful call to test first. Call 4 of edit has not ended; a call of test beside it does not count."; r.Text != want {
+	if want := "push requires a successful call to test first. Call 4 of edit has not ended; a concurrent call to test does not count."; r.Text != want {
 		t.Errorf("%s\nwant %s", r.Text, want)
 	}
 	beside := p.allow("test")
@@ -218,7 +218,7 @@ func TestSpoilersAfterReset(t *testing.T) {
 	s[1].status(fresh+" (active, shadow): ready:1; enforced: ready:1", fresh+"#2 (active, global): ready:1; evidence spoiled by call 1 of edit of another session")
 	s[1].success("test")
 	r := s[1].refuse("push", gate.KindBlocked, fresh+"#2")
-	if !strings.Contains(r.Text, "Call 1 of edit in another session has not ended; a call of test beside it does not count") {
+	if !strings.Contains(r.Text, "Call 1 of edit in another session has not ended; a concurrent call to test does not count") {
 		t.Error(r.Text)
 	}
 	edit.Settle(gate.Success)
@@ -386,7 +386,7 @@ func TestSpoilerSince(t *testing.T) {
 	p := play(t, gate.PolicyOptions{}, freshNet("test", "push", "edit"))
 	p.allowCall(callAt("edit", noon), nil)
 	r := p.refuseCall(callAt("push", noon.Add(12*time.Second)), nil, gate.KindBlocked, fresh)
-	if h := r.Blocks[0].Holds; len(h) != 1 || h[0].Voids != "test" || h[0].Tool != "edit" || !strings.Contains(r.Text, "has not ended after 12s; a call of test beside it does not count") {
+	if h := r.Blocks[0].Holds; len(h) != 1 || h[0].Voids != "test" || h[0].Tool != "edit" || !strings.Contains(r.Text, "has not ended after 12s; a concurrent call to test does not count") {
 		t.Errorf("%+v: %s", h, r.Text)
 	}
 }

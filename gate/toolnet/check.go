@@ -35,7 +35,7 @@ func (n *Net) Check() ErrorList {
 	for i := range n.Transitions {
 		t := &n.Transitions[i]
 		if names[t.Name] {
-			c.report(t.Name, "the net has two transitions of this name", "")
+			c.report(t.Name, "the net has two transitions with this name", "")
 		}
 		names[t.Name] = true
 		c.transition(t)
@@ -111,9 +111,9 @@ func (c *checker) clock(t *Transition) {
 	switch {
 	case t.Every == 0:
 	case len(t.Tools) > 0:
-		c.report(t.Name, "the transition fires by the clock but has tools", "give the tools a transition of their own")
+		c.report(t.Name, "the transition fires on a timer but has tools", "give the tools their own transition")
 	case t.Every < minEvery:
-		c.report(t.Name, fmt.Sprintf("the transition fires every %s", t.Every), fmt.Sprintf("%s is the shortest time", minEvery))
+		c.report(t.Name, fmt.Sprintf("the transition fires every %s", t.Every), fmt.Sprintf("%s is the shortest interval", minEvery))
 	}
 }
 
@@ -121,7 +121,7 @@ func (c *checker) clock(t *Transition) {
 func (m *Map) Fault() string {
 	switch {
 	case m.Tool == "" || m.As == "" || m.Field == "" && m.Reader == nil:
-		return fmt.Sprintf("the map %q.%q as %q lacks a name", m.Tool, m.Field, m.As)
+		return fmt.Sprintf("the map %q.%q as %q: a name is missing", m.Tool, m.Field, m.As)
 	case m.Match == nil && m.Reader == nil:
 		return fmt.Sprintf("the map of %q.%q matches nothing", m.Tool, m.Field)
 	case m.Match != nil && m.Reader != nil:

@@ -40,18 +40,18 @@ func TestLoadErrors(t *testing.T) {
 		{"sum of many", edit(func(n *toolnet.Net) { n.Sum = &toolnet.Sum{Most: 1, Field: toolnet.Field{Path: "$.f[*]"}} }), `net "n": the sum: the path "$.f[*]" leads to more than one value`},
 		{"sum of a result", edit(func(n *toolnet.Net) { n.Sum = &toolnet.Sum{Most: 1, Field: toolnet.Field{Path: "f", Result: true}} }), `net "n": the sum reads the result, which is unknown before the call (sum up an argument)`},
 		{"sum of nought", edit(func(n *toolnet.Net) { n.Sum = &toolnet.Sum{Field: toolnet.Field{Path: "$.f.g"}} }), `net "n": the limit of the sum is 0 (use 1 or more)`},
-		{"sum by a fast clock", edit(func(n *toolnet.Net) { n.Sum = &toolnet.Sum{Field: toolnet.Field{Path: "f"}, Most: 1, Every: 1} }), `net "n": the sum comes back every 1ns (1µs is the shortest time)`},
+		{"sum by a fast clock", edit(func(n *toolnet.Net) { n.Sum = &toolnet.Sum{Field: toolnet.Field{Path: "f"}, Most: 1, Every: 1} }), `net "n": the sum comes back every 1ns (1µs is the shortest interval)`},
 		{"phase of no place", edit(func(n *toolnet.Net) { n.Phases = []toolnet.Phase{{Place: "q"}} }), `net "n": unknown place "q" (did you mean "p"?)`},
 		{"phase twice", edit(func(n *toolnet.Net) { n.Phases = []toolnet.Phase{{Place: "p"}, {Place: "p"}} }), `net "n": the place "p" has two phases`},
 		{"phase without a name", edit(func(n *toolnet.Net) { n.Phases = []toolnet.Phase{{Place: "p", Tools: toolnet.Tools("")}} }), `net "n": a tool of the phase "p" has no name`},
 		{"row with a key", edit(func(n *toolnet.Net) { n.Row, n.Key = true, []toolnet.Field{{Path: "f"}} }), `net "n": the net counts calls in a row but has a key (omit the key: calls in a row are equal in all arguments)`},
-		{"phases with a key", edit(func(n *toolnet.Net) { n.Phases, n.Key = []toolnet.Phase{{Place: "p"}}, []toolnet.Field{{Path: "f"}} }), `net "n": the net has both phases and a key (put the phases into a net of their own: a call without a value is in no phase)`},
+		{"phases with a key", edit(func(n *toolnet.Net) { n.Phases, n.Key = []toolnet.Phase{{Place: "p"}}, []toolnet.Field{{Path: "f"}} }), `net "n": the net has both phases and a key (put the phases in their own net: a call without a value is in no phase)`},
 		{"spoils what it gates", handNet("n", one, "t: p -> p [spoils] | x"), `net "n": transition "t": the transition spoils evidence but does not observe tools (make it an observer: a call spoils evidence whether or not the net lets it pass)`},
 		{"spoils by itself", handNet("n", one, "t: p -> p [spoils]"), `net "n": transition "t": the transition spoils evidence but does not observe tools (make it an observer: a call spoils evidence whether or not the net lets it pass)`},
 		{"spoils late", handNet("n", one, "t: p -> p [observe] [deferred] [spoils] | x"), `net "n": transition "t": the transition spoils evidence but is deferred (make it immediate: evidence is void as soon as the call is admitted)`},
 		{"spoils what is in flight", handNet("n", one, "t: p -> q [observe] [spoils] | x", "use: p -> q [deferred] | y"), `net "n": transition "t": the transition spoils evidence that the deferred transition "use" can have in flight (a failure would restore it: make use immediate)`},
 		{"fewer than no people", edit(func(n *toolnet.Net) { n.Transitions[0].Approvals = -1 }), `net "n": transition "t": the transition needs the approval of -1 people`},
-		{"approvals of nobody", edit(func(n *toolnet.Net) { n.Transitions[0].Approvals = 2 }), `net "n": transition "t": the transition needs approvals but is not manual (only a manual transition asks people)`},
+		{"approvals of nobody", edit(func(n *toolnet.Net) { n.Transitions[0].Approvals = 2 }), `net "n": transition "t": the transition needs approvals but is not manual (only a manual transition requires approval)`},
 		{"a field of nothing", edit(func(n *toolnet.Net) { n.Key = []toolnet.Field{{}} }), `net "n": a field has no path`},
 		{"a field twice read", edit(func(n *toolnet.Net) { n.Key = []toolnet.Field{{Path: "p", Reader: reader{}}} }), `net "n": the field "p" has both a path and an expression`},
 		{"a bad path in a key", edit(func(n *toolnet.Net) { n.Transitions[0].Key = []toolnet.Field{{Path: "$.f["}} }), `net "n": transition "t": the path "$.f[": at byte 3: the bracket is not closed`},
@@ -59,7 +59,7 @@ func TestLoadErrors(t *testing.T) {
 		{"a result before it is there", handKey("n", toolnet.Field{Path: "id", Result: true}, "t: p -> p [observe] | x"), `net "n": transition "t": "id" reads the result (only a deferred observer knows the result: the verdict comes before it)`},
 		{"a key of nobody", edit(func(n *toolnet.Net) {
 			n.Transitions = append(n.Transitions, toolnet.Transition{Name: "u", Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: toolnet.Tools("y"), Key: []toolnet.Field{{Path: "p"}}})
-		}), `net "n": transition "t": the transition has no key, but others of the net have one (give the net a key, or every transition with tools)`},
+		}), `net "n": transition "t": the transition has no key, but others in the net have one (give the net a key, or every transition with tools)`},
 		{"a key of a step", edit(func(n *toolnet.Net) {
 			n.Key = []toolnet.Field{{Path: "p"}}
 			n.Transitions = append(n.Transitions, toolnet.Transition{Name: "u", Inputs: []string{"q"}, Key: []toolnet.Field{{Path: "p"}}})
@@ -69,12 +69,12 @@ func TestLoadErrors(t *testing.T) {
 			n.Key = []toolnet.Field{{Path: "a"}, {Path: "b"}}
 			n.Transitions[0].Key = []toolnet.Field{{Path: "a"}}
 		}), `net "n": transition "t": the key has 1 field, but that of other transitions has 2 (all keys of a net need the same number of fields)`},
-		{"two readers of a result", handKey("n", toolnet.Field{Path: "id", Result: true}, "t: p -> p [observe] [deferred] | x", "u: p -> p [observe] [deferred] | x"), `net "n": transition "u": the transition and "t" read the result of the same tool (put one of them into a net of its own)`},
-		{"two globs that read a result", resultGlobs("*", "x*"), `net "n": transition "u": the transition and "t" read the result of the same tool (put one of them into a net of its own)`},
-		{"a glob and a name that read a result", resultGlobs("x*", "=xy"), `net "n": transition "u": the transition and "t" read the result of the same tool (put one of them into a net of its own)`},
-		{"a name and a glob that read a result", resultGlobs("=xy", "x*"), `net "n": transition "u": the transition and "t" read the result of the same tool (put one of them into a net of its own)`},
-		{"too many keys", manyKeys(64), `net "n": 64 transitions have keys of their own (use at most 63)`},
-		{"transition twice", handNet("n", one, "t: p -> p | x", "t: p -> p | y"), `net "n": transition "t": the net has two transitions of this name`},
+		{"two readers of a result", handKey("n", toolnet.Field{Path: "id", Result: true}, "t: p -> p [observe] [deferred] | x", "u: p -> p [observe] [deferred] | x"), `net "n": transition "u": the transition and "t" read the result of the same tool (put one of them in its own net)`},
+		{"two globs that read a result", resultGlobs("*", "x*"), `net "n": transition "u": the transition and "t" read the result of the same tool (put one of them in its own net)`},
+		{"a glob and a name that read a result", resultGlobs("x*", "=xy"), `net "n": transition "u": the transition and "t" read the result of the same tool (put one of them in its own net)`},
+		{"a name and a glob that read a result", resultGlobs("=xy", "x*"), `net "n": transition "u": the transition and "t" read the result of the same tool (put one of them in its own net)`},
+		{"too many keys", manyKeys(64), `net "n": 64 transitions have their own keys (use at most 63)`},
+		{"transition twice", handNet("n", one, "t: p -> p | x", "t: p -> p | y"), `net "n": transition "t": the net has two transitions with this name`},
 		{"transition without name", handNet("n", one, ": p -> p | x"), `net "n": a transition has no name`},
 		{"manual", handNet("n", one, "t: p -> p [manual]"), `net "n": transition "t": the transition is manual and has no tools (a transition without tools fires by itself)`},
 		{"deferred", handNet("n", one, "t: p -> p [deferred]"), `net "n": transition "t": the transition is deferred and has no tools (a transition without tools fires by itself)`},
@@ -82,7 +82,7 @@ func TestLoadErrors(t *testing.T) {
 		{"observe manual", handNet("n", one, "t: p -> p [observe] [manual] | x"), `net "n": transition "t": a transition that observes cannot be manual (an observer refuses nothing, so there is nothing to approve)`},
 		{"tool without name", edit(func(n *toolnet.Net) { n.Transitions[0].Tools = toolnet.Tools("") }), `net "n": transition "t": a tool has no name`},
 		{"free without name", edit(func(n *toolnet.Net) { n.Free = []string{""} }), `net "n": a free tool has no name`},
-		{"map without name", edit(func(n *toolnet.Net) { n.Maps = []toolnet.Map{{Tool: "x"}} }), `net "n": the map "x"."" as "" lacks a name`},
+		{"map without name", edit(func(n *toolnet.Net) { n.Maps = []toolnet.Map{{Tool: "x"}} }), `net "n": the map "x"."" as "": a name is missing`},
 		{"map without match", edit(func(n *toolnet.Net) { n.Maps = []toolnet.Map{{Tool: "x", Field: "f", As: "y"}} }), `net "n": the map of "x"."f" matches nothing`},
 		{"map with both", edit(func(n *toolnet.Net) {
 			n.Maps = []toolnet.Map{{Tool: "x", Field: "f", As: "y", Match: matches, Reader: reader{}}}
@@ -102,10 +102,10 @@ func TestLoadErrors(t *testing.T) {
 		}), `net "n": the tool "read_*" looks like a pattern but is read as a name (write Tool{Name: "read_*", Kind: Glob} for all tools that match, or Kind: Literal for a tool of this name)`},
 		{"scope", edit(func(n *toolnet.Net) { n.Scope = 3 }), `net "n": invalid scope 3`},
 		{"unknown recovery", edit(func(n *toolnet.Net) { n.Recovery = map[string]int{"q": 1} }), `net "n": unknown place "q" (did you mean "p"?)`},
-		{"clock and tools", handNet("n", one, "t: p -> p [1s] | x"), `net "n": transition "t": the transition fires by the clock but has tools (give the tools a transition of their own)`},
+		{"clock and tools", handNet("n", one, "t: p -> p [1s] | x"), `net "n": transition "t": the transition fires on a timer but has tools (give the tools their own transition)`},
 		{"clock and a person", handNet("n", one, "t: p -> p [1s] [manual]"), `net "n": transition "t": the transition is manual and has no tools (a transition without tools fires by itself)`},
-		{"clock too fast", handNet("n", one, "t: p -> p [999ns]"), `net "n": transition "t": the transition fires every 999ns (1µs is the shortest time)`},
-		{"clock backwards", handNet("n", one, "t: p -> p [-1s]"), `net "n": transition "t": the transition fires every -1s (1µs is the shortest time)`},
+		{"clock too fast", handNet("n", one, "t: p -> p [999ns]"), `net "n": transition "t": the transition fires every 999ns (1µs is the shortest interval)`},
+		{"clock backwards", handNet("n", one, "t: p -> p [-1s]"), `net "n": transition "t": the transition fires every -1s (1µs is the shortest interval)`},
 		{"unbounded by the clock", handNet("n", one, "t: p -> p q [1s]"), `net "n": the net is unbounded: repeating t adds tokens to q forever (add an input place that limits it, or set allowUnbounded)`},
 		{"unbounded", handNet("n", one, "t: p -> p q | x"), `net "n": the net is unbounded: repeating t adds tokens to q forever (add an input place that limits it, or set allowUnbounded)`},
 		{"restless", handNet("n", map[string]int{"p": 20_000}, "t: p -> q"), `net "n": the transitions without tools still fire after 10000 rounds (give one of them a tool)`},

@@ -47,7 +47,7 @@ func (c *checker) approvals(t *Transition) {
 	case t.Approvals < 0:
 		c.report(t.Name, fmt.Sprintf("the transition needs the approval of %d people", t.Approvals), "")
 	case t.Approvals > 0 && !t.Manual:
-		c.report(t.Name, "the transition needs approvals but is not manual", "only a manual transition asks people")
+		c.report(t.Name, "the transition needs approvals but is not manual", "only a manual transition requires approval")
 	}
 }
 
@@ -70,7 +70,7 @@ func (c *checker) sum() {
 		c.report("", fmt.Sprintf("the limit of the sum is %d", s.Most), "use 1 or more")
 	}
 	if s.Every != 0 && s.Every < minEvery {
-		c.report("", fmt.Sprintf("the sum comes back every %s", s.Every), fmt.Sprintf("%s is the shortest time", minEvery))
+		c.report("", fmt.Sprintf("the sum comes back every %s", s.Every), fmt.Sprintf("%s is the shortest interval", minEvery))
 	}
 }
 

@@ -30,7 +30,7 @@ func (c *checker) keys() {
 		c.report("", "the net counts calls in a row but has a key", "omit the key: calls in a row are equal in all arguments")
 	}
 	if len(n.Phases) > 0 {
-		c.report("", "the net has both phases and a key", "put the phases into a net of their own: a call without a value is in no phase")
+		c.report("", "the net has both phases and a key", "put the phases in their own net: a call without a value is in no phase")
 	}
 	c.fields("", n.Key)
 	for i := range n.Transitions {
@@ -38,7 +38,7 @@ func (c *checker) keys() {
 	}
 	c.results()
 	if keys >= maxKeys {
-		c.report("", fmt.Sprintf("%d transitions have keys of their own", keys), fmt.Sprintf("use at most %d", maxKeys-1))
+		c.report("", fmt.Sprintf("%d transitions have their own keys", keys), fmt.Sprintf("use at most %d", maxKeys-1))
 	}
 }
 
@@ -50,7 +50,7 @@ func (c *checker) key(t *Transition, size int) {
 		c.report(t.Name, "the transition has a key but no tools", "a key is read from calls, so give the transition tools")
 	case len(t.Tools) == 0:
 	case len(key) == 0:
-		c.report(t.Name, "the transition has no key, but others of the net have one", "give the net a key, or every transition with tools")
+		c.report(t.Name, "the transition has no key, but others in the net have one", "give the net a key, or every transition with tools")
 	case len(key) != size:
 		c.report(t.Name, fmt.Sprintf("the key has %s, but that of other transitions has %d", text.Count(len(key), "field"), size), "all keys of a net need the same number of fields")
 	}
@@ -75,7 +75,7 @@ func (c *checker) results() {
 		}
 		for _, u := range before {
 			if u.meets(t) {
-				c.report(t.Name, fmt.Sprintf("the transition and %q read the result of the same tool", u.Name), "put one of them into a net of its own")
+				c.report(t.Name, fmt.Sprintf("the transition and %q read the result of the same tool", u.Name), "put one of them in its own net")
 			}
 		}
 		before = append(before, t)

@@ -140,7 +140,7 @@ func TestProblems(t *testing.T) {
 			`error E003 a.rules:1:1: unknown statement "blok" (did you mean "block"?)`,
 			`error E101 n.yaml:4:3: net "n": transition "t": unknown place "p" (the net has no places)`,
 			`error E101 n.yaml:1:1: net "n": transition "u": the transition is manual and has no tools (a transition without tools fires by itself)`,
-			`error E101 n.yaml:9:1: net "n": another net has this name`,
+			`error E101 n.yaml:9:1: net "n": another net already has this name`,
 		}},
 		{"an unbounded net", Source{Nets: []config.Net{{Name: "n", Places: []string{"p"}, Transitions: []config.Transition{
 			{Name: "t", Outputs: []string{"p"}, Tools: []string{"x"}},

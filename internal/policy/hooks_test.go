@@ -336,7 +336,7 @@ func TestMisleadingNetsDoNotLoad(t *testing.T) {
 
 func TestTwoNetsOfAName(t *testing.T) {
 	_, err := Build(Source{Nets: append(parseNets(t, writeGuard), parseNets(t, writeGuard)...)})
-	if err == nil || err.Error() != `n.yaml:2:1: net "write-guard": another net has this name` {
+	if err == nil || err.Error() != `n.yaml:2:1: net "write-guard": another net already has this name` {
 		t.Error(err)
 	}
 }

@@ -43,9 +43,9 @@ func brokenBy(p proven) string {
 	case verify.Only:
 		return fmt.Sprintf(", and the last is not certainly %s", alternatives(a.Tools)) + unapprovedText(a.Unapproved)
 	case verify.NoFailureLocks:
-		return ", and no calls that succeed lead to " + called(a.Tool) + " from there, as they would had the last call succeeded"
+		return ", and no successful calls lead to " + called(a.Tool) + " from there, as they would had the last call succeeded"
 	case verify.AlwaysPossible:
-		return ", and no calls that succeed lead to " + called(a.Tool) + " from there"
+		return ", and no successful calls lead to " + called(a.Tool) + " from there"
 	case verify.DeadlockFree, verify.NoTerminalStates:
 		return ", and no call that " + p.Net + " gates can be made after them"
 	case verify.Conserved:
@@ -71,9 +71,9 @@ func unapprovedText(a *verify.Approval) string {
 	case a == nil:
 		return ""
 	case a.Via != "":
-		return fmt.Sprintf(", and %s asked via %s about the last", persons(a.Count), a.Via)
+		return fmt.Sprintf(", and %s asked via %s to approve the last", persons(a.Count), a.Via)
 	default:
-		return fmt.Sprintf(", and %s asked about the last", persons(a.Count))
+		return fmt.Sprintf(", and %s asked to approve the last", persons(a.Count))
 	}
 }
 

@@ -23,7 +23,7 @@ func (v *Analysis) lost() diag.List {
 			continue
 		}
 		p := Warning(codeLost, first(l.Because), fmt.Sprintf("a failed call can lock %s for good: %s %s %s then", text.And(list.Map(tools, toolText)), citedAll(l.Because), agreeing(l.Because, "forbids", "forbid"), agreeing(tools, "it", "them")), "")
-		p.Detail = "  after these calls no calls that succeed lead to " + ruleName(tools[0]) + ":\n" + steps(l.Trace) + v.stuck(l.Trace, l.Because)
+		p.Detail = "  after these calls no successful calls lead to " + ruleName(tools[0]) + ":\n" + steps(l.Trace) + v.stuck(l.Trace, l.Because)
 		p.Hint = v.nets.afterFailure(l.Because)
 		ps = append(ps, p)
 	}
@@ -60,7 +60,7 @@ func (ns netInfos) afterFailure(nets []verify.Net) string {
 	for _, n := range nets {
 		switch ns[n.Name].Cause {
 		case gate.CauseNet:
-			return "use deferred: true, which gives the tokens back if the call fails"
+			return "use deferred: true, which returns the tokens if the call fails"
 		case gate.CauseLimit:
 			return "let a tool that can still be called refill the limit: failed calls count too"
 		}

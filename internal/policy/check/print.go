@@ -202,7 +202,7 @@ func (v *Analysis) details() []string {
 		if v.report.MoreOverlaps {
 			least = "at least "
 		}
-		lines = append(lines, "the same is true of "+least+text.Count(more, "more pair")+" of maps")
+		lines = append(lines, "the same applies to "+least+text.Count(more, "more pair")+" of maps")
 	}
 	return append(lines, "claims cover one session with these nets active; a reset or new rules start over")
 }

@@ -17,13 +17,13 @@ func (d *Comparison) notCompared() string {
 		case n.Validate != nil:
 			return fmt.Sprintf("%s judges arguments, which are not compared", n.Name)
 		case (n.Sum != nil || n.Row || hasKey(n.Net)) && !d.bounded(n):
-			return fmt.Sprintf("%s counts by argument values, and only a few values were tried", n.Name)
+			return fmt.Sprintf("%s keeps a count per argument value, and only a few values were tried", n.Name)
 		case n.Scope != gate.ScopeSession:
-			return fmt.Sprintf("%s counts for several sessions, and one is looked at", n.Name)
+			return fmt.Sprintf("%s counts across sessions, and only one was examined", n.Name)
 		case slices.ContainsFunc(n.Transitions, channel) && d.rechanneled(n):
-			return fmt.Sprintf("%s asks about the same calls in both policies via another channel, and channels are not compared", n.Name)
+			return fmt.Sprintf("%s requires approval for the same calls in both policies, but via a different channel, and channels are not compared", n.Name)
 		case slices.ContainsFunc(n.Transitions, channel):
-			return fmt.Sprintf("%s selects the channel of a question, and channels are not compared", n.Name)
+			return fmt.Sprintf("%s selects the approval channel, and channels are not compared", n.Name)
 		}
 	}
 	return ""
@@ -59,7 +59,7 @@ func (d *Comparison) crossSessionNet() string {
 		n := &d.sides[0].nets[at]
 		refilled := func(t gate.Transition) bool { return t.Observe }
 		if n.Scope != gate.ScopeSession && !n.Shadow && (n.Cause != gate.CauseLimit || slices.ContainsFunc(n.Transitions, refilled)) {
-			return fmt.Sprintf("%s counts for several sessions, and one is looked at", n.Name)
+			return fmt.Sprintf("%s counts across sessions, and only one was examined", n.Name)
 		}
 	}
 	return ""

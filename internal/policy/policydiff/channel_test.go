@@ -8,7 +8,7 @@ import (
 // TestDiffsOfChannels checks that a different channel is distinguished from different calls and
 // from different approvers.
 func TestDiffsOfChannels(t *testing.T) {
-	const same = "asks about the same calls in both policies via another channel"
+	const same = "requires approval for the same calls in both policies, but via a different channel"
 	for _, c := range []struct {
 		old, changed string
 		same         bool

@@ -77,7 +77,7 @@ func newComparison(from, to *Side, stop func() bool) *Comparison {
 		return d // the nets are equal
 	}
 	if from.yields() || to.yields() {
-		d.partly("advisory nets yield where they would leave no tool, and which tools there are is not looked at")
+		d.partly("advisory nets yield where they would leave no tool, and the comparison ignores which tools exist")
 	}
 	if from.deny || to.deny { // if the default is deny, only calls that some net knows are admitted, so no net can be left out
 		d.shared = nil

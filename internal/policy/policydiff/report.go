@@ -82,7 +82,7 @@ func (d *Comparison) Text(from, to string) string {
 	case "both":
 		fmt.Fprintf(&b, "%s is stricter than %s in some calls and looser in others\n", to, from)
 	case "equal":
-		fmt.Fprintf(&b, "%s and %s decide alike\n", from, to)
+		fmt.Fprintf(&b, "%s and %s make the same decisions\n", from, to)
 	case "unknown":
 		b.WriteString("not decided: no difference was found, but not everything was explored\n")
 		if i := slices.Index(d.none[:], true); i >= 0 {

@@ -175,7 +175,7 @@ func (a AtMost) exceeded(ms []explore.Move) bool {
 // session scope, because a call that they forbid in one session can be made in another.
 func (a AtMost) ofUser(m *prover, one Proof) Proof {
 	if a.Per.Window > 0 {
-		return Proof{Why: "a user can have several sessions, and it holds in each of them by itself"}
+		return Proof{Why: "a user can have several sessions, and it holds in each of them separately"}
 	}
 	q := a.query(min(a.Count, maxCount))
 	shared := list.Indexes(m.Nets, func(n *explore.Net) bool { return n.Info.Scope != gate.ScopeSession && !n.Info.Shadow })
@@ -184,7 +184,7 @@ func (a AtMost) ofUser(m *prover, one Proof) Proof {
 		return Proof{Result: Proved, Because: m.named(f.Nets)}
 	}
 	if f.Result == Proved && a.Count <= maxCount && m.InSessions(q) {
-		return Proof{Result: Refuted, Because: one.Because, Why: "a user can have several sessions, and in each of them these nets begin anew"}
+		return Proof{Result: Refuted, Because: one.Because, Why: "a user can have several sessions, and these nets start over in each of them"}
 	}
-	return Proof{Why: "a user can have several sessions, and it holds in each of them by itself"}
+	return Proof{Why: "a user can have several sessions, and it holds in each of them separately"}
 }

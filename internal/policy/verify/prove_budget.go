@@ -26,13 +26,13 @@ func (a AlwaysPossible) butBudget(m *prover) Proof {
 	}
 	free, err := gate.NewPolicy(nets, m.policy.Options())
 	if err != nil {
-		return Proof{Why: "its own budget cannot be put aside"}
+		return Proof{Why: "its own budget cannot be ignored"}
 	}
 	without := newProver(free, m.options)
 	without.Limit = m.Limit
 	p := without.proof(plain)
 	if p.Result == Refuted && !m.plays(p.Counterexample) {
-		return Proof{Why: "it does not hold where its own budget is put aside, and no run was found that keeps to it"}
+		return Proof{Why: "it does not hold when its own budget is ignored, and no run was found that stays within it"}
 	}
 	return p
 }

@@ -95,7 +95,7 @@ func whyRefused(s *Step, r *gate.Refusal) string {
 	if len(r.Blocks) > 0 {
 		net = r.Blocks[0].Net
 	}
-	return fmt.Sprintf("to refute it takes a call of %s that the net %s accepts, and it accepts none of those that were tried", s.Name, net)
+	return fmt.Sprintf("refuting it takes a call to %s that the net %s accepts, and it accepted none of those that were tried", s.Name, net)
 }
 
 // admit makes the call that begins in step s and grants all approvals. If vary is true and the nets

@@ -57,11 +57,11 @@ func TestReasons(t *testing.T) {
 			"only if there is a tool run.x", "it does not hold if there is a tool delete", "it depends on whether there is a tool run.x",
 		}},
 		{"too long", "require backup before delete\n", "at-most 100 delete\n", nil, []string{"it takes more calls than were tried"}},
-		{"no run", "require a before *\nlimit a to 2 per successful c\n", "at-most 2 b\n", nil, []string{"a run could not be made of the states that were found"}},
+		{"no run", "require a before *\nlimit a to 2 per successful c\n", "at-most 2 b\n", nil, []string{"a run could not be built from the states that were found"}},
 		{"no net", "limit a to 1 per session\n", "conserved x\nexclusive limit-a-1 nowhere\n", nil, []string{`no enforced net "x"`, `the net "limit-a-1" has no place "nowhere"`}},
 		{"many places", "limit a to 1 per session\n", "exclusive limit-a-1" + strings.Repeat(" ready", 33) + "\n", nil, []string{"more than 32 places cannot be explored together"}},
 		{"failure", "", "reachable recover\n", nil, []string{"only calls that fail or overlap lead there"}},
-		{"judged", "", "never write\n", nil, []string{"to refute it takes a call of write that the net guard accepts, and it accepts none of those that were tried"}},
+		{"judged", "", "never write\n", nil, []string{"refuting it takes a call to write that the net guard accepts, and it accepted none of those that were tried"}},
 		{"states", hard(), "", func(o *verify.Options) { o.States = 100 }, []string{moreStates}},
 		{"time", "limit a to 1 per session\n", "never a\n", stopped, []string{"the time ran out"}},
 		{"actions", each(10, "map x.action /a#/ as l#\nlimit l# to 1 per session\n"), "", known, []string{

@@ -103,7 +103,7 @@ func holderSentence(h gate.Holder, now time.Time) string {
 	case h.Brings:
 		what = ": wait until it has succeeded."
 	case h.Voids != "":
-		what = fmt.Sprintf(": a call of %s beside it does not count.", h.Voids)
+		what = fmt.Sprintf(": a concurrent call to %s does not count.", h.Voids)
 	}
 	call, age := fmt.Sprintf("Call #%d of %s", h.Number, h.Tool), text.Duration(now.Sub(h.Since))
 	if h.Other {

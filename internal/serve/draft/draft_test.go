@@ -303,7 +303,7 @@ func TestCompareNamesCalls(t *testing.T) {
 	d := desk(t, c, Options{})
 	id := of(t, c, Rules).ID
 	for text, want := range map[string]string{
-		someRules: "equal the policy in force and the draft decide alike",
+		someRules: "equal the policy in force and the draft make the same decisions",
 		strings.Replace(someRules, "deploy to 3", "deploy to 1", 1): "stricter the draft is stricter",
 		strings.Replace(someRules, "deploy to 3", "deploy to 4", 1): "looser the draft is looser",
 	} {

@@ -25,7 +25,7 @@ const (
 	WhyTime     = callclass.WhyTime
 	WhyLong     = "it takes more calls than were tried"
 	WhyValues   = "it depends on the values of keys"
-	WhyNoRun    = "a run could not be made of the states that were found"
+	WhyNoRun    = "a run could not be built from the states that were found"
 )
 
 // An Answer is the result of a search.
