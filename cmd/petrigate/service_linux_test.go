@@ -156,8 +156,8 @@ func TestServiceIsMadeAfterYes(t *testing.T) {
 	}{
 		{[]string{"y", "n"}, "connect", "Run the proxy as your own service (systemd), which starts now and when you log in?", "A proxy must be running", false},
 		{[]string{"y"}, "connect", "Run the proxy as your own service (systemd), which starts now and when you log in?", "The proxy responds.", true},
-		{[]string{"y", "n"}, "disconnect", "No agent uses the service petrigate any more. End and remove it?", "The service petrigate stays: ", true},
-		{[]string{"y"}, "disconnect", "No agent uses the service petrigate any more. End and remove it?", "The service petrigate was ended and removed.", false},
+		{[]string{"y", "n"}, "disconnect", "No agent uses the service petrigate any more. Stop and remove it?", "The service petrigate was kept: ", true},
+		{[]string{"y"}, "disconnect", "No agent uses the service petrigate any more. Stop and remove it?", "The service petrigate was stopped and removed.", false},
 	} {
 		p := startPTY(t, env, 200, c.verb, "claude-code", "--hooks", "--config", yaml)
 		for i, answer := range c.answers {

@@ -7,7 +7,7 @@ import (
 
 func cursor() Client {
 	return Client{
-		Name: "cursor", Limits: Limits{40, "chooses worse among more", 60 - len("petrigate_")}, Title: "Cursor", Format: splice.JSON,
+		Name: "cursor", Limits: Limits{40, "makes worse choices with more", 60 - len("petrigate_")}, Title: "Cursor", Format: splice.JSON,
 		Files: inHome(".cursor/mcp.json"), Place: mcpServers,
 		dialect: dialect{unit: milliseconds, variables: editorVariables},
 		entry:   stdio("url", "headers"), programs: []string{"cursor"}, folders: []string{"/cursor.app/contents/macos/"},
@@ -55,7 +55,7 @@ func windsurf() Client {
 		Files: inHome(".codeium/windsurf/mcp_config.json"), Place: mcpServers,
 		dialect: dialect{unit: milliseconds, variables: windsurfVariables},
 		entry:   stdio("serverUrl", "headers"), programs: []string{"windsurf"}, folders: []string{"/windsurf.app/contents/macos/"},
-		Verify: "Press Refresh in the MCP panel of Cascade: petrigate is listed.",
+		Verify: "Press Refresh in Cascade's MCP panel: petrigate is listed.",
 	}
 }
 
@@ -106,7 +106,7 @@ func lmStudio() Client {
 		Place:   mcpServers,
 		dialect: dialect{unit: milliseconds},
 		entry:   stdio("url", "headers"), programs: []string{"lm-studio", "lm studio"}, folders: []string{"/lm studio.app/contents/macos/"},
-		Verify: "Open the Program tab of LM Studio: mcp/petrigate is listed.",
+		Verify: "Open LM Studio's Program tab: mcp/petrigate is listed.",
 	}
 }
 

@@ -63,7 +63,7 @@ func AllHooks() []Hooks {
 			beside: []string{".claude/settings.json", ".claude/settings.local.json"}, off: [][]string{{"disableAllHooks", "true"}},
 			failClosed: splice.Member{Key: "onFailure", Value: "block"},
 			events:     on("PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionEnd"),
-			Open:       []string{"before version 2.1.295, a failing hook lets the call pass", "@file mentions run no hook"},
+			Open:       []string{"before version 2.1.295, a failing hook lets the call pass", "@file mentions do not run hooks"},
 		},
 		{
 			Agent: "codex", wait: 60, typed: true,

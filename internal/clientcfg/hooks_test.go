@@ -131,7 +131,7 @@ func TestOddValues(t *testing.T) {
 		`{"command": "${command:x}"}`:                              "refused only an editor window knows ${command:x}; write its value, as an absolute path",
 		`{"command": "x", "url": "http://x"}`:                      "refused it has both a command and a URL",
 		`{"command": ["x", 1, true], "args": ["y"]}`:               `args: ["1", "true", "y"]`,
-		`{"command": "x", "args": "y"}`:                            `refused "args" must be a list of texts`,
+		`{"command": "x", "args": "y"}`:                            `refused "args" must be a list of strings`,
 		`{"command": "x", "env": ["y"]}`:                           `refused "env" must be a mapping`,
 		`{"command": "x", "disabled": "yes"}`:                      `refused "disabled" must be true or false`,
 		`{"url": "http://x/sse/"}`:                                 `type: "sse"`,

@@ -168,7 +168,7 @@ func (r *reader) variable(name string) string {
 }
 
 func (r *reader) texts(key string, v any) []string {
-	return list.Map(as[[]any](r, key, v, "a list of texts"), func(item any) string { return r.text(key, scalar(item)) })
+	return list.Map(as[[]any](r, key, v, "a list of strings"), func(item any) string { return r.text(key, scalar(item)) })
 }
 
 // names reads a list of names. In some Codex lists, an element is a mapping that contains the name.

@@ -149,7 +149,7 @@ func editorVariable(s System, match string) (p piece, problem string, ok bool) {
 	case kind == "input":
 		p, problem, _ = s.reference(upper(name))
 		if problem != "" {
-			problem = fmt.Sprintf("the editor asks a person for %s; petrigate reads a variable instead: set %s, and import again", match, upper(name))
+			problem = fmt.Sprintf("the editor asks the user for %s; petrigate reads a variable instead: set %s, and import again", match, upper(name))
 		}
 	case inner == "userHome":
 		p.text = s.Home

@@ -83,7 +83,7 @@ func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running str
 	case older(info, e.Command, d.Program):
 		return d.withReconnect(c, warning(fix, "%s starts %s, which is older than this petrigate (%s)", c.Title, e.Command, d.Program))
 	case e.Config() != "" && !sameFile(e.Config(), d.Config):
-		return warning(fix+" connects it with "+d.Config, "%s is connected%s, with another configuration: %s", c.Title, running, e.Config())
+		return warning(fix+" connects it with "+d.Config, "%s is connected%s, but with a different configuration: %s", c.Title, running, e.Config())
 	}
 	return ok("%s is connected%s", c.Title, running)
 }

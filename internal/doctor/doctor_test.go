@@ -173,19 +173,19 @@ func TestHooksThatFailOpenAreFound(t *testing.T) {
 			".claude/settings.json": `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"/x/petrigate hook claude-code","onFailure":"block"}]}],
 				"PostToolUse":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}],"PostToolUseFailure":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}],"SessionEnd":[{"hooks":[{"command":"/x/petrigate hook claude-code"}]}]}}`,
 			".github/hooks/petrigate.json": vscodeHooks(closed("vscode")),
-		}, []string{"warning the version of Claude Code", "warning VS Code runs the hooks of Claude Code too: a call counts twice", "warning VS Code: a hook that exceeds"}},
+		}, []string{"warning the version of Claude Code", "warning VS Code also runs the hooks of Claude Code, so each call counts twice", "warning VS Code: a hook that exceeds"}},
 		{"switched off by a project", "linux", map[string]string{
 			".gemini/settings.json": `{"hooksConfig":{"enabled":false},"hooks":{"BeforeTool":[{"hooks":[{"command":"` + closed("gemini-cli") + `"}]}],` +
 				`"AfterTool":[{"hooks":[{"command":"petrigate hook gemini-cli"}]}],"SessionEnd":[{"hooks":[{"command":"petrigate hook gemini-cli"}]}]}}`,
 			".claude/settings.local.json": `{"disableAllHooks":true}`,
 			".claude/settings.json":       claudeHooks(`"matcher":"Bash",`, ``),
 		}, []string{
-			"failed Claude Code runs no hooks: ", "failed Claude Code does not run its hook for PreToolUse before each call, or does not wait for it",
-			"warning the version of Claude Code", "failed Gemini CLI runs no hooks: ", "warning Gemini CLI: ",
+			"failed Claude Code does not run hooks: ", "failed Claude Code does not run its hook for PreToolUse before each call, or does not wait for it",
+			"warning the version of Claude Code", "failed Gemini CLI does not run hooks: ", "warning Gemini CLI: ",
 		}},
 		{"switched off beside the hooks", "linux", map[string]string{
 			".codex/hooks.json": codexHooks(closed("codex")), ".codex/config.toml": "model = \"x\"\n[features]\nhooks = false\n",
-		}, []string{"failed Codex runs no hooks: ", "warning Codex: "}},
+		}, []string{"failed Codex does not run hooks: ", "warning Codex: "}},
 		{"not waited for", "linux", map[string]string{".claude/settings.json": claudeHooks(``, `,"async":true`)}, []string{
 			"failed Claude Code does not run its hook for PreToolUse before each call, or does not wait for it", "warning the version of Claude Code",
 		}},
@@ -196,7 +196,7 @@ func TestHooksThatFailOpenAreFound(t *testing.T) {
 		}},
 		{"of this one", "linux", map[string]string{".codex/hooks.json": codexHooks(closed("codex"))}, []string{"warning Codex: "}},
 		{"none before a call", "linux", map[string]string{".codex/hooks.json": `{"hooks":{"Stop":[{"hooks":[{"command":"/x/petrigate hook codex"}]}]}}`}, []string{
-			"failed Codex has no hook of petrigate for PreToolUse and PostToolUse", "warning Codex: ",
+			"failed Codex has no petrigate hook for PreToolUse and PostToolUse", "warning Codex: ",
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -338,7 +338,7 @@ func TestChmodLeavesReplacedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := chmod(file, was, 0o600)(t.Context()); err == nil || !strings.Contains(err.Error(), "was replaced meanwhile") {
+	if err := chmod(file, was, 0o600)(t.Context()); err == nil || !strings.Contains(err.Error(), "was replaced in the meantime") {
 		t.Error(err)
 	}
 }

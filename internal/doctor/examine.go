@@ -79,7 +79,7 @@ func (d *Doctor) Mend(ctx context.Context, r Report) (Report, error) {
 func (d *Doctor) mend(ctx context.Context, m *mend) error {
 	if m.shows != "" {
 		_, _ = fmt.Fprintln(d.Desk.Out, text.Escape(m.shows))
-		if err := d.Desk.Agree("Do it?"); err != nil {
+		if err := d.Desk.Agree("Apply this fix?"); err != nil {
 			return err
 		}
 	}

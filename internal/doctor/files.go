@@ -129,7 +129,7 @@ func (d *Doctor) permissions(context.Context) (all []Finding) {
 		}
 		mode := info.Mode().Perm() &^ s.mask
 		fix := fmt.Sprintf("chmod %04o %s", mode, s.path)
-		say := "other users can write it"
+		say := "other users can write to it"
 		if bad&0o022 == 0 {
 			say = "other users can read it"
 		}
@@ -153,7 +153,7 @@ func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context)
 		defer func() { _ = root.Close() }()
 		now, err := root.Stat(filepath.Base(path))
 		if err == nil && !os.SameFile(was, now) {
-			err = fmt.Errorf("%s was replaced meanwhile; nothing was changed", path)
+			err = fmt.Errorf("%s was replaced in the meantime; nothing was changed", path)
 		}
 		if err != nil {
 			return err
@@ -165,7 +165,7 @@ func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context)
 // securedFiles returns petrigate's files and directories, each with the mode bits it must not have.
 func (d *Doctor) securedFiles() []secured {
 	const others, writers, readers = 0o077, 0o022, 0o055
-	all := []secured{{what: "the folder of state", path: d.StateDir, mask: writers}, {what: "the backup of client files", path: d.Desk.State, mask: others, tolerated: readers}}
+	all := []secured{{what: "the state folder", path: d.StateDir, mask: writers}, {what: "the backups of client files", path: d.Desk.State, mask: others, tolerated: readers}}
 	if d.Config != "" {
 		all = append(all, secured{what: "the configuration", path: d.Config, mask: writers})
 	}

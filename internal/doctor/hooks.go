@@ -30,7 +30,7 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 	for _, h := range d.Desk.InspectHooks() {
 		claude = claude || h.Agent == "claude-code" && len(h.There) > 0
 		if h.Agent == "vscode" && len(h.There) > 0 && claude {
-			all = append(all, warning("petrigate disconnect vscode --hooks", "VS Code runs the hooks of Claude Code too: a call counts twice"))
+			all = append(all, warning("petrigate disconnect vscode --hooks", "VS Code also runs the hooks of Claude Code, so each call counts twice"))
 		}
 		switch {
 		case h.Problem != "" && slices.ContainsFunc(d.clients, func(c takeover.Inspection) bool { return c.File == h.File }):
@@ -40,7 +40,7 @@ func (d *Doctor) hooks(ctx context.Context) []Finding {
 		case len(h.There) > 0:
 			all = append(append(all, d.checkHooks(h)...), d.unansweredHooks(ctx, h)...)
 		case h.Kept:
-			all = append(all, warning("petrigate connect "+h.Client+" --hooks", "the hooks of %s are missing (%s)", h.Title, h.File))
+			all = append(all, warning("petrigate connect "+h.Client+" --hooks", "hooks for %s are missing (%s)", h.Title, h.File))
 		case d.isConnected(h.Client) && d.loaded != nil && d.loaded.Listen.Hooks:
 			all = append(all, warning("petrigate connect "+h.Client+" --hooks", "%s is connected without hooks: no rule applies to its own tools", h.Title))
 		}
@@ -84,14 +84,14 @@ func (d *Doctor) checkHooks(h takeover.HookInspection) []Finding {
 	fix := "petrigate connect " + h.Client + " --hooks"
 	var all []Finding
 	if missing := h.Missing(h.There); len(missing) > 0 {
-		f := warning(fix, "%s has no hook of petrigate for %s", h.Title, text.And(missing))
+		f := warning(fix, "%s has no petrigate hook for %s", h.Title, text.And(missing))
 		if slices.Contains(missing, "PreToolUse") || slices.Contains(missing, "preToolUse") || slices.Contains(missing, "BeforeTool") {
 			f.Status = Failed
 		}
 		all = append(all, f)
 	}
 	for _, line := range h.Off {
-		all = append(all, failed("remove it, or work in another folder", "%s runs no hooks: %s", h.Title, text.Escape(line)))
+		all = append(all, failed("remove it, or work in another folder", "%s does not run hooks: %s", h.Title, text.Escape(line)))
 	}
 	for _, t := range h.There {
 		if t.Before && t.Narrow {
@@ -103,7 +103,7 @@ func (d *Doctor) checkHooks(h takeover.HookInspection) []Finding {
 	}
 	if i := slices.IndexFunc(h.There, func(t clientcfg.Hook) bool { return t.URL != "" }); i >= 0 && d.loaded != nil {
 		if at, _ := takeover.HookURL(d.loaded.Listen); h.There[i].URL != at+"/hook/"+h.Agent {
-			all = append(all, failed(fix, "the hook of %s calls an address that does not serve hooks in this configuration", h.Title))
+			all = append(all, failed(fix, "the hook in %s calls an address that does not serve hooks in this configuration", h.Title))
 		}
 	}
 	switch {
@@ -112,7 +112,7 @@ func (d *Doctor) checkHooks(h takeover.HookInspection) []Finding {
 	case !h.ClosesAll():
 		all = append(all, warning("there is no complete fix: see docs/hooks.md", "%s: %s", h.Title, strings.Join(h.Open, "; ")))
 	}
-	return orOK(all, "petrigate is the hook of %s (%s)", h.Title, h.File)
+	return orOK(all, "petrigate is installed as a hook in %s (%s)", h.Title, h.File)
 }
 
 // claude checks whether the installed version of Claude Code supports onFailure.

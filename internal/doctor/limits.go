@@ -28,7 +28,7 @@ func (d *Doctor) toolLimits(context.Context) []Finding {
 
 func (d *Doctor) exceeded(l clientcfg.Limits, title string) (all []Finding) {
 	if l.Tools > 0 && len(d.tools) > l.Tools {
-		all = append(all, warning("omit tools with tools: { allow: [...] } of a server", "%s are more than the %d of %s, which %s", text.Count(len(d.tools), "tool"), l.Tools, title, l.MoreTools))
+		all = append(all, warning("omit tools with tools: { allow: [...] } of a server", "%s exceed %s's limit of %d: it %s", text.Count(len(d.tools), "tool"), title, l.Tools, l.MoreTools))
 	}
 	exceeds := func(t check.ListedTool) bool { return l.NameLength > 0 && len(t.Exposed) > l.NameLength }
 	long := list.Map(list.Filter(d.tools, exceeds), func(t check.ListedTool) string { return text.Excerpt(t.Exposed, 80) })
@@ -64,7 +64,7 @@ func (d *Doctor) people(context.Context) []Finding {
 	var all []Finding
 	for _, c := range clientcfg.All() {
 		if c.NoForms && d.isConnected(c.Name) {
-			all = append(all, failed("add web and cli to approval.channels, and do not write via elicit", "%s does not support forms: it cannot ask for approvals, so calls that require one are refused", c.Title))
+			all = append(all, failed("add web and cli to approval.channels, and remove via elicit from the rules", "%s does not support forms: it cannot ask for approvals, so calls that require one are refused", c.Title))
 		}
 	}
 	return orOK(all, "approvals go through the client")

@@ -30,7 +30,7 @@ func (d *Doctor) skew(of string, there, begin time.Time) Finding {
 		off = there.Sub(end)
 	}
 	if off > maxSkew || off < -maxSkew {
-		return warning("set the clocks by NTP: limits per hour, tokens and approvals depend on them", "the clock of %s is off by %s", of, off.Round(time.Second))
+		return warning("synchronize the clocks with NTP: limits per hour, tokens and approvals depend on them", "the clock of %s is off by %s", of, off.Round(time.Second))
 	}
 	return ok("the clock of %s agrees with ours", of)
 }

@@ -45,7 +45,7 @@ func (d *Doctor) unansweredHooks(ctx context.Context, h takeover.HookInspection)
 func unansweredURL(ctx context.Context, c takeover.Inspection) (all []Finding) {
 	for _, e := range c.Entries {
 		if at := refusingAddress(ctx, e.URL); e.Own && at != "" {
-			all = append(all, warning("petrigate serve --http "+at, "nothing listens at %s, the address to which %s is connected", at, c.Title))
+			all = append(all, warning("petrigate serve --http "+at, "nothing listens at %s, the address %s is connected to", at, c.Title))
 		}
 	}
 	return all

@@ -40,7 +40,7 @@ func TestTokenModesMatchServe(t *testing.T) {
 		{65534, 0o440, OK, "the token " + file + " has mode 0440"},
 		{65534, 0o640, OK, "the token " + file + " has mode 0640"},
 		{65534, 0o444, Failed, "the token " + file + ": other users can read it (mode 0444)"},
-		{65534, 0o460, Failed, "the token " + file + ": other users can write it (mode 0460)"},
+		{65534, 0o460, Failed, "the token " + file + ": other users can write to it (mode 0460)"},
 	} {
 		if err := os.Chmod(file, c.mode); err != nil {
 			t.Fatal(err)

@@ -98,7 +98,7 @@ func (o output) noteHardLink(f *file) {
 // refuse it.
 func (o output) noteNoHeaders(l clientcfg.Launch) {
 	if len(l.Headers) == 0 {
-		o.say("note: a proxy over HTTP requires a token, unless listen.auth is none: --header 'Authorization: Bearer TOKEN', with the token in ~/.local/state/petrigate/token")
+		o.say("note: a proxy over HTTP requires a token, unless listen.auth is none. Pass it with --header 'Authorization: Bearer TOKEN', with the token in ~/.local/state/petrigate/token")
 	}
 }
 
@@ -119,7 +119,7 @@ func (o output) noteVariables(client clientcfg.Client, path string) {
 		}
 	}
 	if len(names) > 0 {
-		o.say("note: the configuration reads %s: set %s where you start %s, or petrigate does not start", text.And(names), map[bool]string{true: "it", false: "them"}[len(names) == 1], client.Title)
+		o.say("note: the configuration reads %s: set %s where you start %s, or petrigate will not start", text.And(names), map[bool]string{true: "it", false: "them"}[len(names) == 1], client.Title)
 	}
 }
 
@@ -129,8 +129,8 @@ func (d *Driver) checkNameFree(f *file, items []item, c Connection) error {
 	for _, i := range items {
 		if i.entry.Name == Ours && slices.Equal(i.at.Path, f.client.Place.Path) && !d.replaces(c, i) {
 			return diag.List{{
-				File: f.path, Line: i.entry.Line, Column: i.entry.Column, Msg: "another server has the name " + Ours,
-				Hint: "give it another name in the client, or take it over: petrigate import " + f.client.Name + " --only " + Ours,
+				File: f.path, Line: i.entry.Line, Column: i.entry.Column, Msg: "another server is already named " + Ours,
+				Hint: "rename it in the client, or import it: petrigate import " + f.client.Name + " --only " + Ours,
 			}}
 		}
 	}
@@ -238,7 +238,7 @@ func (d *Driver) notRecorded(f *file) error {
 		return err
 	}
 	if slices.ContainsFunc(items, func(i item) bool { return i.own }) {
-		return fmt.Errorf("%s has an entry of petrigate that connect did not write, or wrote as another user: remove it by hand%s", f.path, f.backupHint())
+		return fmt.Errorf("%s has a petrigate entry that connect did not write, or that it wrote as another user. Remove it by hand%s", f.path, f.backupHint())
 	}
 	d.say("%s is not connected: %s", f.client.Title, text.Escape(f.path))
 	return nil

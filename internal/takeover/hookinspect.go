@@ -90,7 +90,7 @@ func findHooks(name string) (clientcfg.Hooks, error) {
 	h, ok := clientcfg.HooksOf(c.Name)
 	if !ok {
 		names := list.Map(clientcfg.AllHooks(), func(h clientcfg.Hooks) string { return h.Client })
-		return h, usage("petrigate knows no hooks of %s; it knows those of %s", c.Title, text.And(names))
+		return h, usage("petrigate does not support hooks for %s; it supports those of %s", c.Title, text.And(names))
 	}
 	return h, nil
 }

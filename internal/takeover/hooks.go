@@ -76,7 +76,7 @@ func (d *Driver) ConnectHooks(ctx context.Context, c HookConnection) error {
 // noteHookGaps prints the limits of an agent's hooks, and the settings that disable the hooks.
 func (d *Driver) noteHookGaps(h clientcfg.Hooks, f *file) {
 	for _, line := range d.disabledBy(h, f) {
-		d.say("warning: %s runs no hooks: %s", h.Title, text.Escape(line))
+		d.say("warning: %s does not run hooks: %s", h.Title, text.Escape(line))
 	}
 	for _, line := range h.Open {
 		d.say("note: %s", line)

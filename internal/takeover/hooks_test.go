@@ -245,7 +245,7 @@ func TestHookSecrets(t *testing.T) {
 // TestNoHooks checks that clients without hooks and malformed lists of hooks are refused.
 func TestNoHooks(t *testing.T) {
 	p := newPlace(t, "zed")
-	if err := p.desk.ConnectHooks(t.Context(), HookConnection{Client: "zed"}); err == nil || !strings.HasPrefix(err.Error(), "petrigate knows no hooks of Zed; it knows those of claude-code, codex, ") {
+	if err := p.desk.ConnectHooks(t.Context(), HookConnection{Client: "zed"}); err == nil || !strings.HasPrefix(err.Error(), "petrigate does not support hooks for Zed; it supports those of claude-code, codex, ") {
 		t.Error(err)
 	}
 	h, _ := clientcfg.HooksOf("codex")

@@ -173,7 +173,7 @@ func TestOurName(t *testing.T) {
 	p.write(t, []byte(src))
 	p.configure(t, "version: 1\nmcpServers:\n  a: { command: x }\n")
 	err := p.desk.Connect(t.Context(), p.connection(t))
-	if err == nil || !strings.Contains(fmt.Sprintf("%+v", err), `mcp.json:1:16: another server has the name petrigate`) || p.read(t) != src {
+	if err == nil || !strings.Contains(fmt.Sprintf("%+v", err), `mcp.json:1:16: another server is already named petrigate`) || p.read(t) != src {
 		t.Errorf("%+v", err)
 	}
 	if taken := p.take(t); len(taken.Servers) != 1 || taken.Servers[0].Result != "taken" {

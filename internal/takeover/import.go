@@ -77,7 +77,7 @@ func (d *Driver) Plan(i Import) (*ImportPlan, error) {
 		return nil, err
 	}
 	if !f.exists {
-		return nil, fmt.Errorf("%s has no file %s; name another with --file, or start the client once", client.Title, f.path)
+		return nil, fmt.Errorf("%s has no file %s; name a different one with --file, or start the client once", client.Title, f.path)
 	}
 	p := &ImportPlan{Client: client.Name, File: f.path, Config: i.Config, file: f, text: i.TextOnly}
 	doc, err := p.open(d)
@@ -155,7 +155,7 @@ func (p *ImportPlan) take(d *Driver, i Import, items []item, there []splice.Entr
 			t.rename(freeName(known, s.Name))
 			known[t.As] = value
 		default:
-			t.Result, t.Reason = "refused", "the configuration has another server with this name; --rename imports it under another name"
+			t.Result, t.Reason = "refused", "the configuration already has a different server with this name; --rename imports it under another name"
 		}
 		p.Servers = append(p.Servers, t)
 	}
@@ -172,7 +172,7 @@ func freeName(known map[string]any, name string) string {
 }
 
 // configHeader is the beginning of a new configuration.
-const configHeader = `# The configuration of petrigate. "petrigate check" says what is wrong with it.
+const configHeader = `# petrigate configuration. Run "petrigate check" to find mistakes in it.
 version: 1
 `
 

@@ -85,7 +85,7 @@ func (s *HookService) plan(ctx context.Context, d *Driver) (unit string, runs bo
 	case there.Exists && there.Config == "":
 		return "", false, fmt.Errorf("%s exists, and petrigate did not write it", m.File)
 	case there.Exists && there.Config != s.Config:
-		return "", false, fmt.Errorf("the service runs another configuration, %s; petrigate disconnect AGENT --hooks removes it, for the last agent that uses it", there.Config)
+		return "", false, fmt.Errorf("the service runs a different configuration, %s. To remove it, run petrigate disconnect AGENT --hooks for each agent that uses it", there.Config)
 	}
 	variables, ok := m.Answers(ctx)
 	if !ok {
@@ -119,7 +119,7 @@ func (s *HookService) checkVariables(variables []string) error {
 func (s *HookService) checkConflicts(d *Driver, there service.Installed, listening []Proxy) error {
 	switch {
 	case !there.Exists && len(listening) > 0:
-		return fmt.Errorf("a proxy with this configuration is already running: process %d, %s. End it, and run the command again", listening[0].PID, listening[0].URL)
+		return fmt.Errorf("a proxy with this configuration is already running: process %d, %s. Stop it, and run the command again", listening[0].PID, listening[0].URL)
 	case len(listening) > 0:
 		return nil // this proxy is the service itself, started from an older service file
 	}
@@ -170,7 +170,7 @@ func (s *HookService) start(ctx context.Context, d *Driver, before service.Insta
 		err = fmt.Errorf("%w; and removing it again failed: %v", err, undo)
 	}
 	if said != "" {
-		err = fmt.Errorf("%w\nIt said:\n%s", err, text.EscapeLines([]byte(said)))
+		err = fmt.Errorf("%w\nIts output:\n%s", err, text.EscapeLines([]byte(said)))
 	} else {
 		err = fmt.Errorf("%w\nTo see why, run the proxy by hand: %s", err, clientcfg.CommandLine(d.System, append([]string{"petrigate"}, s.Args...)))
 	}
@@ -261,17 +261,17 @@ func (d *Driver) RemoveUnusedService(ctx context.Context, m *service.Manager) er
 		return err
 	}
 	if others := d.usersOf(there.Config); len(others) > 0 {
-		d.say("The service %s stays, for %s.", service.Name, text.And(others))
+		d.say("The service %s was kept, because it is still used by %s.", service.Name, text.And(others))
 		return nil
 	}
 	if !d.Yes && d.Ask == nil {
 		d.say("No agent uses the service %s any more; --yes removes it: %s", service.Name, text.Escape(m.File))
 		return nil
 	}
-	err = d.Agree(fmt.Sprintf("No agent uses the service %s any more. End and remove it?", service.Name))
+	err = d.Agree(fmt.Sprintf("No agent uses the service %s any more. Stop and remove it?", service.Name))
 	switch {
 	case errors.Is(err, ErrDeclined):
-		d.say("The service %s stays: %s", service.Name, text.Escape(m.File))
+		d.say("The service %s was kept: %s", service.Name, text.Escape(m.File))
 		return nil
 	case err != nil:
 		return err
@@ -279,7 +279,7 @@ func (d *Driver) RemoveUnusedService(ctx context.Context, m *service.Manager) er
 	if err := d.records().locked(func() error { return m.Remove(ctx) }); err != nil {
 		return fmt.Errorf("removing the service %s, %s: %w", service.Name, m.File, err)
 	}
-	d.say("The service %s was ended and removed.", service.Name)
+	d.say("The service %s was stopped and removed.", service.Name)
 	return nil
 }
 

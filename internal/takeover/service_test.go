@@ -30,8 +30,8 @@ func serving(t *testing.T, p *place) *HookService {
 func TestServiceOfOthers(t *testing.T) {
 	for text, want := range map[string]string{
 		"[Service]\nExecStart=/opt/mine\n": "petrigate.service exists, and petrigate did not write it",
-		"# petrigate wrote this file for the configuration \"/other.yaml\". petrigate disconnect removes it.\n": "the service runs another configuration, /other.yaml; " +
-			"petrigate disconnect AGENT --hooks removes it, for the last agent that uses it",
+		"# petrigate wrote this file for the configuration \"/other.yaml\". petrigate disconnect removes it.\n": "the service runs a different configuration, /other.yaml. " +
+			"To remove it, run petrigate disconnect AGENT --hooks for each agent that uses it",
 	} {
 		p := newPlace(t, "claude-code")
 		s := serving(t, p)
@@ -115,7 +115,7 @@ func TestRetire(t *testing.T) {
 	if !p.desk.UsesService(s.Manager, "codex") || p.desk.UsesService(nil, "codex") {
 		t.Error("the hooks of codex do not use the service")
 	}
-	retire("The service petrigate stays, for Codex.")
+	retire("The service petrigate was kept, because it is still used by Codex.")
 	connect(p.config + ".other")
 	if p.desk.UsesService(s.Manager, "codex") {
 		t.Error("the hooks of codex use another configuration")
@@ -123,7 +123,7 @@ func TestRetire(t *testing.T) {
 	p.desk.Yes = false
 	retire("No agent uses the service petrigate any more; --yes removes it: ")
 	p.desk.Ask = func(string) (bool, error) { return false, nil }
-	retire("The service petrigate stays: ")
+	retire("The service petrigate was kept: ")
 	p.desk.Yes = true
 	if err := p.desk.RemoveUnusedService(t.Context(), s.Manager); err == nil || !strings.HasSuffix(err.Error(), "petrigate.service: no service manager runs for this user, for example in a container or after su") {
 		t.Error(err)
@@ -152,7 +152,7 @@ func TestServiceFits(t *testing.T) {
 		want      string
 	}{
 		{nil, service.Installed{}, nil, ""},
-		{nil, service.Installed{}, runs, "a proxy with this configuration is already running: process 7, http://127.0.0.1:7777/mcp. End it, and run the command again"},
+		{nil, service.Installed{}, runs, "a proxy with this configuration is already running: process 7, http://127.0.0.1:7777/mcp. Stop it, and run the command again"},
 		{nil, here, runs, ""},
 		{func(s *HookService) { s.Memory = true }, here, nil, "Cursor starts a proxy with this configuration too, and each would have its own state. Write state: { driver: sqlite } in the configuration"},
 		{func(s *HookService) { s.Listen = l.Addr().String() }, here, nil, "it could not listen at " + l.Addr().String() + ": address already in use. Set another address with listen: { http: ... } in the configuration"},

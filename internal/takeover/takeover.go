@@ -67,7 +67,7 @@ func findClient(name string) (clientcfg.Client, error) {
 	if near != "" {
 		hint = fmt.Sprintf(" (did you mean %q?)", near)
 	}
-	return c, usage("petrigate does not know the client %q%s", name, hint)
+	return c, usage("unknown client %q%s", name, hint)
 }
 
 func (d *Driver) say(format string, args ...any) { output{d.Out}.say(format, args...) }
@@ -87,7 +87,7 @@ func (d *Driver) Agree(question string) error {
 	case d.Yes:
 		return nil
 	case d.Ask == nil:
-		return usage("nothing was written: there is no terminal to ask at; --yes writes without asking")
+		return usage("nothing was written: there is no terminal to confirm at; use --yes to write without confirmation")
 	}
 	yes, err := d.Ask(question)
 	if err == nil && !yes {

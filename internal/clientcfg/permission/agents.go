@@ -145,7 +145,7 @@ func geminiPolicy(d *splice.Document) (all []Line) {
 		prefixes := splice.Texts(rule["commandPrefix"])
 		switch {
 		case l.Decision == "" || tool == "" || pattern || args:
-			l.why = "it has no single tool, no known decision, or a regular expression"
+			l.why = "it does not name a single tool, its decision is unknown, or it contains a regular expression"
 			all = append(all, l)
 		case len(prefixes) == 0:
 			l.gemini(tool)

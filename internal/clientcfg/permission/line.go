@@ -57,7 +57,7 @@ func (l *Line) setCommand(text string, exactly bool) {
 	case strings.ContainsAny(words, "\"'`$\\#;&|<>(){}*?"):
 		l.why = "it is not a plain command"
 	case slices.Contains(strings.Fields(words), "as"):
-		l.why = `write the map by hand: "as" is a word of it`
+		l.why = `it contains the word "as"; write the map by hand`
 	default:
 		l.command, l.exactly = strings.Join(strings.Fields(words), " "), exactly && !any
 	}

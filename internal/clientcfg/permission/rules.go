@@ -30,7 +30,7 @@ var fileTools = map[bool][]string{
 // returns the lines that cannot be converted; comments in the rules list them as well.
 func Rules(agent, title string, lines []Line) (rules string, left []Line) {
 	w := &writer{agent: agent}
-	fmt.Fprintf(&w.out, "# The permission lists of %s, as rules.\n", title)
+	fmt.Fprintf(&w.out, "# Permission lists for %s, as rules.\n", title)
 	for i := range lines {
 		w.line(&lines[i])
 	}
@@ -47,7 +47,7 @@ func Rules(agent, title string, lines []Line) (rules string, left []Line) {
 }
 
 func (w *writer) line(l *Line) {
-	own := "it is about a tool of the agent, and the agent's own list still applies"
+	own := "it concerns one of the agent's built-in tools, and the agent's own list still applies"
 	switch {
 	case l.why != "":
 	case l.command != "" && l.Decision == Allow:

@@ -100,7 +100,7 @@ func (d *Document) verified(text []byte, at Place, touched []string, more func(*
 		return nil, refused(d.name, fmt.Errorf("the result is not valid: %w", err))
 	}
 	if !reflect.DeepEqual(without(d.tree, at, touched), without(next.tree, at, touched)) {
-		return nil, refused(d.name, errors.New("other values of the file would change"))
+		return nil, refused(d.name, errors.New("other values in the file would change"))
 	}
 	if err := more(next); err != nil {
 		return nil, refused(d.name, err)
