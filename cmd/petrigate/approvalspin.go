@@ -75,7 +75,7 @@ func promptPINs(ctx context.Context, s stdio, fromInput bool, clients []*control
 			continue
 		}
 		name := fmt.Sprintf("proxy %d (%s)", status.Pid, text.Escape(cmp.Or(status.Config, "no configuration file")))
-		prompts[client.Path] = "PIN of " + name + ": "
+		prompts[client.Path] = "PIN for " + name + ": "
 		if status.PIN {
 			needing, names = append(needing, client.Path), append(names, name)
 		}

@@ -431,7 +431,7 @@ func TestEachProxyAsksForItsOwnPIN(t *testing.T) {
 			if typed == "" {
 				continue
 			}
-			p.expect(fmt.Sprintf("PIN of proxy %d (no configuration file): ", os.Getpid()))
+			p.expect(fmt.Sprintf("PIN for proxy %d (no configuration file): ", os.Getpid()))
 			if client.Path == wrong {
 				typed = "house"
 			}

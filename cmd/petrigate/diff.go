@@ -69,9 +69,9 @@ func failOn(d *policydiff.Comparison, direction string, allowUnknown bool) error
 	found := map[string]bool{"looser": looser, "stricter": stricter, "different": looser || stricter}[direction]
 	switch {
 	case found:
-		return &exitError{exitDiffers, fmt.Errorf("--fail-on %s: there are such calls", direction)}
+		return &exitError{exitDiffers, fmt.Errorf("--fail-on %s: the search found such calls", direction)}
 	case direction != "" && !d.Excludes(direction) && !allowUnknown:
-		return &exitError{exitDiffers, fmt.Errorf("--fail-on %s: no such calls were found, but the search is incomplete (--max-states, --timeout, or --allow-unknown)", direction)}
+		return &exitError{exitDiffers, fmt.Errorf("--fail-on %s: no such calls were found, but the search is incomplete; raise --max-states or --timeout, or pass --allow-unknown", direction)}
 	case direction == "" && !allowUnknown && d.Undecided():
 		return &exitError{exitInvalid, nil}
 	}

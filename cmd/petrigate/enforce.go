@@ -37,7 +37,7 @@ func newEnforce(s stdio) *cobra.Command {
 		return shadow.Enforce(c.Context(), cfg, shadow.Options{
 			Out: s.out, Err: s.err, Yes: *yes, Ask: ask, Actor: actor(), Runtime: daemon.RuntimeDir(),
 			Reading: func(records int) {
-				watch.update(func() string { return "reading the record: " + trail.Records(uint64(records)) })
+				watch.update(func() string { return "reading the audit log: " + trail.Records(uint64(records)) })
 			},
 			Read: watch.clear, Written: r.renewTrust,
 		})

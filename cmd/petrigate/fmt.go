@@ -68,7 +68,7 @@ func (f formatFlags) format(s stdio, files []string) error {
 	case len(problems) > 0:
 		return problems
 	case f.check && changed > 0:
-		return &exitError{exitFailed, fmt.Errorf("%s not formatted; petrigate fmt -w does it", text.Subject(changed, "file", "is", "are"))}
+		return &exitError{exitFailed, fmt.Errorf("%s not formatted; run petrigate fmt -w", text.Subject(changed, "file", "is", "are"))}
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func (r configLoader) trusted(path string, cfg *config.Config) (func(string, []b
 	}
 	agree := r.s.asker(r.c.Context())
 	if agree == nil {
-		return nil, usage("%s was found in the working directory and is not trusted yet: petrigate starts, opens and reads nothing that it names until you trust it. To trust it, add --config %s, or answer at a terminal", path, shellWord(path))
+		return nil, usage("%s was found in the working directory and is not trusted yet: until you trust it, petrigate does not start, open or read anything that it names. To trust it, pass --config %s, or run the command at a terminal", path, shellWord(path))
 	}
 	if full, err := filepath.Abs(path); err == nil {
 		path = full
@@ -138,7 +138,7 @@ func (r configLoader) trusted(path string, cfg *config.Config) (func(string, []b
 // found in the working directory.
 func (r configLoader) requireOwnFile(path string) error {
 	if err := safefile.Project(path); err != nil {
-		return usage("%s was found in the working directory, and another user could have written it: %w. To trust it anyway, add --config %s", path, err, shellWord(path))
+		return usage("%s was found in the working directory, and another user could have written it: %w. To trust it anyway, pass --config %s", path, err, shellWord(path))
 	}
 	return nil
 }

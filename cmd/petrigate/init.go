@@ -45,7 +45,7 @@ func newInit(s stdio) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 1 && f.tools != "":
-			return usage("--tools names the tools of servers: leave it out, or leave out %q", args[0])
+			return usage("--tools lists the tools of servers: omit it, or omit %q", args[0])
 		case len(args) == 1:
 			return s.initAgent(c, args[0], *tests, *yes, *pipefail)
 		case len(*tests) > 0:

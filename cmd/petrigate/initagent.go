@@ -20,11 +20,11 @@ import (
 func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pipefail bool) error {
 	agent, ok := starter.AgentOf(name)
 	if !ok {
-		return usage("unknown agent %q; petrigate knows the tools of %s", name, text.And(agentClients()))
+		return usage("unknown agent %q; petrigate can propose a policy for %s", name, text.And(agentClients()))
 	}
 	for _, t := range tests {
 		if !starter.PlainCommand(t) {
-			return usage("--test %q must be a single plain command without quotes, pipes and lists", t)
+			return usage("--test %q must be a single plain command without quotes, pipes or lists", t)
 		}
 	}
 	r, err := s.configLoader(c)
@@ -66,7 +66,7 @@ func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, 
 	switch {
 	case !plan.OffersPipefail():
 		if wanted {
-			return usage("--pipefail has no effect here: no test command was found, the hooks of %s cannot change a script, or the configuration already has a policy or the key shell", a.Title)
+			return usage("--pipefail has no effect here: no test command was found, %s's hooks cannot change a script, or the configuration already has a policy or the key shell", a.Title)
 		}
 		return nil
 	case !wanted && !yes && ask != nil:

@@ -53,7 +53,7 @@ func newLogin(s stdio) *cobra.Command {
 		f.args = args
 		switch {
 		case *list && (len(args) > 0 || f.url != ""):
-			return usage("--list takes no server")
+			return usage("--list cannot be combined with a server")
 		case *list:
 			return listLogins(s, c, *asJSON)
 		case *asJSON:
@@ -94,7 +94,7 @@ func newLogout(s stdio) *cobra.Command {
 func (f *loginFlags) server(s stdio, c *cobra.Command) (_ config.Server, err error) {
 	switch {
 	case f.url != "" && len(f.args) > 0:
-		return config.Server{}, usage("login takes the name of a server or --url, not both")
+		return config.Server{}, usage("pass the name of a server or --url, not both")
 	case f.url != "":
 		return daemon.Wrapped(f.name, f.url, "auto", nil)
 	case len(f.args) == 0:
@@ -166,9 +166,9 @@ func logout(ctx context.Context, s stdio, server config.Server) error {
 		return err
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(s.err, "petrigate: %v; they are deleted here\n", err)
+		_, _ = fmt.Fprintf(s.err, "petrigate: %v; the local copies were deleted\n", err)
 	}
-	text := "There was no login for %s.\n"
+	text := "You were not logged in to %s.\n"
 	if was {
 		text = "Logged out of %s.\n"
 	}

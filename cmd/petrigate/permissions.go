@@ -15,7 +15,7 @@ import (
 func permissionLists(system clientcfg.System, name string) (clientcfg.Client, []permission.Line, error) {
 	client, _, ok := clientcfg.Find(name)
 	if !ok {
-		return client, nil, usage("unknown client %q; petrigate reads the permissions of %s", name, strings.Join(permission.Agents(), ", "))
+		return client, nil, usage("unknown client %q; petrigate can read the permissions of %s", name, strings.Join(permission.Agents(), ", "))
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -31,13 +31,13 @@ func (s stdio) permissions(system clientcfg.System, name string) error {
 	case err != nil:
 		return err
 	case len(lines) == 0:
-		return fmt.Errorf("no permission lists of %s were found; petrigate reads %s", client.Title, strings.Join(permission.Agents(), ", "))
+		return fmt.Errorf("no permission lists were found for %s; petrigate can read those of %s", client.Title, strings.Join(permission.Agents(), ", "))
 	}
 	rules, left := permission.Rules(client.Name, client.Title, lines)
 	fmt.Fprint(s.out, rules)
-	fmt.Fprintf(s.err, "%s of %s: %d taken, %d not\n", text.Count(len(lines), "line"), client.Title, len(lines)-len(left), len(left))
+	fmt.Fprintf(s.err, "%s of %s: %d imported, %d not\n", text.Count(len(lines), "line"), client.Title, len(lines)-len(left), len(left))
 	for _, l := range left {
-		fmt.Fprintf(s.err, "not taken: %s\n", l)
+		fmt.Fprintf(s.err, "not imported: %s\n", l)
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func (s stdio) permissions(system clientcfg.System, name string) error {
 // when servers are imported.
 func (s stdio) notePermissionLists(system clientcfg.System, name string) {
 	if client, lines, err := permissionLists(system, name); err == nil && len(lines) > 0 {
-		fmt.Fprintf(s.err, "note: %s has %s of permissions, which do not hold for tools that it reaches through petrigate; petrigate import %s --permissions prints them as rules\n",
+		fmt.Fprintf(s.err, "note: %s has %s of permissions. They do not apply to tools that it reaches through petrigate; run petrigate import %s --permissions to print them as rules\n",
 			client.Title, text.Count(len(lines), "line"), name)
 	}
 }

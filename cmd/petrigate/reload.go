@@ -54,7 +54,7 @@ func reloadError(r control.Reloaded, said bool) error {
 	case said:
 		return &exitError{code, nil}
 	}
-	return &exitError{code, fmt.Errorf("the policy in force is unchanged:\n%s", r.Problem)}
+	return &exitError{code, fmt.Errorf("the current policy is unchanged:\n%s", r.Problem)}
 }
 
 func printReloaded(s stdio, r control.Reloaded) {
@@ -68,7 +68,7 @@ func printReloaded(s stdio, r control.Reloaded) {
 	say("%s", r.DescribeNets())
 	switch r.Result {
 	case control.Applied:
-		say("the new policy is in force: nets %s\n", r.CountNets())
+		say("the new policy was applied: nets %s\n", r.CountNets())
 	case control.Unchanged:
 		say("the policy is the same\n")
 	case control.DryRun:

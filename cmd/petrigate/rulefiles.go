@@ -53,7 +53,7 @@ func (f *policyFlags) file(c *cobra.Command, file string) error {
 // configure treats an argument as the value of --config.
 func (f *policyFlags) configure(c *cobra.Command, file string) error {
 	if f.path != "" && f.path != file {
-		return usage("%s takes one configuration, not both %s and %s", c.Name(), f.path, file)
+		return usage("%s accepts one configuration, not both %s and %s", c.Name(), f.path, file)
 	}
 	f.path = file
 	return nil

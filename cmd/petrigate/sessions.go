@@ -128,7 +128,7 @@ func holder(o operator.SessionInfo) string {
 	case len(o.Clients) > 0:
 		return "this proxy"
 	default:
-		return "nobody now"
+		return "no process"
 	}
 }
 
@@ -180,7 +180,7 @@ func printSession(w io.Writer, o operator.SessionInfo) {
 		}
 	}
 	if o.Waiting > 0 {
-		_, _ = fmt.Fprintf(w, "  waiting for a person: %s, see petrigate approvals\n", text.Count(o.Waiting, "call"))
+		_, _ = fmt.Fprintf(w, "  waiting for approval: %s; see petrigate approvals\n", text.Count(o.Waiting, "call"))
 	}
 	for _, call := range o.Calls {
 		does := ""
@@ -196,7 +196,7 @@ func printSession(w io.Writer, o operator.SessionInfo) {
 func outcomeNote(session string, call operator.CallInfo) string {
 	switch {
 	case call.Outcome != "":
-		return "; its outcome, " + call.Outcome + ", could not be put on record yet; the proxy keeps trying"
+		return "; its outcome, " + call.Outcome + ", could not be recorded yet; the proxy keeps trying"
 	case call.Unknown:
 		its := "its outcome is"
 		if call.More > 0 {

@@ -45,7 +45,7 @@ func newSimulate(s stdio) *cobra.Command {
 			}
 		}
 		if sim.Mistakes > 0 && !interactive {
-			return fmt.Errorf("%s could not be done", text.Count(sim.Mistakes, "command"))
+			return fmt.Errorf("%s failed", text.Count(sim.Mistakes, "command"))
 		}
 		return nil
 	}

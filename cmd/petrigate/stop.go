@@ -89,7 +89,7 @@ func switchInDatabase(s stdio, on bool, session string, pid int, file string, or
 		session := resolveSession(p, session)
 		done, err := order(p, session)
 		if err == nil && done.Alone != "" {
-			err = errors.New("the database did not accept the order, and no proxy received it")
+			err = errors.New("the order could not be written to the database, and no proxy received it")
 		}
 		if err == nil {
 			printSwitch(s.out, on, session, 0, done)
@@ -173,18 +173,19 @@ func callsOf(session string) string {
 // printSwitch prints the result of stopping calls or allowing them again, either on the proxy with
 // the process ID pid or, if pid is 0, in a database.
 func printSwitch(w io.Writer, on bool, session string, pid int, done operator.Stopping) {
-	what, which, where := callsOf(session), fmt.Sprintf("proxy %d", pid), fmt.Sprintf("of proxy %d, until it ends", pid)
+	what, which := callsOf(session), fmt.Sprintf("proxy %d", pid)
+	where, until := "of "+which, " until it exits"
 	if pid == 0 {
 		which = "the database"
 	}
 	if done.Shared {
-		where = "of all proxies with this database"
+		where, until = "of all proxies that use this database", ""
 	}
 	switch {
 	case on && done.Already:
 		_, _ = fmt.Fprintf(w, "%s were already stopped (%s)\n", what, which)
 	case on:
-		_, _ = fmt.Fprintf(w, "%s %s are refused; petrigate start lets them pass again\n", what, where)
+		_, _ = fmt.Fprintf(w, "%s %s are refused%s; petrigate start lets them pass again\n", what, where, until)
 	case done.Already:
 		_, _ = fmt.Fprintf(w, "%s were not stopped (%s)\n", what, which)
 	default:

@@ -278,7 +278,7 @@ func headersOf(lines []string) (all splice.Object, err error) {
 	for _, line := range lines {
 		name, value, ok := strings.Cut(line, ":")
 		if !ok {
-			return nil, usage("--header takes NAME: VALUE, for example 'Authorization: Bearer ...'")
+			return nil, usage("--header requires NAME: VALUE, for example 'Authorization: Bearer ...'")
 		}
 		all = append(all, splice.Member{Key: http.CanonicalHeaderKey(strings.TrimSpace(name)), Value: strings.TrimSpace(value)})
 	}

@@ -57,7 +57,7 @@ func toolsAccept(s stdio) *cobra.Command {
 		}
 		changes := distinctChanges(found)
 		if len(changes) == 0 {
-			return fmt.Errorf("there is no change of %s to accept; petrigate tools diff lists the changes", text.And(text.EscapeAll(names)))
+			return fmt.Errorf("there is no change to accept for %s; petrigate tools diff lists the changes", text.And(text.EscapeAll(names)))
 		}
 		if !*yes {
 			if err := terminal.PrintToolChanges(s.out, changes); err != nil {

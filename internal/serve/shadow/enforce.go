@@ -94,7 +94,7 @@ func reload(cfg *config.Config, o Options) error {
 		case err != nil:
 			return err
 		case r.Result != control.Applied && r.Result != control.Unchanged:
-			return fmt.Errorf("the policy in force is unchanged:\n%s", r.Problem)
+			return fmt.Errorf("the current policy is unchanged:\n%s", r.Problem)
 		}
 		done++
 		return nil
