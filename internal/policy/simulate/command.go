@@ -14,13 +14,13 @@ import (
 
 // Help describes the commands.
 const Help = `  call NAME [JSON]   make a call, as: call delete {"path": "a"}
-  succeed [N] [JSON] end the call N, or the latest that runs, with this result
+  succeed [N] [JSON] end call N, or the latest running call, with this result
   fail [N]           likewise; also: unknown
-  approve [N]        answer for one person who is asked; also: deny
+  approve [N]        give one person's approval; also: deny
   after 2m           let time pass
-  back               take the last command back
+  back               undo the last command
   status             show the nets, and the calls that have not ended
-  names NAME [JSON]  show the names that a call carries
+  names NAME [JSON]  show the names of a call
   help, quit
 `
 

@@ -60,7 +60,7 @@ func (e *Explanation) writeReading(b *strings.Builder) {
 		return
 	}
 	if own := e.of.ownTools(e.Tool); len(own) > 0 {
-		fmt.Fprintf(b, "For the tool of an agent: petrigate explain %s\n", strings.Join(own, ", or petrigate explain "))
+		fmt.Fprintf(b, "For one of an agent's built-in tools: petrigate explain %s\n", strings.Join(own, ", or petrigate explain "))
 	}
 }
 
@@ -164,7 +164,7 @@ func (e *Explanation) nets(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "No rule and no net names this call%s.\n", near)
 	if own := agenttool.Qualified(e.Tool); own != "" && e.ReadAs == "" && len(e.of.ownTools(e.Tool)) == 0 {
-		fmt.Fprintf(b, "For the tool of an agent: petrigate explain %s\n", own)
+		fmt.Fprintf(b, "For one of an agent's built-in tools: petrigate explain %s\n", own)
 	}
 }
 

@@ -66,9 +66,9 @@ func (a Agent) rules(tests []string, deny bool) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	say("# A first policy for %s's own tools, proposed by petrigate init %s: read it, and change it.", a.Title, a.Client)
-	say("# With mode: shadow it refuses nothing, and records what it would refuse or ask.")
+	say("# With mode: shadow, it refuses nothing and records the calls that it would refuse or require approval for.")
 	if deny {
-		say("\n# The configuration refuses what no rule names (default: deny). The tools of %s pass.\nallow %s.*", a.Title, a.Name)
+		say("\n# The configuration refuses calls that no rule names (default: deny). The tools of %s are allowed.\nallow %s.*", a.Title, a.Name)
 	}
 	claims := a.push(say, tests)
 	labels, force := []string(nil), "force-push"
@@ -80,7 +80,7 @@ func (a Agent) rules(tests []string, deny bool) string {
 			continue
 		}
 		labels = append(labels, one.label)
-		say("\n# %s A person is asked, each time.", one.comment)
+		say("\n# %s Require approval each time.", one.comment)
 		for _, c := range one.commands {
 			say("map bash.command runs %s as %s", c, one.label)
 		}
@@ -89,7 +89,7 @@ func (a Agent) rules(tests []string, deny bool) string {
 	a.secrets(say)
 	say("\n# The same call %d times in a row means that the agent is stuck.", inARow+1)
 	say("limit %s to %d in a row", a.names(slices.Concat(a.Shells, a.Edits, a.Reads)...), inARow)
-	say("\n# What must hold of all of it, whatever the agent does: petrigate check proves it.")
+	say("\n# What must always hold, whatever the agent does: petrigate check proves it.")
 	for _, c := range claims {
 		say("%s", c)
 	}
@@ -123,11 +123,11 @@ func (a Agent) asksPush(tests []string) bool { return a.Silent || len(tests) == 
 func (a Agent) push(say func(string, ...any), tests []string) (claims []string) {
 	switch {
 	case a.Silent:
-		say("\n# A person is asked before a push: the hooks of %s do not tell whether tests passed.", a.Title)
+		say("\n# Require approval before a push: %s's hooks do not report whether tests passed.", a.Title)
 	case len(tests) == 0:
-		say("\n# A person is asked before a push: no command that runs the tests is known.")
+		say("\n# Require approval before a push: no command that runs the tests is known.")
 	default:
-		say("\n# A push needs tests that passed since the last change.")
+		say("\n# A push requires that tests passed since the last change.")
 		for _, t := range tests {
 			say("map %s runs %s as tests", a.evidence(), t)
 		}
@@ -145,7 +145,7 @@ func (a Agent) push(say func(string, ...any), tests []string) (claims []string) 
 
 // secrets writes rules that require approval for access to files that contain keys and passwords.
 func (a Agent) secrets(say func(string, ...any)) {
-	say("\n# Files that hold keys and passwords: a person is asked.")
+	say("\n# Files that hold keys and passwords: require approval.")
 	for _, f := range a.Fields {
 		say("map *.%s /%s/i as secret-file", f, secretFile)
 	}

@@ -14,10 +14,10 @@ import (
 func (plan *Plan) compare(o Options) error {
 	more := missingStatements(plan.Rules, plan.have())
 	if more == "" {
-		_, err := fmt.Fprintf(o.Err, "%s has a policy already, so nothing is written. init would propose nothing beyond it.\n", plan.There)
+		_, err := fmt.Fprintf(o.Err, "%s already has a policy, so nothing is written. init would propose nothing more.\n", plan.There)
 		return err
 	}
-	_, _ = fmt.Fprintf(o.Err, "%s has a policy already, so nothing is written. This is what init would propose beyond it:\n\n", plan.There)
+	_, _ = fmt.Fprintf(o.Err, "%s already has a policy, so nothing is written. init would also propose:\n\n", plan.There)
 	_, err := io.WriteString(o.Out, more)
 	return err
 }

@@ -64,9 +64,9 @@ var (
 	// ErrNoTools is returned if no server lists any tool.
 	ErrNoTools = errors.New("the servers list no tools, so there is nothing to propose rules for")
 	// ErrClient is returned if the configuration probably belongs to a client.
-	ErrClient = errors.New("it has no \"version\" and may be the file of a client, which stays as it is; petrigate import makes a configuration of it")
+	ErrClient = errors.New("it has no \"version\" and may be a client's file, which init does not change; petrigate import makes a configuration from it")
 	// ErrMeanwhile is returned if the configuration was changed after the plan was created.
-	ErrMeanwhile = errors.New("it was changed meanwhile; run petrigate init again")
+	ErrMeanwhile = errors.New("it has changed in the meantime; run petrigate init again")
 )
 
 // rounds is the maximum number of verifications. After each, the lines that did not pass are
@@ -212,7 +212,7 @@ func (plan *Plan) Write() error {
 	if plan.made {
 		save = textfile.Create
 		if err := os.MkdirAll(filepath.Dir(plan.Config), 0o700); err != nil {
-			return fmt.Errorf("making the folder of the configuration: %w", err)
+			return fmt.Errorf("creating the configuration's folder: %w", err)
 		}
 	} else {
 		now, err := os.ReadFile(plan.Config)

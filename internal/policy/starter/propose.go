@@ -83,9 +83,9 @@ func (p *proposal) propose() {
 	p.pays()
 	p.secrets()
 	if p.deny {
-		p.group("What agents have of their own, such as Bash and Edit, is no tool of these servers: it passes. petrigate init claude-code proposes rules for it.",
+		p.group("Agents' own tools, such as Bash and Edit, do not belong to these servers: they are allowed. petrigate init claude-code proposes rules for them.",
 			line{text: "allow " + strings.Join(p.agents(), ".*, ") + ".*"})
-		p.group("Prompts, and what servers show as resources, pass. What no rule names is refused (default: deny).", line{text: "allow prompt:*, resource:*"})
+		p.group("Prompts and the servers' resources are allowed. Calls that no rule names are refused (default: deny).", line{text: "allow prompt:*, resource:*"})
 	}
 }
 
@@ -115,7 +115,7 @@ func (p *proposal) budget(comment string, names []string, count int) {
 // reads adds rules for read-only tools. These rules only limit how often the same call may be
 // repeated in a row.
 func (p *proposal) reads(s *server) {
-	p.group(fmt.Sprintf("%s: what only reads passes. The same call %d times in a row means that the agent is stuck.", text.Escape(s.name), inARow+1),
+	p.group(fmt.Sprintf("%s: calls that only read are allowed. The same call %d times in a row means that the agent is stuck.", text.Escape(s.name), inARow+1),
 		each("limit %s to "+strconv.Itoa(inARow)+" in a row", ofKind(s.tools, toolkind.Read, toolkind.Outside))...)
 }
 
@@ -123,7 +123,7 @@ func (p *proposal) reads(s *server) {
 // changed or removed.
 func (p *proposal) changes(s *server) {
 	p.budget(text.Escape(s.name)+": changes, with a budget for each session.", ofKind(s.tools, toolkind.Write, toolkind.Edit), changes)
-	looks := statements{comment: text.Escape(s.name) + ": nothing is changed or removed that was not looked at in this session, under the same name."}
+	looks := statements{comment: text.Escape(s.name) + ": nothing is changed or removed unless it was looked at first in this session, under the same name."}
 	for _, t := range s.tools {
 		if t.Kind != toolkind.Edit && t.Kind != toolkind.Destroy {
 			continue
@@ -143,7 +143,7 @@ func (p *proposal) changes(s *server) {
 // successes adds statements that define success for tools whose results do not reveal through
 // isError that a script failed.
 func (p *proposal) successes(s *server) {
-	group := statements{comment: text.Escape(s.name) + ": its results do not tell whether a script failed or still runs, so none of these calls counts as a success."}
+	group := statements{comment: text.Escape(s.name) + ": its results do not show whether a script failed or is still running, so none of these calls counts as a success."}
 	for _, t := range s.tools {
 		if condition := s.success[t.bare]; condition != "" && condition != "true" {
 			group.add("success %s when %q", t.name, condition)
@@ -197,7 +197,7 @@ func (p *proposal) pays() {
 			p.group("The sum for each user and day. Set it to what you can lose.",
 				line{text: fmt.Sprintf("limit %s to %d of %s per user per day", t.name, payment, t.Fields.Amounts[0])})
 		default:
-			p.group("Few payments in a session: no argument says how much it is.", line{text: fmt.Sprintf("limit %s to %d per session", t.name, pays)})
+			p.group("Few payments in a session: no argument gives the amount.", line{text: fmt.Sprintf("limit %s to %d per session", t.name, pays)})
 		}
 	}
 }
@@ -218,7 +218,7 @@ func (p *proposal) secrets() {
 	}
 	slices.Sort(fields)
 	class := p.unusedName("secret-path")
-	group := statements{comment: "Files that hold keys and passwords, whatever tool it is: a person is asked."}
+	group := statements{comment: "Files that hold keys and passwords, with any tool: require approval."}
 	for _, f := range slices.Compact(fields) {
 		group.add("map *.%s %s as %s", f, secretPath, class)
 	}

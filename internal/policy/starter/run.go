@@ -9,7 +9,7 @@ import (
 )
 
 // NoConfiguration is the message for a missing configuration.
-const NoConfiguration = "petrigate init proposes rules for the servers of a configuration; petrigate import CLIENT makes one of those that a client has, " +
+const NoConfiguration = "petrigate init proposes rules for a configuration's servers; petrigate import CLIENT makes a configuration from a client's servers, " +
 	"or write petrigate.yaml with the mcpServers of your client"
 
 // Run shows the plan and, once confirmed, writes it.
@@ -17,8 +17,8 @@ func (plan *Plan) Run(o Options) error {
 	if err := plan.offer(o); err != nil || len(plan.Missing) == 0 {
 		return err
 	}
-	_, err := fmt.Fprintf(o.Err, "\nNo rule was proposed for %s, which did not answer: see above why. Correct that (petrigate doctor looks closer), then run petrigate init again: "+
-		"where it finds rules, it prints what to add to them.\n", text.And(text.EscapeAll(plan.Missing)))
+	_, err := fmt.Fprintf(o.Err, "\nNo rule was proposed for %s, which did not respond (see above). Fix the problem (petrigate doctor can help), then run petrigate init again: "+
+		"if there are rules already, it prints what to add to them.\n", text.And(text.EscapeAll(plan.Missing)))
 	return err
 }
 
@@ -33,10 +33,10 @@ func (plan *Plan) offer(o Options) error {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(o.Err, format+"\n", args...) }
 	say("\n%s", plan.Summary())
 	for _, line := range plan.Left {
-		say("Left out, since check would complain about it: %s", line)
+		say("Left out because petrigate check would report a problem with it: %s", line)
 	}
 	if plan.Enforced {
-		say("%s has another mode than shadow: what is written is enforced as soon as it is loaded.", plan.Config)
+		say("%s uses a mode other than shadow: the new rules are enforced as soon as they are loaded.", plan.Config)
 	}
 	before := plan.Before
 	if plan.made {

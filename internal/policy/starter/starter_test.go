@@ -290,15 +290,15 @@ func TestRandomTools(t *testing.T) {
 // TestProposalListsMissingServers checks that servers that did not respond are listed at the top,
 // and that lines below are numbered correctly.
 func TestProposalListsMissingServers(t *testing.T) {
-	for fallback, want := range map[string]string{"": "its tools are refused (default: deny)", "default: allow\n": "its tools pass (default: allow)"} {
+	for fallback, want := range map[string]string{"": "its tools are refused (default: deny)", "default: allow\n": "its tools are allowed (default: allow)"} {
 		c := load(t, []byte("version: 1\nmcpServers: { s: { command: ./s }, gone: { command: ./gone } }\n"+fallback))
 		plan, err := New(t.Context(), c, []check.ListedTool{{Name: "s_delete_note"}, {Name: "s_send_*"}, {Name: "s_send_mail"}, {Name: "s_fetch_page"}}, []string{"gone", "a\x1b[2K\nblock *"}, check.Effort{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, line := range []string{
-			"# gone did not answer, so no rule here is about it, and " + want + ". Once it answers, petrigate init prints the rules to add.\n",
-			"# a\\u{1b}[2K\\u{a}block * did not answer",
+			"# gone did not respond, so no rule here covers it, and " + want + ". Once it responds, petrigate init prints the rules to add.\n",
+			"# a\\u{1b}[2K\\u{a}block * did not respond",
 			"\nrequire human-approval before s_send_mail after s_fetch_page\n", "\nrequire human-approval before s_delete_note\n",
 		} {
 			if !strings.Contains(plan.Rules, line) {
@@ -306,7 +306,7 @@ func TestProposalListsMissingServers(t *testing.T) {
 			}
 		}
 		var said bytes.Buffer
-		if err := plan.Run(Options{Out: &bytes.Buffer{}, Err: &said}); err != nil || !strings.Contains(said.String(), `No rule was proposed for gone and a\u{1b}[2K\u{a}block *, which did not answer`) {
+		if err := plan.Run(Options{Out: &bytes.Buffer{}, Err: &said}); err != nil || !strings.Contains(said.String(), `No rule was proposed for gone and a\u{1b}[2K\u{a}block *, which did not respond (see above)`) {
 			t.Errorf("%v\n%s", err, said.String())
 		}
 	}

@@ -21,7 +21,7 @@ func (p *proposal) text() string {
 		}
 	}
 	if len(p.claims.lines) > 0 {
-		fmt.Fprintf(&b, "\n# What must hold of all of it, whatever an agent does: petrigate check proves it.\n%s\n", joined(p.claims.lines))
+		fmt.Fprintf(&b, "\n# What must always hold, whatever an agent does: petrigate check proves it.\n%s\n", joined(p.claims.lines))
 	}
 	return b.String()
 }
@@ -30,15 +30,15 @@ func (p *proposal) text() string {
 func (p *proposal) head() []string {
 	head := []string{
 		fmt.Sprintf("A first policy for %s, proposed by petrigate init.", p.about()),
-		"It was guessed from names, hints and schemas, which are the words of the servers: read it, and change it.",
-		"With mode: shadow it refuses nothing, and records what it would refuse or ask.",
+		"It was guessed from the names, hints and schemas that the servers supply: read it, and change it.",
+		"With mode: shadow, it refuses nothing and records the calls that it would refuse or require approval for.",
 	}
-	meanwhile := "its tools pass (default: allow)"
+	meanwhile := "its tools are allowed (default: allow)"
 	if p.deny {
 		meanwhile = "its tools are refused (default: deny)"
 	}
 	for _, name := range p.missing {
-		head = append(head, fmt.Sprintf("%s did not answer, so no rule here is about it, and %s. Once it answers, petrigate init prints the rules to add.", text.Excerpt(name, 64), meanwhile))
+		head = append(head, fmt.Sprintf("%s did not respond, so no rule here covers it, and %s. Once it responds, petrigate init prints the rules to add.", text.Excerpt(name, 64), meanwhile))
 	}
 	return head
 }
