@@ -44,7 +44,7 @@ func newAnalyze(s stdio) *cobra.Command {
 	}
 	var f analyzeFlags
 	c.Flags().StringVar(&f.net, "net", "", "the `name` of the net, if FILE contains several")
-	c.Flags().IntVar(&f.maxStates, "max-states", 10_000_000, "give up after so many `states`")
+	c.Flags().IntVar(&f.maxStates, "max-states", 10_000_000, "give up after this many `states`")
 	c.Flags().DurationVar(&f.timeout, "timeout", time.Minute, "give up after this `duration`")
 	c.Flags().BoolVar(&f.live, "live", false, "also find the transitions that can always fire again")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")

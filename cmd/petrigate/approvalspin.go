@@ -53,7 +53,7 @@ func approvalsPIN(s stdio) *cobra.Command {
 
 // pinFlag adds the --pin-stdin flag, for programs that write the PIN to standard input.
 func pinFlag(c *cobra.Command) *bool {
-	return c.Flags().Bool("pin-stdin", false, "read the PIN of one proxy from standard input, if it has one (approval.pin)")
+	return c.Flags().Bool("pin-stdin", false, "read the PIN from standard input, if the proxy requires one (approval.pin)")
 }
 
 // promptPIN asks for the PIN of a proxy. It returns "" if the proxy does not require a PIN.

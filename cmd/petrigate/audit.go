@@ -68,8 +68,8 @@ func auditVerify(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "verify", Short: "Detect changes to the log",
 		Long: "verify checks the hash chain of the log. It detects changed, removed, inserted and moved records, including at\n" +
-			"the end, reports the first bad line and ends with exit code 4. If the head file beside the log is missing, it\n" +
-			"cannot detect records removed at the end, and ends with exit code 1.",
+			"the end, reports the first bad line and exits with code 4. If the head file beside the log is missing, it cannot\n" +
+			"detect records removed at the end, and exits with code 1.",
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	return logCommand(s, c, func(ctx context.Context, log *daemon.AuditLog) error {
@@ -103,8 +103,8 @@ func (f *filterFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.Principal, "principal", "", "records of this `principal`")
 	flags.StringVar(&f.Tool, "tool", "", "calls of the tool with this `name`, with or without its upstream")
 	flags.StringVar(&f.Kind, "kind", "", "calls refused for this `kind` of reason, such as blocked")
-	flags.StringVar(&f.Net, "net", "", "calls on which this `net` has a verdict")
-	flags.StringVar(&f.Approval, "approval", "", "calls with the approval of this `id`")
+	flags.StringVar(&f.Net, "net", "", "calls on which this `net` gave a verdict")
+	flags.StringVar(&f.Approval, "approval", "", "calls whose approval has this `id`")
 	flags.Uint64Var(&f.Call, "call", 0, "records of the call with this `number` in its session")
 	flags.Var(&choice{among: []string{"allow", "refuse", "ask"}}, "decision", "calls with this decision")
 	flags.Var(&choice{among: []string{"calls", "acts"}}, "only", "only calls, or everything except the start and end of processes and sessions")
@@ -196,7 +196,7 @@ func auditTail(s stdio) *cobra.Command {
 func auditQuery(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "query", Short: "Show the records that match",
-		Long: "query shows the records that match all of its flags, oldest first.",
+		Long: "query shows the records that match all given flags, oldest first.",
 	}
 	limit := c.Flags().Int("limit", 0, "show at most `n` records; 0: all")
 	asJSON := c.Flags().Bool("json", false, "print a JSON object for each record")
@@ -228,7 +228,7 @@ func auditStats(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "stats", Short: "Count calls, refusals and approvals",
 		Long: "stats counts the calls of each tool by decision and outcome, with latency quantiles (accurate to 5 %),\n" +
-			"refusals by rule, and people's answers.",
+			"refusals by rule, and approval decisions.",
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	return recordsCommand(s, c, func(ctx context.Context, log *daemon.AuditLog, f *trail.Filter) error {

@@ -37,12 +37,12 @@ func newCheck(s stdio) *cobra.Command {
 		Long: "check reads a configuration and the files it names, or only the given rules and nets, and reports every\n" +
 			"problem with its position. It finds tools that can never be called, rules without effect and policies that get\n" +
 			"stuck, before any agent runs. It proves each prove line or shows calls that break it. FILE is a configuration,\n" +
-			"a file of rules, a net, or a folder that contains them. check ends with exit code 3 if a file does not load or\n" +
+			"a file of rules, a net, or a folder that contains them. check exits with code 3 if a file does not load or\n" +
 			"a claim is not proved.",
 	}
 	var f checkFlags
 	f.add(c, "check")
-	c.Flags().StringVar(&f.tools, "tools", "", "check names in rules against this tool list (`file`), a recorded answer to tools/list")
+	c.Flags().StringVar(&f.tools, "tools", "", "check names in rules against this recorded tool list (`file`, a response to tools/list)")
 	c.Flags().BoolVar(&f.live, "live", false, "start the upstreams and check names in rules against their tools")
 	c.Flags().IntVar(&f.states, "max-states", verify.DefaultStates, "explore at most this many `states` per search")
 	c.Flags().DurationVar(&f.timeout, "timeout", 10*time.Second, "stop searching for proofs after this time; claims not settled by then are unknown")

@@ -37,8 +37,8 @@ func newDemo(s stdio) *cobra.Command {
 
 // newDemoUpstream returns the hidden command that runs the demo's MCP server.
 func newDemoUpstream(s stdio) *cobra.Command {
-	c := &cobra.Command{Use: "demo-upstream", Short: "Run the MCP server of the demo", Hidden: true, Args: cobra.NoArgs}
-	record := c.Flags().String("record", "", "append the name of each tool that is run to `file`")
+	c := &cobra.Command{Use: "demo-upstream", Short: "Run the demo's MCP server", Hidden: true, Args: cobra.NoArgs}
+	record := c.Flags().String("record", "", "append the name of each tool called to `file`")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return demo.Serve(c.Context(), s.in, s.out, *record)
 	}

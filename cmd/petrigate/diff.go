@@ -19,14 +19,14 @@ func newDiff(s stdio) *cobra.Command {
 		Long: "diff compares two policies. Each is a file of rules or a configuration. For each direction it shows the\n" +
 			"shortest calls after which the policies decide differently. It explores all calls that the policies\n" +
 			"distinguish: calls that succeed, fail or end with an unknown outcome, and concurrent calls. If the search is\n" +
-			"incomplete, diff says so, and ends with exit code 3 if it found no difference. With --fail-on looser it ends\n" +
-			"with exit code 4 if the new policy allows more, or may allow more.",
+			"incomplete, diff says so, and exits with code 3 if it found no difference. With --fail-on looser it exits\n" +
+			"with code 4 if the new policy allows more, or may allow more.",
 		Args: cobra.ExactArgs(2),
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON")
 	states := c.Flags().Int("max-states", 20_000, "explore at most this many `states`")
 	timeout := c.Flags().Duration("timeout", 10*time.Second, "stop the search after this time")
-	direction := choose(c.Flags(), "fail-on", "", "end with exit code 4 if the new policy is, or could be, looser, stricter or different", "looser", "stricter", "different")
+	direction := choose(c.Flags(), "fail-on", "", "exit with code 4 if the new policy is, or could be, looser, stricter or different", "looser", "stricter", "different")
 	allowUnknown := c.Flags().Bool("allow-unknown", false, "do not fail if an incomplete search found no such calls")
 	c.RunE = func(c *cobra.Command, files []string) error {
 		r, err := s.configLoader(c)

@@ -21,7 +21,7 @@ func newDoctor(s stdio) *cobra.Command {
 		Use: "doctor", Short: "Find common problems and suggest fixes", Args: cobra.NoArgs,
 		Long: "doctor checks the configuration, file permissions, the upstreams (it starts them), and the files of clients:\n" +
 			"whether they are connected, and which servers they reach without petrigate. Each finding comes with a fix.\n" +
-			"--fix applies the safe fixes after confirmation. doctor ends with exit code 7 if a check fails.",
+			"--fix applies the safe fixes after confirmation. doctor exits with code 7 if a check fails.",
 	}
 	var f deskFlags
 	fix := c.Flags().Bool("fix", false, "apply the safe fixes after confirmation")

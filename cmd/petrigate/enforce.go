@@ -11,13 +11,13 @@ import (
 func newEnforce(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "enforce", Short: "End shadow mode and enforce the policy", Args: cobra.NoArgs,
-		Long: "enforce ends shadow mode of a configuration: from then on the policy refuses calls. It first shows what the\n" +
+		Long: "enforce ends shadow mode for a configuration: from then on the policy refuses calls. It first shows what the\n" +
 			"policy would have refused so far, from the audit log or from running proxies, and the change to the file:\n" +
 			"mode: shadow becomes mode: enforce. After confirmation it writes the file and has the running proxies of this\n" +
 			"configuration reload it. Rules and nets with their own shadow mode stay in shadow.",
 	}
 	yes := c.Flags().Bool("yes", false, "write without confirmation")
-	deny := c.Flags().Bool(denyTools, false, "continue even if the policy refuses agents' own tools that no rule names")
+	deny := c.Flags().Bool(denyTools, false, "continue even if the policy would refuse the agents' built-in tools that no rule covers")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		r, err := s.configLoader(c)
 		if err != nil {

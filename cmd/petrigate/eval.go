@@ -16,9 +16,9 @@ func newEval(s stdio) *cobra.Command {
 		Use:   "eval --cases FILE",
 		Short: "Evaluate a policy offline on cases",
 		Long: "eval reads cases, one JSON object per line, and prints one answer per line in the same order. For a line\n" +
-			"{\"case\": ..., \"expect\": ...} it compares the answer and ends with exit code 4 if it differs. It parses the\n" +
+			"{\"case\": ..., \"expect\": ...} it compares the answer and exits with code 4 if it differs. It parses the\n" +
 			"claims (prove) of a case but does not prove them: petrigate check does. If a line is not a case, eval\n" +
-			"continues, and ends with exit code 1.\n" +
+			"continues, and exits with code 1.\n" +
 			"\n" +
 			"A case is a single line:\n" +
 			`  {"rules": "require backup before delete", "events": [` + "\n" +

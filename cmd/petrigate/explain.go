@@ -42,10 +42,10 @@ func newExplain(s stdio) *cobra.Command {
 	}
 	var f explainFlags
 	f.add(c, "take")
-	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`), an answer to tools/list; default: the tools of a running proxy with this configuration")
-	c.Flags().StringVar(&f.args, "args", "", "the arguments of the call, a `JSON` object")
+	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`, a response to tools/list); default: the tools of a running proxy with this configuration")
+	c.Flags().StringVar(&f.args, "args", "", "call arguments, as a `JSON` object")
 	c.Flags().StringArrayVar(&f.after, "after", nil, "`calls` to make first: a,b{\"x\": 1}")
-	c.Flags().BoolVar(&f.exitCode, "exit-code", false, "end with 5 if the call is refused, with 6 if a person is asked")
+	c.Flags().BoolVar(&f.exitCode, "exit-code", false, "exit with code 5 if the call is refused, and with 6 if it requires approval")
 	c.Flags().BoolVar(&f.verbose, "verbose", false, "also list the nets that abstain")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, tool []string) error {

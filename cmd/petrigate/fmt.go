@@ -27,13 +27,13 @@ func newFmt(s stdio) *cobra.Command {
 		Long: "fmt prints files of rules in canonical form: single spaces in statements, at most one blank line between them,\n" +
 			"and comments of adjacent statements aligned. It preserves every comment and the meaning of the rules. A folder\n" +
 			"stands for all *.rules files in it and below it, - for standard input. A file with errors is left unchanged,\n" +
-			"and fmt ends with exit code 3.",
+			"and fmt exits with code 3.",
 		Args: cobra.MinimumNArgs(1),
 	}
 	var f formatFlags
 	c.Flags().BoolVarP(&f.write, "write", "w", false, "write the files that change, and print nothing")
 	c.Flags().BoolVarP(&f.diff, "diff", "d", false, "print the changes as a diff")
-	c.Flags().BoolVar(&f.check, "check", false, "list the files that would change, and end with exit code 1 if there are any")
+	c.Flags().BoolVar(&f.check, "check", false, "list the files that would change, and exit with code 1 if there are any")
 	c.RunE = func(_ *cobra.Command, files []string) error { return f.format(s, files) }
 	return c
 }

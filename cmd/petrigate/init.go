@@ -15,7 +15,7 @@ import (
 )
 
 var initHelp = "init asks the configured servers for their tools and proposes rules: calls that only read pass, irreversible\n" +
-	"calls require approval, edits require a look first, and limits stop runaway agents. It guesses from names,\n" +
+	"calls require approval, edits require a prior read, and limits stop runaway agents. It guesses from names,\n" +
 	"hints, schemas and a list of well-known servers, explains each rule in a comment, adds claims and proves them.\n" +
 	"The policy starts in shadow mode: it refuses nothing and records what it would refuse.\n" +
 	"\n" +
@@ -23,7 +23,7 @@ var initHelp = "init asks the configured servers for their tools and proposes ru
 	starter.FileName + " beside the configuration, and missing keys into the configuration. It never\n" +
 	"overwrites existing content.\n" +
 	"\n" +
-	"If a server does not answer, init leaves it out, notes that in the file and ends with exit code 7. Run init\n" +
+	"If a server does not answer, init leaves it out, notes that in the file and exits with code 7. Run init\n" +
 	"again once the server answers; it then prints what to add.\n" +
 	"\n" +
 	"With an AGENT (" + text.Join(hook.Names(), "or") + ") the policy covers the agent's own tools: a\n" +
@@ -38,7 +38,7 @@ func newInit(s stdio) *cobra.Command {
 		Long: initHelp,
 	}
 	var f checkFlags
-	c.Flags().StringVar(&f.tools, "tools", "", "a recorded tool list (`file`), an answer to tools/list, instead of the servers' answers")
+	c.Flags().StringVar(&f.tools, "tools", "", "use this recorded tool list (`file`, a response to tools/list) instead of asking the servers")
 	yes := c.Flags().BoolP("yes", "y", false, "write without confirmation")
 	tests := c.Flags().StringArray("test", nil, "with AGENT, a `command` that runs the tests; may be given more than once")
 	pipefail := c.Flags().Bool("pipefail", false, "with AGENT, count tests whose output goes through a pipe; they run under set -o pipefail")

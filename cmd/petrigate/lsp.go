@@ -21,7 +21,7 @@ func newLSP(s stdio) *cobra.Command {
 			"lists it, or else the file alone. lsp never starts a server.",
 		Args: cobra.NoArgs,
 	}
-	tools := c.Flags().String("tools", "", "complete names from this tool list (`file`), a recorded answer to tools/list, and check names in rules against it")
+	tools := c.Flags().String("tools", "", "complete and check names in rules with this recorded tool list (`file`, a response to tools/list)")
 	c.Flags().Bool("stdio", true, "use standard input and output, the only transport; some editors pass this flag")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		r, err := s.configLoader(c)

@@ -14,7 +14,7 @@ func newReload(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "reload", Short: "Reload the configuration of a running proxy", Args: cobra.NoArgs}
 	c.Long = "reload makes the running proxy read its configuration, rules and nets again and apply the new policy if it is\n" +
 		"valid. It prints how the new policy differs from the old one. Used limits stay used, unchanged nets keep their\n" +
-		"state, and calls in flight end under the policy that admitted them. A changed hand-written net is not replaced\n" +
+		"state, and calls in flight finish under the policy that admitted them. A changed hand-written net is not replaced\n" +
 		"while it has calls in flight or is not in its initial marking. A proxy also reloads when one of the files\n" +
 		"changes, and on SIGHUP."
 	reset := c.Flags().StringArray("reset-net", nil, "reset the `net`, whatever its state; may be given more than once")

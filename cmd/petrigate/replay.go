@@ -24,12 +24,12 @@ func newReplay(s stdio) *cobra.Command {
 			"policy each verdict must match. Under another policy replay shows the first decision that differs, and the\n" +
 			"number of differences for each rule. It treats a call that the policy refuses as not made. It does not guess\n" +
 			"missing data: it counts those decisions as unknown. It does not replay a log with a broken hash chain: it\n" +
-			"reports the position and ends with exit code 4.",
+			"reports the position and exits with code 4.",
 	}
 	var f policyFlags
 	f.add(c, "replay under")
 	asJSON := c.Flags().Bool("json", false, "print JSON")
-	detailed := c.Flags().Bool("detailed-exitcode", false, "end with exit code 4 if a decision differs")
+	detailed := c.Flags().Bool("detailed-exitcode", false, "exit with code 4 if a decision differs")
 	c = logCommand(s, c, func(ctx context.Context, log *daemon.AuditLog) error {
 		p, err := f.policy()
 		if err != nil {
@@ -76,7 +76,7 @@ func verifyLog(ctx context.Context, s stdio, log *daemon.AuditLog) (*trail.Repor
 		}
 	}
 	if !r.OK() {
-		return nil, &exitError{exitDiffers, fmt.Errorf("%s was changed, so it is not replayed: %s", log.Name, r.Faults[0])}
+		return nil, &exitError{exitDiffers, fmt.Errorf("%s was altered, so it is not replayed: %s", log.Name, r.Faults[0])}
 	}
 	return &r, nil
 }

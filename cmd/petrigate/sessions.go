@@ -253,7 +253,7 @@ func sharedNetsNote(nets []operator.PolicyNet) string {
 
 func sessionsSettle(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use: "settle SESSION CALL", Short: "Settle a call of unknown outcome as success or failure", Args: cobra.ExactArgs(2),
+		Use: "settle SESSION CALL", Short: "Settle a call with an unknown outcome as success or failure", Args: cobra.ExactArgs(2),
 	}
 	success := c.Flags().Bool("success", false, "the call took effect")
 	failed := c.Flags().Bool("failure", false, "the call did not take effect")

@@ -12,7 +12,7 @@ func sessionsShadow(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "shadow [SESSION]", Short: "Show what nets in shadow mode would have refused", Args: cobra.MaximumNArgs(1),
 		Long: "shadow reports on the nets in shadow mode, which let every call pass: how often they would have refused a call\n" +
-			"or asked a person, and where their actual marking differs from the marking under enforcement. Without a\n" +
+			"or required approval, and where their actual marking differs from the marking under enforcement. Without a\n" +
 			"session it covers all sessions since the proxy started, including ended ones.",
 	}
 	return answering(c, s, "shadows", func(args []string) (any, func() error, error) {

@@ -17,11 +17,11 @@ import (
 func newStop(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "stop", Short: "Refuse all calls until petrigate start (kill switch)", Args: cobra.NoArgs}
 	c.Long = "stop makes the running proxies refuse every call, or all calls of one session, until petrigate start. Calls in\n" +
-		"flight end, and lists are still answered. If state is in a database, the stop applies to all proxies that use\n" +
-		"it, including those that start later; otherwise it lasts until the process ends. If the database does not\n" +
-		"accept the stop, it applies only to the proxies reached: stop says so and ends with exit code 1, and these\n" +
-		"proxies write it once the database accepts it. --config writes to the database directly, which works even if\n" +
-		"no proxy runs or answers. stop never requires the PIN."
+		"flight finish, and lists are still answered. If state is in a database, the stop applies to all proxies that\n" +
+		"use it, including those that start later; otherwise it lasts until the process exits. If the stop cannot be\n" +
+		"written to the database, it applies only to the proxies reached: stop reports this and exits with code 1, and\n" +
+		"these proxies write it to the database as soon as they can. --config writes to the database directly, which\n" +
+		"works even if no proxy runs or responds. stop never requires the PIN."
 	session := c.Flags().String("session", "", "only the calls of this `session`")
 	reason := c.Flags().String("reason", "", "a `text` for callers and for the record")
 	pid, file := proxyFlag(c), databaseFlag(c)
@@ -40,7 +40,7 @@ func newStop(s stdio) *cobra.Command {
 
 func newStart(s stdio) *cobra.Command {
 	c := &cobra.Command{Use: "start", Short: "Let calls pass again after petrigate stop", Args: cobra.NoArgs}
-	c.Long = "start ends a stop of all calls, or with --session that of one session. It restores nothing: budgets and nets\n" +
+	c.Long = "start ends a stop of all calls or, with --session, of one session. It restores nothing: budgets and nets\n" +
 		"keep their state."
 	session := c.Flags().String("session", "", "end the stop of this `session`")
 	pid, file, pinIn := proxyFlag(c), databaseFlag(c), pinFlag(c)
@@ -72,14 +72,14 @@ func newStart(s stdio) *cobra.Command {
 // databaseFlag adds the --config flag, which makes the command write to a database instead of
 // contacting a proxy.
 func databaseFlag(c *cobra.Command) *string {
-	return c.Flags().String("config", "", "write to the database of this configuration `file`, whether or not a proxy runs")
+	return c.Flags().String("config", "", "write to the database of this configuration `file`, whether or not a proxy is running")
 }
 
 // switchInDatabase stops calls or allows them again by writing to the configuration's database, and
 // prints the result.
 func switchInDatabase(s stdio, on bool, session string, pid int, file string, order func(p *proxy.Proxy, session string) (operator.Stopping, error)) error {
 	if pid != 0 {
-		return usage("--config applies to all proxies of the database, --proxy to one; they cannot be combined")
+		return usage("--config applies to all proxies that use the database, --proxy to one; they cannot be combined")
 	}
 	c, err := config.Load(config.Options{Path: file, Fetch: daemon.Kept, Partial: true}) // only the location of the database is needed
 	if err != nil {

@@ -32,7 +32,7 @@ func newSuggest(s stdio) *cobra.Command {
 	var f suggestFlags
 	c.Flags().IntVar(&f.sessions, "min-sessions", mining.DefaultSessions, "require evidence from at least `n` sessions for a rule")
 	c.Flags().BoolVar(&f.apply, "apply", false, "show the change to the configuration's last file of rules, and write it after confirmation")
-	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "with --apply: write without confirmation")
+	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "with --apply, write without confirmation")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	c.RunE = func(c *cobra.Command, logs []string) error {
 		switch {

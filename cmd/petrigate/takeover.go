@@ -79,7 +79,7 @@ func newImport(s stdio) *cobra.Command {
 	f.add(c)
 	c.Flags().BoolVar(&f.yes, "write", false, "same as --yes")
 	c.Flags().StringSliceVar(&i.Only, "only", nil, "import only the servers with these `names`")
-	c.Flags().BoolVar(&i.Rename, "rename", false, "rename a server if the configuration already has another of that name")
+	c.Flags().BoolVar(&i.Rename, "rename", false, "rename a server if the configuration already has a different one with that name")
 	asJSON := c.Flags().Bool("json", false, "print JSON, and write nothing")
 	permissions := c.Flags().Bool("permissions", false, "print the client's permission lists as rules, and write nothing")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -168,8 +168,8 @@ func newConnect(s stdio) *cobra.Command {
 	var n takeover.Connection
 	var headers []string
 	c := &cobra.Command{
-		Use: "connect [CLIENT]", Short: "Replace a client's servers by petrigate", Args: cobra.MaximumNArgs(1),
-		Long: "connect replaces a client's servers that the configuration contains by one entry that runs petrigate. It shows\n" +
+		Use: "connect [CLIENT]", Short: "Replace a client's servers with petrigate", Args: cobra.MaximumNArgs(1),
+		Long: "connect replaces the client's servers that the configuration contains with one entry for petrigate. It shows\n" +
 			"the difference, asks for confirmation, and leaves a backup beside the file. petrigate disconnect undoes it.\n" +
 			"With --list it shows all clients instead.\n" +
 			"\n" +
@@ -178,14 +178,14 @@ func newConnect(s stdio) *cobra.Command {
 	}
 	f.add(c)
 	c.Flags().BoolVar(&f.force, "force", false, "write even if the client is running and might overwrite its file")
-	c.Flags().BoolVar(&n.All, "all-servers", false, "replace all servers, including those that the configuration does not have")
+	c.Flags().BoolVar(&n.All, "all-servers", false, "replace all servers, including those not in the configuration")
 	c.Flags().StringSliceVar(&n.Only, "only", nil, "replace only the servers with these `names`")
 	c.Flags().StringVar(&n.Launch.URL, "url", "", "connect the client to petrigate at this `URL`, the address of serve --http")
 	c.Flags().StringArrayVar(&headers, "header", nil, "with --url, a request `header`, for example 'Authorization: Bearer ...'")
 	hooks := c.Flags().Bool("hooks", false, "add petrigate to the agent's hooks, to gate its built-in tools too")
 	var run serviceFlags
 	run.add(c)
-	deny := c.Flags().Bool(denyTools, false, "with --hooks, continue even if the policy refuses the agent's own tools that no rule names")
+	deny := c.Flags().Bool(denyTools, false, "with --hooks, continue even if the policy would refuse the agent's built-in tools that no rule covers")
 	list := c.Flags().Bool("list", false, "list all clients with their files, servers and state")
 	asJSON := c.Flags().Bool("json", false, "with --list, print JSON")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -288,10 +288,11 @@ func headersOf(lines []string) (all splice.Object, err error) {
 func newDisconnect(s stdio) *cobra.Command {
 	var f deskFlags
 	c := &cobra.Command{
-		Use: "disconnect CLIENT", Short: "Give a client its servers back", Args: cobra.ExactArgs(1),
+		Use: "disconnect CLIENT", Short: "Restore a client's servers", Args: cobra.ExactArgs(1),
 		Long: "disconnect undoes connect. If the file has not been edited since, it is restored byte for byte. Otherwise\n" +
 			"disconnect removes the petrigate entry, puts the servers back in their places and keeps all edits. It also\n" +
-			"removes the hooks of connect --hooks, and with the last of them the service of connect --service.",
+			"removes the hooks that connect --hooks added and, with the last of them, the service that connect --service\n" +
+			"installed.",
 	}
 	f.add(c)
 	c.Flags().BoolVar(&f.force, "force", false, "write even if the client is running and might overwrite its file")

@@ -28,9 +28,9 @@ func newTest(s stdio) *cobra.Command {
 		Use:   "test [PATH...]",
 		Short: "Run the tests of a policy",
 		Long: "test runs policy tests: *_test.yaml files whose steps make calls and state the expected answers. PATH is such a\n" +
-			"file, a folder (default: the current one), or ./... for a folder and all below it. It also runs files of cases\n" +
-			"(*.jsonl) in the format of eval. It ends with exit code 4 if a test fails.\n\n" +
-			"A test file names its policy by config: or by rules: and nets:. Otherwise it tests the petrigate.yaml, or the\n" +
+			"file, a folder (default: the current one), or ./... for a folder and everything below. It also runs files of cases\n" +
+			"(*.jsonl) in the format of eval. It exits with code 4 if a test fails.\n\n" +
+			"A test file names its policy with config:, or with rules: and nets:. Otherwise it tests the petrigate.yaml, or the\n" +
 			"*.rules and *.net.yaml, beside it. --config runs the tests against another policy.\n\n" +
 			"    rules: safety.rules\n" +
 			"    tests:\n" +

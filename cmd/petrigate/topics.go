@@ -23,11 +23,11 @@ func newTopics() []*cobra.Command {
 }
 
 var rulesTopic = `A file of rules has one rule per line; # starts a comment. All rules apply together, in any
-order: one refusal is enough. Calls that no rule names pass (default: deny refuses them).
+order: one refusal is enough. Calls that no rule covers pass (default: deny refuses them).
 
   require backup before delete                each delete needs its own successful backup
   require review before release once          one review is enough for the session
-  require human-approval before deploy        a person is asked; "via cli" or "via elicit": how
+  require human-approval before deploy        approval; "via cli" or "via elicit" sets the channel
   block shutdown                              never
   limit push to 3 per session                 or per ` + strings.Join(rules.TimeSpans(), ", ") + `, in the session; per user: across sessions
   limit retry to 2 per test                   each test allows one more retry
@@ -43,7 +43,7 @@ order: one refusal is enough. Calls that no rule names pass (default: deny refus
   limit * to 3 in a row                       the same call again and again
   limit pay to 100 of amount per user per day  the sum of an argument
   require 2 human-approvals before deploy     two different people
-  allow read_*                                passes with default: deny
+  allow read_*                                passes even with default: deny
 
   map bash.command runs rm as remove          a name for calls of bash whose script runs rm
   map bash.command runs exactly npm test as t  without further arguments; runs git log *: with any
@@ -75,14 +75,14 @@ const environmentTopic = `Variables that petrigate reads:
 
   PETRIGATE_CONFIG         the configuration file, unless --config names one
   PETRIGATE_LISTEN_HTTP    and others: override a scalar of listen, approval, audit or log in the configuration.
-                           The name is the path of the key in capitals (PETRIGATE_APPROVAL_HOLD,
+                           The name is the key's path in capitals (PETRIGATE_APPROVAL_HOLD,
                            PETRIGATE_LOG_LEVEL, PETRIGATE_LISTEN_TOKEN_FILE, ...). Flags take precedence
   PETRIGATE_REQUIRE_BASE   base policies that every configuration must extend, as for --require-base of serve,
                            separated by spaces
   PETRIGATE_RUNTIME_DIR    the folder of the sockets through which status, tools, approvals, sessions and nets
                            reach running proxies
   NO_COLOR, TERM           no color if NO_COLOR is set or TERM is dumb; never in a pipe
-  BROWSER                  the program with which login opens pages
+  BROWSER                  the program that login opens pages with
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY
                            proxies for servers and base policies on other machines
 
@@ -104,6 +104,6 @@ const exitTopic = `  0  success
   4  an eval answer differs, a policy test fails, diff --fail-on finds such calls, audit verify finds a change,
      or replay finds a broken chain or (--detailed-exitcode) a different decision
   5  the call is refused (explain --exit-code)
-  6  a person is asked about the call (explain --exit-code)
+  6  the call requires approval (explain --exit-code)
   7  a server does not answer (check --live, init), or a doctor check failed
 `
