@@ -72,7 +72,7 @@ func checkValidatorsAndMemories(v Value, net *Net) {
 			continue
 		}
 		if first := set[name.text+"\x00"+key.text]; first != nil {
-			v.faultAt(key, fmt.Sprintf("%q is set twice on the success of %q", key.text, name.text), firstAt(v.position(first)))
+			v.faultAt(key, fmt.Sprintf("%q is set twice when %q succeeds", key.text, name.text), firstAt(v.position(first)))
 		}
 		set[name.text+"\x00"+key.text] = key
 	}
@@ -87,7 +87,7 @@ func checkGated(v Value, tool *node, net *Net, gated, observed []string) {
 	switch {
 	case tool.kind != textKind || tool.text == "":
 	case slices.Contains(net.FreeTools, tool.text):
-		v.faultAt(tool, fmt.Sprintf("%q is a free tool of the net, and free tools are not validated", tool.text),
+		v.faultAt(tool, fmt.Sprintf("%q is a free tool in the net, and free tools are not validated", tool.text),
 			"remove it from freeTools, and name it in the tools of a transition; "+selfLoopHint)
 	case slices.Contains(gated, tool.text):
 	case slices.Contains(observed, tool.text):

@@ -171,7 +171,7 @@ func readTransition(v Value) (Transition, bool) {
 	v.needs("name")
 	for _, key := range []string{"via", "approvals"} {
 		if n := v.get(key); n != nil && t.Type != "manual" {
-			v.faultAt(n, fmt.Sprintf("%q has no meaning for a transition that asks no person", key), "type: manual")
+			v.faultAt(n, fmt.Sprintf("%q has no meaning for a transition that does not require approval", key), "type: manual")
 		}
 	}
 	if unless := v.get("unless"); unless != nil && len(t.Tools) == 0 {

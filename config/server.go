@@ -203,7 +203,7 @@ var checkPrefix = accept(func(text string) bool {
 		return r >= 0x80 || !(unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-')
 	}
 	return !strings.ContainsFunc(text, bad) && len(text) <= 48
-}, "%[1]s is at most 48 of the characters A-Z a-z 0-9 _ -", "")
+}, "%[1]s can have at most 48 characters, all of them from A-Z a-z 0-9 _ -", "")
 
 // checkAgreement checks a server's keys against each other and determines the server's type.
 func checkAgreement(v Value, s *Server) {

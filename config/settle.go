@@ -205,7 +205,7 @@ func checkVia(d *decoder, c *Config) {
 	for _, net := range c.Nets {
 		for _, t := range net.Transitions {
 			if t.Via != "" && t.Type == "manual" && !slices.Contains(c.Approval.Channels, t.Via) {
-				d.faultAtPosition(t.Position, fmt.Sprintf("the transition %q asks via %q, but that channel is not open", t.Name, t.Via), "add it to approval.channels")
+				d.faultAtPosition(t.Position, fmt.Sprintf("the transition %q asks for approval via %q, but that channel is not enabled", t.Name, t.Via), "add it to approval.channels")
 			}
 		}
 	}

@@ -172,7 +172,7 @@ func unwrittenNote(on, shared bool, why error) string {
 	case !shared:
 		return fmt.Sprintf("it is not recorded: %v", why)
 	case on:
-		return fmt.Sprintf("could not write it to the database: %v. This proxy writes it when the database is back, and forgets it if the proxy ends first", why)
+		return fmt.Sprintf("could not write it to the database: %v. This proxy writes it when the database is back, and forgets it if the proxy exits first", why)
 	}
 	return fmt.Sprintf("the database did not respond: %v. If the stop is in the database too, calls stay refused until you run petrigate start again", why)
 }

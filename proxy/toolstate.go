@@ -110,9 +110,9 @@ func (p *Proxy) predict(d gate.Decision, info operator.ToolInfo, now time.Time) 
 	case *gate.Allow:
 		decision, says = "allow", "passes"+remainingNets(info.Nets)
 		if w := d.Would; w != nil && w.Kind == gate.KindApproval {
-			says += "; rules in shadow would ask a person"
+			says += "; rules in shadow mode would require approval"
 		} else if w != nil {
-			says += "; rules in shadow would refuse: " + p.admission.Text(w, "", now)
+			says += "; rules in shadow mode would refuse: " + p.admission.Text(w, "", now)
 		}
 	}
 	if info.Depends {

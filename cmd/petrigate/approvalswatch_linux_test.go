@@ -208,7 +208,7 @@ func TestWatchGivesGrantAfterSecondYes(t *testing.T) {
 	o := startTestProxy(t, dir, askDeploy)
 	w.expect("No pending calls")
 	id := o.requestApproval("deploy", `{"to":"staging","n":1}`)
-	const span, like, last = "For how long do similar calls pass? ", "Which arguments must stay the same? Comma-separated, of: n, to", "Approve it with this grant? [y/N] "
+	const span, like, last = "Allow similar calls for how long? ", "Which arguments must stay the same? Comma-separated, of: n, to", "Approve it with this grant? [y/N] "
 	step := func(keys, want string) {
 		t.Helper()
 		w.keys(keys + "\n")
@@ -222,7 +222,7 @@ func TestWatchGivesGrantAfterSecondYes(t *testing.T) {
 	step("g", span)
 	step("", prompt)
 	step("g", span)
-	step("forever", "a time is required, for example 10m, or session.")
+	step("forever", "a duration is required, for example 10m, or session.")
 	w.expect(span)
 	step("session", like)
 	step("to\ny", "For the session, a day at most, calls of this tool in this session with the same to, and any values of its other arguments would also pass without a question.")

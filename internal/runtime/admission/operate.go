@@ -106,7 +106,7 @@ func (a *Admission) SetStopped(ctx context.Context, on bool, s Stop) (Switched, 
 		a.log.Warn("operator", logkind.Operator, "event", name, "session", s.Session, "actor", s.Actor, "reason", s.Reason)
 	}
 	if done.Alone != nil {
-		a.log.Error("could not store the stop: only this process knows of it", "event", name, "session", s.Session, "error", done.Alone)
+		a.log.Error("could not save the stopped state: it applies to this process only", "event", name, "session", s.Session, "error", done.Alone)
 	}
 	return done, err
 }

@@ -119,7 +119,7 @@ func (a *Admission) judged(p *gate.Policy, t *Ticket, e gate.End) (judged gate.E
 	}
 	e, broken = p.Judged(&gate.Call{Tool: t.Called, Also: t.Also}, e)
 	if broken != nil {
-		a.log.Info("the result is no success", "tool", t.Tool, "call", t.Number, "rule", broken.Rule.String(), "condition", broken.Source)
+		a.log.Info("the result is not a success", "tool", t.Tool, "call", t.Number, "rule", broken.Rule.String(), "condition", broken.Source)
 	}
 	return e, broken
 }

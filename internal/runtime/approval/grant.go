@@ -78,7 +78,7 @@ func (g *Grant) Like() []string {
 func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, now time.Time) (*Grant, error) {
 	switch {
 	case most <= 0:
-		return nil, errors.New("this proxy gives no grants: approval.grants is false")
+		return nil, errors.New("this proxy does not allow grants: approval.grants is false")
 	case t.Session && t.For != 0:
 		return nil, errors.New("a grant lasts for a time or for the session, not both")
 	case t.Session && most < MaxGrant:

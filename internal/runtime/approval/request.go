@@ -115,7 +115,7 @@ func viaOf(ask *gate.Ask) (string, error) {
 		case via == "":
 			via = s.Via
 		default:
-			return "", fmt.Errorf("its rules require both via %s and via %s: one answer cannot come by both", via, s.Via)
+			return "", fmt.Errorf("its rules require both via %s and via %s: one answer cannot come through both", via, s.Via)
 		}
 	}
 	return via, nil

@@ -190,11 +190,11 @@ func (e *Event) check() error {
 	case e.agent.hasIDs && e.ID == "":
 		return errors.New("the event has no tool_use_id")
 	case len(e.ID) > maxName:
-		return errors.New("the tool_use_id of the event is too long")
+		return errors.New("the event's tool_use_id is too long")
 	case len(e.turn) > maxName:
-		return errors.New("the turn of the event is too long")
+		return errors.New("the event's turn is too long")
 	case len(e.folders) > maxFolders:
-		return errors.New("the folders of the event are too long")
+		return errors.New("the event's folders are too long")
 	case len(e.Args) > maxArgs:
 		return fmt.Errorf("the arguments have %d bytes; the limit is %d", len(e.Args), maxArgs)
 	}

@@ -87,8 +87,8 @@ func (g *Gate) leaveToProxy(ctx context.Context, r *Request, e *Event, tool stri
 	case e.Before():
 		g.proxied.add(&proxiedCall{key: key, tool: agentName(tool)})
 	case g.proxied.ended(key):
-		what.Event, what.Reason = "missing", "the hook left it to the proxy, and it ended without reaching the proxy: does another server have the name of the proxy?"
-		g.Log.Warn("a call that the hook left to the proxy did not reach it: another server may have the name of the proxy", "agent", e.agent.Name, "tool", e.Tool, "principal", r.Principal)
+		what.Event, what.Reason = "missing", "the hook left it to the proxy, and it ended without reaching the proxy: does another server have the proxy's name?"
+		g.Log.Warn("a call that the hook left to the proxy did not reach it: another server may have the proxy's name", "agent", e.agent.Name, "tool", e.Tool, "principal", r.Principal)
 	default:
 		return Reply{Output: Pass}
 	}

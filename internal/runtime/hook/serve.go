@@ -35,7 +35,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	case e.kind == ignored:
 		return Reply{Output: Pass}, nil
 	case wrong != nil:
-		g.Log.Warn("refused the event of a hook", "agent", a.Name, "reason", wrong.Error())
+		g.Log.Warn("refused a hook's event", "agent", a.Name, "reason", wrong.Error())
 		if e.Before() {
 			return refuse(e, "The call was not made: "+wrong.Error()+"."), nil
 		}
@@ -43,7 +43,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	}
 	defer func() {
 		if v := recover(); v != nil { // agents would make the call if they got no answer
-			g.Log.Error("panic while handling the event of a hook", "agent", a.Name, "event", e.Name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			g.Log.Error("panic while handling a hook's event", "agent", a.Name, "event", e.Name, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			reply = refuse(e, "The call was not made: petrigate has failed.")
 		}
 	}()
@@ -179,7 +179,7 @@ func (g *Gate) offers(name string) bool {
 func (g *Gate) after(s *calls, e *Event) {
 	c := s.takeAdmitted(e.key())
 	if c == nil {
-		g.Log.Info("an event ended a call that is not under way", "agent", e.agent.Name, "event", e.Name)
+		g.Log.Info("an event ended a call that is not in progress", "agent", e.agent.Name, "event", e.Name)
 		return
 	}
 	end := gate.End{Outcome: e.outcome()}

@@ -198,7 +198,7 @@ func (b *File) store() error {
 	e.SetIndent("", " ")
 	err := e.Encode(c)
 	if err == nil && data.Len() > maxFile { // load would reject a larger file
-		err = fmt.Errorf("%s would have %d bytes; the limit is %d", b.path, data.Len(), maxFile)
+		err = fmt.Errorf("%s would be %d bytes; the limit is %d", b.path, data.Len(), maxFile)
 	}
 	if err == nil {
 		err = textfile.ReplacePrivate(b.path, data.Bytes())

@@ -151,7 +151,7 @@ func (c *Console) answerOne(r *http.Request, id string, approve bool) (line stri
 	case !approve:
 		return id + " is denied.", nil
 	case err == nil && a.State == operator.Pending:
-		return fmt.Sprintf("%s is approved by %d of %d people; it waits for another one.", id, a.Approvals, a.Needs), nil
+		return fmt.Sprintf("%s is approved by %d of %d people; it is waiting for another one.", id, a.Approvals, a.Needs), nil
 	}
 	return id + " is approved, once. The call runs now, or when the agent makes it again.", nil
 }

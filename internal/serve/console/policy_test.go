@@ -81,7 +81,7 @@ func TestPolicyPage(t *testing.T) {
 	status, page := b.get("/policy")
 	for _, want := range []string{
 		`2 claims`, `<td class="mono">prove at-most 2 deploy per hour</td>`, `<span class="state proved">proved</span>`, `<span class="state refuted">refuted</span> <a href="/policy?text=`,
-		`<td class="mono">a.rules</td>`, `&lt;script&gt;alert(1)&lt;/script&gt;`, "<textarea", ">\n\nlimit deploy", "never saved or put in force", `name="since"`, `<script src="/policy.js?v=`,
+		`<td class="mono">a.rules</td>`, `&lt;script&gt;alert(1)&lt;/script&gt;`, "<textarea", ">\n\nlimit deploy", "never saved or applied", `name="since"`, `<script src="/policy.js?v=`,
 		`<td>yes</td><td>limit-deploy-2-per-hour</td>`,
 	} {
 		if !strings.Contains(page, want) {
@@ -154,7 +154,7 @@ func TestDrafts(t *testing.T) {
 		{"diff", "blokc", nil, []string{"No result", "a.rules:1:1"}},
 		{"replay", rules, url.Values{"since": {"1h"}}, []string{"What the draft would have changed", `<option value="1h" selected>`, "The draft is the policy in force", "The record contains no policy decisions"}},
 		{"replay", "limit deploy to 1 per hour\nrequire human-approval before lint\n", nil, []string{
-			"14 records, 6 decisions.", `<li class="stop"><b>1</b> would be refused</li>`, `<li class="wait"><b>1</b> would ask a person</li>`, `<li class="pass"><b>1</b> would be allowed</li>`,
+			"14 records, 6 decisions.", `<li class="stop"><b>1</b> would be refused</li>`, `<li class="wait"><b>1</b> would require approval</li>`, `<li class="pass"><b>1</b> would be allowed</li>`,
 			"the first is record 6", `<td>limit-deploy-1-per-hour</td><td class="mono">a.rules:1:1</td>`, " ago</time>",
 		}},
 		{"replay", "blokc", nil, []string{"No result"}},

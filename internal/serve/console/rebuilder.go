@@ -54,7 +54,7 @@ func (p *rebuilder) boundary(r *trail.Record, e *trail.Entry) string {
 	case before > 0 && r.Seq != before+1:
 		return fmt.Sprintf("records are missing before %s", at)
 	case e.Event == "policy" && other:
-		return fmt.Sprintf("another policy came into force at %s and was changed since", at)
+		return fmt.Sprintf("a different policy took effect at %s and has changed since", at)
 	case e.Event == "decision" && other && e.Policy != "":
 		return fmt.Sprintf("a call was decided under another policy at %s", at)
 	case e.Event == "policy" && p.durable && !slices.Equal(e.Active, p.active):

@@ -216,7 +216,7 @@ func (c *Client) exchange(request *http.Request, out any) error {
 	if response.StatusCode != http.StatusOK {
 		var f failure
 		if err := json.NewDecoder(response.Body).Decode(&f); err != nil || f.Error == "" {
-			return fmt.Errorf("the proxy at %s answers %s", c.Path, response.Status)
+			return fmt.Errorf("the proxy at %s responded %s", c.Path, response.Status)
 		}
 		return errors.New(f.Error)
 	}
@@ -245,7 +245,7 @@ func (c *Client) Hook(ctx context.Context, agent, session string, servers []stri
 	}
 	err = c.exchange(request, &reply)
 	if err == nil && len(reply.Output) == 0 {
-		err = fmt.Errorf("the proxy at %s gave an invalid answer", c.Path)
+		err = fmt.Errorf("the proxy at %s sent an invalid response", c.Path)
 	}
 	return reply, err
 }

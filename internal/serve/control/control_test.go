@@ -513,7 +513,7 @@ func TestFindIgnoresOtherServers(t *testing.T) {
 	if err != nil || len(found) != 1 || found[0].Path != ours.Path {
 		t.Errorf("found %v, %v", found, err)
 	}
-	if _, err := Dial(path).Status(); err == nil || !strings.Contains(err.Error(), "answers 404") {
+	if _, err := Dial(path).Status(); err == nil || !strings.Contains(err.Error(), "responded 404") {
 		t.Errorf("got %v", err)
 	}
 }

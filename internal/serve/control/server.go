@@ -33,7 +33,7 @@ type Server struct {
 // and removes the sockets of processes that were killed. The caller must close the server.
 func Listen(dir string, o operator.Proxy) (*Server, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the directory of control sockets: %w", err)
+		return nil, fmt.Errorf("creating the directory for control sockets: %w", err)
 	}
 	if err := checkDir(dir); err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func checkDir(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
 	case err != nil:
-		return fmt.Errorf("checking the directory of control sockets: %w", err)
+		return fmt.Errorf("checking the directory for control sockets: %w", err)
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a directory, but should hold the control sockets", dir)
 	case !owned(info):

@@ -19,7 +19,7 @@ func (d *Daemon) openAudit() (*audit.Log, error) {
 		return nil, err
 	}
 	if log.Headless() {
-		d.log.Warn("cannot write the head beside the audit log: records removed at the end will not be detected", "file", c.File+audit.HeadSuffix)
+		d.log.Warn("cannot write the head next to the audit log: a removal of the latest records will not be detected", "file", c.File+audit.HeadSuffix)
 	}
 	if missing := log.Cut(); missing != "" {
 		d.log.Error("the audit log was changed since it was written", "file", c.File, "missing", missing)

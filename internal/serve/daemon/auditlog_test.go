@@ -67,7 +67,7 @@ func TestMissingHeadIsLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	if !strings.Contains(said.String(), "cannot write the head beside the audit log") {
+	if !strings.Contains(said.String(), "cannot write the head next to the audit log") {
 		t.Error(&said)
 	}
 }

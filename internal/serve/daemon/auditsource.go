@@ -111,7 +111,7 @@ func isSQLite(name string) (bool, error) {
 	}
 	defer func() { _ = f.Close() }()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return false, errors.Join(err, fmt.Errorf("%s is no file", name))
+		return false, errors.Join(err, fmt.Errorf("%s is not a file", name))
 	}
 	start := make([]byte, len(magic))
 	n, err := io.ReadFull(f, start)

@@ -82,7 +82,7 @@ func (c *certificate) open() error {
 	}
 	c.seen = seen
 	if info, err := os.Stat(c.files.Key); err == nil && info.Mode().Perm()&0o004 != 0 {
-		c.log.Warn("the key of the certificate is readable by all users of this machine", "file", c.files.Key)
+		c.log.Warn("the certificate key is readable by all users of this machine", "file", c.files.Key)
 	}
 	return nil
 }

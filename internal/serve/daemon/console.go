@@ -40,7 +40,7 @@ func (s *consoleServer) listen() (string, *console.Console, error) {
 	case c.HTTP == "off":
 		return "", nil, errNoConsole
 	case s.ended:
-		return "", nil, errors.New("the proxy is ending")
+		return "", nil, errors.New("the proxy is shutting down")
 	case s.console != nil:
 		return s.address, s.console, nil
 	}

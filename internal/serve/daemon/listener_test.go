@@ -266,7 +266,7 @@ func TestShutdownDrainsCalls(t *testing.T) {
 
 // TestAnnounceToken compares the text that announces a new token.
 func TestAnnounceToken(t *testing.T) {
-	const want = `A token for clients was made and is kept in state/token. Paste this into the client's configuration:
+	const want = `A token for clients was created and stored in state/token. Paste this into the client's configuration:
 
 {
   "mcpServers": {
@@ -324,15 +324,15 @@ func TestParseTokens(t *testing.T) {
 		"ann: " + one + "\nbob bee: " + two:    "ann=" + one + " bob bee=" + two,
 		"# both\n" + two + "\nann: " + one:     two + " ann=" + one,
 		"with:colon" + one:                     "with:colon" + one,
-		"":                                     "!f holds no token of 16 characters or more",
-		"# nothing":                            "!f holds no token of 16 characters or more",
-		"short":                                "!f:1 holds no token of 16 characters or more",
-		"ann: short":                           "!f:1 holds no token of 16 characters or more",
-		"ann: " + one + "\nann: " + two:        "!f:2: this name has a token already",
+		"":                                     "!f contains no token of 16 characters or more",
+		"# nothing":                            "!f contains no token of 16 characters or more",
+		"short":                                "!f:1 contains no token of 16 characters or more",
+		"ann: short":                           "!f:1 contains no token of 16 characters or more",
+		"ann: " + one + "\nann: " + two:        "!f:2: this name already has a token",
 		one + "\n" + two:                       "!f:2: several tokens need names: write name: token",
-		one + " " + two:                        "!f:1: a token has no space in it; with a name it is written name: token",
+		one + " " + two:                        "!f:1: a token cannot contain a space; to give it a name, write name: token",
 		"ann:  " + one + "\n: " + two + "\n":   "!f:2: the token has no name before its colon",
-		"ann: " + one + "\nb: " + one + " x y": "!f:2: a token has no space in it; with a name it is written name: token",
+		"ann: " + one + "\nb: " + one + " x y": "!f:2: a token cannot contain a space; to give it a name, write name: token",
 	} {
 		got, err := parseTokens("f", text)
 		all := got.unnamed

@@ -32,7 +32,7 @@ func newMonitor(c *config.Config, log *slog.Logger, secrets masker, version stri
 	case err != nil && c.Telemetry.Traces != "":
 		return nil, &InvalidError{err}
 	case err != nil:
-		log.Warn("sending no traces", "error", err)
+		log.Warn("not sending traces", "error", err)
 	case target != nil:
 		if m.tracer, err = telemetry.NewTracer(telemetry.TracerOptions{Target: target, Version: version, Log: log, Metrics: m.metrics}); err != nil {
 			return nil, err

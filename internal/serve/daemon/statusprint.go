@@ -117,7 +117,7 @@ func printState(w io.Writer, s operator.StateInfo) {
 func printUnknown(w io.Writer, s operator.StateInfo) {
 	for _, call := range s.Unknown {
 		if call.Outcome != "" {
-			_, _ = fmt.Fprintf(w, "  unknown: call #%d of %s in session %s, %s ago: its outcome, %s, could not be put on record; the proxy tries again until it can\n",
+			_, _ = fmt.Fprintf(w, "  unknown: call #%d of %s in session %s, %s ago: its outcome, %s, could not be recorded; the proxy keeps retrying\n",
 				call.Call, call.Tool, call.Session, age(call.Since), call.Outcome)
 			continue
 		}

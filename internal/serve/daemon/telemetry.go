@@ -18,7 +18,7 @@ func (m *monitor) endpoint() *telemetry.Endpoint {
 func (m *monitor) notReady() []string {
 	var all []string
 	if m.draining.Load() {
-		all = append(all, "the proxy is ending")
+		all = append(all, "the proxy is shutting down")
 	}
 	if err := m.proxy.Ready(); err != nil {
 		all = append(all, "decisions: "+m.secrets.Replace(err.Error()))

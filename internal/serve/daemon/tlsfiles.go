@@ -81,7 +81,7 @@ func (f *tlsSection) read(key, path string) []byte {
 func (f *tlsSection) checkAuthorities(path string) {
 	certs := f.certificates("ca", path, f.read("ca", path))
 	if len(certs) > 0 && !slices.ContainsFunc(certs, func(c *x509.Certificate) bool { return validityProblem(c) == "" }) {
-		f.reportValidity("ca", path, certs[0], "no server can be known by it")
+		f.reportValidity("ca", path, certs[0], "it cannot be used to verify a server")
 	}
 }
 
@@ -100,7 +100,7 @@ func (f *tlsSection) checkPair(certPath, keyPath string) {
 		return
 	}
 	if _, err := tls.X509KeyPair(cert, key); len(certs) > 0 && err != nil {
-		f.report(diag.Error, check.UnusableTLS, "key", fmt.Sprintf("%s is not the key of the first certificate in %s", keyPath, certPath), "the certificate of the key comes first, those that vouch for it behind it")
+		f.report(diag.Error, check.UnusableTLS, "key", fmt.Sprintf("%s is not the key of the first certificate in %s", keyPath, certPath), "put the key's certificate first, followed by its intermediate certificates")
 	}
 }
 
@@ -116,7 +116,7 @@ func (f *tlsSection) certificates(key, path string, data []byte) (certs []*x509.
 		}
 		cert, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			f.report(diag.Error, check.UnusableTLS, key, fmt.Sprintf("%s holds a certificate that cannot be read: %s", path, strings.TrimPrefix(err.Error(), "x509: ")), "")
+			f.report(diag.Error, check.UnusableTLS, key, fmt.Sprintf("%s contains a certificate that cannot be read: %s", path, strings.TrimPrefix(err.Error(), "x509: ")), "")
 			return nil
 		}
 		certs = append(certs, cert)
@@ -126,9 +126,9 @@ func (f *tlsSection) certificates(key, path string, data []byte) (certs []*x509.
 	}
 	hint := "a certificate begins with -----BEGIN CERTIFICATE-----"
 	if isKey(data) {
-		hint = `it holds a private key: that is the file of "key"`
+		hint = `it contains a private key: use this file for "key"`
 	}
-	f.report(diag.Error, check.UnusableTLS, key, path+" holds no certificate in PEM", hint)
+	f.report(diag.Error, check.UnusableTLS, key, path+" contains no certificate in PEM", hint)
 	return nil
 }
 
@@ -138,15 +138,15 @@ func unusableKey(data []byte) (problem, hint string) {
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		switch {
 		case block.Type == "ENCRYPTED PRIVATE KEY", strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED"):
-			return "holds a key that is encrypted", "openssl pkey decrypts it; keep the file to yourself (chmod 600)"
+			return "contains an encrypted key", "decrypt it with openssl pkey, and keep the file private (chmod 600)"
 		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
 			if !readableKey(block.Bytes) {
-				return "holds a private key that cannot be read", ""
+				return "contains a private key that cannot be read", ""
 			}
 			return "", ""
 		}
 	}
-	return "holds no private key in PEM", "a key begins with -----BEGIN PRIVATE KEY-----"
+	return "contains no private key in PEM", "a key begins with -----BEGIN PRIVATE KEY-----"
 }
 
 func readableKey(der []byte) bool {

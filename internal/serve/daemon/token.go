@@ -29,7 +29,7 @@ func loadTokens(l config.Listen, made func(token, path string)) (tokens, error) 
 	t, err := readTokens(path)
 	if errors.Is(err, os.ErrNotExist) && l.TokenFile == "" {
 		if t.unnamed, err = makeToken(path); err != nil {
-			return tokens{}, fmt.Errorf("keeping a token for HTTP in %s: %w; set listen.tokenFile, or XDG_STATE_HOME", filepath.Dir(path), text.Innermost(err))
+			return tokens{}, fmt.Errorf("storing a token for HTTP in %s: %w; set listen.tokenFile, or XDG_STATE_HOME", filepath.Dir(path), text.Innermost(err))
 		}
 		made(t.unnamed, path)
 	}
@@ -104,13 +104,13 @@ func parseTokens(path, text string) (tokens, error) {
 		token = strings.TrimSpace(token)
 		switch _, twice := t.named[name]; {
 		case twice:
-			return tokens{}, fmt.Errorf("%s:%d: this name has a token already", path, i+1)
+			return tokens{}, fmt.Errorf("%s:%d: this name already has a token", path, i+1)
 		case named && name == "":
 			return tokens{}, fmt.Errorf("%s:%d: the token has no name before its colon", path, i+1)
 		case strings.ContainsFunc(token, unicode.IsSpace):
-			return tokens{}, fmt.Errorf("%s:%d: a token has no space in it; with a name it is written name: token", path, i+1)
+			return tokens{}, fmt.Errorf("%s:%d: a token cannot contain a space; to give it a name, write name: token", path, i+1)
 		case len(token) < minTokenLength:
-			return tokens{}, fmt.Errorf("%s:%d holds no token of %d characters or more", path, i+1, minTokenLength)
+			return tokens{}, fmt.Errorf("%s:%d contains no token of %d characters or more", path, i+1, minTokenLength)
 		case !named && t.unnamed != "":
 			return tokens{}, fmt.Errorf("%s:%d: several tokens need names: write name: token", path, i+1)
 		case !named:
@@ -120,7 +120,7 @@ func parseTokens(path, text string) (tokens, error) {
 		}
 	}
 	if t.unnamed == "" && len(t.named) == 0 {
-		return tokens{}, fmt.Errorf("%s holds no token of %d characters or more", path, minTokenLength)
+		return tokens{}, fmt.Errorf("%s contains no token of %d characters or more", path, minTokenLength)
 	}
 	return t, nil
 }
@@ -144,7 +144,7 @@ func makeToken(path string) (string, error) {
 // because logs, files and journals must not contain secrets.
 func (d *Daemon) reportToken(say io.Writer, token, path, endpoint string) {
 	if say == nil {
-		d.log.Info("a token for clients was made", "file", path)
+		d.log.Info("a token for clients was created", "file", path)
 		return
 	}
 	announceToken(say, token, path, endpoint)
@@ -153,7 +153,7 @@ func (d *Daemon) reportToken(say io.Writer, token, path, endpoint string) {
 // announceToken prints a configuration entry with the token, for the user to paste into a client's
 // configuration. The token is not printed again.
 func announceToken(w io.Writer, token, path, endpoint string) {
-	_, _ = fmt.Fprintf(w, `A token for clients was made and is kept in %s. Paste this into the client's configuration:
+	_, _ = fmt.Fprintf(w, `A token for clients was created and stored in %s. Paste this into the client's configuration:
 
 {
   "mcpServers": {

@@ -44,7 +44,7 @@ func (t *reloadTriggers) follow(ctx context.Context) (end func()) {
 func (t *reloadTriggers) watch(ctx context.Context) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
-		t.log.Warn("changed files are not noticed; petrigate reload reads them", "error", err)
+		t.log.Warn("cannot watch files for changes; run petrigate reload after a change", "error", err)
 		return
 	}
 	defer func() { _ = w.Close() }()
@@ -68,7 +68,7 @@ func (t *reloadTriggers) watch(ctx context.Context) {
 			f.appeared = f.appeared || e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename)
 			timer.Reset(settleDelay)
 		case err := <-w.Errors:
-			t.log.Warn("a change of files may have been missed; petrigate reload reads them", "error", err)
+			t.log.Warn("changes to files may have been missed; run petrigate reload", "error", err)
 		case <-timer.C:
 			f.check(ctx)
 		}
@@ -131,7 +131,7 @@ func (f *follower) watchFolders(files []string) {
 				continue
 			}
 			if err := f.watcher.Add(dir); err != nil {
-				f.log.Warn("changes in a folder are not noticed; petrigate reload reads them", "folder", dir, "error", err)
+				f.log.Warn("cannot watch a folder for changes; run petrigate reload after a change", "folder", dir, "error", err)
 			}
 			f.folders[dir] = true
 		}

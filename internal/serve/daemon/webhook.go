@@ -60,10 +60,10 @@ func (c *webhookChannel) start() (stop func(), err error) {
 	switch {
 	case err == nil:
 		c.hook.Start(w.Base(listener.Addr().String()))
-		d.log.Info("taking answers of the webhook", "url", w.Base(shownAddr(listener)))
+		d.log.Info("accepting answers for the webhook", "url", w.Base(shownAddr(listener)))
 	case errors.Is(err, syscall.EADDRINUSE) && d.database != nil: // the address may be used by another stdio proxy with the same configuration
 		c.hook.Start(w.Base(w.Listen))
-		d.log.Warn("another process has the address for answers of the webhook: it takes those for this one too, if it is a petrigate with the same configuration", "address", w.Listen)
+		d.log.Warn("another process uses the address for the webhook's answers: it also accepts this process's answers if it is a petrigate with the same configuration", "address", w.Listen)
 	default:
 		return nil, listenError(w.Listen, err)
 	}
@@ -90,7 +90,7 @@ func (c *webhookChannel) takeAnswers(ctx context.Context, listener *limitListene
 		}
 		if free, err := listenAt(c.config.Listen, smallLimits(maxAnswerConns), c.daemon.log); err == nil {
 			listener = free
-			c.daemon.log.Info("taking answers of the webhook", "address", shownAddr(listener))
+			c.daemon.log.Info("accepting answers for the webhook", "address", shownAddr(listener))
 		}
 	}
 	server := newServer(c.hook.Handler(), config.Listen{})

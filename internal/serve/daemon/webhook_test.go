@@ -81,7 +81,7 @@ func TestSharedAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log.await(t, "another process has the address for answers of the webhook: it takes those for this one too, if it is a petrigate with the same configuration")
+	log.await(t, "another process uses the address for the webhook's answers: it also accepts this process's answers if it is a petrigate with the same configuration")
 	if status := d.Status().Webhook; status == nil || status.Answers != "http://"+at+"/answer" {
 		t.Errorf("%+v", status)
 	}
@@ -90,7 +90,7 @@ func TestSharedAddress(t *testing.T) {
 	var work sync.WaitGroup
 	work.Go(func() { d.channels[0].(*webhookChannel).takeAnswers(ctx, nil, 1) })
 	_ = other.Close()
-	log.await(t, "taking answers of the webhook")
+	log.await(t, "accepting answers for the webhook")
 	response, err := http.Post("http://"+at+"/answer", "application/json", strings.NewReader(`{}`))
 	if err != nil {
 		t.Fatal(err)

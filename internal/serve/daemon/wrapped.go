@@ -22,11 +22,11 @@ func Wrapped(name, url, protocol string, args []string) (config.Server, error) {
 	case url != "" && len(args) > 0:
 		return server, errors.New("wrap takes a command or --url, not both")
 	case url != "" && (err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https"):
-		return server, errors.New("--url wants an address that begins with http:// or https://")
+		return server, errors.New("--url requires an address that begins with http:// or https://")
 	case strings.ContainsFunc(name, unicode.IsControl):
-		return server, errors.New("--name holds a control character")
+		return server, errors.New("--name contains a control character")
 	case len(args) > 0 && args[0] == "":
-		return server, errors.New("the command behind -- is empty")
+		return server, errors.New("the command after -- is empty")
 	case len(args) > 0:
 		server.Type, server.Command, server.Args = "stdio", args[0], args[1:]
 	}

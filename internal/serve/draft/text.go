@@ -80,7 +80,7 @@ func netText(c *config.Config, name string) Text {
 	case err != nil:
 		t.Closed = "it cannot be read: " + err.Error()
 	case audit.HashOf(string(src)) != c.Sums[name]:
-		t.Closed = "the file has changed since it was put in force, and its old content is not kept: petrigate reload"
+		t.Closed = "the file has changed since it was loaded, and the previous version was not kept; run petrigate reload"
 	default:
 		t.Text = string(src)
 	}

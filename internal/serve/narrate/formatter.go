@@ -154,7 +154,7 @@ func (s *formatter) entry(e *trail.Entry) {
 		l.verb, l.about = "shut", "session "+e.Session
 	case "resumed":
 		l.verb, l.about, l.vital = "note", "records", true
-		l.text = "they can be written again, and calls are decided"
+		l.text = "they can be written again, and petrigate decides on calls again"
 	case "end":
 		l.verb, l.about, l.text = "end", "petrigate", s.summary()
 	default:

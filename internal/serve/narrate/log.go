@@ -83,12 +83,12 @@ func (h handler) notLoaded(r slog.Record) {
 	if more != "" {
 		more = "see petrigate check"
 	}
-	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: join("not put in force, the one before stays: "+problem, more, by(f["actor"])), vital: true})
+	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: join("not applied, the previous one stays in effect: "+problem, more, by(f["actor"])), vital: true})
 }
 
 // restart prints that a changed setting takes effect only after a restart.
 func (h handler) restart(r slog.Record) {
-	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: attributes(r)["key"] + " changes with a restart of petrigate", vital: true})
+	h.narrator.lines.print(line{at: r.Time, verb: "load", about: "configuration", text: attributes(r)["key"] + " changes only after a restart of petrigate", vital: true})
 }
 
 // operator prints an operator's action.

@@ -280,8 +280,8 @@ func TestLogOmitsNarratedRecords(t *testing.T) {
 		}, told: "note settle success            session s call #7  by ann"},
 		{say: func(l *slog.Logger) {
 			l.Error("x", logkind.NotLoaded, "actor", "ann", "problem", "a.rules:1:1: no rule\n  x\n  ^")
-		}, told: "load configuration             not put in force, the one before stays: a.rules:1:1: no rule  see petrigate check  by ann"},
-		{say: func(l *slog.Logger) { l.Warn("x", logkind.Restart, "key", "listen.http") }, told: "load configuration             listen.http changes with a restart of petrigate"},
+		}, told: "load configuration             not applied, the previous one stays in effect: a.rules:1:1: no rule  see petrigate check  by ann"},
+		{say: func(l *slog.Logger) { l.Warn("x", logkind.Restart, "key", "listen.http") }, told: "load configuration             listen.http changes only after a restart of petrigate"},
 		{say: func(l *slog.Logger) { l.Info("call refused", "tool", "x") }, logged: "call refused"}, // without a mark, the message alone does not print anything
 		{say: func(l *slog.Logger) { l.WithGroup("g").Info("else", "k", "v") }, logged: "g.k=v"},
 	} {

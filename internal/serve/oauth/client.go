@@ -102,7 +102,7 @@ func checkAddress(address string, within bool) error {
 	}
 	switch ip := inet.Plain(at.Addr()); {
 	case inet.IsMetadata(ip), ip.IsMulticast(), ip.IsUnspecified():
-		return fmt.Errorf("a server refers to %s, a link-local address or one of a cloud's metadata service; petrigate does not follow it", ip)
+		return fmt.Errorf("a server refers to %s, a link-local or cloud metadata address; petrigate does not follow it", ip)
 	case !within && inet.IsInternal(ip):
 		return fmt.Errorf("a public server refers to the private address %s; petrigate does not follow it", ip)
 	}

@@ -19,12 +19,12 @@ type LoginError struct {
 }
 
 func (e *LoginError) Error() string {
-	return fmt.Sprintf("%s wants a login (%s): the user has to run %s", e.Server, e.Why, e.Command)
+	return fmt.Sprintf("%s requires login (%s): the user must run %s", e.Server, e.Why, e.Command)
 }
 
 // errInsecure means that no token can be sent to the server, because its connection is not
 // encrypted.
-var errInsecure = errors.New("its address does not begin with https://, so that a token would cross the network in the clear")
+var errInsecure = errors.New("its address does not begin with https://, so a token would cross the network unencrypted")
 
 // withoutQuotes replaces an error from an authorization server with an error that does not quote
 // the response, because the response may contain a token.

@@ -54,7 +54,7 @@ func Example() {
 	status, err = oauth.StatusOf(notes, store, time.Now())
 	fmt.Println(status.State, err)
 	// Output:
-	// notes wants a login (nobody is logged in): the user has to run petrigate login notes
+	// notes requires login (nobody is logged in): the user must run petrigate login notes
 	// valid [read] file <nil>
 	// true <nil>
 	// true <nil>

@@ -55,7 +55,7 @@ func Login(ctx context.Context, s Server, store *Store, o LoginOptions) (Status,
 		return Status{}, err
 	}
 	if l.authority, err = discover(ctx, l.client, s, c); err != nil {
-		return Status{}, fmt.Errorf("discovering the login of %s: %w", s.Name, err)
+		return Status{}, fmt.Errorf("finding out how to log in to %s: %w", s.Name, err)
 	}
 	if err := l.collectScopes(ctx); err != nil {
 		return Status{}, err
@@ -187,11 +187,11 @@ func (l *login) codeFrom(answer url.Values) (string, error) {
 	iss, meta := answer.Get("iss"), l.authority.meta
 	switch {
 	case answer.Has("iss") && iss != meta.Issuer, meta.AuthorizationResponseIssParameterSupported && iss == "":
-		return "", fmt.Errorf("the answer is not from the authorization server %s but from %q: this could be a mix-up attack", meta.Issuer, text.Excerpt(iss, maxQuoted))
+		return "", fmt.Errorf("the response is not from the authorization server %s but from %q: this could be a mix-up attack", meta.Issuer, text.Excerpt(iss, maxQuoted))
 	case answer.Get("error") != "":
 		return "", fmt.Errorf("the authorization server says %s", text.Excerpt(answer.Get("error"), maxQuoted))
 	case answer.Get("code") == "":
-		return "", errors.New("the answer of the authorization server contains no code")
+		return "", errors.New("the authorization server's response contains no code")
 	}
 	return answer.Get("code"), nil
 }

@@ -157,7 +157,7 @@ func TestLoginRefusesUnfitServers(t *testing.T) {
 		{name: "secret for any issuer", server: authserver.Options{Clients: map[string]string{"mine": "right"}},
 			client: oauth.Server{ClientID: "mine", ClientSecret: "right"}, want: "set oauth.issuer"},
 		{name: "another issuer than configured", client: oauth.Server{Issuer: "https://login.example"}, want: "does not name the configured issuer"},
-		{name: "server in the clear", client: oauth.Server{URL: "http://notes.example/mcp"}, want: "cross the network in the clear"},
+		{name: "server in the clear", client: oauth.Server{URL: "http://notes.example/mcp"}, want: "cross the network unencrypted"},
 		{name: "server that does not exist", client: oauth.Server{URL: "http://127.0.0.1:1/mcp?key=hidden"}, want: "connection refused"},
 	}
 	for _, test := range tests {

@@ -49,9 +49,9 @@ func (g *Grant) register(ctx context.Context, client *http.Client, meta *oauthex
 	if err != nil {
 		var refused *oauthex.ClientRegistrationError
 		if !errors.As(err, &refused) {
-			return errors.New("registering at the authorization server: the answer does not conform to RFC 7591") // the original error may quote a secret
+			return errors.New("registering with the authorization server: the response does not conform to RFC 7591") // the original error may quote a secret
 		}
-		return fmt.Errorf("registering at the authorization server: %w", withoutQuotes(err))
+		return fmt.Errorf("registering with the authorization server: %w", withoutQuotes(err))
 	}
 	g.ClientID, g.ClientSecret = got.ClientID, got.ClientSecret
 	g.AuthStyle = styleOf(got.ClientSecret, cmp.Or(got.TokenEndpointAuthMethod, wanted))

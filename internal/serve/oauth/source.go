@@ -255,7 +255,7 @@ func (s *Source) refusedRepeatedly(refused string) bool {
 func (s *Source) save(g *Grant) {
 	key := s.server.key()
 	if _, err := s.store.save(key, g); err != nil {
-		s.log.Error("the next start will want a login", "error", err)
+		s.log.Error("the next start will require a login", "error", err)
 	}
 	changed := s.store.changed(key)
 	s.mu.Lock()

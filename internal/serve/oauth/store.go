@@ -57,7 +57,7 @@ func (s *Store) changed(key string) time.Time {
 // lock prevents other processes from changing the grant until unlock is called.
 func (s *Store) lock(ctx context.Context, key string) (unlock func(), err error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the directory of tokens: %w", err)
+		return nil, fmt.Errorf("creating the token directory: %w", err)
 	}
 	f := flock.New(s.lockPath(key), flock.SetPermissions(0o600))
 	if _, err := f.TryLockContext(ctx, 20*time.Millisecond); err != nil {
@@ -117,11 +117,11 @@ func (s *Store) save(key string, g *Grant) (where string, err error) {
 			return Keyring, nil
 		}
 		if s.kind == Keyring {
-			return "", fmt.Errorf("keeping tokens in the keyring: %w", err)
+			return "", fmt.Errorf("storing tokens in the keyring: %w", err)
 		}
 	}
 	if err := textfile.ReplacePrivate(s.path(key), data); err != nil {
-		return "", fmt.Errorf("keeping tokens in a file: %w", err)
+		return "", fmt.Errorf("storing tokens in a file: %w", err)
 	}
 	if s.kind == Auto && !errors.Is(err, errNoKeyring) {
 		_ = s.dropFromKeyring(key) // an old grant in the keyring would take precedence over the file

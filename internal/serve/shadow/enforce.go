@@ -30,7 +30,7 @@ func Enforce(ctx context.Context, cfg *config.Config, o Options) error {
 	}
 	defer func() {
 		for _, left := range shadowNets(result) {
-			_, _ = fmt.Fprintf(o.Out, "Stays in shadow mode by its own setting: %s\n", left)
+			_, _ = fmt.Fprintf(o.Out, "Still in shadow mode because of its own setting: %s\n", left)
 		}
 	}()
 	if e.enforced() {

@@ -20,28 +20,28 @@ func (m *Metrics) Append(dst []byte, s operator.Status) []byte {
 	p.state(s)
 	m.appendCalls(p)
 	m.appendUpstreams(p)
-	p.family("petrigate_approvals_total", "counter", "Requests for approval that wait no more, by their state and the channel of the answer.")
+	p.family("petrigate_approvals_total", "counter", "Approval requests that are no longer waiting, by state and by the channel of the answer.")
 	for _, l := range m.answers.sorted(func(a, b answerLabels) int {
 		return cmp.Or(cmp.Compare(a.state, b.state), cmp.Compare(a.channel, b.channel))
 	}) {
 		p.sample("petrigate_approvals_total", m.answers.get(l).Load(), "state", l.state, "channel", l.channel)
 	}
-	p.seconds("petrigate_approval_wait_seconds", "How long requests for approval have waited.", m.wait)
+	p.seconds("petrigate_approval_wait_seconds", "How long approval requests waited.", m.wait)
 	p.counter("petrigate_audit_records_total", "Records that were written to the audit file.", &m.auditRecords)
 	p.counter("petrigate_audit_failures_total", "Records that could not be written to the audit file.", &m.auditFailures)
 	p.seconds("petrigate_store_commit_seconds", "How long commits of the state store take.", m.commit)
 	p.family("petrigate_store_batch_size", "histogram", "Steps in one commit of the state store.")
 	p.histogram("petrigate_store_batch_size", m.batch, 1)
 	p.counter("petrigate_store_errors_total", "Commits of the state store that failed.", &m.commitErrors)
-	p.counter("petrigate_store_conflicts_total", "Steps that were run again, since another process was faster.", &m.conflicts)
-	p.counter("petrigate_reloads_total", "Reloads of the configuration, failed ones too.", &m.reloads)
-	p.counter("petrigate_reload_failures_total", "Reloads that failed: the configuration before is in force.", &m.reloadFailures)
-	p.counter("petrigate_spans_lost_total", "Spans that no collector took.", &m.spansLost)
+	p.counter("petrigate_store_conflicts_total", "Steps that were run again because another process was faster.", &m.conflicts)
+	p.counter("petrigate_reloads_total", "Configuration reloads, including failed ones.", &m.reloads)
+	p.counter("petrigate_reload_failures_total", "Configuration reloads that failed: the previous configuration stays in effect.", &m.reloadFailures)
+	p.counter("petrigate_spans_lost_total", "Spans that did not reach a collector.", &m.spansLost)
 	return p.dst
 }
 
 func (m *Metrics) appendCalls(p *page) {
-	p.family("petrigate_calls_total", "counter", "Decisions of the gate on calls. A call about which a person was asked has two or more.")
+	p.family("petrigate_calls_total", "counter", "The gate's decisions on calls. A call that requires approval has two or more.")
 	for _, l := range m.calls.sorted(func(a, b callLabels) int {
 		return cmp.Or(cmp.Compare(a.upstream, b.upstream), cmp.Compare(a.method, b.method), cmp.Compare(a.tool, b.tool))
 	}) {
@@ -55,34 +55,34 @@ func (m *Metrics) appendCalls(p *page) {
 			}
 		}
 	}
-	p.family("petrigate_refusals_total", "counter", "Refusals, once for each rule behind them.")
+	p.family("petrigate_refusals_total", "counter", "Refusals, counted once for each rule that caused them.")
 	for _, l := range m.refusals.sorted(func(a, b refusalLabels) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.rule, b.rule))
 	}) {
 		p.sample("petrigate_refusals_total", m.refusals.get(l).Load(), "kind", l.kind, "rule", l.rule)
 	}
-	p.seconds("petrigate_decide_seconds", "How long decisions take, with their commit.", m.decide)
+	p.seconds("petrigate_decide_seconds", "How long decisions take, including the commit.", m.decide)
 }
 
 func (m *Metrics) appendUpstreams(p *page) {
 	all := m.upstreams.sorted(strings.Compare)
-	p.family("petrigate_forward_seconds", "histogram", "How long upstreams take for a call.")
+	p.family("petrigate_forward_seconds", "histogram", "How long upstreams take to respond to a call.")
 	for _, name := range all {
 		p.histogram("petrigate_forward_seconds", m.upstreams.get(name).forward, 1e9, "upstream", name)
 	}
-	p.family("petrigate_call_seconds", "histogram", "How long calls take that were let through, from their arrival until their outcome is on record.")
+	p.family("petrigate_call_seconds", "histogram", "How long allowed calls take, from their arrival until their outcome is recorded.")
 	for _, name := range all {
 		p.histogram("petrigate_call_seconds", m.upstreams.get(name).total, 1e9, "upstream", name)
 	}
-	p.family("petrigate_calls_in_flight", "gauge", "Calls that an upstream works on.")
+	p.family("petrigate_calls_in_flight", "gauge", "Calls in flight to an upstream.")
 	for _, name := range all {
 		p.sample("petrigate_calls_in_flight", m.upstreams.get(name).inFlight.Load(), "upstream", name)
 	}
-	p.family("petrigate_forward_errors_total", "counter", "Calls without an answer of their upstream.")
+	p.family("petrigate_forward_errors_total", "counter", "Calls that the upstream did not respond to.")
 	for _, name := range all {
 		p.sample("petrigate_forward_errors_total", m.upstreams.get(name).errors.Load(), "upstream", name)
 	}
-	p.family("petrigate_outcomes_total", "counter", "How calls have ended that were let through.")
+	p.family("petrigate_outcomes_total", "counter", "Outcomes of allowed calls.")
 	for _, name := range all {
 		cells := m.upstreams.get(name)
 		p.sample("petrigate_outcomes_total", cells.success.Load(), "upstream", name, "outcome", "success")
@@ -107,7 +107,7 @@ func (p *page) state(s operator.Status) {
 		{"petrigate_sessions", "Sessions that are open.", s.Sessions},
 		{"petrigate_clients", "Clients that are connected.", s.Clients},
 		{"petrigate_tools", "Tools that are listed.", s.Tools},
-		{"petrigate_approvals_waiting", "Requests for approval that wait for a person.", s.Waiting},
+		{"petrigate_approvals_waiting", "Approval requests that are waiting for an answer.", s.Waiting},
 	} {
 		p.family(g.name, "gauge", g.help)
 		p.sample(g.name, uint64(max(0, g.n))) //nolint:gosec // never negative

@@ -19,7 +19,7 @@ func ReadSpan(word string) (operator.Grant, error) {
 	}
 	d, err := time.ParseDuration(word)
 	if err != nil || d <= 0 {
-		return operator.Grant{}, errors.New("a time is required, for example 10m, or session")
+		return operator.Grant{}, errors.New("a duration is required, for example 10m, or session")
 	}
 	return operator.Grant{For: d}, nil
 }

@@ -55,7 +55,7 @@ func (w *watch) prompt() {
 	case atReason:
 		w.say("Reason, for the agent (Enter: none): ")
 	case atSpan:
-		w.say("For how long do similar calls pass? 10m, or session (Enter: back): ")
+		w.say("Allow similar calls for how long? 10m, or session (Enter: back): ")
 	case atLike:
 		w.say("Which arguments must stay the same? Comma-separated, of: %s (Enter: all): ", w.argumentNames())
 	case atGrant:

@@ -166,7 +166,7 @@ func Answer(w io.Writer, client *control.Client, a operator.ApprovalInfo, answer
 func afterAnswer(a operator.ApprovalInfo, approve bool) string {
 	switch {
 	case !approve:
-		return "The agent sees the denial. The same call of its session is refused for " + Left(a.Stands) + ", without a question."
+		return "The agent sees the denial. The same call in its session is refused for " + Left(a.Stands) + ", without a question."
 	case a.State == operator.Pending:
 		return fmt.Sprintf("It has %d of the %s that it needs, and waits for another one.", a.Approvals, text.Count(a.Needs, "approval"))
 	default:

@@ -96,7 +96,7 @@ func endText(a operator.ApprovalInfo) string {
 	case operator.Expired:
 		return a.ID + " has expired without an answer."
 	case operator.Withdrawn:
-		return a.ID + " is withdrawn: its call no longer waits."
+		return a.ID + " was withdrawn: its call is no longer waiting."
 	case operator.Denied:
 		return a.ID + " was denied" + answered(a) + "."
 	default:

@@ -54,7 +54,7 @@ func checkAddress(address string, plain bool) error {
 	case plain && !inet.Plain(at.Addr()).IsLoopback():
 		return fmt.Errorf("%s is not on this machine: the webhook requires https", at.Addr())
 	case inet.IsMetadata(at.Addr()):
-		return fmt.Errorf("%s is a link-local address or one of a cloud's metadata service; the webhook does not post there", at.Addr())
+		return fmt.Errorf("%s is a link-local or cloud metadata address; the webhook does not post there", at.Addr())
 	}
 	return nil
 }

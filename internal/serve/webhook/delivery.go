@@ -143,9 +143,9 @@ func (h *Hook) post(ctx context.Context, delivery string, body []byte) error {
 	case 2:
 		return nil
 	case 3:
-		return fmt.Errorf("it answers with a redirect (%d); petrigate does not follow it", response.StatusCode)
+		return fmt.Errorf("it responded with a redirect (%d); petrigate does not follow it", response.StatusCode)
 	}
-	return fmt.Errorf("it answers with status %d", response.StatusCode)
+	return fmt.Errorf("it responded with status %d", response.StatusCode)
 }
 
 // recordHealth records whether the last request succeeded, and logs any change.

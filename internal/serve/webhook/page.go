@@ -91,7 +91,7 @@ func (h *Hook) serveLink(w http.ResponseWriter, r *http.Request) {
 		v.Title = "Approved: " + id
 	}
 	if h.Approvals.ApprovalState(id) == operator.Pending {
-		v.Question = "The call waits for another person."
+		v.Question = "The call is waiting for another person."
 	}
 	h.writePage(w, http.StatusOK, v)
 }

@@ -127,7 +127,7 @@ func (s signer) isAbout(nonce []byte, a operator.ApprovalInfo) bool {
 // decode decodes base64 in its canonical form only. The standard decoder would accept line breaks.
 func decode(text string) ([]byte, error) {
 	if strings.ContainsAny(text, "\r\n") {
-		return nil, errors.New("it has line ends")
+		return nil, errors.New("it contains line breaks")
 	}
 	return base64.RawURLEncoding.Strict().DecodeString(text)
 }

@@ -72,7 +72,7 @@ func TestCredentialsLifeCycle(t *testing.T) {
 		u := newGuardedUpstream(t)
 		s := proxytest.Start(t, proxytest.Setup{Change: func(o *proxy.Options) { o.Upstreams = []proxy.Upstream{u.upstream()} }})
 		c := s.Connect(l, "")
-		if r := c.Do("safe", `{}`); !strings.Contains(string(r.Raw), "the user has to run petrigate login up") {
+		if r := c.Do("safe", `{}`); !strings.Contains(string(r.Raw), "the user must run petrigate login up") {
 			t.Fatalf("%s", r.Raw)
 		}
 		u.login()

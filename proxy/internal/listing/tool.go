@@ -89,9 +89,9 @@ func Crowded(n int) (warning string) {
 		more    int
 		clients string
 	}{
-		{40, "Cursor chooses worse"},
-		{100, "Windsurf accepts no more, and Cursor chooses worse"},
-		{128, "VS Code sends no more to a model, including its own, Windsurf accepts 100, and Cursor chooses worse"},
+		{40, "Cursor chooses tools less accurately"},
+		{100, "Windsurf accepts no more, and Cursor chooses tools less accurately"},
+		{128, "VS Code sends no more to a model, including its own, Windsurf accepts 100, and Cursor chooses tools less accurately"},
 	} {
 		if n > c.more {
 			warning = fmt.Sprintf("more than %d tools are listed: %s; leave out unneeded tools with tools.allow and tools.deny of a server", c.more, c.clients)

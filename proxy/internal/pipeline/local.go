@@ -50,7 +50,7 @@ func (p *Pipeline) answerUnknown(c *Call) {
 		c.answer(r)
 		return
 	}
-	p.Life.Log.Warn("call of an unknown name refused", logkind.Unresolved, "method", c.Method, "name", text.Escape(c.params.Name), "session", c.State.ID)
+	p.Life.Log.Warn("refused a call to an unknown name", logkind.Unresolved, "method", c.Method, "name", text.Escape(c.params.Name), "session", c.State.ID)
 	p.recordUnknown(c)
 	switch {
 	case c.Method == spec.ReadResource && (p.Relay.OffersStatus() || len(p.Pool.Offering("resources")) > 0):

@@ -89,7 +89,7 @@ func (c *Catalogue) markAgentNames(v *ToolView) {
 				instead = "give the server another name"
 			}
 			if t.markAgentNames(b.has) {
-				v.Warnings = append(v.Warnings, t.Canonical+" has the same name as a tool of "+b.Agent+" itself, so by that name it is no evidence: "+instead)
+				v.Warnings = append(v.Warnings, t.Canonical+" has the same name as a tool of "+b.Agent+" itself, so calls by that name are not evidence: "+instead)
 			}
 		}
 	}

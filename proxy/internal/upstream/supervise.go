@@ -111,7 +111,7 @@ func (s *supervisor) up(c conn.Conn, a agreement) {
 // error is permanent.
 func (s *supervisor) failed(ctx context.Context, err error) {
 	if errors.As(err, new(conn.Permanent)) && !s.everUp {
-		s.host.Log.Error("upstream given up", "error", err)
+		s.host.Log.Error("gave up on the upstream", "error", err)
 		s.gaveUp = true
 		s.change(func(st *conn.State) { st.Phase, st.Err = conn.Failed, err })
 		return

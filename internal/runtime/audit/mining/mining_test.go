@@ -258,7 +258,7 @@ func TestShadow(t *testing.T) {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
 	r = suggested(t, always(t, "shadow limit build to 1 per session", 3, "lint", "build", "ship"))
-	if len(r.Notes) != 1 || r.Notes[0].Text != "no rule in shadow would have refused or asked about any of 3 calls: you can enforce them" {
+	if len(r.Notes) != 1 || r.Notes[0].Text != "no rule in shadow mode would have refused, or required approval for, any of 3 calls: you can enforce them" {
 		t.Errorf("%+v", r.Notes)
 	}
 }
@@ -437,7 +437,7 @@ func TestApprovals(t *testing.T) {
 		s.count(e)
 	}
 	s.count(&trail.Entry{Decision: audit.Decision{Decision: "refuse", Kind: "approval", Nets: []audit.NetVerdict{{Net: "approve-before-ship", Rule: "a.rules:2:1"}}}})
-	want := "a.rules:1:1 asked people 30 times, and they never denied: a grant (petrigate approvals approve --for) or unless would save the question"
+	want := "a.rules:1:1 required approval 30 times, and it was never denied: a grant (petrigate approvals approve --for) or unless would avoid the question"
 	if notes := s.notes(20); len(notes) != 1 || notes[0].Text != want {
 		t.Errorf("%+v", notes)
 	}

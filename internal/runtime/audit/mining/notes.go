@@ -103,12 +103,12 @@ func (s *ruleActivity) notes(least int) []Note {
 		}
 		if n.approved >= least && n.denied == 0 {
 			note.Kind, note.Count = "approvals", n.approved
-			note.Text = fmt.Sprintf("%[2]s asked people %[1]s, and they never denied: a grant (petrigate approvals approve --for) or unless would save the question", text.Grouped(n.approved)+" times", where)
+			note.Text = fmt.Sprintf("%[2]s required approval %[1]s, and it was never denied: a grant (petrigate approvals approve --for) or unless would avoid the question", text.Grouped(n.approved)+" times", where)
 			all = append(all, note)
 		}
 	}
 	if s.shadow > 0 && would == 0 {
-		all = append(all, Note{Kind: "shadow", Count: s.shadow, Text: fmt.Sprintf("no rule in shadow would have refused or asked about any of %s: you can enforce them", calls(s.shadow))})
+		all = append(all, Note{Kind: "shadow", Count: s.shadow, Text: fmt.Sprintf("no rule in shadow mode would have refused, or required approval for, any of %s: you can enforce them", calls(s.shadow))})
 	}
 	slices.SortFunc(all, func(a, b Note) int {
 		return cmp.Or(strings.Compare(b.Kind, a.Kind), b.Count-a.Count, strings.Compare(a.Text, b.Text))

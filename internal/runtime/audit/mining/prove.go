@@ -19,8 +19,8 @@ const suggestedFile = "suggested.rules"
 
 // Reasons for dropping proposals.
 const (
-	whyRefuses = "it would have refused, or asked about, a call that passed"
-	whyUnknown = "the record describes the calls too incompletely to prove it"
+	whyRefuses = "it would have refused, or required approval for, a call that passed"
+	whyUnknown = "the records do not describe the calls in enough detail to prove it"
 )
 
 // Prove replays the log under all proposals together and drops those that would have refused or

@@ -74,7 +74,7 @@ func (r *Report) Text() string {
 	}
 	b.WriteString(".\n")
 	if len(r.Proposals) > 0 {
-		b.WriteString("# Replayed over all of it, these rules together refuse no call that passed and ask about none.\n")
+		b.WriteString("# Replayed over all of it, these rules together refuse no call that passed, and require approval for none.\n")
 	} else {
 		fmt.Fprintf(&b, "# It supports no further rule. A rule needs %s, and must be more than chance.\n", text.Count(r.least, "session"))
 	}

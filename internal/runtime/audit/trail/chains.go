@@ -62,9 +62,9 @@ func verifyChains(ctx context.Context, d Database, copied *audit.Removed) (Repor
 	switch {
 	case len(v.named) > 0:
 	case len(heads) == 1:
-		r.Warnings = append(r.Warnings, "cannot tell yet whether the last records were removed: the next proxy that starts with this database notes the end")
+		r.Warnings = append(r.Warnings, "cannot tell yet whether the last records were removed: the next proxy that starts with this database records where the log ends")
 	case len(heads) > 1:
-		r.Warnings = append(r.Warnings, "cannot tell whether records were removed at the end: no chain names the end of another")
+		r.Warnings = append(r.Warnings, "cannot tell whether the latest records were removed: no other audit chain recorded where this one ends")
 	}
 	r.Removed = gone.newest
 	return r, nil

@@ -75,7 +75,7 @@ func newRemovals(e *audit.Removed) (*removals, error) {
 	for _, h := range e.Chains {
 		p, err := h.Place()
 		if err != nil {
-			return nil, fmt.Errorf("reading which old records were removed: %q is not a hash", h.Hash)
+			return nil, fmt.Errorf("reading the list of removed records: %q is not a hash", h.Hash)
 		}
 		m.assumed[h.Writer] = p
 	}

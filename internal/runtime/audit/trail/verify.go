@@ -73,7 +73,7 @@ func (f File) head(r *Report) audit.Place {
 	name := string(f) + audit.HeadSuffix
 	content, err := audit.ReadHead(string(f))
 	if errors.Is(err, os.ErrNotExist) {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("cannot tell whether records were removed at the end: %s does not exist", name))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("cannot tell whether the latest records were removed: %s does not exist", name))
 		r.Headless = true
 		return audit.Place{}
 	}
@@ -83,7 +83,7 @@ func (f File) head(r *Report) audit.Place {
 		r.Warnings = append(r.Warnings, "reading the head: "+err.Error())
 		r.Headless = true
 	case audit.UnwrittenHead(content):
-		r.Warnings = append(r.Warnings, fmt.Sprintf("cannot tell whether records were removed at the end: %s is empty", name))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("cannot tell whether the latest records were removed: %s is empty", name))
 		r.Headless = !f.empty()
 	case !ok:
 		r.Faults = append(r.Faults, Fault{File: name, What: "it is not the head of an audit log: it was changed"})

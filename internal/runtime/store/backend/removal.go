@@ -31,7 +31,7 @@ func ReadRemoval(ctx context.Context, b Backend) (e *audit.Removed, r Removal, v
 		err = json.Unmarshal(r.Event, e)
 	}
 	if err != nil {
-		return e, r, 0, fmt.Errorf("reading which old records were removed: %w", err)
+		return e, r, 0, fmt.Errorf("reading the list of removed records: %w", err)
 	}
 	return e, r, parts[0].Version, nil
 }

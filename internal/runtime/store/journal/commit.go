@@ -67,7 +67,7 @@ func (b *Backend) Commit(ctx context.Context, ops []*backend.Op) error {
 	b.lockAppend()
 	defer b.unlockAppend()
 	if err := b.commit(ctx, ops); err != nil {
-		return fmt.Errorf("committing to the state: %w", err)
+		return fmt.Errorf("committing state: %w", err)
 	}
 	return nil
 }

@@ -471,7 +471,7 @@ func TestStuckLockHolder(outer *testing.T) {
 		t.backend.process.timeout = 10 * time.Millisecond
 		f := flock.New(t.path + suffix)
 		t.must(f.Lock())
-		t.refused("another process holds the lock of the state log; if it is suspended, resume it or end it")
+		t.refused("another process holds the lock of the state log; if it is suspended, resume it or stop it")
 		t.must(f.Close())
 		if left := t.backend.process.abandoned; left != nil {
 			<-left // after waiting in vain

@@ -272,7 +272,7 @@ func TestStoppedLockHolder(outer *testing.T) {
 	}
 	t.must(c.cmd.Process.Signal(syscall.SIGSTOP))
 	t.backend.process.timeout /= 100
-	t.refused("if it is suspended, resume it or end it")
+	t.refused("if it is suspended, resume it or stop it")
 	p, err := t.backend.Load(t.Context(), backend.PartID{Scope: backend.Session, Name: "s"})
 	if err != nil || p[0].Version != 1 { // reading needs no process lock
 		t.Error(p, err)

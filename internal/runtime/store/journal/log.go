@@ -341,7 +341,7 @@ func (l *directory) listSegments() (numbers []uint64, full, sealed map[uint64]bo
 
 // remedy returns advice for a log that is damaged or older than its database.
 func (l *directory) remedy() string {
-	return fmt.Sprintf("restore the newer copy or, to continue from the checkpoint, end all petrigate processes that use it and remove %q and %q", l.name(), l.path+endSuffix)
+	return fmt.Sprintf("restore the newer copy or, to continue from the checkpoint, stop all petrigate processes that use it and remove %q and %q", l.name(), l.path+endSuffix)
 }
 
 // finishRotation renames the next segment if a process ended before it could do so. It does nothing
@@ -349,7 +349,7 @@ func (l *directory) remedy() string {
 func (l *directory) finishRotation(at *position) error {
 	f, header, err := l.openSegment(l.path+nextSuffix, os.O_RDONLY)
 	if err != nil {
-		return fmt.Errorf("the log %q was removed while it was in use; restore it, or end all petrigate processes that use it and start again", l.name())
+		return fmt.Errorf("the log %q was removed while it was in use; restore it, or stop all petrigate processes that use it and start again", l.name())
 	}
 	_ = f.Close()
 	if header.step > at.step {

@@ -35,7 +35,7 @@ type processLock struct {
 }
 
 // errLockTimeout means that the other process did not release the lock in time.
-var errLockTimeout = errors.New("another process holds the lock of the state log; if it is suspended, resume it or end it")
+var errLockTimeout = errors.New("another process holds the lock of the state log; if it is suspended, resume it or stop it")
 
 // lock acquires the lock, waiting while other processes hold it.
 func (t *processLock) lock(ctx context.Context) error {

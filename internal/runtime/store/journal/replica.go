@@ -101,7 +101,7 @@ func (r *replica) recover() error {
 		return err
 	}
 	if at := &r.image.at; at.step < want.step || at.step == want.step && at.hash != want.hash {
-		return fmt.Errorf("%w: its log ends with step %d, but had step %d; restore the newer copy or, to continue without the lost steps, end all petrigate processes that use it and remove %q",
+		return fmt.Errorf("%w: its log ends with step %d, but had step %d; restore the newer copy or, to continue without the lost steps, stop all petrigate processes that use it and remove %q",
 			backend.ErrRolledBack, at.step, want.step, r.log.path+endSuffix)
 	}
 	return r.readToEnd()
@@ -129,7 +129,7 @@ func (r *replica) ensureLog() error {
 	case err != nil:
 		return err
 	}
-	return fmt.Errorf("%w: its log %q is missing; restore it or, to continue from the checkpoint, end all petrigate processes that use it and remove %q",
+	return fmt.Errorf("%w: its log %q is missing; restore it or, to continue from the checkpoint, stop all petrigate processes that use it and remove %q",
 		backend.ErrRolledBack, r.log.name(), r.log.path+endSuffix)
 }
 

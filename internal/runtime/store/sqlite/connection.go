@@ -201,7 +201,7 @@ func (c *connection) create() error {
 	return f.Close()
 }
 
-var errRemoved = errors.New("the file was removed while it was in use; restore it, or end all petrigate processes that use it and start again")
+var errRemoved = errors.New("the file was removed while it was in use; restore it, or stop all petrigate processes that use it and start again")
 
 // detach closes the connection, so that the next transaction opens a new one.
 func (c *connection) detach() {
