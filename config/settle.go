@@ -43,7 +43,7 @@ func (c *Config) settleChannels(d *decoder, l *layers) {
 		of, _ := channel.Find(name)
 		switch {
 		case of.Console && c.Console.HTTP == "off":
-			d.faultAt(at, fmt.Sprintf("the channel %q is a page of the console, but console.http is off", name), "remove the channel, or the key console.http")
+			d.faultAt(at, fmt.Sprintf("the channel %q needs the console, but console.http is off", name), "remove the channel, or the key console.http")
 		case !of.AsksPIN && a.PIN != "":
 			d.warn(l.set["approval.pin"], fmt.Sprintf("the channel %q does not ask for the PIN: a person who answers there approves without it", name), "channels: [web, cli]")
 		}

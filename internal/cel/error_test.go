@@ -35,7 +35,7 @@ func TestErrors(t *testing.T) {
 		{`args.path in meta.?save.orValue([])`, `no transition remembers "save" (did you mean "saved"?)`},
 		{`has(meta.zzz)`, `no transition remembers "zzz" (remembered: saved)`},
 		{`timestamp("2020-01-01T00:00:00Z").getHours("Europe/Berlin") == 1`, `1:10: undeclared reference to 'timestamp'`},
-		{`tool.matches(args.p)`, `1:18: the pattern of matches must be a literal (in quotes)`},
+		{`tool.matches(args.p)`, `1:18: the pattern in matches must be a literal (in quotes)`},
 		{`now() == 1`, `1:4: undeclared reference to 'now'`},
 		{strings.Repeat("(", 400) + "true" + strings.Repeat(")", 400), `1:805: expression recursion limit exceeded`},
 		{`[1].all(a, [1].all(b, [1].all(c, [1].all(d, true))))`, `1:41: comprehension exceeds nesting limit`},

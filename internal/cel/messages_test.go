@@ -143,6 +143,6 @@ func TestEveryError(t *testing.T) {
 	messagetest.CheckCalls(t, []string{"errors.New", "fmt.Errorf", "failure", "whole", "report"}, messagetest.Text(t, "testdata/messages.txt"), map[string]string{
 		"preparing expressions: %v":     never,
 		"evaluating the expression: %v": never,
-		"join takes a list of texts":    never,
+		"join expects a list of texts":  never,
 	}, "*.go")
 }

@@ -105,7 +105,7 @@ func dynamicPatterns(src string, a *cel.Ast) (errs diag.List) {
 	for _, e := range ast.MatchDescendants(ast.NavigateAST(a.NativeRep()), ast.FunctionMatcher("matches")) {
 		args := e.AsCall().Args()
 		if pattern := args[len(args)-1]; pattern.Kind() != ast.LiteralKind {
-			errs = append(errs, errorFrom(src, a.NativeRep().SourceInfo().GetStartLocation(pattern.ID()), "the pattern of matches must be a literal", "in quotes"))
+			errs = append(errs, errorFrom(src, a.NativeRep().SourceInfo().GetStartLocation(pattern.ID()), "the pattern in matches must be a literal", "in quotes"))
 		}
 	}
 	return errs

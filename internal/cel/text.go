@@ -54,7 +54,7 @@ func join(list, separator ref.Val) ref.Val {
 	for it := list.(traits.Lister).Iterator(); it.HasNext() == types.True; {
 		part, ok := it.Next().(types.String)
 		if !ok {
-			return failure("join takes a list of texts")
+			return failure("join expects a list of texts")
 		}
 		if length += len(part) + len(sep); length > maxArgs {
 			return failure("the text is too long")

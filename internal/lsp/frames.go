@@ -108,7 +108,7 @@ func readFrame(r *bufio.Reader) ([]byte, error) {
 			continue
 		}
 		if length, err = strconv.Atoi(strings.TrimSpace(value)); err != nil || length < 0 || length > maxMessage {
-			return nil, fmt.Errorf("the Content-Length %.40q is not one, or is over %d", strings.TrimSpace(value), maxMessage)
+			return nil, fmt.Errorf("the Content-Length %.40q is not a number, or is over %d", strings.TrimSpace(value), maxMessage)
 		}
 	}
 	if length < 0 {

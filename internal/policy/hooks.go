@@ -131,7 +131,7 @@ func (h *hooks) validate(f gate.Firing) error {
 // evaluated is not met.
 func (v *validator) judge(in *cel.Input, meta gate.Meta) error {
 	if _, ok := meta[forgotten]; ok && v.require.Uses("meta") {
-		return objectionf("The call depends on memory that the net could not keep: %v.", meta[forgotten])
+		return objectionf("The call depends on a value that the net could not remember: %v.", meta[forgotten])
 	}
 	holds, err := v.require.Holds(in)
 	var unreadable *cel.Unreadable

@@ -106,9 +106,9 @@ remember:
 	}{
 		"enough":     {`{"account":{"balance":100}}`, ""},
 		"too little": {`{"account":{"balance":9}}`, "look at the balance first"},
-		"absent":     {"", "could not keep: balance"},
-		"another":    {`{"balance":100}`, "could not keep: balance"},
-		"two":        {`{"account":{"balance":100,"balance":1}}`, "could not keep: balance"},
+		"absent":     {"", "could not remember: balance"},
+		"another":    {`{"balance":100}`, "could not remember: balance"},
+		"two":        {`{"account":{"balance":100,"balance":1}}`, "could not remember: balance"},
 	} {
 		s := gate.NewSession(r.Policy, gate.SessionOptions{})
 		first := s.Decide(gate.Call{Tool: "transfer", Args: []byte(`{"amount":10}`)}, nil)
@@ -212,7 +212,7 @@ remember:
 		`read {"path":"/a"}`,
 		`write {"path":"/a"}`,
 		`read {}`, // an observer refuses nothing
-		`write {"path":"/a"} -> The call depends on memory that the net could not keep: `,
+		`write {"path":"/a"} -> The call depends on a value that the net could not remember: `,
 		`touch {"path":"/a"}`,
 	)
 	if meta := s.Nets()[0].Meta; meta["last"] != "/a" || meta[forgotten] == nil {

@@ -32,7 +32,7 @@ var objections = []struct{ tool, args, want string }{
 	{"use", `[1]`, `The call cannot be judged: an expression cannot read the arguments: they are not JSON.`},
 	{"keep", `{}`, `The success of the call could not be remembered as "kept": no such key: path.`},
 	{"odd", `{"n":1}`, ""}, // the value cannot be remembered either, but that does not block a call
-	{"odd", `{"n":1}`, `The call depends on memory that the net could not keep: last: no such key: path.`},
+	{"odd", `{"n":1}`, `The call depends on a value that the net could not remember: last: no such key: path.`},
 }
 
 func TestObjections(t *testing.T) {

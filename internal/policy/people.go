@@ -90,7 +90,7 @@ func (b *builder) unasked(via string, persons int) (msg, hint string) {
 	}
 	switch {
 	case (via == "web" || via == "url") && !slices.Contains(open, via) && b.source.Config != nil && b.source.Config.Console.HTTP == "off":
-		return fmt.Sprintf("the channel %s is a page of the console, but console.http is off", via), "write via cli, or omit console.http"
+		return fmt.Sprintf("the channel %s needs the console, but console.http is off", via), "write via cli, or omit console.http"
 	case via != "" && !slices.Contains(open, via):
 		return fmt.Sprintf("the channel %s is not enabled", via), "add it to approval.channels"
 	case persons < 2:

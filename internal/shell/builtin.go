@@ -122,7 +122,7 @@ func (r *scope) readVariableSetter(name string, args []arg) {
 	}
 	found, rest, ok := setterOptions[name]().splitLeading(args)
 	if !ok {
-		r.doubtOptions("the builtin "+name+" with options that are not known", args)
+		r.doubtOptions("the builtin "+name+" with unknown options", args)
 		return
 	}
 	for _, o := range found {

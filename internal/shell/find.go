@@ -86,7 +86,7 @@ func readXargs(args []arg, names bool) (p plan) {
 	}
 	if len(rest) > 0 {
 		if clients[rest[0].text] {
-			p.doubt(inText, "statements from the input")
+			p.doubt(inText, "statements from standard input")
 		}
 		p.add(runsCommand, "", append(rest[:len(rest):len(rest)], input)...)
 	}

@@ -153,19 +153,19 @@ func (f *findings) setStatement(s *syntax.Stmt) {
 // program is text in the script or the output of another command.
 func (f *findings) readProgramInput(args []arg) {
 	if f.textInput && !f.input || !f.input && len(args) == 0 {
-		f.doubtText("a program that is read from the input", args...)
+		f.doubtText("a program that is read from standard input", args...)
 		return
 	}
-	f.doubtAll("a program that is read from the input")
+	f.doubtAll("a program that is read from standard input")
 }
 
 // readScriptFile records the program file named by an operand of a shell or an interpreter.
 func (f *findings) readScriptFile(a arg) {
 	switch {
 	case a.pipe:
-		f.doubtAll("a shell that reads its input")
+		f.doubtAll("a shell that reads commands from standard input")
 	case a.text == "-", isDevice(a.text), f.strict && begins(strings.TrimLeft(a.text, "./"), "dev/ proc/"):
-		f.doubtAll("a program that is read from the input")
+		f.doubtAll("a program that is read from standard input")
 	case a.kind > single, a.kind == single && a.text == "" && !strings.Contains(a.tail, "/"):
 		f.doubtMild("a program whose file is not literal")
 	}
@@ -214,7 +214,7 @@ func (f *findings) withoutPending(args []arg) []arg {
 
 // codes holds the descriptions of doubts about code in other languages. Such code may use the files
 // that it names.
-var codes = map[string]bool{"a program on the command line": true, "a program that is read from the input": true}
+var codes = map[string]bool{"a program on the command line": true, "a program that is read from standard input": true}
 
 // maxPaths is the maximum number of words in code in other languages that are examined as paths.
 const maxPaths = 25_000

@@ -55,7 +55,7 @@ func (r *reader) settle() {
 	r.at, r.owner, r.settling = nil, -1, true
 	r.scope.settle()
 	if r.files.dashed && slices.ContainsFunc(r.commands, func(c command) bool { return !isSelfContained(c.name) && c.takesOptions() }) {
-		r.doubtAll("file names that may be options")
+		r.doubtAll("file names that could be interpreted as options")
 	}
 	r.runsWritten()
 	if r.mayBeObeyed() || r.files.runsPackage(r.commands) {

@@ -51,7 +51,7 @@ func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	case c.possible:
 		what = "words that may begin a command"
 	case !p.name.is(c.name):
-		what = "another name of the program"
+		what = "another name for the program"
 	case allLiteral(c.args):
 		what = "an argument that may abbreviate another"
 	case len(p.operands) > 0 && len(c.args) > 0 && c.args[0].kind != literal:

@@ -83,7 +83,7 @@ func (r *reader) readScriptInput(name string, redirs []*syntax.Redirect) {
 		return
 	}
 	if !ok {
-		r.doubtAll("a shell that reads its input")
+		r.doubtAll("a shell that reads commands from standard input")
 		return
 	}
 	for _, word := range []string{"read", "<<", "head", "dd", "mapfile"} {

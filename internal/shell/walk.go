@@ -16,7 +16,7 @@ func (r *reader) script(text string) {
 	}
 	work := pieces(text)
 	if work > maxPieces {
-		r.doubtAll("a script of too many words")
+		r.doubtAll("a script with too many words")
 		return
 	}
 	work += piecesOfParser

@@ -108,7 +108,7 @@ func (d *Comparison) explore(limit int) error {
 	case err != nil || !d.Complete || d.settled():
 		return err
 	case p.unsettled() && !p.cut:
-		d.partly("there is a difference where more calls are in flight at once, and none could be shown")
+		d.partly("the policies differ when more calls are in flight at once, but no example was found")
 		return nil
 	case len(p.waits) == 0 && len(d.maybe) == 0 && !p.hasData() && !p.judges():
 		return nil

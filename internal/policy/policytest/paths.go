@@ -28,7 +28,7 @@ func Find(path string) ([]string, error) {
 	case err != nil:
 		return nil, fmt.Errorf("looking for tests in %s: %w", dir, text.Innermost(err))
 	case !info.IsDir() && below:
-		return nil, fmt.Errorf("looking for tests below %s: it is not a folder", dir)
+		return nil, fmt.Errorf("looking for tests in %s: it is not a folder", dir)
 	case !info.IsDir():
 		return []string{dir}, nil
 	}
@@ -45,9 +45,9 @@ func Find(path string) ([]string, error) {
 		return nil
 	})
 	if err == nil && len(found) == 0 {
-		where := "in " + dir + "; write " + strings.TrimSuffix(path, "/") + "/... to look below it too"
+		where := "in " + dir + "; write " + strings.TrimSuffix(path, "/") + "/... to include its subfolders"
 		if below {
-			where = "in or below " + dir
+			where = "in or under " + dir
 		}
 		err = fmt.Errorf("no file *%s %s", Suffix, where)
 	}

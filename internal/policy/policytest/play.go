@@ -183,7 +183,7 @@ func (s *Step) compare(d *callOutcome, p *Policy) *Failure {
 		}
 	}
 	if s.Reason != nil && !s.Reason.matches(refusal.Text) {
-		return &Failure{Expected: fmt.Sprintf("%s, reason %q", verdict, s.Reason.Source), Got: fmt.Sprintf("%s, another reason", verdict)}
+		return &Failure{Expected: fmt.Sprintf("%s, reason %q", verdict, s.Reason.Source), Got: fmt.Sprintf("%s, for a different reason", verdict)}
 	}
 	if s.Rule != "" && !slices.ContainsFunc(refusal.Blocks, s.speaksOf) {
 		return &Failure{Expected: verdict + " by " + s.Rule + s.unknownRule(p), Got: verdict + " by " + blocksText(refusal.Blocks)}

@@ -141,7 +141,7 @@ func TestOutcomes(t *testing.T) {
 		{"time gives back", "limit b to 1 per hour", "  steps: [{call: b}, {call: b, reason: limit of 1 call per hour}, {call: b, after: 59m, expect: refuse}, {call: b, after: 1m}]", "allow refuse refuse allow"},
 		{"sessions of one user", "limit a to 1 per user", "  sessions: {one: ann, two: bob, three: ann}\n  steps: [{call: a}, {call: a, session: two}, {call: a, session: three, expect: refuse}]", "allow allow refuse"},
 		{"in shadow", "shadow block a\nshadow require human-approval before b", "  steps: [{call: a, would: refuse, reason: is blocked, rule: 'p.rules:1'}, {call: b, would: ask}, {call: c, would: ask}]", "allow allow allow: expected in shadow ask, got in shadow allow"},
-		{"another reason in shadow", "shadow block a", "  steps: [{call: a, would: refuse, reason: x}]", "allow: expected in shadow refuse, reason \"x\", got in shadow refuse, another reason"},
+		{"another reason in shadow", "shadow block a", "  steps: [{call: a, would: refuse, reason: x}]", "allow: expected in shadow refuse, reason \"x\", got in shadow refuse, for a different reason"},
 		{"another rule in shadow", "shadow block a", "  steps: [{call: a, would: refuse, rule: block-b}]", "allow: expected in shadow refuse by block-b (unknown net; did you mean block-a?), got in shadow refuse by p.rules:1:1 (block-a)"},
 		{"times", "limit a to 2 per session", "  steps: [{call: a, times: 2}, {call: a, times: 2, expect: refuse}]", "allow refuse"},
 		{"once too often", "limit a to 2 per session", "  steps: [{call: a, times: 4}]", "refuse: expected allow, got refuse, call 3 of 4"},
@@ -154,7 +154,7 @@ func TestOutcomes(t *testing.T) {
 		{"a counterexample with names", "block gh.push", "  events: [{type: call, id: '1', tool: push, also: [gh.push]}]\n  expect: refuse", "refuse"},
 		{"a counterexample with a weak name", "block push unless gh.push", "  events: [{type: call, id: '1', tool: push, also: [gh.push], weak: [gh.push]}]\n  expect: refuse", "refuse"},
 		{"a counterexample that asks", approve, "  expect: ask\n  events: [{type: call, id: '1', tool: deploy, approve: false}]", "ask"},
-		{"reasons with a slash are words", "block a", "  steps: [{call: a, reason: /tmp}]", "refuse: expected refuse, reason \"/tmp\", got refuse, another reason"},
+		{"reasons with a slash are words", "block a", "  steps: [{call: a, reason: /tmp}]", "refuse: expected refuse, reason \"/tmp\", got refuse, for a different reason"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -224,7 +224,7 @@ func TestMistakes(t *testing.T) {
 		{"no reason", step("{call: x, reason: 1}"), `5:23: "reason" must be text, not a number (put it in quotes)`},
 		{"in shadow and refused", step("{call: x, would: ask, approve: false}"), `5:5: would applies only to a call that passes (write "expect: allow", or omit would)`},
 		{"a reason to pass", step("{call: x, expect: allow, rule: a}"), `5:5: a call that passes has neither a reason nor a rule (omit them, or write "expect: refuse")`},
-		{"to pass without consent", step("{call: x, expect: allow, approve: false}"), `5:5: a call that is not approved does not pass (write "approve: true", or omit approve if no person is asked)`},
+		{"to pass without consent", step("{call: x, expect: allow, approve: false}"), `5:5: a call that is not approved does not pass (write "approve: true", or omit approve if no approval is required)`},
 		{"a result that is what the call returns", step("{call: x, result: {a: 1}}"), `5:23: result must be an outcome, such as success (write the returned result under "returns")`},
 		{"a failure that returns", step("{call: x, result: failure, returns: {a: 1}}"), "5:5: only a success returns something (omit returns)"},
 		{"a settlement that returns", step("{call: x, result: unknown}\n  - {settle: {call: 1, result: failure, returns: 1}}"), "6:14: only a success returns something (omit returns)"},
@@ -257,7 +257,7 @@ func TestPolicies(t *testing.T) {
 		{"several", []string{net, "a.rules\nblock y", "b.rules\nblock z"}, "rules: [b.rules]\nnets: [a.net.yaml]\ndefault: deny", "block-z n"},
 		{"a configuration beside it", []string{net, cfg}, "env: {PLACE: x}", "block-gh.push"},
 		{"a configuration by name", []string{"sub/" + cfg, "a.rules\nblock y"}, "config: sub/petrigate.yaml\nenv: {PLACE: x}", "block-gh.push"},
-		{"nothing", nil, "", `DIR/p_test.yaml: the tests have no policy: their folder has no petrigate.yaml and no *.rules (name it: "config: ..." or "rules: ...")`},
+		{"nothing", nil, "", `DIR/p_test.yaml: the tests have no policy: their folder contains no petrigate.yaml and no *.rules (name it: "config: ..." or "rules: ...")`},
 		{"an absolute path", []string{"b.rules\nblock z"}, "rules: DIR/b.rules", "block-z"},
 		{"no rules", nil, "\nrules: a.rules", `DIR/p_test.yaml:2:8: no file matches "DIR/a.rules"`},
 		{"no nets", nil, "nets: a.net.yaml", `DIR/p_test.yaml:1:7: no file matches "DIR/a.net.yaml"`},
@@ -303,10 +303,10 @@ func TestFind(t *testing.T) {
 		{"/sub", "sub/c_test.yaml"},
 		{"/b.yaml", "b.yaml"},
 		{"/sub/.git", "sub/.git/d_test.yaml"},
-		{"/none", "no file *_test.yaml in DIR/none; write DIR/none/... to look below it too"},
-		{"/none/...", "no file *_test.yaml in or below DIR/none"},
+		{"/none", "no file *_test.yaml in DIR/none; write DIR/none/... to include its subfolders"},
+		{"/none/...", "no file *_test.yaml in or under DIR/none"},
 		{"/gone", "looking for tests in DIR/gone: no such file or directory"},
-		{"/b.yaml/...", "looking for tests below DIR/b.yaml: it is not a folder"},
+		{"/b.yaml/...", "looking for tests in DIR/b.yaml: it is not a folder"},
 	}
 	for _, tt := range tests {
 		found, err := Find(dir + tt.path)

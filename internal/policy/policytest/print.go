@@ -28,7 +28,7 @@ func (r *Report) Print(w io.Writer, k text.Ink, verbose bool) error {
 	if n := r.Passed + r.Failed; n+r.Nothing > 0 {
 		fmt.Fprintf(&b, "%s: %d passed, %d failed", text.Count(n, "test"), r.Passed, r.Failed)
 		if r.Nothing > 0 {
-			fmt.Fprintf(&b, "; %s without anything expected", text.Count(r.Nothing, "case"))
+			fmt.Fprintf(&b, "; %s with no expectation", text.Count(r.Nothing, "case"))
 		}
 		b.WriteByte('\n')
 	}
@@ -73,7 +73,7 @@ func (t *TestResult) printFailure(b *strings.Builder, k text.Ink, file string) {
 		row("marking", fmt.Sprintf("%s: %s", n.Name, policy.MarkingText(n.Marking)))
 	}
 	if s.Verdict == "ask" && t.Failure.Expected == "allow" {
-		row("help", `a person is asked: write "approve: true", or "expect: ask"`)
+		row("help", `approval is required: write "approve: true", or "expect: ask"`)
 	}
 	if t.left > 0 {
 		fmt.Fprintf(b, "            the test ends here; %s not played\n", text.Count(t.left, "step"))
@@ -112,6 +112,6 @@ func (m *Item) describe() string {
 	case m.passive:
 		return fmt.Sprintf("no call involved %s", m.Net)
 	default:
-		return fmt.Sprintf("%s never refused a call and never asked a person", m.Net)
+		return fmt.Sprintf("%s never refused a call and never required approval", m.Net)
 	}
 }

@@ -100,7 +100,7 @@ func (f *File) source(override string) (Source, error) {
 	}
 	if len(s.Rules)+len(s.Nets) == 0 {
 		return s, config.ErrorList{{
-			File: f.Name, Msg: "the tests have no policy: their folder has no petrigate.yaml and no *.rules",
+			File: f.Name, Msg: "the tests have no policy: their folder contains no petrigate.yaml and no *.rules",
 			Hint: `name it: "config: ..." or "rules: ..."`,
 		}}
 	}

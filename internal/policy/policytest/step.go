@@ -137,7 +137,7 @@ func (t *Test) check(s *Step, v config.Value) {
 	case s.Expect == allow && held && s.Would == "":
 		v.Fault("a call that passes has neither a reason nor a rule", `omit them, or write "expect: refuse"`)
 	case s.Expect == allow && s.Approve == sandbox.No:
-		v.Fault("a call that is not approved does not pass", `write "approve: true", or omit approve if no person is asked`)
+		v.Fault("a call that is not approved does not pass", `write "approve: true", or omit approve if no approval is required`)
 	case !s.admits() && s.Result != "":
 		v.Fault("a call that is not admitted has no result", "omit result")
 	case s.Returns != nil && s.Result != "" && s.Result != "success":
