@@ -75,7 +75,7 @@ func (f analyzeFlags) read(s stdio, path string) (*netfile.Net, error) {
 		names = append(names, n.Name)
 	}
 	if f.net == "" {
-		return nil, usage("%s holds %d nets; choose one with --net: %s", path, len(nets), strings.Join(names, ", "))
+		return nil, usage("%s contains %d nets; choose one with --net: %s", path, len(nets), strings.Join(names, ", "))
 	}
 	return nil, usage("%s has no net %q%s", path, f.net, text.DidYouMean(f.net, "", names))
 }

@@ -81,7 +81,7 @@ func approvalsWatch(s stdio) *cobra.Command {
 			"  n [REASON]    deny it; the agent receives the reason\n" +
 			"  g             approve it and similar calls for a while; asks for how long and which arguments must stay the same\n" +
 			"  s             skip it; it stays pending\n" +
-			"  q             quit without an answer\n" +
+			"  q             quit without answering\n" +
 			"Enter alone does not answer, and input typed before the question appeared is ignored. watch follows all\n" +
 			"running proxies, including those that start later. With --json it only reports: it needs no terminal and\n" +
 			"prints a line for each pending approval and for each change.",

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/petrigate/petrigate/internal/text"
 )
 
 // A choice is a flag that accepts only one of several values.
@@ -23,7 +25,7 @@ func (f *choice) Type() string { return strings.Join(f.among, "|") }
 
 func (f *choice) Set(value string) error {
 	if !slices.Contains(f.among, value) {
-		return fmt.Errorf("write %s", strings.Join(f.among, " or "))
+		return fmt.Errorf("use %s", text.Join(f.among, "or"))
 	}
 	f.value = value
 	return nil

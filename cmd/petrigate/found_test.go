@@ -58,7 +58,7 @@ func TestVerbsOnlyReadUntrustedConfiguration(t *testing.T) {
 							t.Errorf("%s read a variable or a file (%q):\n%s", args, bad, said)
 						}
 					}
-					if strings.Contains(said, "add --config petrigate.yaml, or answer") {
+					if strings.Contains(said, "pass --config petrigate.yaml, or run the command") {
 						acted[c.CommandPath()] = true
 					}
 				}

@@ -119,9 +119,9 @@ func printReplay(w io.Writer, name string, r *replay.Report) error {
 	fmt.Fprintf(&b, "%s: %s, %s decisions\n", name, trail.Records(r.Records), text.Grouped(r.Decisions))
 	switch {
 	case len(r.Recorded) == 1 && r.Recorded[0] == r.Policy:
-		fmt.Fprintf(&b, "policy %.12s: same as on record\n", r.Policy)
+		fmt.Fprintf(&b, "policy %.12s: same as recorded\n", r.Policy)
 	case len(r.Recorded) > 0:
-		fmt.Fprintf(&b, "policy %.12s; on record: %s\n", r.Policy, abbreviate(r.Recorded))
+		fmt.Fprintf(&b, "policy %.12s; recorded: %s\n", r.Policy, abbreviate(r.Recorded))
 	}
 	fmt.Fprintf(&b, "%s match the record\n", text.Grouped(r.Agreed))
 	if r.Wrong > 0 {
@@ -138,7 +138,7 @@ func printReplay(w io.Writer, name string, r *replay.Report) error {
 	}
 	if d := r.First; d != nil {
 		fmt.Fprintf(&b, "first: record %d of %s, session %s, tool %s\n", d.Seq, d.Time.UTC().Format(trail.TimeStamp), text.Escape(d.Session), text.Escape(d.Tool))
-		fmt.Fprintf(&b, "  on record: %s\n  now: %s\n", text.Escape(d.Recorded), text.Escape(d.Replayed))
+		fmt.Fprintf(&b, "  recorded: %s\n  now: %s\n", text.Escape(d.Recorded), text.Escape(d.Replayed))
 		if d.Reason != "" {
 			fmt.Fprintf(&b, "  %s\n", text.Escape(d.Reason))
 		}
@@ -149,7 +149,7 @@ func printReplay(w io.Writer, name string, r *replay.Report) error {
 	rows := list.Map(r.Rules, func(c replay.RuleCount) []string {
 		return []string{text.Grouped(c.Count), c.Was, c.Now, c.Net, c.Rule}
 	})
-	return text.TableBelow(w, "", "DECISIONS|ON RECORD|NOW|NET|RULE", rows)
+	return text.TableBelow(w, "", "DECISIONS|RECORDED|NOW|NET|RULE", rows)
 }
 
 func abbreviate(fingerprints []string) string {

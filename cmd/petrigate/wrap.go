@@ -32,7 +32,7 @@ func newWrap(s stdio) *cobra.Command {
 	quiet := quietFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed("config") {
-			return usage("wrap reads no configuration file: use serve --config, or --rules and --net")
+			return usage("wrap does not read a configuration file: use serve --config, or --rules and --net")
 		}
 		if c.ArgsLenAtDash() > 0 {
 			return usage("%q must follow --, like the server's command and all of its arguments", args[0])

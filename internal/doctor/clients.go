@@ -74,7 +74,7 @@ func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running str
 		if filepath.Base(e.Command) == e.Command && find(d.Short, e.Command) != "" {
 			return d.withReconnect(c, warning(fix, "%s starts petrigate as %q, the first one in its PATH", c.Title, e.Command))
 		}
-		return d.withReconnect(c, failed(fix, "%s starts petrigate as %q, which a desktop client does not find", c.Title, e.Command))
+		return d.withReconnect(c, failed(fix, "%s starts petrigate as %q, which a desktop client cannot find", c.Title, e.Command))
 	}
 	info, err := os.Stat(e.Command)
 	switch {
@@ -83,7 +83,7 @@ func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running str
 	case older(info, e.Command, d.Program):
 		return d.withReconnect(c, warning(fix, "%s starts %s, which is older than this petrigate (%s)", c.Title, e.Command, d.Program))
 	case e.Config() != "" && !sameFile(e.Config(), d.Config):
-		return warning(fix+" connects it with "+d.Config, "%s is connected%s, but with a different configuration: %s", c.Title, running, e.Config())
+		return warning(fix+" connects it to "+d.Config, "%s is connected%s, but with a different configuration: %s", c.Title, running, e.Config())
 	}
 	return ok("%s is connected%s", c.Title, running)
 }

@@ -48,7 +48,7 @@ func TestMissingInterpreterIsFound(t *testing.T) {
 	for short, want := range map[string]string{dir: OK, filepath.Join(dir, "none"): Warning} {
 		d := &Doctor{Short: []string{short}}
 		f := d.command(config.Server{Name: "s", Command: script})
-		if f.Status != want || want == Warning && !strings.Contains(f.Says, "is a script of runner-of-scripts") {
+		if f.Status != want || want == Warning && !strings.Contains(f.Says, "is a script run by runner-of-scripts") {
 			t.Errorf("%s: %+v", short, f)
 		}
 	}

@@ -32,7 +32,7 @@ func (d *Doctor) skew(of string, there, begin time.Time) Finding {
 	if off > maxSkew || off < -maxSkew {
 		return warning("synchronize the clocks with NTP: limits per hour, tokens and approvals depend on them", "the clock of %s is off by %s", of, off.Round(time.Second))
 	}
-	return ok("the clock of %s agrees with ours", of)
+	return ok("the clock of %s is accurate", of)
 }
 
 // clock compares the local clock with the clocks of all upstreams reached over HTTP.

@@ -71,11 +71,11 @@ func (d *Doctor) command(s config.Server) Finding {
 		path = filepath.Join(s.Cwd, path)
 	}
 	if needs := interpreter(path); needs != "" && find(dirs, needs) == "" {
-		fix := "install " + needs + " where every program finds it"
+		fix := "install " + needs + " where every program can find it"
 		if real, err := exec.LookPath(needs); err == nil {
 			fix = fmt.Sprintf("write env: { PATH: %q } for the server %s", strings.Join(append([]string{filepath.Dir(real)}, d.Short...), string(filepath.ListSeparator)), s.Name)
 		}
-		return warning(fix, "the command %q of the upstream %s is a script of %s, which a desktop client does not find", s.Command, s.Name, needs)
+		return warning(fix, "the command %q of the upstream %s is a script run by %s, which a desktop client cannot find", s.Command, s.Name, needs)
 	}
 	return ok("the command %q of the upstream %s is found", s.Command, s.Name)
 }

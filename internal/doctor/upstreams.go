@@ -63,9 +63,9 @@ func upstream(u operator.UpstreamStatus, began time.Time, remote bool) Finding {
 	case u.State == "up" && u.Error != "":
 		return failed("correct the server, or set disabled: true for "+u.Name, "%s does not list its tools: %s", u.Name, strings.TrimPrefix(u.Error, "listing tools: "))
 	case u.State == "up":
-		return ok("%s answers, within %s", u.Name, u.Since.Sub(began).Round(10*time.Millisecond))
+		return ok("%s answered within %s", u.Name, u.Since.Sub(began).Round(10*time.Millisecond))
 	case u.State == "starting":
-		return failed("wait longer with startup: 120s, or "+try, "%s has not answered in time%s", u.Name, daemon.LastWords(u, "    "))
+		return failed("set startup: 120s to wait longer, or "+try, "%s did not answer in time%s", u.Name, daemon.LastWords(u, "    "))
 	}
 	return failed(fmt.Sprintf("%s, or set disabled: true for %s", try, u.Name), "%s does not answer: %s%s", u.Name, u.Error, daemon.LastWords(u, "    "))
 }

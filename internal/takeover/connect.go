@@ -297,7 +297,7 @@ func (f *file) restore(src []byte, s step) ([]byte, error) {
 
 // disconnect writes the file and deletes its record.
 func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error {
-	asBefore, err := d.undo(f, n, after, exists, "disconnected "+f.client.Title, " has its servers back, and keeps later edits")
+	asBefore, err := d.undo(f, n, after, exists, "disconnected "+f.client.Title, " has its servers back; later edits were kept")
 	switch {
 	case err != nil || asBefore && !exists:
 		return err

@@ -147,7 +147,7 @@ func (d *Driver) dropHooks(name, path string) (done bool, err error) {
 	if err := d.confirm(f, after, exists); err != nil {
 		return true, err
 	}
-	edited := " keeps later edits"
+	edited := "; later edits were kept"
 	if n == nil {
 		edited = ""
 	}

@@ -20,7 +20,7 @@ func Wrapped(name, url, protocol string, args []string) (config.Server, error) {
 	case url == "" && len(args) == 0:
 		return server, errors.New("wrap requires a command after --, or --url")
 	case url != "" && len(args) > 0:
-		return server, errors.New("wrap takes a command or --url, not both")
+		return server, errors.New("pass a command or --url, not both")
 	case url != "" && (err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https"):
 		return server, errors.New("--url requires an address that begins with http:// or https://")
 	case strings.ContainsFunc(name, unicode.IsControl):
