@@ -171,14 +171,14 @@ func readTransition(v Value) (Transition, bool) {
 	v.needs("name")
 	for _, key := range []string{"via", "approvals"} {
 		if n := v.get(key); n != nil && t.Type != "manual" {
-			v.faultAt(n, fmt.Sprintf("%q has no meaning for a transition that does not require approval", key), "type: manual")
+			v.faultAt(n, fmt.Sprintf("%q has no effect for a transition that does not require approval", key), "type: manual")
 		}
 	}
 	if unless := v.get("unless"); unless != nil && len(t.Tools) == 0 {
-		v.faultAt(unless, `"unless" has no meaning for a transition without tools`, "")
+		v.faultAt(unless, `"unless" has no effect for a transition without tools`, "")
 	}
 	if except := v.get("except"); except != nil && !slices.Equal(t.Tools, []string{"*"}) {
-		v.faultAt(except, `"except" has no meaning without tools: ["*"]`, "use unless to exempt calls of single tools")
+		v.faultAt(except, `"except" has no effect without tools: ["*"]`, "use unless to exempt calls of single tools")
 	}
 	return t, true
 }

@@ -11,7 +11,7 @@ import (
 func readRoot(v Value, c *Config, l *layers) {
 	v.Fields(withClientKeys(v, sectionKeys(c, l)))
 	if active := v.get("active"); active != nil && c.Active != nil && v.get("nets") == nil {
-		v.faultAt(active, `"active" has no meaning without "nets"`, "")
+		v.faultAt(active, `"active" has no effect without "nets"`, "")
 	}
 }
 

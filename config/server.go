@@ -238,7 +238,7 @@ func checkAgreement(v Value, s *Server) {
 	checkSecureOnly(v, s)
 	for _, f := range v.fields {
 		if slices.Contains(others, f.key.text) {
-			v.faultAt(f.key, fmt.Sprintf("%q has no meaning for a server of type %s", f.key.text, kind), "")
+			v.faultAt(f.key, fmt.Sprintf("%q has no effect for a server of type %s", f.key.text, kind), "")
 		}
 	}
 }

@@ -132,13 +132,13 @@ func (c *Config) settleSession(d *decoder, l *layers) {
 		at := l.set["session."+x.key]
 		switch {
 		case x.value != "" && s.By != x.key:
-			d.faultAt(at, fmt.Sprintf("a %s of sessions has no meaning with \"by\": %q", x.key, s.By), "by: "+x.key)
+			d.faultAt(at, fmt.Sprintf("%q has no effect with \"by\": %q", x.key, s.By), "by: "+x.key)
 		case x.value == "" && s.By == x.key:
 			d.faultAt(l.set["session.by"], fmt.Sprintf("\"by\": %q requires %q", s.By, x.key), x.example)
 		}
 	}
 	if s.By == "header" && c.Listen.Stdio {
-		d.faultAt(l.set["session.by"], `"by": "header" has no meaning over stdio`, `listen: { http: "127.0.0.1:7777" }`)
+		d.faultAt(l.set["session.by"], `"by": "header" has no effect over stdio`, `listen: { http: "127.0.0.1:7777" }`)
 	}
 }
 
@@ -154,11 +154,11 @@ func (c *Config) settleState(d *decoder, l *layers) {
 	}
 	for _, only := range []struct{ key, driver string }{{"path", "sqlite"}, {"dsn", "postgres"}} {
 		if at := l.set["state."+only.key]; at != nil && s.Driver != only.driver {
-			d.faultAt(at, fmt.Sprintf("%q has no meaning with the driver %s", only.key, s.Driver), "driver: "+only.driver)
+			d.faultAt(at, fmt.Sprintf("%q has no effect with the driver %s", only.key, s.Driver), "driver: "+only.driver)
 		}
 	}
 	if at := l.set["state.sync"]; at != nil && s.Driver == "memory" {
-		d.faultAt(at, `"sync" has no meaning with the driver memory`, "driver: sqlite")
+		d.faultAt(at, `"sync" has no effect with the driver memory`, "driver: sqlite")
 	}
 	if at := l.set["pinning.file"]; at != nil && s.Driver == "postgres" && c.Pinning.Mode == "enforce" {
 		d.warn(at, "each machine keeps accepted tool definitions in a file of its own: another replica accepts the first definitions that it sees", `omit "file" to keep them in the database for all replicas`)
@@ -175,19 +175,19 @@ func (c *Config) settleAudit(d *decoder, l *layers) {
 	arguments, mask, rotate := l.set["audit.arguments"], l.set["audit.mask"], l.set["audit.rotate"]
 	switch {
 	case mask != nil && !recorded:
-		d.faultAt(mask, `"mask" has no meaning without a record`, "file: audit.jsonl")
+		d.faultAt(mask, `"mask" has no effect without a record`, "file: audit.jsonl")
 	case mask != nil && a.Arguments != "masked":
-		d.faultAt(mask, `"mask" has no meaning with "arguments": "`+a.Arguments+`"`, "arguments: masked")
+		d.faultAt(mask, `"mask" has no effect with "arguments": "`+a.Arguments+`"`, "arguments: masked")
 	case arguments != nil && !recorded:
-		d.faultAt(arguments, `"arguments" has no meaning without a record`, "file: audit.jsonl")
+		d.faultAt(arguments, `"arguments" has no effect without a record`, "file: audit.jsonl")
 	case a.Arguments == "masked" && mask == nil:
 		d.faultAt(arguments, `"arguments": "masked" requires "mask"`, `mask: [password, "$.user.token"]`)
 	}
 	if keep := l.set["audit.keep"]; keep != nil && c.State.Driver == "memory" {
-		d.faultAt(keep, `"keep" has no meaning with the driver memory: it applies to records in the database`, keepHint(a))
+		d.faultAt(keep, `"keep" has no effect with the driver memory: it applies to records in the database`, keepHint(a))
 	}
 	if rotate != nil && a.File == "" {
-		d.faultAt(rotate, `"rotate" has no meaning without "file"`, "file: audit.jsonl")
+		d.faultAt(rotate, `"rotate" has no effect without "file"`, "file: audit.jsonl")
 	}
 }
 

@@ -53,7 +53,7 @@ func readWebhook(v Value) (*Webhook, bool) {
 	case w.TLS != nil && strings.HasPrefix(w.URL, "http:"):
 		v.faultAt(v.get("tls"), `"tls" requires a "url" that begins with https://`, "")
 	case at != nil && w.Arguments != "masked":
-		v.faultAt(at, `"mask" has no meaning with "arguments": "`+w.Arguments+`"`, "arguments: masked")
+		v.faultAt(at, `"mask" has no effect with "arguments": "`+w.Arguments+`"`, "arguments: masked")
 	case answer == nil && allNetworks(w.Listen):
 		v.faultAt(v.get("listen"), `"listen" means all networks of the machine, so "webhook" requires "answerUrl"`, `answerUrl: "https://gate.example.com"`)
 	case answer == nil && w.Listen != "" && !loopback(w.Listen), answer != nil && !answer.unresolved && !isSecureURL(w.AnswerURL):

@@ -344,7 +344,7 @@ func TestWatchLeavesQuestionForSecondApprover(t *testing.T) {
 	id = o.requestApproval("deploy", `{"n":1}`)
 	w.expect(prompt)
 	w.keys("y\n")
-	w.expect("It has 1 of the 2 approvals that it needs, and waits for another one.")
+	w.expect("It has 1 of the 2 approvals that it needs, and is waiting for another one.")
 	w.expect("No pending calls")
 	o.requireState(id, operator.Pending)
 }

@@ -19,7 +19,7 @@ func (a *Admission) Begin(ctx context.Context, p audit.Process) {
 	}); ok {
 		var err error
 		if p.Heads, err = l.Heads(ctx); err != nil {
-			a.log.Error("cannot read the ends of the chains of other processes", "error", err)
+			a.log.Error("cannot read where the audit chains of other processes end", "error", err)
 		}
 	}
 	a.note(ctx, p)

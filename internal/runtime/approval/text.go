@@ -65,7 +65,7 @@ func (s Record) question(where func(gate.Position) string) *strings.Builder {
 	if ignored := c.ignoredPresent(); len(ignored) > 0 {
 		fmt.Fprintf(&b, "\nThe answer covers any value of: %s", text.Escape(strings.Join(ignored, ", ")))
 	}
-	writeBeside(&b, "Beside the arguments", c.Beside)
+	writeBeside(&b, "In addition to the arguments", c.Beside)
 	writeBeside(&b, "In _meta", c.ShownMeta())
 	if c.Masked > 0 {
 		fmt.Fprintf(&b, "\nMasked by approval.mask: %s. The sha256 is of the forwarded arguments.", text.Count(c.Masked, "value"))

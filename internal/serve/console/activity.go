@@ -222,7 +222,7 @@ func (r *row) Why() string {
 	case r.Decision == "allow" && r.Actor != "":
 		return ""
 	case r.Decision == "":
-		return "admitted before the journal begins"
+		return "admitted before the oldest available record"
 	}
 	return r.Reason
 }

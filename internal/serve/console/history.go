@@ -263,7 +263,7 @@ func describe(e *trail.Entry) string {
 	case "outcome":
 		return strings.TrimSpace(e.Tool + " ended: " + e.Outcome + call)
 	case "settle success", "settle failure":
-		return strings.TrimPrefix(e.Event, "settle ") + " said by an operator" + call
+		return "settled as " + strings.TrimPrefix(e.Event, "settle ") + " by an operator" + call
 	case "reset":
 		return "reset by an operator"
 	}

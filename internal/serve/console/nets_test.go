@@ -318,7 +318,7 @@ func TestDescribeRecords(t *testing.T) {
 		`{"event":"decision","tool":"x","upstream":"u","decision":"refuse"}`: "u.x refused",
 		`{"event":"decision","tool":"x","decision":"ask"}`:                   "x asked about",
 		`{"event":"outcome","tool":"u.x","outcome":"unknown","call":3}`:      "u.x ended: unknown (call 3)",
-		`{"event":"settle failure","call":3}`:                                "failure said by an operator (call 3)",
+		`{"event":"settle failure","call":3}`:                                "settled as failure by an operator (call 3)",
 		`{"event":"reset"}`:                                                  "reset by an operator",
 		`{"event":"session opened"}`:                                         "",
 		`{"event":"start"}`:                                                  "",

@@ -79,7 +79,7 @@ func printWebhook(w io.Writer, h *operator.WebhookInfo) {
 	}
 	_, _ = fmt.Fprintf(w, "  webhook %s: %s open; answers at %s\n", h.Host, text.Count(h.Open, "question"), h.Answers)
 	if h.Error != "" {
-		_, _ = fmt.Fprintf(w, "  WEBHOOK AWAY for %s, questions stay open elsewhere: %s\n", age(*h.Since), text.Escape(h.Error))
+		_, _ = fmt.Fprintf(w, "  WEBHOOK UNAVAILABLE for %s, approvals stay open on other channels: %s\n", age(*h.Since), text.Escape(h.Error))
 	}
 }
 
@@ -90,7 +90,7 @@ func printAuditFile(w io.Writer, a *operator.AuditInfo) {
 	}
 	line := fmt.Sprintf("  audit log %s: %s", a.File, trail.Records(a.Records))
 	if a.Rotated != nil {
-		line += fmt.Sprintf("; %s put aside, the last %s ago", text.Count(a.Aside, "file"), age(*a.Rotated))
+		line += fmt.Sprintf("; %s rotated, the last %s ago", text.Count(a.Aside, "file"), age(*a.Rotated))
 	}
 	_, _ = fmt.Fprintln(w, line)
 	if a.Error != "" {
@@ -109,7 +109,7 @@ func printState(w io.Writer, s operator.StateInfo) {
 	}
 	_, _ = fmt.Fprintln(w, line)
 	if s.Error != "" {
-		_, _ = fmt.Fprintf(w, "  STATE AWAY, every call is refused: %s\n", s.Error)
+		_, _ = fmt.Fprintf(w, "  STATE UNAVAILABLE, every call is refused: %s\n", s.Error)
 	}
 }
 
@@ -153,7 +153,7 @@ func Stopped(s operator.StopInfo) string {
 		what, again = "the calls of session "+s.Session+" are refused", "petrigate start --session "+s.Session
 	}
 	if s.Alone {
-		what += " by this proxy alone (the database has not taken the stop)"
+		what += " by this proxy only (the stop is not in the database yet)"
 	}
 	return fmt.Sprintf("%s since %s, by %s: %s (%s)", what, s.Since.Format(time.RFC3339), s.Actor, cmp.Or(text.Escape(s.Reason), "no reason given"), again)
 }

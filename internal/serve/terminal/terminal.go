@@ -168,7 +168,7 @@ func afterAnswer(a operator.ApprovalInfo, approve bool) string {
 	case !approve:
 		return "The agent sees the denial. The same call in its session is refused for " + Left(a.Stands) + ", without a question."
 	case a.State == operator.Pending:
-		return fmt.Sprintf("It has %d of the %s that it needs, and waits for another one.", a.Approvals, text.Count(a.Needs, "approval"))
+		return fmt.Sprintf("It has %d of the %s that it needs, and is waiting for another one.", a.Approvals, text.Count(a.Needs, "approval"))
 	default:
 		return "The call continues if it is still waiting. Otherwise the same call passes once, within " + Left(a.Expires) + "."
 	}

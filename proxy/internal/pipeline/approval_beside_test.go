@@ -18,7 +18,7 @@ func TestQuestionShowsWhatIsBeside(t *testing.T) {
 		id := c.CallWith("deploy", `{}`, `"com.example/force":"`+"\u202e"+`",`+traced, `,"target":"staging"`)
 		first := s.Pending(1)[0]
 		question := s.Question(first.ID)
-		for _, want := range []string{"Beside the arguments:\n  {\n    \"target\": \"staging\"\n  }", "In _meta:\n  {\n    \"com.example/force\": \"\\u{202e}\"\n  }"} {
+		for _, want := range []string{"In addition to the arguments:\n  {\n    \"target\": \"staging\"\n  }", "In _meta:\n  {\n    \"com.example/force\": \"\\u{202e}\"\n  }"} {
 			if !strings.Contains(question, want) {
 				t.Errorf("the question lacks %s:\n%s", want, question)
 			}
