@@ -25,7 +25,7 @@ func approvalsPIN(s stdio) *cobra.Command {
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		asked := terminal.Is(s.in) && terminal.Is(s.err)
-		typed, err := readPIN(c.Context(), stdio{in: s.in, out: s.err}, "PIN, of at least 6 characters: ", !asked)
+		typed, err := readPIN(c.Context(), stdio{in: s.in, out: s.err}, "PIN (at least 6 characters): ", !asked)
 		if err != nil {
 			return err
 		}

@@ -516,7 +516,7 @@ func TestPINCommandAsksTwice(t *testing.T) {
 		{"correct house", "the PINs do not match", 1},
 	} {
 		p := startPTY(t, nil, 200, "approvals", "pin")
-		p.expect("PIN, of at least 6 characters: ")
+		p.expect("PIN (at least 6 characters): ")
 		p.keys("correct horse\n")
 		p.expect("Repeat: ")
 		p.keys(c.again + "\n")

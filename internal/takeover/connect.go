@@ -90,7 +90,7 @@ func (d *Driver) change(f *file, s step, connected bool, done string) error {
 // noteHardLink warns if the file has another hard link, whose content will not change.
 func (o output) noteHardLink(f *file) {
 	if info, err := os.Stat(f.target); err == nil && textfile.Linked(info) {
-		o.say("note: %s has another name, a hard link, whose content stays unchanged", text.Escape(f.path))
+		o.say("note: %s has a second name (a hard link), whose content stays unchanged", text.Escape(f.path))
 	}
 }
 

@@ -236,7 +236,7 @@ func TestExposed(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.take(t)
-		if said := strings.Contains(p.out.String(), "note: others can read "+p.config); said != want {
+		if said := strings.Contains(p.out.String(), "note: other users can read "+p.config); said != want {
 			t.Errorf("%v:\n%s", mode, p.out)
 		}
 		p.connect(t)

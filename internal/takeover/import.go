@@ -282,7 +282,7 @@ func (d *Driver) noteExposed(p *ImportPlan) {
 	taken := slices.ContainsFunc(p.Servers, func(t ImportedServer) bool { return t.Result == "taken" && len(t.Secrets) > 0 })
 	info, err := os.Stat(p.path)
 	if taken && err == nil && d.System.OS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		d.say("note: others can read %s, which will contain secrets (mode %04o): chmod 600", text.Escape(p.Config), info.Mode().Perm())
+		d.say("note: other users can read %s (mode %04o), which will contain secrets. Run chmod 600 on it", text.Escape(p.Config), info.Mode().Perm())
 	}
 }
 

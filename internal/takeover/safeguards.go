@@ -63,7 +63,7 @@ func (o output) printNotes(p *ImportPlan, t ImportedServer) {
 func (o output) printSafeguard(p *ImportPlan, indent string, g clientcfg.Safeguard) {
 	where, value := text.Escape(g.Where), text.Escape(g.Value)
 	if g.Rule == "" {
-		o.say("%snote: %s (%s) stays in %s, and applies to no imported server", indent, where, value, p.file.client.Title)
+		o.say("%snote: %s (%s) stays in %s, and does not apply to any imported server", indent, where, value, p.file.client.Title)
 		return
 	}
 	o.say("%snote: %s (%s) is not imported; write a rule: %s", indent, where, value, text.Escape(g.Rule))

@@ -78,7 +78,7 @@ func TestSafeguardsOfEntries(t *testing.T) {
 	p = newPlace(t, "opencode")
 	p.write(t, []byte(`{"permission": {"bash": "ask"}, "mcp": {"a": {"type": "local", "command": ["x"]}}}`))
 	p.take(t)
-	if want := "note: permission.bash (ask) stays in OpenCode, and applies to no imported server\n"; !strings.Contains(p.out.String(), want) {
+	if want := "note: permission.bash (ask) stays in OpenCode, and does not apply to any imported server\n"; !strings.Contains(p.out.String(), want) {
 		t.Errorf("no %q in\n%s", want, p.out)
 	}
 }
