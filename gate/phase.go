@@ -46,7 +46,7 @@ func (d *definition) phaseReason(ph *Phase, tool string) string {
 		return d.Reason
 	}
 	if len(ph.Tools) == 0 {
-		return fmt.Sprintf("%s cannot be called while net '%s' is in %s: nothing can.", tool, d.Name, ph.Place)
+		return fmt.Sprintf("%s cannot be called while net '%s' is in %s: no tool can.", tool, d.Name, ph.Place)
 	}
 	names := list.Map(ph.Tools, func(u Tool) string { return u.Name })
 	return fmt.Sprintf("%s cannot be called while net '%s' is in %s: only %s can.", tool, d.Name, ph.Place, listOrNone(names))

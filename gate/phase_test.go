@@ -49,7 +49,7 @@ func TestPhasesAndTheDefault(t *testing.T) {
 
 	n.Phases = []gate.Phase{{Place: "planning"}}
 	p = play(t, gate.PolicyOptions{}, n)
-	if r := p.refuse("read_file", gate.KindBlocked, "workflow"); r.Text != "read_file cannot be called while net 'workflow' is in planning: nothing can." {
+	if r := p.refuse("read_file", gate.KindBlocked, "workflow"); r.Text != "read_file cannot be called while net 'workflow' is in planning: no tool can." {
 		t.Error(r.Text)
 	}
 }

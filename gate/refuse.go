@@ -78,7 +78,7 @@ func (h *Holder) sentence(now time.Time) string {
 	}
 	switch {
 	case h.Brings:
-		return text + "; its success brings what is missing."
+		return text + "; its success provides what is missing."
 	case h.Voids != "":
 		return text + fmt.Sprintf("; a concurrent call to %s does not count.", h.Voids)
 	}

@@ -215,7 +215,7 @@ func TestSpoilersAfterReset(t *testing.T) {
 	edit := s[0].allow("edit").Ticket
 	s[0].Reset()
 	f.all.Reset()
-	s[1].status(fresh+" (active, shadow): ready:1; enforced: ready:1", fresh+"#2 (active, global): ready:1; evidence spoiled by call 1 of edit of another session")
+	s[1].status(fresh+" (active, shadow): ready:1; enforced: ready:1", fresh+"#2 (active, global): ready:1; evidence spoiled by call 1 of edit in another session")
 	s[1].success("test")
 	r := s[1].refuse("push", gate.KindBlocked, fresh+"#2")
 	if !strings.Contains(r.Text, "Call 1 of edit in another session has not ended; a concurrent call to test does not count") {
@@ -401,7 +401,7 @@ func TestRefusalNamesCallThatBringsTokens(t *testing.T) {
 	a := p.allow(`backup {"path":"x"}`)
 	p.allow(`backup {"path":"y"}`)
 	r := p.refuse(`delete {"path":"x"}`, gate.KindBlocked, n.Name)
-	if h := r.Blocks[0].Holds; len(h) != 1 || h[0].Number != a.Ticket.Number || !h[0].Brings || !strings.Contains(r.Text, "Call 1 of backup has not ended; its success brings what is missing.") {
+	if h := r.Blocks[0].Holds; len(h) != 1 || h[0].Number != a.Ticket.Number || !h[0].Brings || !strings.Contains(r.Text, "Call 1 of backup has not ended; its success provides what is missing.") {
 		t.Errorf("%+v %s", h, r.Text)
 	}
 	p.allow(`edit {"path":"x"}`).Ticket.Settle(gate.Success)

@@ -181,7 +181,7 @@ func (n *NetState) String() string {
 	for _, f := range n.Spoilers {
 		where := ""
 		if f.Other {
-			where = " of another session"
+			where = " in another session"
 		}
 		text += fmt.Sprintf("; evidence spoiled by call %d of %s%s", f.Call, f.Name, where)
 	}

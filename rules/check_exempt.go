@@ -71,7 +71,7 @@ func (c *compiler) checkEvidence(n Name, effect string) {
 	case Runs:
 		c.warnName(n, WeakEvidence, "a path with [*] proves nothing; name one value", "no %s call %s: its %s can be several values", m.tool(), effect, m.Field)
 	default:
-		c.warnName(n, WeakEvidence, "a text does not prove a command; use runs, or a separate tool",
+		c.warnName(n, WeakEvidence, "a text does not prove that a command ran; use runs, or a separate tool",
 			"any %s call whose %s contains %s %s", m.tool(), m.Field, m.Pattern, effect)
 	}
 }

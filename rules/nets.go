@@ -178,7 +178,7 @@ func blockNet(s *Block, tool Name) gate.Net {
 	}
 	do.Inputs, do.Outputs, do.Unless = []string{ready}, []string{ready}, append(do.Unless, untilExcluded(tool, s.Until)...)
 	n := ruleNet("block-"+tool.netForm()+afterNetForm(s.After, s.Until), s.Rule, gate.CauseBlock, []string{tainted}, append(taint(s.After, s.Until), do)...)
-	n.Reason = fmt.Sprintf("%s is not possible%s.", tool, whileTainted(s.After, s.Until))
+	n.Reason = fmt.Sprintf("%s is not allowed%s.", tool, whileTainted(s.After, s.Until))
 	return n
 }
 

@@ -30,8 +30,8 @@ func (b unjudged) warn(n rules.Name, effect string) {
 		}
 		b.warned[tool] = true
 		written := rules.Written(tool)
-		why := "no condition says when its scripts succeed"
-		hint := fmt.Sprintf(`if a result has an exit code, write: success %s when "result.exitCode == 0"; if it says isError, write: success %s when "true"`, written, written)
+		why := "no condition defines when its scripts succeed"
+		hint := fmt.Sprintf(`if a result has an exit code, write: success %s when "result.exitCode == 0"; if it has isError, write: success %s when "true"`, written, written)
 		if condition != "" {
 			why = known.Name + " does not report whether a script failed or is still running"
 			hint = fmt.Sprintf(`write: success %s when %q; and require another tool, or human-approval`, written, condition)

@@ -64,5 +64,5 @@ func commandHint(command string) string {
 	case strings.ContainsRune(command, filepath.Separator):
 		return "install it, or correct the path; a relative one is relative to the configuration file"
 	}
-	return "install it, or write its absolute path: clients start the proxy with a short PATH"
+	return "install it, or write its absolute path: clients start the proxy with a minimal PATH"
 }

@@ -223,11 +223,11 @@ func (ns netInfos) before(nets []verify.Net) string {
 	case len(nets) == 0:
 		return ""
 	case len(asking) == len(nets):
-		return citedAll(nets) + agreeing(nets, " asks", " ask") + " people whenever it does"
+		return citedAll(nets) + agreeing(nets, " requires", " require") + " approval whenever it does"
 	case len(asking) == 0:
 		return citedAll(nets) + agreeing(nets, " forbids", " forbid") + " before it does"
 	}
-	return citedAll(nets) + " forbid or ask before it does"
+	return citedAll(nets) + " forbid it or require approval before it does"
 }
 
 // agreeing returns singular if the slice has exactly one element, and plural otherwise.

@@ -36,7 +36,7 @@ func (r *Report) Print(w io.Writer) error {
 	if !r.Incomplete {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "\ngave up %s after %s: results marked ? are unknown\n", stopText(a), text.Count(a.States, "state"))
+	_, err := fmt.Fprintf(w, "\nstopped %s after %s: results marked ? are unknown\n", stopText(a), text.Count(a.States, "state"))
 	return err
 }
 

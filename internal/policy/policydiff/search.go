@@ -217,7 +217,7 @@ func (p *product) unsettled() bool {
 func (p *product) doubt() string {
 	switch {
 	case len(p.ticks) > 0:
-		return "calls were compared only at some times"
+		return "calls were compared only at certain times"
 	case len(p.maybe) > 0:
 		return someTogether
 	}

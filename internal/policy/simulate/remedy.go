@@ -78,7 +78,7 @@ func (s *Simulation) onlyServers(w *wayOut, tool string) {
 		agent, _, qualified := strings.Cut(step.Name, ".") // the part before the dot may also be the name of a server's tool, and the part after it an action of that tool
 		switch ours := func(c config.Server) bool { return c.Name == agent }; {
 		case qualified && slices.Contains(own, step.Name) && !slices.ContainsFunc(s.source.Config.Servers, ours):
-			w.Remedy = verify.Remedy{Why: fmt.Sprintf("%s is an agent's own tool, and session.by is connection, so its calls are in another session", quoted(step.Name))}
+			w.Remedy = verify.Remedy{Why: fmt.Sprintf("%s is an agent's own tool, and session.by is connection, so its calls are in a different session", quoted(step.Name))}
 			return
 		case slices.Contains(own, step.Tool):
 			w.sentence = fmt.Sprintf("%s must be a server's tool: session.by is connection, so calls that hooks report are in other sessions.", quoted(step.Tool))

@@ -118,7 +118,7 @@ func (a AtMost) inTime(m *prover) Proof {
 	if p := m.safe(a.atOnce()); p.Result != Proved {
 		return p
 	}
-	return Proof{Why: "calls were counted only at some times"}
+	return Proof{Why: "calls were counted only at certain times"}
 }
 
 // past is the state that the monitor enters when time passes.
