@@ -24,7 +24,7 @@ func PrintApprovals(w io.Writer, pending, ended []operator.ApprovalInfo) error {
 	case len(pending) > 0:
 		writeCalls(&b, width, "ID|STATE|LEFT|ASKED BY|RULE", pending, pendingRow)
 		if Is(w) {
-			b.WriteString("\nTo answer one: petrigate approvals approve ID, or deny ID. To answer them as they come in: petrigate approvals watch\n")
+			b.WriteString("\nTo answer one: petrigate approvals approve ID, or deny ID.\nTo answer them as they come in: petrigate approvals watch\n")
 		}
 	case len(ended) > 0:
 		b.WriteString("no pending approvals\n")
