@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -22,6 +23,11 @@ import (
 )
 
 var update = flag.Bool("update", false, "rewrite what the archives expect")
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // with the default of 100, garbage collection takes a third of the time
+	m.Run()
+}
 
 // load writes a configuration into a directory and loads it.
 func load(t *testing.T, src []byte) *config.Config {
