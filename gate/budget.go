@@ -74,8 +74,8 @@ func minRat(a, b *big.Rat) *big.Rat {
 	return b
 }
 
-// takeUsed removes the tokens that the usage and the calls in flight account for, as far as enough
-// tokens are left, and starts the clock.
+// takeUsed removes the tokens that the usage and the calls in flight account for, or as many of
+// them as possible, and starts the clock.
 func (n *net) takeUsed(d *NetData, used *big.Rat, t time.Time) {
 	spend, m := &n.net.Transitions[n.budget.spend], slices.Clone(n.start)
 	for range d.Flights {

@@ -14,8 +14,8 @@ import (
 // commit performs the moves of all nets. If the structural transitions of any net would not stop
 // firing, it performs no moves and refuses the call.
 func (j *judgement) commit(g *Grant, asked *OpenAsk, metas []Meta) (Decision, *Delta) {
-	// Allocated separately from the delta, because the state keeps open until the call ends and
-	// would otherwise keep the delta's nets alive.
+	// open is allocated separately from the delta, because the state retains it until the call ends
+	// and would otherwise keep the delta's nets alive.
 	open := &OpenCall{Number: j.state.Last + 1, Call: *j.call}
 	d := &Delta{Opened: open, Nets: j.ticked}
 	if asked != nil {

@@ -93,7 +93,7 @@ type judgement struct {
 	set   listing.Set // nets that might apply to the call
 
 	keyed *keyedCall // nil if no net with a key applies to the call or its arguments are unknown
-	spare *keyedCall // cleared memory for the next value of keyed
+	spare *keyedCall // cleared memory to reuse for keyed
 
 	findings findings // findings in policy order; nets that abstain have a finding only if the call changes them
 	room     []choice // empty slice with capacity for the choices of the next net

@@ -58,11 +58,11 @@ func (m *move) fireStructural() bool {
 	return !m.data.Stuck
 }
 
-// setBaseWatches makes over the list of the default state's watches and drops the lapsed watches
+// setBaseWatches sets the list of the default state's watches to over and drops the lapsed watches
 // that are not in the list. large reports whether m is a move of the default state; otherwise, m is
 // a move of the state for a single value. A watch in over has lapsed for a value if, at any time
-// since the call was admitted, its transition was disabled or its evidence was spoiled, except
-// that tokens held by later calls count as present.
+// since the call was admitted, its transition was disabled or its evidence was spoiled, except that
+// tokens held by later calls count as present.
 func (m *move) setBaseWatches(over []Flight, large bool) {
 	m.baseWatches, m.isBase = over, large
 	if len(m.data.Lapsed()) > 0 {

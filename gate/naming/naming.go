@@ -32,8 +32,8 @@ func New(maps []toolnet.Map) *Naming {
 // Use records that at least one net uses the policy's labels.
 func (g *Naming) Use() { g.used = true }
 
-// Exempt registers the tools of an Unless list, so that the labels of calls include the names that
-// exempt them.
+// Exempt registers the tools in an Unless list, so that call labels include the names that exempt
+// the calls.
 func (g *Naming) Exempt(tools []toolnet.Tool) {
 	for _, u := range tools {
 		switch u.Kind {

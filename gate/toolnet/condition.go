@@ -12,7 +12,7 @@ type Condition struct {
 	Rule   Position
 
 	Judge  Judge
-	Number int // index of the condition in Judge
+	Number int // Judge's number for the condition
 }
 
 // A Judge evaluates conditions on call results. It must be safe for concurrent use.

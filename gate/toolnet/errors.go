@@ -8,8 +8,8 @@ import (
 
 // A NetError is an error in a net or in one of the policy's maps.
 type NetError struct {
-	Net        string // empty if the error is in a map
-	Transition string // empty if the error concerns the whole net
+	Net        string // name of the net; empty if the error is in a map
+	Transition string // name of the transition; empty if the error concerns the whole net
 	Msg        string
 	Hint       string // suggested correction; may be empty
 	Rule       Position

@@ -11,7 +11,7 @@ type Marking []Tokens
 // Tokens is the number of tokens in one place of a [Marking].
 type Tokens struct {
 	Place    string
-	Count    int // number of all tokens, including those in flight
+	Count    int // total number of tokens, including those in flight
 	InFlight int
 }
 

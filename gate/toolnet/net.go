@@ -164,7 +164,7 @@ type Transition struct {
 type Field struct {
 	Path   string      // argument key, or a path that begins with "$."; see [ParsePath]
 	Reader ValueReader // if set, evaluates an expression instead of Path, which is then empty
-	Number int         // index of the expression among those of Reader
+	Number int         // Reader's number for the expression
 	Source string      // source text, which is part of the net's identity and appears in messages
 	Result bool        // whether Path refers to the result of a successful call; allowed only for deferred observers
 }
@@ -249,7 +249,7 @@ type Map struct {
 	Field   string            // argument key, taken literally, or a path that begins with "$."; see [ParsePath]
 	Match   func(string) bool // called with each string in the field
 	Reader  Reader            // reads the field, or the whole call if Field is empty
-	Pattern int               // index of the pattern among those of Reader
+	Pattern int               // Reader's number for the pattern
 	As      string
 	Source  string // pattern as the author wrote it; part of the net's identity
 	Rule    Position

@@ -98,7 +98,7 @@ func (s *search) chooseWatched() {
 	}
 }
 
-// learn adds a state to the counts of how often each place is marked. At state learnStates, it
+// learn increments the counts of the places that are marked in a state. At state learnStates, it
 // calls chooseWatched, which uses the counts.
 func (s *search) learn(key []uint64, state int) {
 	for place := range s.marked {
@@ -141,8 +141,8 @@ func (s *search) bounds() []int {
 	return m
 }
 
-// reserveSet makes room for the set of the next state. It reports whether the memory limit allows
-// this.
+// reserveSet makes room for the set of the next state. It returns false if that would exceed the
+// memory limit.
 func (s *search) reserveSet() bool {
 	k, waiting := s.known, s.states.len()-s.expanded
 	if waiting < k.size || k.words == 0 {

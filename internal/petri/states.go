@@ -60,10 +60,11 @@ const (
 	firstSlots = 1 << firstBits
 )
 
-// add adds a copy of a key that is not in the set. It reports whether the memory limit allows this.
+// add adds a copy of key, which must not already be in the set. It returns false if that would
+// exceed the memory limit.
 func (s *stateSet) add(key []uint64) bool { return s.insert(key, s.slot(key)) }
 
-// find returns the number of key. ok is false if key is not in the set.
+// find returns key's number in insertion order. ok is false if key is not in the set.
 func (s *stateSet) find(key []uint64) (index int, ok bool) {
 	if s.table == nil {
 		s.bytes += 4 * int64(s.size) // the table may exceed the memory limit, because a search stopped by the limit must still report its path
@@ -121,8 +122,8 @@ func (s *stateSet) wordSlot(key, hash uint64) int {
 	}
 }
 
-// insert adds a key that is not in the set and belongs in slot. It reports whether the memory limit
-// allows this.
+// insert adds a key that is not in the set and belongs in slot. It returns false if that would
+// exceed the memory limit.
 func (s *stateSet) insert(key []uint64, slot int) bool {
 	if s.full() {
 		if !s.grow() {
@@ -224,7 +225,8 @@ func (s *stateSet) buildNumbers() {
 	}
 }
 
-// reserveBytes accounts for more bytes. It reports whether the memory limit allows them.
+// reserveBytes adds more to the number of bytes in use. It returns false if that would exceed the
+// memory limit.
 func (s *stateSet) reserveBytes(more int64) bool {
 	if s.maxBytes > 0 && s.bytes+more > s.maxBytes {
 		return false

@@ -119,7 +119,8 @@ type fieldReading struct {
 	fault  jsonpath.Fault
 }
 
-// A Reading holds a key's values in a call or, if the call has no values for the key, the reason.
+// A Reading holds either a key's values in a call or the reason why the call has no values for the
+// key.
 type Reading struct {
 	Values []Value
 	Field  int // if Fault is set, the index of the faulty field in the key
@@ -255,7 +256,7 @@ func (c *CallReader) field(number int) *fieldReading {
 	case c.Result == nil:
 		r.fault = jsonpath.Absent
 	default:
-		r.all, r.fault = f.path.Readable(c.Result, maxValues) // skips elements without a value, because each value is evidence on its own
+		r.all, r.fault = f.path.Readable(c.Result, maxValues) // Readable skips elements without a value, because each value is evidence on its own
 	}
 	if c.fields == nil {
 		c.fields = c.fieldRoom[:0]

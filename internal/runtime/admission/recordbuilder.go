@@ -38,7 +38,7 @@ func (r *decisionEntry) setNames(c *Call, names []gate.Name) {
 	}
 }
 
-// Limits on the data in one record that callers supply.
+// Limits on the caller-supplied data in one record.
 const (
 	maxNames  = 64
 	maxReason = 4 << 10

@@ -57,7 +57,7 @@ type Settling struct {
 	entry    outcomeEntry
 	events   []audit.Event                     // events to record with the settlement
 	run      func(*gate.State) (Change, error) // the method value s.step, stored so that it is allocated only once
-	repeated bool                              // whether an earlier attempt failed
+	repeated bool                              // whether an earlier attempt to store the settlement failed
 	retry    time.Time                         // earliest time of the next attempt to stage the settlement
 }
 

@@ -110,7 +110,7 @@ func (a *Admission) Counts(session string) Counts {
 	return t.Counts()
 }
 
-// Counts returns the numbers counted so far.
+// Counts returns the counts so far.
 func (t *Tally) Counts() Counts {
 	r := Counts{Refused: t.refused, Asked: t.asked, Would: []Would{}}
 	for _, w := range t.answers {

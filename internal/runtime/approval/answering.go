@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Answer is like [Broker.AnswerAs] with the actor as the person.
+// Answer calls [Broker.AnswerAs] with actor as both the person and the actor.
 func (b *Broker) Answer(id string, approve bool, channel, actor, reason string) error {
 	return b.AnswerAs(actor, id, approve, channel, actor, reason)
 }

@@ -50,8 +50,8 @@ func readArguments(c Call) arguments {
 	return arguments{doc, audit.HashOf(strings.Join(slices.Sorted(maps.Keys(members)), "\n"))}
 }
 
-// addShape adds the path and kind of value, and of all values inside it, to the set into. at is the
-// path of value. All elements of an array have the same path.
+// addShape adds the paths and kinds of value and of all values inside it to into. at is the path of
+// value. All elements of an array have the same path.
 func addShape(into map[string]bool, at string, value []byte) {
 	kind := rawjson.Kind(value)
 	if kind == 'f' {

@@ -153,9 +153,8 @@ func (b *Broker) learn(rows []backend.Approval, ended bool) (over []backend.Appr
 	return over
 }
 
-// An amendment computes a change to a request, which is nil if the broker does not know it. It is
-// called with Broker.mu held. It returns the new progress of the request; ok is false if nothing
-// changes.
+// An amendment computes the new progress of a request. The request is nil if the broker does not
+// know it; ok is false if nothing changes. An amendment is called with Broker.mu held.
 type amendment func(*Request) (d Progress, ok bool, err error)
 
 // amend changes the request with the given ID. If the broker has a store, the change takes effect

@@ -38,8 +38,8 @@ var agents = []*Agent{
 	},
 }
 
-// Find returns the agent with the given name, which may also be its name in the connect command. It
-// returns nil if the name is unknown.
+// Find returns the agent with the given name: either its own name or its name in the connect
+// command. It returns nil if the name is unknown.
 func Find(name string) *Agent {
 	if a, ok := agenttool.Find(name); ok {
 		name = a.Name

@@ -100,7 +100,7 @@ func (g *Gate) deny(c *admission.Call, q *admission.Asked, text string, consent 
 	return g.Admission.Deny(g.Ctx, c, q.Ask, text, consent)
 }
 
-// consent returns the answer to the request r in the form needed for the record.
+// consent returns the answer to the request r as an [admission.Consent] for the record.
 func (g *Gate) consent(r *approval.Request) *admission.Consent {
 	answer := g.Approvals.Status(r)
 	return &admission.Consent{ID: r.ID, Channel: answer.Channel, Actor: answer.Actor}

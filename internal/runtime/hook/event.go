@@ -235,7 +235,7 @@ func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool 
 			}
 		}
 		prefix, cut := copilotPrefix(s), e.agent.Name == "vscode"
-		if e.Server == s && e.member == "" { // only older versions of Gemini CLI report the server but not the member
+		if e.Server == s && e.member == "" { // only old versions of Gemini CLI report the server but not the server's own name for the tool
 			prefix, cut = "mcp_"+s+"_", true
 			if offered(e.Tool) {
 				return e.Tool, true
@@ -265,8 +265,8 @@ func (e *Event) members() [][2]string {
 	return agenttool.Members(e.agent.Name, e.Tool)
 }
 
-// call returns the call in the form that the nets see. taken reports whether an upstream server has
-// a tool with the given name.
+// call returns the call as the nets see it. taken reports whether an upstream server has a tool
+// with the given name.
 func (e *Event) call(taken func(string) bool) gate.Call {
 	c := gate.Call{Tool: e.Tool, Foreign: taken(e.Tool), Upstream: e.agent.Name, Args: e.Args}
 	for _, n := range agenttool.Further(e.agent.Name, e.Tool, e.members(), memberOf(e.Args, "command") != nil) {

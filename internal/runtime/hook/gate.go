@@ -47,7 +47,7 @@ type Origin struct {
 	Principal string
 	Agent     string
 	Session   string      // the agent's ID for the session
-	Header    http.Header // header of the HTTP request with the event; nil if there was no request
+	Header    http.Header // header of the HTTP request that carried the event; nil if there was no request
 }
 
 // Request is an event and where it comes from.
@@ -56,7 +56,7 @@ type Request struct {
 	Principal string
 	Session   string      // if not empty, replaces the session ID in the event
 	Servers   []string    // names that the agent gives to the proxy as an MCP server; empty means petrigate
-	Header    http.Header // header of the HTTP request; nil if there was no request
+	Header    http.Header // header of the HTTP request that carried the event; nil if there was no request
 	Event     []byte
 }
 

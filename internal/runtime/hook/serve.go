@@ -157,7 +157,7 @@ func (g *Gate) decide(ctx context.Context, s *calls, key admission.Key, c *call,
 	return refuse(e, "The call was not made: petrigate could not decide on it.")
 }
 
-// admissionCall returns the call of the event in the form that the admission decides on.
+// admissionCall returns the call that the event is about as an [admission.Call].
 func (g *Gate) admissionCall(key admission.Key, e *Event) *admission.Call {
 	tools := g.Tools()
 	called := e.call(func(name string) bool { return isTool(tools, name) })

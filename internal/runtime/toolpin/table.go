@@ -21,7 +21,7 @@ type Table struct {
 	pins     atomic.Pointer[map[key]Pin] // pins at the time of the last read; the map is replaced, never modified
 
 	sem     chan struct{} // used as a mutex for the fields below
-	pending []Pin         // earlier pins to import as soon as the database responds
+	pending []Pin         // pins from an earlier store, to import as soon as the database responds
 	last    int64         // number of the last change that has been read
 }
 
