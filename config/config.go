@@ -79,7 +79,7 @@ type Config struct {
 	TextOnly   bool     `json:"-"`
 	References []string `json:"-"` // ${...} and environment files that were not looked up because TextOnly is set
 
-	Targets []string `json:"-"` // URLs that are sent approval requests, or the name of the system if its URL is unknown
+	Targets []string `json:"-"` // URLs of the systems that receive approval requests; if a URL is unknown, the name of the system
 
 	secrets func() []string // returns the secrets; it is a function so that printing the Config does not reveal them
 

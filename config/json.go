@@ -123,8 +123,9 @@ func withoutComments(text string) string {
 	})
 }
 
-// looksJSON reports whether the text can only be JSON or flow-style YAML. The difference matters
-// because JSON strings can contain Unicode line separators, which end a line in YAML.
+// looksJSON reports whether the text can only be JSON or flow-style YAML. JSON must be told apart
+// from other YAML because JSON strings can contain Unicode line separators, which end a line in
+// YAML.
 func looksJSON(text string) bool {
 	text = strings.TrimLeft(text, " \t\n\r")
 	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")

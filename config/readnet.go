@@ -221,7 +221,7 @@ func readMap(v Value) (Map, bool) {
 	return m, true
 }
 
-// shellMetacharacters are the characters with a special meaning in a shell.
+// shellMetacharacters contains the characters with a special meaning in a shell.
 const shellMetacharacters = "\"'\\`$|&;<>()\n"
 
 // readWords reads the words of a command, either as a list or as plain words separated by spaces.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A RuleText is the text of some rules, from a rules file or from the configuration itself.
+// A RuleText is the text of rules in a rules file or in the configuration itself.
 type RuleText struct {
 	File string // file name for messages
 	Text string

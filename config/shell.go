@@ -7,8 +7,8 @@ type Shell struct {
 	Strict bool   `json:",omitempty"` // whether to assume that a script that is not fully understood might run any command
 
 	// Pipefail is "add", "leave" or empty. With "add", an agent whose hooks can change a script
-	// runs the script with "set -o pipefail" if nothing else is missing for the script's success to
-	// prove that its commands succeeded. In all other cases, scripts run unchanged.
+	// runs the script with "set -o pipefail" if that alone makes the script's success prove that
+	// its commands succeeded. In all other cases, scripts run unchanged.
 	Pipefail string `json:",omitempty"`
 }
 

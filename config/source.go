@@ -14,7 +14,7 @@ type source struct {
 	errs  ErrorList
 	warns ErrorList
 
-	// secrets are the values that an excerpt must not show.
+	// secrets lists the values that an excerpt must not show.
 	secrets []*node
 	// guessSecrets is true while the positions of the secrets are unknown because the file has not
 	// been parsed into a tree.

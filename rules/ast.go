@@ -76,7 +76,7 @@ type Limit struct {
 	Count      int
 	Of         *Field
 	Over       Span
-	PerUser    bool  // whether the limit is "per user per day"; Over is then a time span
+	PerUser    bool  // whether the limit counts per user over a time span, as in "per user per day"; Over is then the time span
 	Per        *Name // call that refills the budget by one; may be nil
 	Successful bool  // whether only successful calls to Per refill the budget
 	Key        []KeyField
@@ -208,8 +208,9 @@ func (s *Success) names() []Name { return nil }
 // certain reports whether the name given by the map can be evidence of what a call does.
 func (s *Map) certain() bool { return s.Pattern.Kind == Runs && !s.many() }
 
-// exempts reports whether the map can give its name with certainty: if it looks for a command in a
-// single script, or if it uses an expression, which must be true without an error.
+// exempts reports whether the name given by the map can exempt a call. An exemption must be
+// certain, so the map must look for a command in a single script, or use an expression, which must
+// evaluate to true without an error.
 func (s *Map) exempts() bool { return s.certain() || s.Pattern.Kind == When }
 
 // many reports whether the map reads several values. If so, a match is not evidence.

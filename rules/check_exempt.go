@@ -44,8 +44,8 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	}
 }
 
-// checkCertain rejects a name if no call can be certain to have it. The names count only for calls
-// that are certain to have them.
+// checkCertain rejects a name if no call can be certain to have it, because a name counts only for
+// calls that are certain to have it.
 func (c *compiler) checkCertain(s Statement, names []Name) {
 	for _, n := range names {
 		maps := c.labels.maps[n.Text]

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// refillWords are the keywords that may follow "per".
+// refillWords lists the keywords that may follow "per".
 var refillWords = append(SpanWords(), "successful")
 
 func (c *compiler) checkLimit(s *Limit) {
@@ -36,7 +36,7 @@ func (c *compiler) checkLimit(s *Limit) {
 	c.checkEvidence(*s.Per, "refills the limit of "+joinNames(s.Tools))
 }
 
-// longPeriods are periods that authors use but limits do not support.
+// longPeriods lists periods that authors use but limits do not support.
 var longPeriods = []string{"week", "month", "quarter", "year"}
 
 // checkPeriod warns if the call that refills a limit is named like a period, such as "month".
@@ -232,7 +232,7 @@ func (s *Limit) implies(other *Limit) bool {
 		return false
 	case other.ofPrincipal() && !s.ofPrincipal():
 		return false
-	case s.subject() == other.subject(): // checkContrary reports such limits, unless other is in shadow
+	case s.subject() == other.subject(): // checkContrary reports limits on the same subject, unless other is in shadow
 		return false
 	case s.every() == 0:
 		return true

@@ -41,7 +41,7 @@ func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 // clock matches times of day.
 var clock = regexp.MustCompile(`^[0-9]{1,2}(:[0-9]{2})?(am|pm|h)?$`)
 
-// times are words for times that authors write where a call is expected.
+// times lists words for times that authors write where a call is expected.
 var times = []string{"midnight", "noon", "midday", "morning", "evening", "night", "hours", "weekend", "weekends", "today", "tomorrow",
 	"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
@@ -54,11 +54,11 @@ func (c *compiler) checkTimes(lists ...[]Name) {
 	}
 }
 
-// fields are common field names that authors write after "per" to count each value separately.
+// fields lists common field names that authors write after "per" to count each value separately.
 var fields = []string{"channel", "channel_id", "path", "file", "filename", "folder", "directory", "repo", "repository", "branch", "project",
 	"customer", "customer_id", "account", "recipient", "url", "host", "domain", "env", "environment", "table", "database", "tenant", "team", "group", "org", "organization", "user_id", "id"}
 
-// users are words for the user that authors write after "per".
+// users lists words for the user that authors write after "per".
 var users = []string{"client", "agent", "principal", "person", "caller", "member"}
 
 // checkEach warns if the call that refills a limit has a name that probably means a field or the

@@ -9,7 +9,7 @@ import (
 
 // An Error is a problem that prevents a rules file from loading.
 type Error struct {
-	Pos  gate.Position // Column counts characters from 1
+	Pos  gate.Position // Column counts characters, starting at 1
 	Code Code
 	Msg  string
 	Hint string // what to write instead; may be empty

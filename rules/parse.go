@@ -84,8 +84,8 @@ func (p *parser) rule(t token, r Rule) Statement {
 	return nil
 }
 
-// ruleWords are the keywords of statements that compile to a net. statementWords are the keywords
-// of all statements.
+// ruleWords lists the keywords of statements that compile to a net. statementWords lists the
+// keywords of all statements.
 var (
 	ruleWords      = []string{"require", "block", "limit"}
 	statementWords = []string{"require", "block", "limit", "allow", "shadow", "map", "success", "example", "prove"}

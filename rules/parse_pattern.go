@@ -117,8 +117,8 @@ func (p patternParser) words(kind PatternKind, at token, missing, form string) P
 	return found
 }
 
-// otherList rejects a command in the notation of an agent's permission list, and suggests the words
-// for a map. before holds the preceding words of the command. A word that really ends in :* must be
+// otherList rejects a command written as in an agent's permission list, and suggests the words for
+// a map. before holds the preceding words of the command. A word that really ends in :* must be
 // quoted.
 func (p patternParser) otherList(before []string, t token) {
 	list, hint := ruleOfAgent.FindStringSubmatch(p.line.text[t.off:]), ""

@@ -107,7 +107,7 @@ func (p claimParser) claimNames(missing, form string) []Name {
 	return p.listOf(p.listItem, missing, "name", form)
 }
 
-// neverWords are the keywords within a claim that begins with "never".
+// neverWords lists the keywords within a claim that begins with "never".
 var neverWords = []string{"before", "after", "while", "without"}
 
 // never parses the words after "never".

@@ -182,7 +182,7 @@ func (p *parser) endOf(form string, optional ...string) {
 	p.line.fail(Trailing, t, hint, "unexpected %q after the statement", p.line.text[t.off:t.end])
 }
 
-// clauses are the keywords that begin a clause of a rule.
+// clauses lists the keywords that begin a clause of a rule.
 var clauses = []string{"once", "since", "after", "until", "with", "for", "unless", "via", "because"}
 
 // clauseHint returns a hint for a keyword from another clause, or for a word that authors write

@@ -45,7 +45,7 @@ const (
 	Writes                    // files written by the script in a field
 )
 
-// patternWords are the pattern keywords, indexed by kind.
+// patternWords lists the pattern keywords, indexed by kind.
 var patternWords = [...]string{Runs: "runs", When: "when", Reads: "reads", Writes: "writes"}
 
 // script reports whether the pattern reads a field as a shell script.

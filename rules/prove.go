@@ -63,7 +63,7 @@ const (
 	NoTerminalStates                  // prove no-terminal-states NET
 )
 
-// claimWords are the first words of claims, indexed by kind.
+// claimWords lists the first words of claims, indexed by kind.
 var claimWords = [...]string{
 	"never", "never", "never", "never", "never", "at-most", "only", "narrower-than", "reachable", "always-possible", "no-failure-locks",
 	"conserved", "exclusive", "deadlock-free", "no-terminal-states",

@@ -58,5 +58,5 @@ func joinWords(words []string) string {
 	return strings.Join(texts, " ")
 }
 
-// operators are words with a meaning for shells, which are therefore never arguments of a program.
+// operators lists words with a special meaning in shells, so they are never arguments of a program.
 var operators = []string{"&&", "||", "|", "|&", ";", "&", ">", ">>", "<", "2>", "2>&1", "&>"}

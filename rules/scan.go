@@ -228,7 +228,7 @@ func (s *scanner) position(off int) gate.Position {
 	return s.place(s.number, s.column(off))
 }
 
-// column returns the column of the byte at off, in runes from 1.
+// column returns the column of the byte at off, in runes, starting at 1.
 func (s *scanner) column(off int) int {
 	if off < markEvery {
 		return utf8.RuneCountInString(s.text[:off]) + 1

@@ -78,7 +78,7 @@ type Proof struct {
 	Rule   gate.Position
 	Result Result
 
-	Counterexample []Step // if Refuted, a shortest run that violates the claim; empty if no run can show this
+	Counterexample []Step // if Refuted, a shortest run that violates the claim; empty if no run can show the violation
 	Witness        []Step // for "reachable", if Proved, a run that leads to the call
 	Because        []Net  // nets that cause the result; if Refuted, a minimal set of them
 	Why            string // reason, if the result is Unknown

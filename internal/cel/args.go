@@ -32,7 +32,7 @@ type document struct {
 // it.
 type piece struct {
 	value any
-	ok    bool // whether the object has such a member
+	ok    bool // whether the object has the member
 	keys  keys // keys of all objects in value
 	err   error
 }

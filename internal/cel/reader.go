@@ -194,5 +194,5 @@ func (d *callData) variable(name string, want lookup) (any, error) {
 	case "annotations":
 		return d.annotations.get(want)
 	}
-	return nil, nil // a variable of a comprehension, whose value is never used
+	return nil, nil // a comprehension variable, whose value is never used
 }

@@ -51,7 +51,7 @@ func (r *Results) Holds(c *gate.Call, value []byte, content string, number int) 
 			p := convertFrom("contents of the result", value)
 			return p.value, p.err
 		}
-		return nil, nil // a variable of a comprehension, whose value is never used
+		return nil, nil // a comprehension variable, whose value is never used
 	})
 	return err == nil && v == types.True
 }

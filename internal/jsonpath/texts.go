@@ -12,7 +12,7 @@ type Texts struct {
 	values  [][]byte  // values other than a single string; their leaves are the texts
 	all     []string  // all leaves, followed by the leaves joined together; computed on demand
 	weak    bool
-	present bool // whether the document contains any value for the texts
+	present bool // whether the key or path selects any value in the document
 }
 
 // Empty returns a Texts with a single empty string.
@@ -32,8 +32,8 @@ func (p Path) Texts(doc []byte) Texts {
 	return t
 }
 
-// Weak reports whether the texts must not count as evidence, since the document might contain
-// something other than a single string for them.
+// Weak reports whether the texts must not count as evidence, since the key or path might select
+// something other than a single string.
 func (t *Texts) Weak() bool { return t.weak }
 
 // add adds a value. If the value is doubtful or not a string, the texts become weak.

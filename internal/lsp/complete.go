@@ -151,8 +151,8 @@ func (o *offer) name(name string, kind int, detail string) {
 	o.add(2, completionItem{Label: name, Kind: kind, Detail: detail, TextEdit: textEdit{NewText: o.quoteName(name)}})
 }
 
-// names offers the names in the policy's rules, and then the names of tools. labels reports whether
-// to include the labels assigned by maps.
+// names offers the names in the policy's rules, and then the names of tools. If labels is true, it
+// also offers the labels assigned by maps.
 func (o *offer) names(labels bool) {
 	for _, w := range o.rulesOf(o.document) {
 		if labels {

@@ -74,10 +74,10 @@ var forms = []form{
 	{"prove exclusive PLACES", "A claim: no two of the places {PLACES} are marked at once."},
 }
 
-// channels is a choice between all approval channels, in the notation of forms.
+// channels is a choice between all approval channels, in form notation.
 var channels = "(" + strings.Join(channel.Names(nil), " | ") + ")"
 
-// timeSpans is a choice between all time spans, in the notation of forms.
+// timeSpans is a choice between all time spans, in form notation.
 var timeSpans = "(" + strings.Join(rules.TimeSpans(), " | ") + ")"
 
 // clauses contains the parts that several forms share, keyed by name. The explanation of a clause

@@ -36,7 +36,7 @@ func newGrammar() *grammar {
 	return g
 }
 
-// parse parses a form or clause in the notation of forms.
+// parse parses a form or clause written in form notation.
 func (g *grammar) parse(notation string) []part {
 	signs := strings.Fields(strings.NewReplacer("[", " [ ", "]", " ] ", "(", " ( ", ")", " ) ", "|", " | ").Replace(notation))
 	return g.alternatives(&signs)[0]
@@ -81,7 +81,7 @@ type match struct {
 	clauses  []string          // names of the clauses in the line
 	roles    []part            // part of the form that each word matches
 	next     []part            // keywords and operands that can come next
-	starts   []*compiledForm   // forms that can begin with these words
+	starts   []*compiledForm   // forms that can begin with the words in the line
 }
 
 // match matches the words of a line against all forms.

@@ -41,8 +41,8 @@ func (s *server) hover(d *document, p Position) any {
 	return hover{markup{"markdown", value}, d.span(c.begin+w.from, c.begin+w.to)}
 }
 
-// role returns the part of the statement that a word belongs to. The word is given by its index. If
-// the line matches no form, any word that is a keyword in some form counts as a keyword.
+// role returns the part of the statement that the word with the given index belongs to. If the line
+// matches no form, any word that is a keyword in some form counts as a keyword.
 func (m *match) role(at int, g *grammar) part {
 	if m.form != nil && !m.words[at].is("or") && !m.words[at].is("as") {
 		return m.roles[at]

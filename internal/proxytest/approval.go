@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/proxy"
 )
 
-// PINHash is the hash of the PIN "correct horse". It has the fewest rounds that are accepted, which
-// makes checks six times faster.
+// PINHash is the hash of the PIN "correct horse". It uses the minimum number of rounds allowed,
+// which makes checks six times faster.
 const PINHash = "pbkdf2-sha256:100000:c2FsdCBvZiB0aGUgdGVzdA:-1O6tBFc88ZKIDgojvmnui_Bf0mc2SAWlPYcXiKWr30"
 
 // A Question is a request for approval from the proxy to a client: an elicitation/create request

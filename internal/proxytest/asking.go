@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// CanAll is the capabilities of a client that can answer every request. AsksName is the params of a
-// request for a name, and NameGiven is the result that answers it.
+// CanAll contains the capabilities of a client that can answer every request. AsksName contains the
+// params of a request for a name, and NameGiven contains the result that answers it.
 const (
 	CanAll    = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`
 	AsksName  = `{"message":"Who? \u003c","requestedSchema":{"type":"object","properties":{"n":{"type":"string","x":1.0}}}}`

@@ -16,7 +16,8 @@ type OlderClient struct {
 	End    context.CancelFunc
 }
 
-// ConnectOlder opens an event stream and returns the client.
+// ConnectOlder connects to the proxy over HTTP+SSE by opening an event stream, and returns the
+// client.
 func (s *Site) ConnectOlder(token string) *OlderClient {
 	s.T.Helper()
 	ctx, cancel := context.WithCancel(s.T.Context())

@@ -66,7 +66,7 @@ func ChainPolicy(t *testing.T, tools ...string) *gate.Policy {
 	})
 }
 
-// ChainInFlight fails the test unless a call in flight holds the chain net's token.
+// ChainInFlight fails the test unless an in-flight call holds the chain net's token.
 func (s *Site) ChainInFlight() {
 	s.T.Helper()
 	if s.OpenCalls() != 1 || s.Marking("chain", "ready") != 1 || s.Marking("chain", "done") != 0 {

@@ -38,7 +38,7 @@ func Count(usual int) int {
 }
 
 // Bulk skips the test under the race detector, unless .ci/soak runs it. Use it in sequential tests
-// that take long because they process a lot of data or compute the slow hash of a PIN.
+// that take a long time because they process a lot of data or compute the slow hash of a PIN.
 func Bulk(t testing.TB) {
 	t.Helper()
 	if Race && os.Getenv(Variable) == "" {

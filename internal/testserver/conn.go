@@ -12,7 +12,7 @@ import (
 // A conn is a connection to one client: either a pair of streams or a session over HTTP.
 type conn struct {
 	mu           sync.Mutex
-	inflight     map[string]context.CancelCauseFunc // requests in flight, keyed by request ID
+	inflight     map[string]context.CancelCauseFunc // in-flight requests, keyed by request ID
 	pending      map[string]chan json.RawMessage    // requests to the client, keyed by request ID
 	capabilities map[string]json.RawMessage         // capabilities declared by the client in initialize
 }
@@ -47,7 +47,7 @@ func (c *conn) declared(m message) map[string]json.RawMessage {
 	return c.capabilities
 }
 
-// begin registers a request in flight so that the client can cancel it. The caller must call the
+// begin registers an in-flight request so that the client can cancel it. The caller must call the
 // returned function when the request ends.
 func (c *conn) begin(ctx context.Context, id json.RawMessage) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
