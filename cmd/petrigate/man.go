@@ -29,7 +29,7 @@ func newMan(s stdio) *cobra.Command {
 func manVerbs(of *cobra.Command) (all []manpage.Verb) {
 	for _, c := range of.Commands() {
 		if c.IsAvailableCommand() {
-			flags := c.LocalFlags().FlagUsagesWrapped(manColumns) // adds the flags of the parents to c, so before UseLine
+			flags := c.LocalFlags().FlagUsagesWrapped(manColumns) // LocalFlags adds the parents' flags to c, so it must be called before UseLine
 			all = append(all, manpage.Verb{Usage: c.UseLine(), Short: c.Short, Long: c.Long, Flags: flags, Sample: c.Example})
 			all = append(all, manVerbs(c)...)
 		}

@@ -210,7 +210,8 @@ func mac(secret, text string) string {
 
 func equal(a, b string) bool { return hmac.Equal([]byte(a), []byte(b)) }
 
-// fresh reports whether a Unix time is recent. An older request might be a replay.
+// fresh reports whether a Unix time is recent. A request whose time is not recent might be a
+// replay.
 func fresh(seconds string) bool {
 	t, err := strconv.ParseInt(seconds, 10, 64)
 	return err == nil && time.Since(time.Unix(t, 0)).Abs() < 5*time.Minute

@@ -90,7 +90,7 @@ type StateInfo struct {
 // could not store it yet.
 type UnknownCall struct {
 	Session string    `json:"session"`
-	Process string    `json:"process"` // process that admitted the call; empty if an old version of petrigate admitted it, which did not record the process
+	Process string    `json:"process"` // process that admitted the call; empty if the call was admitted by an old version of petrigate that did not record the process
 	Call    uint64    `json:"call"`
 	Tool    string    `json:"tool"`
 	Since   time.Time `json:"since"`

@@ -67,7 +67,7 @@ func (d domain) rules() (text string, loose int, err error) {
 // the rule omits a parameter that only some of them share.
 func (p *procedure) rule(clause []*tree) (text string, loose bool) {
 	var names []string
-	var common []string // common fields, in the syntax of rules
+	var common []string // shared fields, in rule syntax
 	for i, t := range clause {
 		if !slices.Contains(names, t.Function) {
 			names = append(names, t.Function)

@@ -59,7 +59,8 @@ func readFilter(v url.Values, now time.Time) (f filter, err error) {
 	return f, nil
 }
 
-// parseTime parses either a point in time or a duration, which means that long before now.
+// parseTime parses either a point in time or a duration. A duration stands for the point in time
+// that long before now.
 func parseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil

@@ -49,8 +49,8 @@ type track struct {
 // already include later records. A history is safe for concurrent use.
 type history struct {
 	done    chan struct{}
-	ready   chan struct{}   // closed when the earlier records have been processed
-	known   map[string]bool // IDs of the earlier records that already have a step; used only by run
+	ready   chan struct{}   // closed when the stored records have been processed
+	known   map[string]bool // IDs of the stored records that already have a step; used only by run
 	durable bool            // whether session states survive a restart of the proxy; used only by run
 
 	mu      sync.Mutex
@@ -58,7 +58,7 @@ type history struct {
 	count   int               // number of steps in all tracks
 	lost    int               // number of records that were lost
 	before  string            // why steps are missing from sessions that have no steps at all
-	reading bool              // whether earlier records are still being read
+	reading bool              // whether stored records are still being read
 }
 
 func newHistory() *history {
@@ -113,7 +113,7 @@ func (h *history) add(records [][]byte, lost int, state func(session string) (*g
 	fresh := map[string]*step{}
 	var order []string
 	for _, r := range records {
-		if h.known[recordID(r)] { // already added as one of the earlier records
+		if h.known[recordID(r)] { // already added as one of the stored records
 			continue
 		}
 		record := trail.Record{Event: r}

@@ -45,8 +45,8 @@ type journal struct {
 	order      []string           // IDs of the added records, oldest first
 	lost       int
 	unreadable int
-	past       error // why earlier records are missing; nil if none are missing or none are stored
-	reading    bool  // whether earlier records are still being read
+	past       error // why stored records are missing; nil if none are missing or none are stored
+	reading    bool  // whether stored records are still being read
 	viewedAt   time.Time
 	changed    chan struct{} // closed when the next row arrives
 }
@@ -259,10 +259,10 @@ type journalStatus struct {
 	Began   time.Time // time when the journal began to follow live records
 	First   time.Time // time of the oldest row; zero if the journal is empty
 	Calls   int
-	Full    bool // whether older calls were dropped because the journal was full
+	Full    bool // whether the oldest calls were dropped because the journal was full
 	Lost    int  // number of records that were dropped because they were not read in time
 	Torn    int  // number of records that could not be parsed
-	Reading bool // whether earlier records are still being read
+	Reading bool // whether stored records are still being read
 	Past    error
 }
 

@@ -14,7 +14,7 @@ import (
 // and the results of evaluating the draft.
 type policyBody struct {
 	*draft.Policy
-	Text  draft.Text // the policy text being edited, with the draft as its content
+	Text  draft.Text // the policy text being edited; its content is the draft
 	Dirty bool       // whether the draft differs from the text in force
 	Known bool       // whether to check names against the tools that the servers offer
 	Since string     // start of the period to replay

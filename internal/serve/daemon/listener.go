@@ -235,7 +235,7 @@ type limitedConn struct {
 	closed    atomic.Bool
 
 	mu     sync.Mutex
-	sent   int           // number of bytes sent so far of the current block of writeBytes bytes
+	sent   int           // number of bytes already sent in the current block, which is writeBytes long
 	waited time.Duration // time spent so far on sending the current block
 }
 

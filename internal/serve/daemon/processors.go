@@ -19,7 +19,7 @@ import (
 // which makes calls over HTTP 10% slower. A nil *processors changes nothing.
 type processors struct {
 	set      func(one bool)
-	inFlight atomic.Int64 // number of calls in flight
+	inFlight atomic.Int64 // number of in-flight calls
 	alone    atomic.Int64 // number of consecutive calls that started while no other call was in flight
 
 	mu   sync.Mutex

@@ -101,7 +101,7 @@ func (d *Daemon) awaitTools(ctx context.Context, every time.Duration, waiting fu
 }
 
 // pendingUpstreams returns the names of the upstreams that are still starting. If none are, it
-// returns a description of what else is missing: the lists of tools.
+// returns the phrase "lists of tools", because only these are still missing.
 func (d *Daemon) pendingUpstreams() []string {
 	starting := list.Filter(d.Status().Upstreams, func(u operator.UpstreamStatus) bool { return u.State == "starting" })
 	if len(starting) == 0 {

@@ -1,6 +1,6 @@
 // Package demo runs a scripted agent against a real proxy in front of a real MCP server, and prints
 // which calls pass. The petrigate program itself acts as both the proxy and the server. The package
-// compares each reply with the expected one, and the total numbers of calls with the audit log and
+// compares each reply with the expected one, and checks the call totals against the audit log and
 // the server's log.
 package demo
 

@@ -21,7 +21,7 @@ const (
 	Nets        = "nets"
 )
 
-// A Text is one of the rules or net texts that the policy in force was built from.
+// A Text holds rules or nets that the policy in force was built from.
 type Text struct {
 	ID     string // identifies the text while the policy in force contains it
 	Name   string // file name, as used in problem positions

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	maxCalls = 10_000 // maximum number of calls in flight to keep track of
+	maxCalls = 10_000 // maximum number of in-flight calls to keep track of
 	maxShown = 1000
 )
 
 // A formatter turns audit records into lines of output. Only one goroutine may use it.
 type formatter struct {
 	lines     *lines
-	calls     map[callKey]call // calls in flight
+	calls     map[callKey]call // in-flight calls
 	approvals []shownApproval  // recently printed approvals, oldest first
 	hintShown bool             // whether the full hint on how to answer has been printed
 	hintKnown bool             // whether someone has already answered an approval as described by the hint, so that no hint is needed
@@ -44,7 +44,7 @@ type callKey struct {
 	number  uint64
 }
 
-// A call holds those details of a call in flight that will be missing from its outcome record.
+// A call holds those details of an in-flight call that will be missing from its outcome record.
 type call struct{ tool, caller, would string }
 
 func newFormatter(l *lines) *formatter { return &formatter{lines: l, calls: map[callKey]call{}} }
@@ -249,8 +249,8 @@ func duration(ms float64) string {
 	return text.Duration((time.Duration(ms) * time.Millisecond).Round(time.Second))
 }
 
-// why returns the reason for a refusal in short: its first sentence without the name of the tool,
-// followed by any blocking rules that the sentence does not mention.
+// why returns a short reason for a refusal: the first sentence of the reason without the name of
+// the tool, followed by any blocking rules that the sentence does not mention.
 func (s *formatter) why(e *trail.Entry, reason string, nets []audit.NetVerdict) string {
 	sentence, _, _ := strings.Cut(reason, ". ")
 	sentence = strings.TrimSuffix(sentence, ".")

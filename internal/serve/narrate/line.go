@@ -77,8 +77,8 @@ func (l *lines) widen(about string) int {
 
 func (l *lines) isQuiet() bool { return l.quiet != nil && l.quiet() }
 
-// plain prepares text that comes from others for printing: it masks secrets, escapes control
-// characters and truncates the text.
+// plain makes text that petrigate did not write suitable for printing: it masks secrets, escapes
+// control characters and truncates the text.
 func (l *lines) plain(s string, limit int) string {
 	if l.mask != nil {
 		s = l.mask(s)

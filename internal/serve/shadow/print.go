@@ -77,8 +77,8 @@ func lastCalls(all []operator.WouldInfo) (calls []string) {
 }
 
 // State describes the effect that a net in shadow mode would have if it were enforced: the marking
-// that it would have, if different, and the numbers of calls that it would have refused or required
-// approval for.
+// that it would have, if different from the actual one, and the numbers of calls that it would have
+// refused or required approval for.
 func State(n operator.NetShadow) string {
 	parts := "the same"
 	if n.Parted {

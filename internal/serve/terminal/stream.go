@@ -77,7 +77,7 @@ func printChanges(w io.Writer, all map[string]located, printed map[string]operat
 	return nil
 }
 
-// compareAge compares approvals, putting older ones first.
+// compareAge orders approvals by age, oldest first.
 func compareAge(a, b operator.ApprovalInfo) int {
 	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 }

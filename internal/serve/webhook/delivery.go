@@ -42,8 +42,8 @@ func (h *Hook) Asked(a operator.ApprovalInfo) {
 	}
 }
 
-// follow posts the event that an approval was requested and, when the approval has ended, the event
-// that it has ended. It does not post the second event if it never attempted to post the first.
+// follow posts an event of type "asked" and, when the approval has ended, one of type "ended". It
+// does not post the second event if it never attempted to post the first.
 func (h *Hook) follow(q *trackedApproval) {
 	defer h.work.Done()
 	defer h.tracker.remove(q)

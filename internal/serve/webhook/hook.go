@@ -63,7 +63,7 @@ const (
 
 	firstRetry   = time.Second
 	lastRetry    = 30 * time.Second
-	endedTimeout = time.Minute // time limit for delivering the event that an approval has ended
+	endedTimeout = time.Minute // time limit for delivering an event of type "ended"
 )
 
 // New returns a hook. The hook posts nothing until Start is called.
