@@ -315,8 +315,8 @@ func (h Hooks) CanClose(s System) bool { return h.failClosed.Key != "" || h.shel
 // ClosesAll reports whether the agent itself refuses a call after any failure of its hook.
 func (h Hooks) ClosesAll() bool { return h.failClosed.Key != "" }
 
-// Missing returns the names of the events that petrigate needs but that have no hook in there, the
-// list of installed hooks.
+// Missing returns the names of the events that petrigate needs but that have no hook in there. The
+// argument there lists the installed hooks.
 func (h Hooks) Missing(there []Hook) []string {
 	installed := list.Map(there, func(t Hook) string { return t.Event })
 	names := list.Map(h.events, func(e hookEvent) string { return e.name })

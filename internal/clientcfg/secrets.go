@@ -60,14 +60,15 @@ var (
 	option = regexp.MustCompile(`^--?[A-Za-z][\w-]*$`)
 )
 
-// valueKeys are the keys of mappings whose values may all be secret, such as variables and headers.
+// valueKeys lists the keys of mappings whose values may all be secret, such as variables and
+// headers.
 var valueKeys = []string{"env", "envs", "environment", "headers", "http_headers"}
 
-// nameKeys are keys whose values are names of variables and therefore not secret.
+// nameKeys lists the keys whose values are names of variables and therefore not secret.
 var nameKeys = []string{"bearer_token_env_var", "env_http_headers", "env_vars", "env_keys"}
 
 const (
-	minSecret = 4 // shorter secrets would occur in any text
+	minSecret = 4 // shorter secrets would match ordinary text by chance
 	minValue  = 8 // minimum length of a secret value; longer than a port number and "true"
 )
 

@@ -97,13 +97,13 @@ func (p Problem) Text() string {
 // A List is a list of problems. A nonempty List is an error.
 type List []Problem
 
-// Error returns the problems, one on each line.
+// Error returns all problems, one per line.
 func (l List) Error() string { return Lines(l) }
 
 // Unwrap returns the problems as errors, for use by [errors.As].
 func (l List) Unwrap() []error { return Errors(l) }
 
-// Text returns the texts of all problems; see [Problem.Text].
+// Text returns the text of every problem; see [Problem.Text].
 func (l List) Text() string {
 	return strings.Join(list.Map(l, Problem.Text), "\n")
 }
@@ -160,7 +160,7 @@ func Text(err error) string {
 	return err.Error()
 }
 
-// Lines returns the texts of the errors, one on each line.
+// Lines returns the text of every error, one per line.
 func Lines[E error](errs []E) string {
 	return strings.Join(list.Map(errs, E.Error), "\n")
 }

@@ -56,8 +56,7 @@ func Prose(t testing.TB, top string) map[string]string {
 // fenced matches a fenced code block. It is read-only.
 var fenced = regexp.MustCompile("(?s)\n```.*?\n```\n")
 
-// pages returns the texts of the README and the pages in docs, keyed by their paths relative to
-// top.
+// pages returns the text of the README and of each page in docs, keyed by path relative to top.
 func pages(t testing.TB, top string) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(top, "docs", "*.md"))

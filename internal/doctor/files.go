@@ -97,7 +97,7 @@ func tryFolder(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// A secured is a file or directory of petrigate and the mode bits that it must not have.
+// A secured value holds a file or directory of petrigate and the mode bits that it must not have.
 type secured struct {
 	what, path string
 	mask       fs.FileMode // bits that must not be set

@@ -30,7 +30,7 @@ func report(all []Finding) Report {
 	return r
 }
 
-// Print prints each finding on a line, followed by its fix, and a summary at the end.
+// Print prints each finding on its own line, followed by its fix, with a summary at the end.
 func (r *Report) Print(w io.Writer, ink text.Ink) error {
 	var b strings.Builder
 	fixable := 0

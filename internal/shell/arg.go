@@ -76,7 +76,7 @@ func isLocalBin(a arg) bool {
 	return slices.Contains([]string{"bin", ".bin", "Scripts"}, path.Base(path.Dir(at)))
 }
 
-// systemDirs are the system's program directories.
+// systemDirs lists the system's program directories.
 var systemDirs = setOf("/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin")
 
 // isSystem reports whether p is in one of the system's program directories.
@@ -142,8 +142,8 @@ func isInteger(a arg) bool {
 	return a.kind == literal && strings.Trim(a.text, "+-0123456789") == ""
 }
 
-// startsWith reports whether the first of args match words, one by one. A * in a word matches any
-// text.
+// startsWith reports whether the first elements of args match words, one by one. A * in a word
+// matches any text.
 func startsWith(args []arg, words []string) bool {
 	return len(args) >= len(words) && slices.EqualFunc(args[:len(words)], words, func(a arg, w string) bool {
 		return a.kind == literal && (a.text == w || matchStar(w, a.text))

@@ -92,7 +92,7 @@ func (r *reader) readSet(args []arg) {
 		r.vars.forgetAll()
 	}
 	switch {
-	case r.body != nil, r.piped: // some shells run the last command of a pipe themselves, so it may change the script's options
+	case r.body != nil, r.piped: // some shells run the last command of a pipeline themselves, so it may change the script's options
 		*r.flow.uncertain = true
 	case r.defined["set"]:
 	default:

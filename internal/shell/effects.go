@@ -57,10 +57,10 @@ func (v *variables) effectsOf(node syntax.Node) (c effects) {
 	return c
 }
 
-// setters are the builtins that set the variables named by their arguments.
+// setters lists the builtins that set the variables named by their arguments.
 var setters = setOf("read mapfile readarray getopts unset")
 
-// otherSetters are the builtins that can set any variable or run something that can.
+// otherSetters lists the builtins that can set any variable or run something that can.
 var otherSetters = setOf(`eval source . trap alias unalias let declare typeset local export readonly enable exec command builtin fc bind emulate print vared integer
 	float zparseopts setopt unsetopt functions autoload zmodload noglob nocorrect`)
 

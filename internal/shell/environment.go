@@ -6,16 +6,16 @@ import (
 )
 
 var (
-	// implicitVariables are the variables that bash itself sets to text from the script.
+	// implicitVariables lists the variables that bash itself sets to text from the script.
 	implicitVariables = setOf("_ REPLY MAPFILE BASH_REMATCH BASH_COMMAND BASH_EXECUTION_STRING BASH_ARGV BASH_ARGV0 BASH_SOURCE FUNCNAME")
-	// counters are the variables whose assigned values bash evaluates as arithmetic.
+	// counters lists the variables whose assigned values bash evaluates as arithmetic.
 	counters = setOf("RANDOM SRANDOM SECONDS OPTIND HISTCMD LINENO BASHPID BASH_SUBSHELL BASH_MONOSECONDS EPOCHSECONDS EPOCHREALTIME")
-	// runVariables are the variables whose value some program runs as a command.
+	// runVariables lists the variables whose value some program runs as a command.
 	runVariables = setOf(`
 	PAGER EDITOR VISUAL MANPAGER BROWSER GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS SSH_ASKPASS
 	SUDO_ASKPASS SUDO_EDITOR RSYNC_RSH CVS_RSH SYSTEMD_PAGER SYSTEMD_EDITOR FCEDIT PROMPT_COMMAND GH_PAGER GH_EDITOR AWS_PAGER CC CXX CPP LD
 	AR AS RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTC PSQL_PAGER KUBE_EDITOR MAKE CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER`)
-	// steeringVariables are the variables, besides runVariables, that affect which programs run.
+	// steeringVariables lists the variables, besides runVariables, that affect which programs run.
 	steeringVariables = setOf(`
 	PATH BASH_ENV ENV IFS SHELL CONFIG_SHELL SHELLOPTS BASHOPTS BASH_ALIASES BASH_CMDS BASH_LOADABLES_PATH BASH_XTRACEFD BASH_COMPAT
 	POSIXLY_CORRECT HISTFILE INPUTRC PS0 PS1 PS2 PS3 PS4 LESS LESSOPEN LESSCLOSE LESSKEY MORE MAKEFLAGS GNUMAKEFLAGS MFLAGS MAKEFILES
@@ -23,9 +23,9 @@ var (
 	TAR_OPTIONS TAPE VIMINIT EXINIT GVIMINIT LUA_INIT MANOPT PERLLIB NODE_REPL_EXTERNAL_MODULE ZDOTDIR FPATH NULLCMD READNULLCMD
 	RIPGREP_CONFIG_PATH GCONV_PATH AWKPATH AWKLIBPATH MANPATH TERMINFO DOCKER_HOST DOCKER_CONFIG HOME XDG_CONFIG_HOME NODE_OPTIONS GOFLAGS
 	PYTEST_ADDOPTS PYTEST_PLUGINS PYTHONOPTIMIZE MAVEN_ARGS SPEC_OPTS TESTOPTS GOENV RUSTFLAGS PYTHONBREAKPOINT CFLAGS CXXFLAGS LDFLAGS`)
-	// resolutionVariables are the variables that change how the shell looks up programs.
+	// resolutionVariables lists the variables that change how the shell looks up programs.
 	resolutionVariables = setOf("BASH_ALIASES BASH_CMDS NULLCMD READNULLCMD PS0 PS1 PS2 PS4 PROMPT_COMMAND BASH_ENV ENV SHELLOPTS BASHOPTS")
-	// zshArrays are the arrays that zsh uses to look up programs. As scalars, they are ordinary
+	// zshArrays lists the arrays that zsh uses to look up programs. As scalars, they are ordinary
 	// variables in both zsh and bash.
 	zshArrays = setOf("functions dis_functions commands aliases dis_aliases galiases dis_galiases saliases dis_saliases path fpath module_path")
 )
@@ -51,7 +51,7 @@ func isInertSetting(name string, value arg) bool {
 	return steeringFlags[name] && value.kind == literal && inertSettings.MatchString(value.text)
 }
 
-// steeringFlags are the environment variables that hold command-line options for a program.
+// steeringFlags lists the environment variables that hold command-line options for a program.
 var steeringFlags = setOf("NODE_OPTIONS GOFLAGS PYTEST_ADDOPTS RUSTFLAGS CFLAGS CXXFLAGS LDFLAGS")
 
 // Values, names and name endings of variables that do not make any program run anything.
@@ -79,5 +79,5 @@ func isInertVariable(name string, value arg) bool {
 	return inertVariables[name] || inertEnds[end] || steers(name) || begins(name, "LC_ TF_VAR_ GIT_")
 }
 
-// ownVariables are the variables set by bash or zsh itself.
+// ownVariables lists the variables set by bash or zsh itself.
 var ownVariables = setOf("PWD OLDPWD REPLY OPTARG PPID UID EUID GROUPS DIRSTACK HOSTNAME PIPESTATUS COLUMNS LINES SHLVL COPROC HISTCMD argv status pipestatus")

@@ -120,7 +120,7 @@ func couldBe(glob, text, tail string) Outcome {
 // suffix of the other.
 func compatible(a, b string, has func(string, string) bool) bool { return has(a, b) || has(b, a) }
 
-// outputs are the extensions of files that hold command output.
+// outputs lists the extensions of files that hold command output.
 var outputs = setOf(".log .out .err .tmp .pid")
 
 // homes matches users' home directories.

@@ -26,8 +26,8 @@ type fileRule struct {
 	words   bool   // a single dash introduces a word, not a group of letters
 	unnamed string // arguments that make the program write files not named by any argument; see [withRows]
 	dry     string // options that request a dry run
-	rewrite string // first operands, such as rm in git rm; if the command changes any files, it also writes the other operands
-	shows   string // first operands, such as show in git show; the command reads the other operands, including paths after a colon
+	rewrite string // first operands, such as rm in git rm, of commands that also write their other operands if they change any files
+	shows   string // first operands, such as show in git show, of commands that read their other operands, including paths after a colon
 	rows    []unnamedWrites
 }
 

@@ -30,7 +30,7 @@ func readFind(args []arg, strictly bool) (p plan) {
 	return p
 }
 
-// execEnd returns how many of the first args belong to the -exec command.
+// execEnd returns the number of leading args that belong to the -exec command.
 func execEnd(args []arg) int {
 	for i, a := range args {
 		if a.kind == literal && (a.text == ";" || a.text == "+" && i > 0 && args[i-1].text == "{}") {
@@ -56,7 +56,7 @@ func replaced(args []arg, mark string, named bool) []arg {
 	return out
 }
 
-// xargsOptions are the options of xargs except -i, -e and -l, whose values are always attached.
+// xargsOptions lists the options of xargs except -i, -e and -l, whose values are always attached.
 var xargsOptions = leading("0 o p r t x a= d= E= I= L= n= P= s= R= J= S= null open-tty interactive no-run-if-empty verbose exit arg-file= delimiter= max-args= max-procs= max-lines= max-chars= replace= process-slot-var= show-limits")
 
 // readXargs reads the command run by xargs. The arguments that xargs adds are unknown.
@@ -116,7 +116,7 @@ func findsNames(args []arg) bool {
 // name.
 var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "", "ls": "", "git": "=ls-files", "rg": "=-l =--files =--files-with-matches =-il", "grep": "=-l =-rl =-lr =-Rl =-lR =-ril =-rli =-lrZ =-rlZ =-lZ --files-with-matches"}
 
-// lineFilters are the filters that pass lines on unchanged.
+// lineFilters lists the filters that pass lines on unchanged.
 var lineFilters = setOf("grep egrep fgrep sort uniq head tail tac")
 
 // pipesNames reports whether the current command reads file names from a pipe.

@@ -15,7 +15,7 @@ type masking uint8
 const (
 	certain     masking = iota // the script's success proves the command's success
 	followed                   // a later command, after ; or a newline, determines the status
-	piped                      // a later command in the pipe determines the status
+	piped                      // a later command in the pipeline determines the status
 	alternative                // the command is an operand of ||
 	background                 // the command runs in the background
 	negated                    // the command is negated with !
@@ -45,7 +45,7 @@ type flow struct {
 // exits reports whether the script ends when a command fails (set -e).
 func (f *flow) exits() bool { return f.errexit && !*f.uncertain }
 
-// failsPipes reports whether a whole pipe fails when any of its commands fails (set -o pipefail).
+// failsPipes reports whether a pipeline fails when any of its commands fails (set -o pipefail).
 func (f *flow) failsPipes() bool { return f.pipefail && !*f.uncertain }
 
 // mask sets f.masking to w, the reason why the success of the following commands is masked, unless
@@ -92,9 +92,9 @@ func (f *flow) enterNegated(s *syntax.Stmt) func() {
 	return func() {}
 }
 
-// enterElement enters element n of a list or a pipe. Element 0 is the left operand of list[0], and
-// element n is the right operand of list[n-1]. The caller must pass the results to leaveElement at
-// the end of the element.
+// enterElement enters element n of a list or pipeline. Element 0 is the left operand of list[0],
+// and element n is the right operand of list[n-1]. The caller must pass the results to leaveElement
+// at the end of the element.
 func (f *flow) enterElement(list []*syntax.BinaryCmd, n int, s *syntax.Stmt) (before flow, apart bool) {
 	before = *f
 	if len(list) == 0 {

@@ -56,7 +56,7 @@ func (r *reader) readFunction(d *syntax.FuncDecl) {
 	}
 }
 
-// hooks are the functions that zsh calls on events, besides those whose names begin with TRAP.
+// hooks lists the functions that zsh calls on events, other than those whose names begin with TRAP.
 var hooks = setOf("chpwd precmd preexec periodic zshexit zshaddhistory")
 
 // readBody reads s, the body of a function.
@@ -123,7 +123,7 @@ func (r *reader) shift(args []arg) {
 	r.vars.setArguments(list, known)
 }
 
-// handlers are the functions that a shell calls if it cannot find a command.
+// handlers lists the functions that a shell calls if it cannot find a command.
 var handlers = setOf("command_not_found_handle command_not_found_handler")
 
 // expandAlias reads an alias's expansion, followed by args, as a command that may run.

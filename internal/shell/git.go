@@ -29,7 +29,7 @@ func readGit(args []arg) (p plan) {
 	return p
 }
 
-// gitRunning are the subcommands that run a program named by their arguments or settings.
+// gitRunning lists the subcommands that run a program named by their arguments or settings.
 var gitRunning = setOf(`filter-branch submodule--helper difftool mergetool send-email instaweb daemon shell credential upload-pack receive-pack for-each-repo hook
 	maintenance remote-ext remote-fd remote-http remote-https send-pack http-push p4 svn cvsserver web--browse help`)
 

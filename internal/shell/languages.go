@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// sqlClients are the clients whose harmless input harmlessSQL can recognize.
+// sqlClients lists the clients whose harmless input harmlessSQL can recognize.
 var sqlClients = setOf("sqlite3 duckdb psql mysql mariadb sftp")
 
 // sqlTells matches text in SQL or in commands of SQL clients that can run a program or write a
@@ -120,7 +120,7 @@ var sedHarmless = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)^[ \t\n;}]*(?:(?:` + address + `\{[ \t\n;]*)*` + address + command + `(?:[ \t\n;}]+|$))*$`)
 })
 
-// interpreters are the programs that run programs in languages other than the shell's.
+// interpreters lists the programs that run programs in languages other than the shell's.
 var interpreters = setOf(`python pypy ipython perl ruby node nodejs php lua luajit tclsh wish expect rscript r julia groovy
 	scala elixir iex clojure clj mongo mongosh erl osascript guile racket sbcl ghc runghc jshell coffee tsx ts-node octave gnuplot m4 dc gdb
 	lldb`)
@@ -154,7 +154,7 @@ func readInterpreter(family string, args []arg) (p plan) {
 // isData reports whether text is a data URL, as in node --import data:...
 func isData(text string) bool { return strings.HasPrefix(strings.ToLower(text), "data:") }
 
-// runningModules are the Python modules that run their arguments.
+// runningModules lists the Python modules that run their arguments.
 var runningModules = setOf("timeit pdb profile cProfile trace code runpy asyncio doctest idlelib IPython bpython ptpython xonsh debugpy")
 
 // asksHelp reports whether the only argument asks for help or for the version.

@@ -7,9 +7,10 @@ import (
 )
 
 var (
-	// makers are the programs that create or change files.
+	// makers lists the programs that create or change files.
 	makers = setOf("touch cp mv ln link install tee sponge dd truncate tar unzip rename")
-	// idlePrograms do not create files. modePrograms change only the metadata of files.
+	// idlePrograms lists programs that do not create files. modePrograms lists programs that change
+	// only the metadata of files.
 	idlePrograms = setOf(`
 	mkdir rmdir rm mktemp kill killall pkill exit return break continue shift umask ulimit sync reset clear stty date pushd popd printf dig ping host
 	tput help times bg fg`)

@@ -163,7 +163,7 @@ func (p *Pattern) advance(a arg, n int, files bool) int {
 	return n
 }
 
-// isFile reports whether the path at is a longer path to the file named by w.
+// isFile reports whether at is a longer path to the file named by w.
 func (w *word) isFile(at string) bool {
 	if !strings.ContainsAny(w.text, "./") || len(at) <= len(w.text) || strings.HasPrefix(at, "-") {
 		return false
@@ -208,7 +208,7 @@ func (c *command) plainArgs() (args []arg, ok bool) {
 	return rest, true
 }
 
-// locationOptions are the git options that only determine where git works and how it prints.
+// locationOptions lists the git options that only determine where git works and how it prints.
 var locationOptions = setOf("C P no-pager git-dir work-tree no-optional-locks literal-pathspecs")
 
 // names reports whether the pattern itself contains the option.
@@ -218,7 +218,7 @@ func (p *Pattern) names(o givenOption) bool {
 	})
 }
 
-// leads reports whether the first of args match p's operands, one by one.
+// leads reports whether the first elements of args match p's operands, one by one.
 func (p *Pattern) leads(args []arg) bool {
 	if len(args) < len(p.operands) {
 		return false

@@ -120,7 +120,7 @@ func (o *only) passes(i int) bool {
 var privileged = setOf("sudo doas chroot busybox")
 
 // Commands without an effect of their own. Those in inertFilters have no effect only as filters in
-// a pipe.
+// a pipeline.
 var (
 	inertCommands = setOf("cd pwd echo true false : test [ sleep printf export set pushd popd exit wait")
 	inertFilters  = setOf("head tail grep egrep fgrep wc sort uniq cut tr jq cat tac column nl rev fold fmt")

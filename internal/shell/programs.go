@@ -172,10 +172,10 @@ const (
 	ghOptions    = "json= q|jq= R|repo= L|limit= s|state= l|label= a|assignee= A|author= c|comments H|head= B|base= S|search="
 )
 
-// awkOperands are the operands of awk, excluding awk programs that print to files.
+// awkOperands describes the operands of awk, excluding awk programs that print to files.
 var awkOperands = operands{max: unbounded, not: ">"}
 
-// plainPrograms are the programs and builtins that do not run any of their arguments.
+// plainPrograms lists the programs and builtins that do not run any of their arguments.
 var plainPrograms = setOf(`
 	: true false cd pwd pushd popd dirs echo exit return break continue shift type which whereis umask ulimit kill killall pkill pgrep bg fg
 	disown times help logout suspend caller sleep usleep ls dir vdir cat tac head tail wc nl od xxd hexdump strings cut paste tr fold fmt

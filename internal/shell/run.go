@@ -176,7 +176,7 @@ func readProgram(name string, args []arg, strictly bool) (p plan, ok bool) {
 	return nil, false
 }
 
-// transparent are the builtins and shells whose exit status is that of the script that they run.
+// transparent lists the builtins and shells whose exit status is that of the script they run.
 var transparent = setOf("eval sh bash dash ash ksh mksh zsh rbash")
 
 // perform carries out a program's plan. redirs are the redirections of the program.

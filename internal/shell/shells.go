@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shellOptions are the options that shells accept.
+// shellOptions lists the options that shells accept.
 var shellOptions = leading("a b c e f h l m n p r s t u v x C E P T o= O= login noprofile norc posix restricted verbose noediting")
 
 // Shells whose scripts are parsed, and shells with a different language.

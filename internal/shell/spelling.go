@@ -4,8 +4,8 @@ import "strings"
 
 const nameLetters = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// plainLetters are the characters that have no special meaning in any shell, except possibly at the
-// start of a word.
+// plainLetters lists the characters that have no special meaning in any shell, except possibly at
+// the start of a word.
 const plainLetters = nameLetters + "0123456789./:=@%+,-"
 
 // isName reports whether s can be the name of a variable.

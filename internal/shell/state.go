@@ -36,10 +36,10 @@ type reader struct {
 	piped       bool               // standard input is a pipe
 }
 
-// A pipeline is the part of a pipe before the current element.
+// A pipeline describes the part of a pipeline before the current command.
 type pipeline struct {
-	from     int // index of the first command in the pipe
-	elements int // number of elements if each is a simple command; zero or negative if any is not
+	from     int // index of the first command in the pipeline
+	elements int // number of commands before the current one; zero or negative if any of them is not a simple command
 }
 
 // withInput calls read, which reads commands. fed means that these commands get their standard

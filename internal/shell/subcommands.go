@@ -6,7 +6,7 @@ import (
 )
 
 // subcommands maps each program with subcommands to the options that can precede a subcommand, in
-// the notation of [program]. An option that is not listed is treated as one that might take a
+// the form described at [program]. An option that is not listed is treated as one that might take a
 // value.
 var subcommands = eachName(map[string]func() *knownOptions{
 	"git":                           leading(gitLead),

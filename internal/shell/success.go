@@ -13,10 +13,10 @@ import (
 //
 // The answer is yes if the command runs on every successful path through the script: as the last
 // command of the script; in the && list that ends the script; before ; under set -e; as the last
-// command of a pipe, or anywhere in a pipe under set -o pipefail; inside ( ), { }, wrappers such as
-// timeout, launchers such as npx, and bash -c. The command may have any arguments except those
-// that, according to the tables, make the program do something else, less, or nothing. A pattern
-// that ends with * allows these as well. An exact pattern allows only inert arguments.
+// command of a pipeline, or anywhere in a pipeline under set -o pipefail; inside ( ), { }, wrappers
+// such as timeout, launchers such as npx, and bash -c. The command may have any arguments except
+// those that, according to the tables, make the program do something else, less, or nothing. A
+// pattern that ends with * allows these as well. An exact pattern allows only inert arguments.
 func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	first, surely := r.evidence(&p)
 	if surely || first < 0 {
@@ -123,7 +123,7 @@ var hides = [...]string{
 }
 
 // lost describes the construct that hides whether the command c succeeded, and explains how to
-// avoid the construct. alone is the advice to run the command on its own.
+// avoid it. alone is the advice to run the command on its own.
 func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice string) {
 	switch what = hides[c.masking]; c.masking {
 	case followed:
@@ -144,7 +144,7 @@ func (r *Reading) lost(c *command, p *Pattern, alone string) (what, advice strin
 // longestAdvice is the maximum length of a script quoted in advice.
 const longestAdvice = 200
 
-// printOnlyOptions are the options that make most programs print something and do nothing else.
+// printOnlyOptions lists the options that make most programs print something and do nothing else.
 var printOnlyOptions = setOf("--help --version --dry-run --dryrun --dry --just-print --list-tests --listTests --collect-only --no-run --if-present --showConfig --show-config --print-config")
 
 // deviation returns the argument that, according to the tables, makes the command do something

@@ -113,7 +113,7 @@ func isZsh(parts []syntax.WordPart) bool {
 	return ok && len(next.Value) > 1 && strings.IndexByte("=~^", next.Value[0]) >= 0 && (next.Value[1] == '{' || isName(next.Value[1:2]))
 }
 
-// isSimple reports whether s, an element of a pipe, is a simple command without redirections.
+// isSimple reports whether s, a command in a pipeline, is a simple command without redirections.
 func isSimple(s *syntax.Stmt) bool {
 	_, ok := s.Cmd.(*syntax.CallExpr)
 	return ok && !s.Negated && len(s.Redirs) == 0

@@ -20,21 +20,21 @@ var evidenceOperands = eachName(map[string]operands{
 	"rails test,rails spec":         {max: unbounded, not: ":", notEnd: ".rb"},
 })
 
-// forwardsAfterDash are the programs that pass arguments after -- on to the program they run.
+// forwardsAfterDash lists the programs that pass on arguments after -- to the program they run.
 var forwardsAfterDash = setOf("npm pnpm yarn bun cargo npx")
 
-// forwardsAll are the programs that pass arguments on even without --.
+// forwardsAll lists the programs that pass on arguments even without --.
 var forwardsAll = setOf("yarn pnpm bun")
 
-// partialOptions are the options that make test programs run only some tests, or none.
+// partialOptions lists the options that make test programs run only some tests, or none.
 var partialOptions = setOf(`--list --listTests --help -h --version -V -t --testNamePattern --testPathPattern --testPathPatterns --grep -g --fgrep --changed --onlyChanged -o --only
 	--skip --ignored --exact --include-ignored --passWithNoTests --collect-only --co -k -m --deselect --ignore --lf --last-failed --shard --no-run --related
 	--findRelatedTests --update -u --updateSnapshot --setup-plan --setup-only --fixtures --filter --group --testsuite --tests --example -e --tag --only-failures
 	--test-name-pattern --name -n --dry-run --showConfig --clearCache --init --exclude --testPathIgnorePatterns --project --selectProjects
 	--ignoreProjects --dir --root --rootDir --roots`)
 
-// otherEffectOptions are the options that make test programs print something instead of testing, or
-// use another shell or configuration.
+// otherEffectOptions lists the options that make test programs print something instead of testing,
+// or use another shell or configuration.
 var otherEffectOptions = eachName(map[string]string{
 	"npm":         "-v -H -h -? --usage --version --versions --script-shell --node-options --userconfig --globalconfig",
 	"pnpm,yarn":   "-v -h --script-shell",
@@ -42,11 +42,11 @@ var otherEffectOptions = eachName(map[string]string{
 	"pytest":      "-V -h --override-ini --config-file",
 })
 
-// sameTestOptions are the options that make test programs write files without changing which tests
-// run.
+// sameTestOptions lists the options that make test programs write files without changing which
+// tests run.
 var sameTestOptions = map[string]set{"go": setOf("-coverprofile -coverpkg -cpuprofile -memprofile -blockprofile -mutexprofile -trace -outputdir -benchmem -mod")}
 
-// scriptSettings are the settings that change how, or whether, npm, pnpm and yarn run project
+// scriptSettings lists the settings that change how, or whether, npm, pnpm and yarn run project
 // scripts.
 var scriptSettings = setOf("script-shell shell node-options if-present dry-run workspace workspaces prefix usage version versions ignore-scripts")
 
@@ -58,9 +58,8 @@ func setsScripts(program string, args []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool { return a.kind != literal || scriptSettings[name(a.text)] })
 }
 
-// passed looks for an argument that selects a part of the tests, in args, which are passed on to
-// the test program. It returns the first such argument. An argument after an option does not count,
-// because it may be the option's value.
+// passed returns the first of args that selects a part of the tests. args are passed on to the test
+// program. An argument after an option does not count, because it may be the option's value.
 func passed(name string, args []arg) (argument string, less bool) {
 	value := false
 	for _, a := range args {

@@ -1,7 +1,7 @@
 package shell
 
 // A tool is a program that may run a command named by its arguments or by a project file. The
-// string fields are lists of words in the notation of [arg.matchWord].
+// string fields are lists of words, as accepted by [arg.matchWord].
 type tool struct {
 	kind     toolKind
 	mayRun   string // words that may make the tool run a command
@@ -96,6 +96,6 @@ const (
 		"noglob,nocorrect,repeat,autoload,zmodload,emulate,zle,autossh,ssh-agent,fakechroot,ccache,sccache,distcc,dumb-init,tini,gosu,su-exec,dotenv,valgrind"
 )
 
-// clients are the programs that execute their standard input as commands, which may include shell
+// clients lists the programs that execute their standard input as commands, which may include shell
 // commands.
 var clients = setOf("sqlite3 duckdb psql mysql mariadb sftp gdb lldb vi vim nvim view gvim vimdiff vimtutor rvim rview bc dc groff troff nroff eqn tbl pic")

@@ -41,8 +41,8 @@ func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// inCode returns a doubt about code in another language that may use a file. It is a copy of the
-// doubt with index of, with the text which added to its description.
+// inCode returns a copy of the doubt with index of, a doubt about code in another language that may
+// use a file. It appends the string which to the copy's description.
 func (r *Reading) inCode(of int, which string) Doubt {
 	d := r.exported(&r.doubts[of])
 	d.What += " " + which

@@ -76,7 +76,7 @@ func (v *values) alternatives(name string) []string {
 	return v.either[name]
 }
 
-// sliced returns the elements that the offset of "${@:2}" selects.
+// sliced returns the elements of list that remain after applying the offset of p, as in "${@:2}".
 func sliced(p *syntax.ParamExp, list []arg, known bool) ([]arg, bool) {
 	if p.Slice == nil || !known {
 		return list, known
@@ -106,7 +106,8 @@ func behind(list []arg, n int) ([]arg, bool) {
 	return list[n:], true
 }
 
-// shellWords are the builtins and reserved words of shells. Some of these change the shell itself.
+// shellWords lists the builtins and reserved words of shells. Some of these change the shell
+// itself.
 var shellWords = setOf(`. : [ [[ ]] { } ! alias autoload bg bind bindkey break builtin caller case cd chdir command compgen complete compopt continue coproc
 	declare dirs disable disown do done echo elif else emulate enable esac eval exec exit export false fc fg fi float for function functions getopts hash help
 	history if in integer jobs kill let limit local logout mapfile nocorrect noglob popd print printf pushd pwd read readarray readonly rehash return select

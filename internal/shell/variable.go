@@ -9,7 +9,7 @@ import (
 )
 
 // A variables value holds the known facts about a script's variables. They matter because bash may
-// run commands in the value of a variable. In arithmetic, it evaluates the *value* as an expression
+// run commands in the value of a variable. In arithmetic, it evaluates the value as an expression
 // and runs the commands in array indexes: x='a[$(rm y)]'; echo $((x)). If declare or a similar
 // builtin assigns a value to an array, bash expands the value a second time: declare -a x='($(rm
 // y))'.
@@ -171,9 +171,9 @@ func (v *variables) commands(w *syntax.Word) (lists [][]arg) {
 	return lists
 }
 
-// assign sets the value of a variable after an assignment. before holds the elements that the array
-// had before, if known is true, and held the values that the variable may have had. straight means
-// that the assignment is certain to run exactly once.
+// assign sets the value of a variable after an assignment. If known is true, before holds the
+// elements that the array had before. held lists the values that the variable may have had.
+// straight means that the assignment is certain to run exactly once.
 func (v *variables) assign(a *syntax.Assign, value arg, elements, before []arg, known bool, held []string, straight bool) {
 	name := a.Name.Value
 	indexed := a.Array != nil && slices.ContainsFunc(a.Array.Elems, func(e *syntax.ArrayElem) bool { return e.Index != nil })

@@ -89,7 +89,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	})
 	r.flow.leaveElement(before, apart)
 	errexit, pipefail := r.flow.errexit, r.flow.pipefail
-	elements := 0 // number of elements of the pipe so far, or a negative number if any of them is not a simple command
+	elements := 0 // number of commands in the pipeline so far; negative if any of them is not a simple command
 	for i, b := range rest {
 		piped := isPipe(b)
 		switch {

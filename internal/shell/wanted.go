@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A wanted is an option that a pattern asks for.
+// A wanted value describes an option that a pattern asks for.
 type wanted struct {
 	text    string   // the option as written in the pattern
 	names   []string // all names of the option; see [program.options]

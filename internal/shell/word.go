@@ -225,7 +225,7 @@ func (b *wordBuilder) known(a arg) {
 }
 
 // mayRun reports whether zsh may read pattern, which is in parentheses, as glob qualifiers that run
-// a command. These are e and +.
+// a command. The qualifiers that do so are e and +.
 func mayRun(pattern string) bool {
 	return strings.ContainsAny(pattern, "e+") && !strings.ContainsAny(pattern, "|(") || strings.Contains(pattern, "#q")
 }
@@ -239,7 +239,8 @@ func words(quoted bool) argKind {
 	return anything
 }
 
-// nameCommands are the commands that print a name or a number, which is one word and not an option.
+// nameCommands lists the commands that print a name or a number, which is one word and not an
+// option.
 var nameCommands = map[string]set{
 	"git":      setOf("branch rev-parse describe symbolic-ref merge-base rev-list name-rev"),
 	"basename": nil, "dirname": nil, "pwd": nil, "whoami": nil, "hostname": nil, "uname": nil, "nproc": nil, "mktemp": nil, "realpath": nil, "which": nil, "wc": nil,

@@ -91,7 +91,7 @@ func (w *wrapper) read(name string, args []arg) (p plan) {
 	return p
 }
 
-// inertSSHSettings are the settings of ssh that do not run anything.
+// inertSSHSettings lists the settings of ssh that do not run anything.
 var inertSSHSettings = setOf(`batchmode stricthostkeychecking connecttimeout userknownhostsfile serveraliveinterval serveralivecountmax loglevel port user
 	identityfile identitiesonly compression forwardagent controlmaster controlpath controlpersist requesttty tcpkeepalive addkeystoagent`)
 

@@ -94,9 +94,8 @@ func (f *findings) writeFile(a arg) {
 	}
 }
 
-// element calls read to read an element of a list or a pipe. It then records which files are
-// written by the commands from index at on. For a pipe, at is the index of the pipe's first
-// command.
+// element calls read to read an element of a list or pipeline. It then records which files are
+// written by the commands from index at on. For a pipeline, at is the index of its first command.
 func (f *findings) element(at int, read func()) {
 	outer := f.files.texts
 	read()
@@ -155,11 +154,11 @@ func (f *files) runsPackage(commands []command) bool {
 	return false
 }
 
-// compilers are the programs that build programs from existing files.
+// compilers lists the programs that build programs from existing files.
 var compilers = setOf("gcc cc clang g++ c++ clang++ rustc javac kotlinc scalac ghc ocamlopt dotnet swiftc zig nim tsc esbuild")
 
-// textPrograms are the programs whose output is literal text in the script.
+// textPrograms lists the programs whose output is literal text in the script.
 var textPrograms = setOf("cat echo printf tee chmod mkdir cd python python3 node bash sh ruby perl")
 
-// containerPrograms are the programs that run commands from files inside containers.
+// containerPrograms lists the programs that run commands from files inside containers.
 var containerPrograms = setOf("docker podman nerdctl docker-compose podman-compose")

@@ -187,7 +187,8 @@ func (s *HookService) restore(ctx context.Context, d *Driver, before service.Ins
 	})
 }
 
-// await waits until a proxy responds that was not running before. old lists the proxies that were.
+// await waits for a response from a proxy that is not in old, the list of proxies that were running
+// before.
 func (s *HookService) await(ctx context.Context, d *Driver, old []Proxy) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()

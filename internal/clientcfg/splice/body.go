@@ -7,7 +7,7 @@ import (
 
 // A body is the editable text of a file. Edits return new text and do not modify the body.
 type body interface {
-	// entries returns the entries at a place in the order of the file.
+	// entries returns the entries at a place in file order.
 	entries(at Place) ([]Entry, error)
 	// replace removes the entries named in remove and inserts those in add in place of the first
 	// removed entry. If no entry is removed, it inserts the new entries at the end.

@@ -65,7 +65,7 @@ type style struct {
 	compact bool   // whether everything is on one line
 }
 
-// asJSON encodes an object in the given style and indentation.
+// asJSON encodes an object with the given style and indentation.
 func (o Object) asJSON(s style, indent string) string {
 	if len(o) == 0 {
 		return "{}"

@@ -99,8 +99,8 @@ func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	return max(offset, 0), path
 }
 
-// below returns the keys of path that follow the path of. ok is false unless path begins with of
-// and is longer.
+// below returns the rest of path after the keys in of. ok is false unless path begins with of and
+// is longer.
 func below(path, of []string) (rest []string, ok bool) {
 	if len(path) <= len(of) || !slices.Equal(path[:len(of)], of) {
 		return nil, false
