@@ -21,9 +21,9 @@ type Decision struct {
 	Upstream  string          `json:"upstream,omitempty"`
 	Tool      string          `json:"tool"`
 	Names     []string        `json:"names,omitempty"`
-	Own       int             `json:"own,omitempty"`       // number of names at the beginning of Names that do not depend on the arguments; recorded only if greater than one
-	Uncertain []string        `json:"uncertain,omitempty"` // those of Names that the call might not have
-	Weak      []string        `json:"weak,omitempty"`      // those of Names that nets can forbid but do not accept as evidence
+	Own       int             `json:"own,omitempty"`       // number of leading elements of Names that do not depend on the arguments; recorded only if greater than one
+	Uncertain []string        `json:"uncertain,omitempty"` // elements of Names that the call might not have
+	Weak      []string        `json:"weak,omitempty"`      // elements of Names that nets can forbid but do not accept as evidence
 	Omitted   int             `json:"omittedNames,omitempty"`
 	Arguments string          `json:"arguments,omitempty"` // SHA-256 of the arguments
 	Args      json.RawMessage `json:"args,omitempty"`      // the call's arguments; recorded only if configured

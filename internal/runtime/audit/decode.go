@@ -47,7 +47,7 @@ func (d *decoder) object(object []byte, t table, at, others []any) bool {
 	})
 }
 
-// value decodes v into the variable with the address at. It reports whether v has the right type.
+// value decodes v into the variable that at points to. It reports whether v has the right type.
 func (d *decoder) value(at any, v []byte) (ok bool) {
 	var err error
 	switch to := at.(type) {

@@ -166,7 +166,7 @@ func (b *encoder) value(dst, value []byte) []byte {
 }
 
 func (b *encoder) string(dst []byte, s string) []byte {
-	n := 0 // length of the prefix that needs no escapes
+	n := 0 // length of the prefix of s that needs no escapes
 	for n+4 <= len(s) && verbatim[s[n]] && verbatim[s[n+1]] && verbatim[s[n+2]] && verbatim[s[n+3]] {
 		n += 4
 	}

@@ -25,7 +25,7 @@ const (
 	lineTail = `"}`
 )
 
-// hashEnd is the length of the part of a line that begins with its hash member.
+// hashEnd is the length of the end of a line, beginning with the hash member.
 const hashEnd = len(lineHash) + 64 + len(lineTail)
 
 var errNoRecord = errors.New("it is not an audit record")

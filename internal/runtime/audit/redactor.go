@@ -237,7 +237,7 @@ func (r *Redactor) Results(read []reading.Value) []Value {
 	return all
 }
 
-// masksField reports whether the value of a field, given in the notation of rules, is masked.
+// masksField reports whether the value of a field is masked. The field is given in rule notation.
 func (r *Redactor) masksField(field string) bool {
 	at := steps(field)
 	for i := range at {

@@ -17,7 +17,7 @@ func (l *logFile) open() (err error) {
 	if l.regular, err = inspect(l.file); err != nil || !l.regular {
 		return err
 	}
-	l.quick = quickfile.Of(l.file) // valid for later files too, since they are in the same directory
+	l.quick = quickfile.Of(l.file) // l.quick is valid for later files too, since they are in the same directory
 	if l.head, err = openHead(l.path); err != nil {
 		return err
 	}

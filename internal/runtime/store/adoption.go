@@ -22,14 +22,14 @@ func compareAdopted(a, b admission.Adopted) int {
 	return strings.Compare(a.Principal+"\x00"+a.Session, b.Principal+"\x00"+b.Session)
 }
 
-// adoptOptions returns the options of an adoption that [gate.Policy.Adopt] needs.
+// adoptOptions returns the options to pass to [gate.Policy.Adopt] for an adoption.
 func adoptOptions(a admission.Adoption) gate.AdoptOptions {
 	return gate.AdoptOptions{Active: a.Active, Reset: a.Reset, Time: a.Time}
 }
 
-// filterScope removes the nets from kept that have another scope, and returns the rest. A net's
-// scope is the one in the new policy, or in the old policy if the new one has no net with that
-// name.
+// filterScope removes from kept the nets that do not have the given scope, and returns the rest. A
+// net's scope is its scope in the new policy, or its scope in the old policy if the new one has no
+// net with that name.
 func filterScope(kept []gate.Kept, from, to *gate.State, scope gate.Scope) []gate.Kept {
 	scopes := map[string]gate.Scope{}
 	for _, s := range []*gate.State{from, to} {

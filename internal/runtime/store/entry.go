@@ -74,8 +74,8 @@ func (e *entry) sessionInfo() admission.SessionInfo {
 }
 
 // likelyStale reports whether another process has probably changed the session since its last step
-// in this process. This is likely if the session moves between processes and has no call in flight
-// in this one. Rereading the session costs less than a decision that the database rejects. The
+// in this process. This is likely if the session moves between processes and has no in-flight call
+// in this process. Rereading the session costs less than a decision that the database rejects. The
 // caller must hold the session lock.
 func (e *entry) likelyStale() bool {
 	return e.roams && !e.row.pending() && len(e.state.Calls) == 0 && len(e.state.Asks) == 0

@@ -12,7 +12,7 @@ import (
 // LostCall is an open call whose process has ended. Only an operator can settle it.
 type LostCall struct {
 	Session string
-	Process string // process that admitted the call, or empty if an older version of petrigate, which did not store it, admitted the call
+	Process string // process that admitted the call; empty if the call was admitted by an older version of petrigate, which did not store the process
 	Call    uint64
 	Tool    string
 	Since   time.Time

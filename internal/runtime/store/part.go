@@ -15,7 +15,7 @@ type part struct {
 
 	mu    sync.Mutex
 	data  []*gate.NetData // states, one per net, in the same order as nets
-	owner uint64          // last assigned number; see [gate.State.Owners]
+	owner uint64          // last number assigned to a session; see [gate.State.Owners]
 
 	// The following fields are used only by Durable.
 	name  string

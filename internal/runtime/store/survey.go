@@ -39,7 +39,7 @@ type oldChain struct {
 type removalEvent struct {
 	at     time.Time
 	before audit.Place // position of the previous record
-	nth    uint64      // number of the event among the removable records, from 1
+	nth    uint64      // position of the event among the removable records, counting from 1
 }
 
 // survey finds the removable records. These records stay:

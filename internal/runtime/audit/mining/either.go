@@ -163,8 +163,8 @@ func (e *either) about(least, tried int) *candidate {
 	return slices.MinFunc(supported, compareKeys)
 }
 
-// strongest returns, for each B, the strongest rule and those further rules that have no call in
-// common with a stronger one.
+// strongest returns, for each B, the strongest rule and every further rule that has no call in
+// common with a stronger rule in the result.
 func strongest(all []*either) (kept []*either) {
 	slices.SortFunc(all, func(x, y *either) int {
 		return cmp.Or(cmp.Compare(x.strength(), y.strength()), x.b-y.b, x.a-y.a, x.alt-y.alt)

@@ -163,7 +163,8 @@ func (m *Miner) alternative(e *either, tried int) Proposal {
 	return out
 }
 
-// clause returns the part of a rule after the names, and its wording in the evidence. c may be nil.
+// clause returns the part of a rule that follows the names, and the wording of this part in the
+// evidence. c may be nil.
 func (c *candidate) clause(each bool, call string) (clause, said string) {
 	if !each {
 		clause = " once"
@@ -179,7 +180,7 @@ func (c *candidate) clause(each bool, call string) (clause, said string) {
 	return clause + c.key(), fmt.Sprintf(", each with the %s of one %s", c.fieldNames(), call)
 }
 
-// key returns the key in the notation of rules.
+// key returns the key in rule notation.
 func (c *candidate) key() string {
 	first, then := strings.Split(c.first, joined), strings.Split(c.then, joined)
 	var all []string

@@ -89,8 +89,8 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 // pass.
 var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
-// blame marks as wrong the proposals whose nets are meant, according to the function meant. If no
-// net is meant, it marks all proposals.
+// blame marks as wrong each proposal that has a net accepted by the function meant. If meant
+// accepts no net, blame marks all proposals.
 func blame(wrong map[int]string, at map[string]int, why string, meant func(net string) bool) {
 	found := false
 	for net, i := range at {

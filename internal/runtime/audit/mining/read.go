@@ -15,7 +15,7 @@ import (
 type Log struct {
 	trail.Source
 	Name    string // name for messages
-	Durable bool   // whether sessions outlive their process, unless the log says otherwise
+	Durable bool   // whether sessions outlive their process; used only if the log does not show this
 }
 
 // A visitor receives the events of a log in order. admit is called before the session counts an

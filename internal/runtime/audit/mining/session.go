@@ -24,7 +24,7 @@ type toolState struct {
 	firstMade, firstOK int // when the first call was made, and when a call first succeeded, on the session's clock; 0 means never
 	lastMade, lastOK   int
 	freshOK            int // admission time of the last call that succeeded
-	pending            int // number of calls in flight
+	pending            int // number of in-flight calls
 	lastEnd            int
 }
 

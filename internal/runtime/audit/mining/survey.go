@@ -17,7 +17,7 @@ type pairStats struct {
 	sessions         int  // number of sessions with both A and B
 	once, each       chance
 	earlier          int    // number of sessions with a success of A before B
-	early            uint64 // bit i is set if a success of A came before B in session i of those with B, counted from 0
+	early            uint64 // bit i is set if a success of A came before B in the i-th session with B, counting from 0
 
 	after       bool // whether B was called after A
 	both        int

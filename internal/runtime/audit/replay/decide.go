@@ -47,8 +47,8 @@ func (r *Replay) decide(record *trail.Record, e *trail.Entry) {
 	r.compare(record, e, s, &v, gone)
 }
 
-// ask evaluates the policy. The nets fire only if the policy allows the call and admit is true,
-// which means that the call was also admitted when it was recorded.
+// ask evaluates the policy. The parameter admit reports whether the call was admitted when it was
+// recorded. The nets fire only if admit is true and the policy allows the call.
 func (r *Replay) ask(state *gate.State, c gate.Call, approved, admit bool) (v verdict) {
 	r.prepared.Reset(r.policy, &c)
 	d, delta := r.prepared.Decide(state, nil)
@@ -158,8 +158,8 @@ const (
 	MovedMeanwhile = "the nets changed while a person was being asked"
 )
 
-// unknownReason returns "" if it is known whether the decision agrees with the record, or else the
-// reason it is not.
+// unknownReason returns the reason why it is unknown whether the decision agrees with the record,
+// or "" if it is known.
 func (r *Replay) unknownReason(e *trail.Entry, s *session, v *verdict, gone map[int]string, agrees bool) string {
 	for i, n := range r.nets {
 		if why, ok := gone[i]; ok {

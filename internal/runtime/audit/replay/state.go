@@ -54,7 +54,7 @@ func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 	return &State{unknown, r.policy, own}, ""
 }
 
-// unknownPosition returns "" if the marking of the net is known, or else the reason it is not.
+// unknownPosition returns the reason why the net's marking is unknown, or "" if it is known.
 func (r *Replay) unknownPosition(s *session, net int) string {
 	if r.nets[net].advisory {
 		return "an advisory net yields depending on the offered tools, which are not recorded"

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// missing returns "" if the net can be evaluated for the current call, which was decided under e's
-// policy, or else the reason it cannot.
+// missing returns the reason why the net cannot be evaluated for the current call, or "" if it can.
+// The call was decided under e's policy.
 func (r *Replay) missing(n *netInfo, e *trail.Entry) string {
 	if n.opaque {
 		return fmt.Sprintf("the net %s reads arguments that are not recorded", n.name)

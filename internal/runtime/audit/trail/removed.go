@@ -31,7 +31,7 @@ func (d Database) Removed(ctx context.Context) (*Removed, error) {
 	return &Removed{e.Records, e.Before}, nil
 }
 
-// Whole returns the time since which the log is complete. Records before this time may have been
+// Whole returns the time when the complete part of the log begins. Earlier records may have been
 // removed, so the beginning of a session may be missing. The time is zero if no records were
 // removed.
 func Whole(ctx context.Context, s Source) (time.Time, error) {

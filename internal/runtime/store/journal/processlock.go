@@ -31,7 +31,7 @@ type processLock struct {
 	verified    time.Time   // last time when the image was known to be at the end of the log; zero if it might not be there
 	current     atomic.Bool // whether this process holds the lock and its image is known to be at the end of the log
 	files       lockFiles
-	abandoned   chan struct{} // closed when the goroutine that the function wait abandoned last ends; nil if no goroutine has been abandoned
+	abandoned   chan struct{} // closed when the goroutine that wait abandoned most recently ends; nil if no goroutine has been abandoned
 }
 
 // errLockTimeout means that the other process did not release the lock in time.
@@ -108,7 +108,7 @@ func (t *processLock) acquire(ctx context.Context) (done func(), err error) {
 		case <-t.abandoned:
 			t.abandoned = nil
 		default:
-			return nil, errLockTimeout // the goroutine that was abandoned still waits for the same lock
+			return nil, errLockTimeout // the abandoned goroutine still waits for the same lock
 		}
 	}
 	next, turn := t.fileLock("-next"), t.fileLock("-turn")

@@ -29,8 +29,9 @@ func (f *freshParts) setMark(mark string) {
 	f.mark = mark
 }
 
-// add marks the parts as fresh if the given mark, under which they were read or written, is the
-// current one. Otherwise it does nothing and returns false.
+// add marks the parts as fresh if mark is the current mark. The parts must have been read or
+// written while mark was current. If another mark is current now, add does nothing and returns
+// false.
 func (f *freshParts) add(mark string, ids ...backend.PartID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -155,8 +155,9 @@ func (l *link) close() error {
 	return errors.Join(l.conn.Close(), l.db.Close())
 }
 
-// abandon closes the connection to a file that has lost its name. It does not touch the write-ahead
-// log under that name, which may belong to the new file.
+// abandon closes the connection to a file that no longer has the database's name. It does not touch
+// the write-ahead log under that name, because the log may belong to the file that now has the
+// name.
 func (l *link) abandon() error {
 	_ = l.conn.Raw(func(c any) error {
 		if f, ok := c.(driver.FileControl); ok {

@@ -153,7 +153,7 @@ func (d *decoder) name(where string, value []byte) (n gate.Name) {
 	return n
 }
 
-// waitingNet decodes a net that waits for the call.
+// waitingNet decodes an element of the list of nets that wait for the call.
 func (d *decoder) waitingNet(where string, o *gate.OpenCall, value []byte) {
 	keyed := rawjson.Kind(value) == '['
 	name, key := value, value

@@ -35,7 +35,7 @@ func withNumbers(n gate.Net, all []int64) (gate.Net, bool) {
 }
 
 // oldLimit returns the limit that was in force when the part was written. It returns false unless
-// the codec has a limit on the same calls that differs from it only in its numbers.
+// the codec has a limit on the same calls that differs from the old one only in its numbers.
 func (c *Codec) oldLimit(stored []byte) (gate.Net, bool) {
 	var limit, form string
 	var all []int64
