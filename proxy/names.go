@@ -68,7 +68,7 @@ type ToolFilter = toolname.Filter
 // Credentials authorize HTTP requests to an upstream whose authorization can change over time.
 type Credentials = upstream.Credentials
 
-// Values of Upstream.Isolation, which determines whether sessions share a connection.
+// Values of Upstream.Isolation. They determine whether sessions share a connection.
 const (
 	IsolateAuto    = pool.IsolateAuto    // one connection for all sessions until the upstream sends a request to a client
 	IsolateSession = pool.IsolateSession // one connection per session

@@ -81,7 +81,8 @@ func (p *Proxy) SettleCall(id string, number uint64, success bool, a operator.Ac
 	return p.changeSession(id, a, "settle a call", func(k admission.Key) error { return p.admission.SettleOpen(p.life.Ctx, k, number, success, a.Name) })
 }
 
-// changeSession calls f to change the state of a session, as ordered by the operator a.
+// changeSession carries out an order from the operator a by calling f to change the state of a
+// session.
 func (p *Proxy) changeSession(id string, a operator.Actor, order string, f func(admission.Key) error) error {
 	s, _, err := p.find(id)
 	if err != nil {
@@ -130,9 +131,9 @@ func (p *Proxy) SwitchNet(name string, on bool, a operator.Actor) error {
 // maxStopReason is the maximum length, in bytes, of the reason for a stop.
 const maxStopReason = 1 << 10
 
-// Stop refuses all new calls or, if session is not empty, those of one session. Calls in flight
-// continue, and lists are still answered. Stop requires no PIN, because like a denial, it lets no
-// call pass.
+// Stop refuses all new calls or, if session is not empty, those of one session. In-flight calls
+// continue, and lists are still answered. Stop requires no PIN, because it lets no call pass, just
+// like a denial.
 func (p *Proxy) Stop(session, actor, reason string) (operator.Stopping, error) {
 	if len(reason) > maxStopReason {
 		return operator.Stopping{}, fmt.Errorf("the reason has %d bytes; the limit is %d", len(reason), maxStopReason)
@@ -212,7 +213,7 @@ type Replacement struct {
 var ErrHeld = admission.ErrHeld
 
 // Reload replaces the policy. Limits that sessions have already used up stay used up, and unchanged
-// nets keep their state. Calls in flight are settled under the policy that admitted them; see
+// nets keep their state. In-flight calls are settled under the policy that admitted them; see
 // [gate.Policy.Adopt]. If Reload returns an error, the policy is unchanged.
 func (p *Proxy) Reload(ctx context.Context, r Replacement) ([]operator.NetFate, error) {
 	before := p.admission.Generation()

@@ -85,7 +85,7 @@ func (p *Proxy) Close() error {
 	return errors.Join(append(all, p.watchdog.Close())...)
 }
 
-// Begin records the start of this process, with its policy and its driver, which stores the states
+// Begin records the start of this process, with its policy and the driver that stores the states
 // (for example, memory). It must be called before [Proxy.Start].
 func (p *Proxy) Begin(driver string) {
 	p.admission.Begin(p.life.Ctx, audit.Process{Version: p.options.Version, Driver: driver})

@@ -98,8 +98,8 @@ func (p *sessionView) Session(id string) (operator.SessionInfo, error) {
 }
 
 // State returns a copy of a session's state, with the tools that can be called. If id is empty, it
-// returns the state of a new session. If all existing sessions have the same principal, so has the
-// new one, which then includes the state shared by that principal's sessions.
+// returns the state of a new session. If all existing sessions have the same principal, the new
+// session also has that principal and includes the state shared by its sessions.
 func (p *sessionView) State(id string) (*gate.State, error) {
 	if id == "" {
 		state, err := p.admission.Fresh(p.life.Ctx)
@@ -175,7 +175,7 @@ func (p *sessionView) listSessions() ([]operator.SessionInfo, map[string]*sessio
 	return list, all, nil
 }
 
-// openOf returns the calls of a session that, according to the database, are open.
+// openOf returns the calls of a session that are open according to the database.
 func openOf(s admission.SessionInfo) []operator.CallInfo {
 	calls := []operator.CallInfo{}
 	for _, c := range s.Calls {

@@ -18,8 +18,8 @@ import (
 )
 
 // Tools lists the tools, and how the proxy would now decide a call to each of them in a session.
-// Without a session ID, it uses the only session or, if the number of sessions is not one, a new
-// session with the current shared state.
+// Without a session ID, it uses the only session or, if there are none or several, a new session
+// with the current shared state.
 func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 	state, err := p.admission.Fresh(p.life.Ctx)
 	if sessions := p.sessions.All(); sessionID == "" && len(sessions) == 1 {
@@ -159,8 +159,8 @@ type Offered struct{ view *pool.ToolView }
 // Offered returns the tools that clients can call now.
 func (p *Proxy) Offered() Offered { return Offered{p.pool.Catalogue.Load()} }
 
-// Names returns the tools in list order. Each is represented by a call without arguments, which
-// contains all names of the tool.
+// Names returns the tools in list order. Each tool is represented by a call without arguments that
+// contains all of the tool's names.
 func (o Offered) Names() []gate.Call { return slices.Clone(o.view.Calls) }
 
 // Definition returns a hash of the server's definition of the tool with the given exposed name, or

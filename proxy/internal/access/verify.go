@@ -65,8 +65,8 @@ func (o Options) trustworthy() error {
 // notInScope reports whether the character r is not allowed in a scope (RFC 6749, section 3.3).
 func notInScope(r rune) bool { return r <= ' ' || r == '"' || r == '\\' || r > '~' }
 
-// maxToken is the maximum length of a token in bytes, which no real token reaches. A separate limit
-// applies to headers.
+// maxToken is the maximum length of a token in bytes. Real tokens never reach this length. A
+// separate limit applies to headers.
 const maxToken = 32 << 10
 
 // algorithms lists the accepted signature algorithms. All of them are asymmetric, because a shared
@@ -222,7 +222,7 @@ func (v *Verifier) bearer() string {
 	return challenge
 }
 
-// Metadata returns the protected resource metadata published at the given path, which names the
+// Metadata returns the protected resource metadata published at the given path. It names the
 // authorization server of this endpoint. For any other path, Metadata returns nil.
 func (v *Verifier) Metadata(path string) []byte {
 	if path != wellKnown && path != wellKnown+v.options.Path && path != wellKnown+strings.TrimSuffix(v.resource.Path, "/") {

@@ -54,7 +54,7 @@ type toolListing struct {
 	conflict *gate.Conflict // conflict between nets that has not been recorded yet, or nil
 }
 
-// New returns an Advertiser, which sends no notifications until [Advertiser.Run] is called.
+// New returns an Advertiser that sends no notifications until [Advertiser.Run] is called.
 func New(p *Options) *Advertiser {
 	return &Advertiser{
 		deps: p, wake: wait.NewSignal(), dirty: map[*session.Session]bool{},

@@ -4,12 +4,12 @@ package burst
 
 import "sync"
 
-// Most is the maximum number of messages in a burst. If a burst contained all messages that a
-// client has in flight, the client, the proxy and the server would take turns instead of working
+// Most is the maximum number of messages in a burst. If a burst contained all of a client's
+// in-flight messages, the client, the proxy and the server would take turns instead of working
 // concurrently.
 const Most = 32
 
-// Several is the minimum number of calls in flight that makes a brief wait for more calls
+// Several is the minimum number of in-flight calls that makes a brief wait for more calls
 // worthwhile.
 const Several = 5
 

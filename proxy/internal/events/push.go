@@ -123,8 +123,8 @@ func (s *Push) Close() {
 }
 
 // Serve writes the stream in response to a GET request until the client disconnects, Close is
-// called, or stop is closed. If prime is true, the stream begins with an event without data, which
-// only certain clients understand.
+// called, or stop is closed. If prime is true, the stream begins with an event without data. Only
+// certain clients understand such an event.
 func (s *Push) Serve(w http.ResponseWriter, r *http.Request, prime bool, stop <-chan struct{}) {
 	replaced, from, missed := s.join(seenPushed(r.Header.Get("Last-Event-ID")))
 	defer s.leave()

@@ -51,7 +51,7 @@ type exchange struct {
 	turn    *turns.Turn     // the message's turn to be handled; nil if messages are not limited
 	post    *events.Post    // nil if the response is not a JSON-RPC message
 	client  *session.Client // client for this request only; nil if the client belongs to a session
-	bound   func() bool     // keeps a lost connection from canceling the call; nil if a lost connection does not cancel it
+	bound   func() bool     // stops a lost connection from canceling the call; nil if a lost connection would not cancel it
 	call    *pipeline.Call  // nil if the request is not a call or has been answered
 }
 
@@ -129,7 +129,8 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 	return nil
 }
 
-// newPost returns the stream for the answer to m, which the client can resume if logs is not nil.
+// newPost returns the stream for the answer to m. The client can resume the stream if logs is not
+// nil.
 func newPost(w http.ResponseWriter, r *http.Request, m wire.Message, logs *events.Logs) *events.Post {
 	return events.NewPost(w, events.PostOptions{
 		Method: m.Method, ID: m.ID, Rev: rev.Of(first(r, protocolHeader)), Accept: first(r, "Accept"), Logs: logs,
@@ -145,8 +146,8 @@ func resumable(c *session.Client) *events.Logs {
 	return &c.Streams
 }
 
-// isStateless reports whether a request, whose method is not POST, uses revision 2026-07-28. If so,
-// it refuses the request, because that revision supports only POST.
+// isStateless reports whether a request with a method other than POST uses revision 2026-07-28. If
+// so, it refuses the request, because that revision supports only POST.
 func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
 	if !mcp.IsModernProtocol(first(r, protocolHeader)) {
 		return false

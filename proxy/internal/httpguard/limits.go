@@ -20,7 +20,7 @@ const maxUncounted = 64 << 10
 // minBodies is the smallest possible limit on the bytes of large messages kept for one principal.
 const minBodies = 256 << 20
 
-// errTooMuch means that keeping this message would exceed the limit for bytes kept at the same
+// errTooMuch means that keeping this message would exceed the limit on the bytes kept at the same
 // time.
 var errTooMuch = errors.New("too many bytes are being sent at a time")
 
@@ -99,7 +99,7 @@ func (l *limit) read(r io.Reader, announced int64, principal string) (body []byt
 }
 
 // grown copies body to a slice with twice the capacity, but not more than the announced length plus
-// one byte, which is needed to detect the end.
+// one byte. The extra byte is needed to detect the end.
 func grown(body []byte, announced int64) []byte {
 	room := 2 * cap(body)
 	if n := int(announced) + 1; n > cap(body) {

@@ -60,7 +60,7 @@ func (q *askedCall) openRequest() (*approval.Request, answer) {
 	return r, nil
 }
 
-// consent returns the person's answer to the approval request r, in the form used in records.
+// consent returns the person's answer to the approval request r, for use in records.
 func (p *Pipeline) consent(r *approval.Request) *admission.Consent {
 	said := p.Approvals.Status(r)
 	return &admission.Consent{ID: r.ID, Channel: said.Channel, Actor: said.Actor}
@@ -140,7 +140,7 @@ const maxShown = 32 << 10
 // A prompt is a question that a client shows to its user.
 type prompt struct {
 	ended    <-chan struct{} // closed once the client has been told that the prompt is over; nil if another call shows the prompt, or if none is shown
-	callGone <-chan struct{} // closed when another call, which shows the prompt, ends together with the prompt; nil if this call shows it
+	callGone <-chan struct{} // closed when the call that shows the prompt ends; nil if this call shows it
 }
 
 // elicitChannel returns the channel for asking the client's user about r: a form if the client can
@@ -280,7 +280,7 @@ func (q *askedCall) readResponse(r *approval.Request) int {
 	}
 	response, ok := rawjson.Member(q.call.params.InputResponses, asking.Key)
 	if ok {
-		if state.Elsewhere && !r.WasUnasked() { // another process asked the client, which the sealed state proves
+		if state.Elsewhere && !r.WasUnasked() { // the sealed state proves that another process asked the client
 			q.Approvals.Put(r, state.Channel)
 		}
 		q.handleElicitation(r, state.Channel, response)

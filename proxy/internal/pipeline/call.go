@@ -43,7 +43,7 @@ type Call struct {
 	input    input      // input that the client has sent in a later round of the call
 
 	Turn    *turns.Turn  // the call's turn to be decided; nil if concurrent calls are not limited
-	Burst   *burst.Burst // calls read together with this one, whose decisions are recorded together; nil if this call is decided alone
+	Burst   *burst.Burst // calls read together with this one; their decisions are recorded together; nil if this call is decided alone
 	Headers http.Header  // HTTP headers, which must mirror some of the arguments; if nil, they are not checked
 
 	admitting    admission.Call   // the call in the form used by package admission; its field Gate is set together with Tool
@@ -113,8 +113,8 @@ func (s *callState) completions() <-chan *completion {
 	return s.completed
 }
 
-// hasRoundAfter reports whether another round has begun since the one completed by done, and is in
-// flight.
+// hasRoundAfter reports whether a round is in flight that has begun since the one completed by
+// done.
 func (s *callState) hasRoundAfter(done completion) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +132,7 @@ func (s *callState) detach() {
 	}
 }
 
-// setInflight makes f the request in flight. If the call was canceled, it instead returns the
+// setInflight makes f the in-flight request. If the call was canceled, it instead returns the
 // reason in stopped. If reads is true and a goroutine is waiting for the call, inline is true: that
 // goroutine must send the request and read the reply itself.
 func (s *callState) setInflight(f *inflightCall, reads bool) (inline bool, stopped error) {
@@ -146,9 +146,9 @@ func (s *callState) setInflight(f *inflightCall, reads bool) (inline bool, stopp
 	return inline, s.stopped
 }
 
-// replaceInflight makes f, a request from an earlier round, the request in flight for this round.
-// If f is nil, this round has no request in flight. If the call was canceled, replaceInflight
-// returns the reason.
+// replaceInflight makes f, a request from an earlier round, the in-flight request of this round. If
+// f is nil, this round has no in-flight request. If the call was canceled, replaceInflight returns
+// the reason.
 func (s *callState) replaceInflight(f *inflightCall) (stopped error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,7 +157,7 @@ func (s *callState) replaceInflight(f *inflightCall) (stopped error) {
 }
 
 // cancelled stores the reason why the client has stopped waiting. It returns the cancel function of
-// the call's context and the request in flight; either may be nil.
+// the call's context and the in-flight request; either may be nil.
 func (s *callState) cancelled(reason error) (context.CancelCauseFunc, *inflightCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

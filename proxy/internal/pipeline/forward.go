@@ -158,7 +158,7 @@ func (c *Call) Cancel(reason error) {
 	}
 }
 
-// end ends the request in flight with the reply r, unless it has already ended, and completes the
+// end ends the in-flight request with the reply r, unless it has already ended, and completes the
 // call that receives the answer. fromServer reports whether r came from the server; if not, the
 // request is abandoned.
 func (f *inflightCall) end(r upstream.Reply, fromServer bool) {

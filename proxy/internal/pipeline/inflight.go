@@ -43,7 +43,7 @@ func InFlight(u *pool.Server) (list []*inflightCall) {
 	return list
 }
 
-// A stage describes the progress of a request in flight. Requests pass through the stages in this
+// A stage describes the progress of an in-flight request. Requests pass through the stages in this
 // order.
 type stage int
 
@@ -53,7 +53,7 @@ const (
 	settled              // the end of the request has been recorded and reported to the gate
 )
 
-// An inflightState is the state of a request in flight. mu guards the other fields.
+// An inflightState is the state of an in-flight request. mu guards the other fields.
 type inflightState struct {
 	mu sync.Mutex
 	requestState
@@ -62,7 +62,7 @@ type inflightState struct {
 	late      *upstream.Reply    // reply that arrived after the request had ended but before the call was settled
 }
 
-// A requestState holds the stage of a request in flight, the call that receives its reply, and the
+// A requestState holds the stage of an in-flight request, the call that receives its reply, and the
 // requests made by the server during the call.
 type requestState struct {
 	stage    stage
@@ -119,8 +119,8 @@ func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) (before req
 	return before
 }
 
-// markSettled records that the call has been settled. It returns the late reply, which arrived
-// after the request had ended, or nil.
+// markSettled records that the call has been settled. It returns the reply that arrived after the
+// request had ended, or nil.
 func (s *inflightState) markSettled() (late *upstream.Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +147,7 @@ func (s *inflightState) markAbandoned(why error) (x *upstream.Exchange, first bo
 }
 
 // cause returns why no reply arrived. If the proxy canceled the request before the connection was
-// lost, that is the reason for the cancellation, and otherwise err.
+// lost, cause returns the reason for the cancellation; otherwise, it returns err.
 func (s *inflightState) cause(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,7 +169,7 @@ func (s *inflightState) stopInline() *upstream.Exchange {
 const callOver = "the call has ended"
 
 // addRequest stores a server's request for the client, and returns the call whose client must be
-// asked. It returns nil if the request in flight is parked, because the client is then asked in the
+// asked. It returns nil if the in-flight request is parked, because the client is then asked in the
 // next round. If the server's request must be refused, addRequest returns the reason in why.
 func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, why string) {
 	s.mu.Lock()

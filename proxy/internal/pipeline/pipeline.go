@@ -36,7 +36,7 @@ type Options struct {
 	Relay        *relay.Relay
 	MaxRequest   int                        // maximum size of a client's message in bytes
 	StartupLimit time.Duration              // how long a call may wait for a server to start
-	Where        func(gate.Position) string // formats a position in a file for people
+	Where        func(gate.Position) string // formats a file position for display
 	Came         func(tool string)          // called with the client's name for the tool when a tools/call arrives
 }
 
@@ -64,8 +64,8 @@ type Pipeline struct {
 // New returns a Pipeline without calls.
 func New(o Options) *Pipeline { return &Pipeline{Options: o} }
 
-// maxSuspended is the maximum number of suspended calls, whose clients have been asked for input
-// and have not yet returned with it.
+// maxSuspended is the maximum number of suspended calls. The client of a suspended call has been
+// asked for input and has not yet returned with it.
 const maxSuspended = 10_000
 
 // A suspendedCall is a call between two rounds (2026-07-28). Its client has received an

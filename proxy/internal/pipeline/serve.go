@@ -178,7 +178,7 @@ func (p *Pipeline) unrecordable(c *Call) answer {
 	return nil
 }
 
-// yield lets other goroutines run first if many calls to a server over HTTP are in flight. Each of
+// yield lets other goroutines run first if many calls are in flight to a server over HTTP. Each of
 // these calls has its own goroutine, and those that reach the next step at the same time are
 // recorded together.
 func (c *Call) yield() {

@@ -179,8 +179,8 @@ func (f *inflightCall) park(c *Call, own bool) {
 	c.complete(completion{round: result})
 }
 
-// attach attaches the request in flight to c, the round that brings the responses. Further requests
-// that the server has made are sent to the client immediately.
+// attach attaches the in-flight request to c, the round that brings the responses. It immediately
+// sends the client any further requests made by the server.
 func (f *inflightCall) attach(c *Call, x *suspendedCall) {
 	for key, q := range x.asked {
 		if response, ok := rawjson.Member(c.input.responses, key); ok {
@@ -202,7 +202,7 @@ func (f *inflightCall) attach(c *Call, x *suspendedCall) {
 	}
 }
 
-// inputExpired abandons a request in flight whose client did not return with the responses.
+// inputExpired abandons an in-flight request whose client did not return with the responses.
 func (p *Pipeline) inputExpired(x *suspendedCall) {
 	p.Life.Log.Info("the client did not provide the requested input", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	x.inflight.Abandon(errNoInput)

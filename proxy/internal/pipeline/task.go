@@ -42,8 +42,8 @@ func (f *inflightCall) mayBecomeTask() bool {
 	}
 }
 
-// taskFromReply adds the task in the server's reply, if a task is allowed, to the tasks that the
-// proxy follows. It runs before any later message about the task can be read.
+// taskFromReply looks for a task in the server's reply and, if a task is allowed, adds it to the
+// tasks that the proxy follows. It runs before any later message about the task can be read.
 func (f *inflightCall) taskFromReply(r upstream.Reply) {
 	if r.Result == nil || !f.mayBecomeTask() {
 		return

@@ -31,8 +31,8 @@ type Catalogue struct {
 
 	mu      sync.Mutex
 	beside  []AgentTools
-	lists   map[*Server]upstream.ToolList // latest tools/list result per server, for servers that have been listed
-	changed chan struct{}                 // closed when tools are next listed
+	lists   map[*Server]upstream.ToolList // latest tools/list result of each server that has been listed
+	changed chan struct{}                 // closed the next time tools are listed
 }
 
 // A ToolView is an immutable snapshot of the [Catalogue].
@@ -41,7 +41,7 @@ type ToolView struct {
 	Order    []*Tool
 	Calls    []gate.Call // calls without arguments, one for each tool in Order
 	Around   []byte      // members of the tools/list result other than the tools, as raw JSON
-	elements int         // length of the part of List up to the end of its tools
+	elements int         // offset of the end of the tools in List
 	List     []byte      // the tools/list result for clients that have sent initialize
 	List2026 []byte      // the tools/list result for revision 2026-07-28
 	Problems []string

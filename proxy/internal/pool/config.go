@@ -40,7 +40,7 @@ type Upstream struct {
 
 // Limits bounds the use of a server.
 type Limits struct {
-	InFlight    int // maximum number of calls in flight; 0 means no limit
+	InFlight    int // maximum number of in-flight calls; 0 means no limit
 	MessageSize int // maximum size of a message from the server in bytes; 0 means MaxResult in [Options]
 	Sessions    int // maximum number of dedicated connections; 0 means 64 processes, or 1000 sessions over HTTP
 }
@@ -61,7 +61,8 @@ func KnownIsolation(s string) bool {
 	return slices.Contains([]string{"", IsolateAuto, IsolateSession, IsolateShared}, s)
 }
 
-// Kind returns the word for a connection to the server in messages: "process" or "connection".
+// Kind returns the word that messages use for a connection to the server: "process" or
+// "connection".
 func (c Upstream) Kind() string {
 	if c.Command != "" {
 		return "process"

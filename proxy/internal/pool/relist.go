@@ -20,7 +20,7 @@ const AnnounceEvery = 50 * time.Millisecond
 // A relisting tracks the proxy's tools/list requests to one server. The zero value is ready to use.
 // mu guards the field requested.
 type relisting struct {
-	due       atomic.Bool // whether a listing is about to start, which also serves the requests that arrive before its start
+	due       atomic.Bool // whether a listing is about to start; it also serves the requests that arrive before its start
 	announced atomic.Bool // whether the server has announced a change since the last listing
 	again     atomic.Bool // whether a retry after a failed listing is pending
 	Logged    atomic.Bool // whether the log has reported the server as up

@@ -124,7 +124,7 @@ func (u *Server) unavailableName() string {
 	return u.Config.Name
 }
 
-// An inflight is a request that has been sent to a server but not answered.
+// An inflight is a request that has been sent to a server but has not been answered.
 type inflight interface {
 	Holding() bool        // reports whether the request is waiting for the client's input; its timeout is then suspended
 	Abandon(reason error) // stops waiting for the answer

@@ -16,9 +16,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// The names of the proxy's own resource and prompt, which show the status of the client's session.
-// Items of upstreams with the same names are removed from lists, because only the proxy can
-// describe the gate's decisions.
+// Names of the proxy's own resource and prompt. Both show the status of the client's session. Items
+// of upstreams with the same names are removed from lists, because only the proxy can describe the
+// gate's decisions.
 const (
 	StatusURI    = "petrigate://status"
 	StatusPrompt = "petrigate-status"

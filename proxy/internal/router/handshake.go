@@ -157,10 +157,10 @@ func cutAtLine(text string, n int) string {
 		return text
 	}
 	keep := n - len(cutMark)
-	if keep < 40 { // a few words would be useless
+	if keep < 40 { // a text of only a few words would be useless
 		return ""
 	}
-	head := text[:keep+1] // a newline may follow the kept bytes directly
+	head := text[:keep+1] // the byte after the kept ones may be a newline
 	if at := strings.LastIndexByte(head, '\n'); at > keep/2 {
 		return head[:at] + cutMark
 	}

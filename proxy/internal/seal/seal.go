@@ -38,7 +38,7 @@ type Sealer struct {
 	read  time.Time   // when the key was last read
 }
 
-// A Key reads the key shared by sealers, which consists of 32 random bytes.
+// A Key reads the key shared by sealers. The key consists of 32 random bytes.
 type Key func(context.Context) ([]byte, error)
 
 const (

@@ -35,7 +35,7 @@ type Client struct {
 	seen time.Time // time of the latest use, guarded by Sessions.mu
 
 	Streams        events.Logs    // resumable streams of an HTTP session
-	Requests       openRequests   // the client's requests in flight
+	Requests       openRequests   // the client's in-flight requests
 	ClientRequests clientRequests // the proxy's requests to the client
 	Subscriptions  subscriptions
 

@@ -120,7 +120,7 @@ const askedPrefix = "pg-"
 func (s *clientRequests) prefix() string { return askedPrefix + s.process + "-" }
 
 // AskedElsewhere reports whether a response answers a request from another replica or an earlier
-// process, whose request IDs have a different prefix.
+// process. The IDs of such requests have a different prefix.
 func (s *clientRequests) AskedElsewhere(id []byte) bool {
 	text, ok := rawjson.String(id)
 	return ok && strings.HasPrefix(text, askedPrefix) && !strings.HasPrefix(text, s.prefix())

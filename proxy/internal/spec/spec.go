@@ -67,7 +67,7 @@ var (
 )
 
 // A CancelReason is an [ErrCancelled] with the reason given by the client in
-// notifications/cancelled, which is passed on to the server.
+// notifications/cancelled. The reason is passed on to the server.
 type CancelReason string
 
 func (w CancelReason) Error() string        { return string(w) }

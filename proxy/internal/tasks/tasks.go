@@ -94,7 +94,7 @@ type taskTable struct {
 	byID      map[string]*Task
 	theirs    map[serverKey]*Task          // keyed by the server's taskId and, if the call has one, by the progressToken
 	bySession map[*session.Session][]*Task // tasks per session, oldest first
-	places    map[*session.Session]int     // number of slots reserved for calls in flight; contains no zeros
+	places    map[*session.Session]int     // number of slots reserved for in-flight calls; contains no zeros
 	placesAll int
 }
 

@@ -95,7 +95,7 @@ func (u *Upstream) nextUp() (up <-chan struct{}) {
 	return up
 }
 
-// declare replaces the client capabilities in the params of a handshake, which mcp-go has written.
+// declare replaces the client capabilities in the handshake params written by mcp-go.
 func (u *Upstream) declare(method string, params []byte) []byte {
 	if method == string(mcp.MethodInitialize) {
 		declared, _ := u.wishes()

@@ -281,8 +281,8 @@ func (u *Upstream) Start(ctx context.Context) {
 	})
 }
 
-// Close ends the connection and all processes of a child, and waits until they have ended. Requests
-// in flight get their replies before Close returns.
+// Close ends the connection and all processes of a child, and waits until they have ended.
+// In-flight requests get their replies before Close returns.
 func (u *Upstream) Close() error {
 	u.startOnce.Do(func() { close(u.finished) }) // Start was never called
 	if u.cancel != nil {

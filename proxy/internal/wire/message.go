@@ -19,7 +19,7 @@ const (
 )
 
 // A Message is the envelope of a JSON-RPC message. Its byte slices must not be modified. They refer
-// to the source, except for the ID of a large message, which is copied because it is kept while the
+// to the source, except that the ID of a large message is copied, because it is kept while the
 // request is in flight.
 type Message struct {
 	Kind   Kind

@@ -53,7 +53,7 @@ func ParseMeta(message Message) (Meta, *Fault) {
 	return m, nil
 }
 
-// Maximum sizes, in bytes, of a client's self-description, which is kept for a session or a call.
+// Maximum sizes, in bytes, of a client's self-description. It is kept for a session or a call.
 const (
 	maxClientInfo   = 64 << 10 // size of clientInfo, which may contain icons
 	maxCapabilities = 16 << 10
@@ -121,8 +121,8 @@ func ofHop(key []byte) bool {
 	return isOwn(key) // upstreams get such members only from the proxy itself
 }
 
-// ProgressToken returns the token in the params of an upstream's progress notification. ok is false
-// if the token cannot come from the proxy, which sends only integers.
+// ProgressToken returns the token in the params of an upstream's progress notification. The proxy
+// sends only integers, so ok is false for any other token.
 func ProgressToken(params []byte) (token int64, ok bool) {
 	value, _ := rawjson.Member(params, "progressToken")
 	token, err := strconv.ParseInt(string(value), 10, 64)

@@ -30,7 +30,7 @@ const (
 	TaskCancelled
 )
 
-// Over reports whether the status is final, because the task has ended.
+// Over reports whether the status is final, that is, whether the task has ended.
 func (s TaskStatus) Over() bool { return s == TaskCompleted || s == TaskFailed || s == TaskCancelled }
 
 // maxTaskDepth is the maximum nesting depth of a task object.
@@ -133,7 +133,7 @@ func RenameTask(obj []byte, id string) []byte {
 }
 
 // ExtensionTask converts a task object of revision 2025-11-25 to the form of revision 2026-07-28.
-// The result begins with members, which take precedence over the task's own members.
+// The result begins with members; these take precedence over the task's own members.
 func ExtensionTask(object []byte, members rawjson.Object) []byte {
 	out, given := slices.Clip(members), slices.Clip(members).Bytes()
 	kept := false // whether the task object has a ttl

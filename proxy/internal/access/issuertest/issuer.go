@@ -69,7 +69,8 @@ func (i *Issuer) Rename(name string) {
 	i.name = name
 }
 
-// Page makes h serve requests for the given path, which otherwise return the keys.
+// Page makes h serve requests for the given path instead of the default response; see
+// [Issuer.ServeHTTP].
 func (i *Issuer) Page(path string, h http.HandlerFunc) {
 	defer i.lock()()
 	i.pages[path] = h

@@ -19,8 +19,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// Config describes the server to connect to, which is either started as a child process (Command)
-// or already listening (URL).
+// Config describes the server to connect to: either one to start as a child process (Command), or
+// one that is already listening (URL).
 type Config struct {
 	Name string
 

@@ -28,8 +28,8 @@ var (
 )
 
 // A Conn is an HTTP+SSE connection. All messages from the server arrive on one stream, which starts
-// by announcing the address where messages to the server are posted. If the stream ends, requests
-// in flight are lost; nothing is sent again.
+// by announcing the address where messages to the server are posted. If the stream ends, in-flight
+// requests are lost; nothing is sent again.
 type Conn struct {
 	conn.Dispatcher
 	http   *streamable.Conn // sends requests, first to the stream's address and later to the announced address for messages
@@ -211,7 +211,7 @@ func (c *Conn) Notify(ctx context.Context, _ *conn.Session, method string, param
 
 func (c *Conn) Agree(*conn.Session) {}
 
-// Retire ends the stream, which also ends the session. Requests in flight may have been executed.
+// Retire ends the stream, which also ends the session. In-flight requests may have been executed.
 func (c *Conn) Retire() {
 	c.Fail(process.ErrClosed)
 	c.stop()

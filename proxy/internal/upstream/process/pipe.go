@@ -44,7 +44,7 @@ type Pipe struct {
 	written int64  // number of those bytes that were written, so the child may have read them
 	err     error  // why no more messages are accepted
 
-	stuck chan []byte // passes unwritten bytes to the flusher, which then is the only writer
+	stuck chan []byte // passes unwritten bytes to the flusher; it is then the only writer
 	quit  chan struct{}
 	done  chan struct{}
 }

@@ -207,7 +207,7 @@ func (c *Conn) read() {
 }
 
 // each calls take with each nonempty line of output until an error occurs. It tells together,
-// unless that is nil, which lines can be read together, at most [burst.Most].
+// unless that is nil, which lines, at most [burst.Most], can be read together.
 func each(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
 	var reading burst.Reading
 	if together != nil {

@@ -141,7 +141,7 @@ func (c *Conn) renew(ctx context.Context, old *conn.Session) error {
 	return nil
 }
 
-// Restart ends the connection, with err as the reason. Requests in flight are not affected.
+// Restart ends the connection, with err as the reason. In-flight requests are not affected.
 func (c *Conn) Restart(_ context.Context, err error) bool {
 	c.Fail(err)
 	return true

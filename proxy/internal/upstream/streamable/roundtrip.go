@@ -77,7 +77,7 @@ func (c *Conn) Cancel(x *conn.Exchange, reason string) {
 	context.AfterFunc(x.Ctx, func() { stop.Stop() })
 }
 
-// Retire ends the session, if any. Requests in flight are not affected, unless the upstream itself
+// Retire ends the session, if any. In-flight requests are not affected, unless the upstream itself
 // ends.
 func (c *Conn) Retire() {
 	lost := c.Cause() != nil
