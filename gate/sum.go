@@ -37,7 +37,7 @@ func (n *net) refunded(d *NetData, t time.Time) *NetData {
 	return &c
 }
 
-// spending describes the amount spent of the net's sum. It returns "" if the net has no sum.
+// spending describes how much of the net's sum has been spent. It returns "" if the net has no sum.
 func (n *net) spending(d *NetData) string {
 	if n.Sum == nil {
 		return ""
@@ -45,7 +45,7 @@ func (n *net) spending(d *NetData) string {
 	return n.limit().Spending(spentOf(d))
 }
 
-// addSpent adds amount to the amount spent so far of the net's sum.
+// addSpent adds amount to the amount that the net has spent so far.
 func (m *move) addSpent(amount *big.Rat, t time.Time) {
 	if amount == nil || amount.Sign() == 0 {
 		return

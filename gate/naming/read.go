@@ -61,7 +61,7 @@ func (f *field) read(c *toolnet.Call, r toolnet.Reader) []toolnet.Reading {
 	return made.all
 }
 
-// Limits on what a reader gets from a field that is not a single string. They bound the work per
+// Limits on the input of a reader for a field that is not a single string. They bound the work per
 // call; the reader itself bounds the work per string.
 const (
 	maxTexts     = 1000

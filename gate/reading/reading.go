@@ -69,7 +69,7 @@ func (r *Reader) Fields() (arguments, results []string) {
 }
 
 // Name returns the name that labels the values of f in the results of r. If several fields read the
-// same values, it is the name of the first.
+// same values, it is the name of the first such field.
 func (r *Reader) Name(f toolnet.Field) string {
 	return r.keys[r.set.Number([]toolnet.Field{f})].Name()
 }

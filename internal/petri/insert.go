@@ -96,8 +96,9 @@ func (s *search) probeKeys() {
 	}
 }
 
-// initSets initializes the sets of the state's new successors. The successor reached by u gets the
-// transitions that are enabled together with u and lead from state to a successor found earlier.
+// initSets initializes the sets of the state's new successors. The set of the successor reached by
+// u contains the transitions that are enabled together with u and lead from state to a successor
+// found earlier.
 func (s *search) initSets(state int) {
 	k := s.known
 	first := s.states.len() - len(k.fresh)

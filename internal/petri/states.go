@@ -109,8 +109,7 @@ func (s *stateSet) keySlot(key []uint64, hash uint64) int {
 	}
 }
 
-// tagOf returns the tag for a hash. It uses different bits of the hash from those that firstSlot
-// uses.
+// tagOf returns the tag for a hash. It uses bits of the hash that firstSlot does not use.
 func tagOf(hash uint64) uint8 { return uint8(hash) | 1 }
 
 // wordSlot is like slot, but for a one-word key.

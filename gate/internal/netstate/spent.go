@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Spent is the amount that a net's calls have spent of its sum. It is immutable.
+// Spent is the amount that the calls of a net with a sum have spent. It is immutable.
 type Spent struct {
 	Amount *big.Rat  // always positive
 	Time   time.Time // refunds up to this time have already been deducted; zero if unknown

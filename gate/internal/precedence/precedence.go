@@ -27,7 +27,7 @@ type Contest struct {
 	priority int  // highest priority among the nets in recovery
 }
 
-// allowlist describes the tools that a net allows by means of the tools that it blocks.
+// allowlist describes the tools that a net allows in terms of the tools that it blocks.
 type allowlist struct {
 	net     int
 	blocked []bool // for each tool, whether the net blocks it

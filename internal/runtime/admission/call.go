@@ -68,8 +68,8 @@ type ticketFacts struct {
 	Number   uint64      `json:"number"`            // number of the call in its session
 	Awaited  bool        `json:"awaited,omitempty"` // whether the outcome can change a net's marking
 	Tool     string      `json:"tool"`
-	Called   string      `json:"called,omitempty"` // the policy's name for the tool; empty if an older version stored the ticket
-	Also     []gate.Name `json:"also,omitempty"`   // other names of the call; nil if an older version stored the ticket
+	Called   string      `json:"called,omitempty"` // the policy's name for the tool; empty in a ticket stored by an older version of petrigate
+	Also     []gate.Name `json:"also,omitempty"`   // other names of the call; nil in a ticket stored by an older version of petrigate
 	Upstream string      `json:"upstream"`
 	Since    time.Time   `json:"since"`
 	Policy   string      `json:"policy,omitempty"` // identity of the generation that admitted the call

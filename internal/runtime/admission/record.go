@@ -36,8 +36,8 @@ func (a *Admission) Finish(ctx context.Context) {
 	a.note(ctx, audit.Process{Time: a.now(), Event: "end", Process: a.records.process})
 }
 
-// note records an event. It only logs a failure to do so, because calls are refused anyway while
-// the ledger cannot record.
+// note records an event. If that fails, it only logs the error, because calls are refused anyway
+// while the ledger cannot record.
 func (a *Admission) note(ctx context.Context, e audit.Event) {
 	if err := a.Append(ctx, e); err != nil {
 		a.log.Error("recording an event", "event", fmt.Sprintf("%T", e), "error", err)

@@ -106,8 +106,8 @@ func (a *Admission) StageEnd(ctx context.Context, t *Ticket, e gate.End, by stri
 }
 
 // judged applies p's conditions on results to e; see [gate.Policy.Judged]. p must have conditions.
-// A ticket that an older version stored does not have the names of its call, so the conditions that
-// apply cannot be found. Such a call has an unknown outcome instead of a success.
+// A ticket stored by an older version of petrigate lacks the names of its call, so the conditions
+// that apply cannot be found. Such a call has an unknown outcome instead of a success.
 func (a *Admission) judged(p *gate.Policy, t *Ticket, e gate.End) (judged gate.End, broken *gate.Condition) {
 	if e.Outcome != gate.Success {
 		return e, nil

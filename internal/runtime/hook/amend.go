@@ -23,8 +23,8 @@ func (g *Gate) amend(e *Event) (answer []byte) {
 	return answer
 }
 
-// mismatchWarning returns a warning that the arguments of a call that was made differ from those
-// that the gate decided on.
+// mismatchWarning returns a warning that a call was made with arguments other than those that the
+// gate decided on.
 func mismatchWarning(c *call, e *Event) string {
 	if c.sent == e.digest() {
 		return "the agent ran a script without the change by shell.pipefail: its version may not support updatedInput, or another hook changed the script too"

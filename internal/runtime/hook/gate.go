@@ -50,7 +50,7 @@ type Origin struct {
 	Header    http.Header // header of the HTTP request that carried the event; nil if there was no request
 }
 
-// Request is an event and where it comes from.
+// Request is an event and its source.
 type Request struct {
 	Agent     string
 	Principal string

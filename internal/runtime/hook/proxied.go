@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// maxProxied is the maximum number of calls to keep that were left to the proxy and have not ended.
-// If there are more, the oldest are forgotten.
+// maxProxied limits the number of stored calls that were left to the proxy and have not ended. If
+// there are more, the oldest are forgotten.
 const maxProxied = 1000
 
 // proxiedCall is a call that is left to the proxy, because it uses a tool that the proxy offers, at
