@@ -68,9 +68,9 @@ func (r *report) inNet(n *config.Net, p diag.Problem) {
 // at returns the first known position among the given ones.
 func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
 
-// places returns a function that returns the position of a name in the list with the given key, or
-// a fallback (the parameter otherwise) if that position is unknown. The parameter of is the method
-// Of of the net or transition that contains the list.
+// places returns a function that maps a name in the list with the given key to the name's position,
+// or to otherwise if that position is unknown. of is the Of method of the net or transition that
+// contains the list.
 func places(of func(key, text string) config.Position, key string, otherwise config.Position) func(text string) gate.Position {
 	return func(text string) gate.Position { return at(of(key, text), otherwise) }
 }

@@ -10,8 +10,8 @@ import (
 type Net struct {
 	Name            string   `json:"name"`
 	Rule            Rule     `json:"rule"`
-	States          *int     `json:"states"`    // nil if there are infinitely many states, or more than were counted
-	Bounded         *bool    `json:"bounded"`   // nil if unknown
+	States          *int     `json:"states"`    // number of states; nil if there are infinitely many, or more than were counted
+	Bounded         *bool    `json:"bounded"`   // whether the net is bounded; nil if unknown
 	Deadlocks       *int     `json:"deadlocks"` // number of deadlocked states; nil if unknown
 	DeadTransitions []string `json:"deadTransitions"`
 	Invariants      []string `json:"invariants"` // place invariants, set by package check

@@ -75,7 +75,7 @@ func idleOption(m *gate.Map) string {
 func (b *builder) checkDefault() {
 	deny := b.source.Default == "deny"
 	if !deny && b.source.Default == "" && b.source.Config == nil {
-		return // without a configuration, the default is unknown
+		return // no configuration means that the default is unknown
 	}
 	for s := range b.statements {
 		b.checkUnderDefault(s, deny)

@@ -114,7 +114,7 @@ func (b *builder) mapApplies(m *rules.Map, of gate.Map) (applies bool) {
 }
 
 // mapApplies reports whether the map can apply to calls to the given tool. If it cannot, mapApplies
-// issues a warning that ends with the parameter so, the consequence.
+// issues a warning that ends with so, a description of the consequence.
 func (b fieldChecker) mapApplies(tool rules.Name, of gate.Map, so string) bool {
 	if !isKnown(tool, b.source.Tools) {
 		msg, hint := fmt.Sprintf("unknown tool %q", tool.Text), b.nearestTool(tool.Text, b.source.Tools)
@@ -150,8 +150,8 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	}
 }
 
-// mapReads returns the end of a warning about a map that reads an unknown argument. The end is the
-// parameter so or, if the map evaluates an expression, a phrase about that expression.
+// mapReads returns the end of a warning about a map that reads an unknown argument: a phrase about
+// the map's expression if the map evaluates one, and so otherwise.
 func mapReads(m gate.Map, so string) string {
 	if m.Field == "" {
 		return "which this map's expression reads"

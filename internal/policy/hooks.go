@@ -23,7 +23,7 @@ type hooks struct {
 type validator struct {
 	tools   []string
 	require *cel.Condition
-	reason  *cel.Template // nil if the refusal gives a generic reason
+	reason  *cel.Template // reason given for a refusal; nil if the reason is generic
 	source  string
 }
 

@@ -12,13 +12,13 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// key converts a net's key to the gate's form.
+// key converts the fields of a net's key to [gate.Field] values.
 func (r *netReader) key(n *config.Net, key []config.KeyField) []gate.Field {
 	return list.Map(key, func(f config.KeyField) gate.Field { return r.field(n, f) })
 }
 
-// field converts a field to the gate's form. If the field is invalid, it reports this itself,
-// because it knows the field's position, and returns a valid placeholder for the gate.
+// field converts f to a [gate.Field]. If f is invalid, field reports the problem itself, because it
+// knows the position of f, and returns a valid placeholder for the gate.
 func (r *netReader) field(n *config.Net, f config.KeyField) gate.Field {
 	if f.Expression.Text != "" {
 		number, err := r.expressions().ValueExpr(f.Expression.Text)

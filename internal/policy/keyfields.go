@@ -110,7 +110,7 @@ func (b fieldChecker) waysIn(f config.KeyField) [][]string {
 // waysOf returns the paths below args that an expression in a key or sum mentions.
 func (b fieldChecker) waysOf(source string) [][]string {
 	if b.result.Policy == nil {
-		return nil // no reader of expressions is known
+		return nil // no expression reader is known
 	}
 	for _, n := range b.result.Policy.Nets() {
 		fields := slices.Concat(n.Key, list.FlatMap(n.Transitions, func(t gate.Transition) []gate.Field { return t.Key }))

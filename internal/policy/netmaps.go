@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// netMaps converts a hand-written net's own maps to the gate's form.
+// netMaps converts a hand-written net's own maps to [gate.Map] values.
 type netMaps struct {
 	b *builder
 	n *config.Net

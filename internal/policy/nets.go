@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// nets returns the hand-written nets in the gate's form.
+// nets converts the hand-written nets to [gate.Net] values.
 func (b *builder) nets() []gate.Net {
 	nets := make([]gate.Net, 0, len(b.source.Nets))
 	for i := range b.source.Nets {

@@ -12,8 +12,8 @@ import (
 type Source struct {
 	Rules   []config.RuleText
 	Nets    []config.Net
-	Default string // "allow" or "deny"; may be empty
-	Mode    string // "enforce" or "shadow"; may be empty
+	Default string // default decision, "allow" or "deny"; may be empty
+	Mode    string // mode of the policy, "enforce" or "shadow"; may be empty
 
 	Active         []string // hand-written nets that are active at the start; nil means all; nets generated from rules are always active
 	ActivePosition config.Position
@@ -60,7 +60,7 @@ func (s *Source) scripts() shell.Options {
 
 // A Result is a policy, or the problems that prevent it from being built.
 type Result struct {
-	Policy   *gate.Policy // nil if Problems contains an error
+	Policy   *gate.Policy // the policy; nil if Problems contains an error
 	Problems diag.List    // problems in rules, in the same order as the rules, followed by problems in nets
 	Nets     []Net        // nets of the policy, starting with those generated from rules
 	Claims   []Claim      // claims to prove, starting with those in rules

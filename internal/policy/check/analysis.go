@@ -259,7 +259,7 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	return append(others, gate.Tools(tools.others(seen)...)...)
 }
 
-// tellable returns the reason in why. If the reason is that a tool might not exist, supposed is the
+// tellable returns the reason why. If the reason is that a tool might not exist, supposed is the
 // name of that tool, and tellable adds that "petrigate check --live" can find out.
 func tellable(why, supposed string) string {
 	if supposed == "" {

@@ -153,7 +153,7 @@ func Sessions(c *config.Config) diag.List {
 // because these counts start anew with each connection.
 func ShortSessions(s policy.Source) diag.List {
 	c := s.Config
-	if c == nil || c.Session.By != "connection" || !c.Has("state") || c.State.Driver == "memory" { // without a "state" section, the user does not expect states to be kept
+	if c == nil || c.Session.By != "connection" || !c.Has("state") || c.State.Driver == "memory" { // no "state" section means that the user does not expect states to be kept
 		return nil
 	}
 	for _, text := range s.Rules {

@@ -19,7 +19,7 @@ type openQuestion struct {
 	Why      string   `json:"why"`
 	Hint     string   `json:"hint,omitempty"` // how to get an answer
 
-	text  string // the question as a sentence
+	text  string // the question, written out in full
 	group string // for "deadlock", the names of the nets
 }
 

@@ -20,10 +20,10 @@ type Report struct {
 	Tools     []reportedTool  `json:"tools"`
 	Proofs    []reportedProof `json:"proofs"`
 	Redundant []string        `json:"redundant"`
-	Open      []openQuestion  `json:"open"`     // questions that were not answered, or not completely
+	Open      []openQuestion  `json:"open"`     // questions that were not answered, or only in part
 	Complete  bool            `json:"complete"` // whether all questions about the policy were answered
 
-	verified *Analysis // nil if the policy was not verified
+	verified *Analysis // findings of the verification; nil if the policy was not verified
 	open     int       // number of unknown claims that keep the report from being ok
 }
 

@@ -118,7 +118,7 @@ func (n *Net) description() string {
 	return strings.Join(parts, "; ") + "."
 }
 
-// liveScale is the enlargement of a live picture, which makes its small print readable.
+// liveScale is the scale factor of a live picture. It makes the small print readable.
 const liveScale = 1.25
 
 // maxDots is the maximum number of tokens drawn as dots in a live picture.

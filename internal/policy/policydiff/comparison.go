@@ -24,12 +24,12 @@ type Comparison struct {
 	states     int
 	stop       func() bool
 	none       [2]bool // whether the new policy is proved not to be stricter (index 0) and not to be looser (index 1)
-	alike      int     // number of equal calls without tokens in flight that stand for any larger number of such calls
+	alike      int     // cap on the count of equal in-flight calls that hold no tokens in flight; a count at the cap stands for any larger number
 
 	Stricter, Looser *Witness
-	more             []*Witness // further differences, caused by other rules or tools
+	more             []*Witness // further differences, caused by rules or tools not involved in Stricter or Looser
 	Complete         bool
-	why              string // the reason, if not Complete
+	why              string // if not Complete, the reason
 }
 
 // A Witness is a run whose last call the policies decide differently.
@@ -42,7 +42,7 @@ type Witness struct {
 // A representative is a call that stands for all calls that both policies treat alike.
 type representative struct {
 	verify.Call
-	named *gate.Call // nil if the call has only the name of its tool
+	named *gate.Call // the call with all its names; nil if the call has only the name of its tool
 }
 
 // A possible is a call to compare. If no arguments for it are known, the call might not exist; each

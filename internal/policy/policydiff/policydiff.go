@@ -22,7 +22,7 @@ func Compare(from, to *Side, states int, stop func() bool) (*Comparison, error) 
 		return nil, err
 	}
 	over, asked := false, stop
-	stop = func() bool { // once the result is true, keep it true
+	stop = func() bool { // once asked returns true, stop keeps returning true
 		over = over || asked()
 		return over
 	}

@@ -129,8 +129,8 @@ func (n node) holds(f openCall) string {
 	return b.String()
 }
 
-// remembered appends to b what the state of a net, or its state for a single key value, records
-// about a call.
+// remembered appends to b everything that data records about a call. data is the state of a net, or
+// its state for a single key value.
 func remembered(b *strings.Builder, data *gate.NetData, call uint64, where string) {
 	for kind, flights := range [][]gate.Flight{data.Flights, data.Watches, data.Spoilers(), data.Lapsed()} {
 		for _, one := range flights {
@@ -177,8 +177,8 @@ func (n node) watches(f openCall) bool {
 	return true
 }
 
-// copyOf adds to all states a copy of the open call f, with the same watches and spoilers. call is
-// the number of the copy in the sequence of calls.
+// copyOf adds a copy of the open call f to all states, with the same watches and spoilers. call is
+// the call number of the copy.
 func (n node) copyOf(f openCall, call int) openCall {
 	again := openCall{step: f.step}
 	again.step.Call = call

@@ -17,12 +17,12 @@ type Report struct {
 	Version  int              `json:"version"`
 	Result   string           `json:"result"`        // "stricter", "looser", "both" or "equal"; if the comparison is not complete, "stricter-or-both", "looser-or-both" or "unknown"
 	Complete bool             `json:"complete"`      // whether the comparison covers everything
-	Why      string           `json:"why,omitempty"` // the reason, if not complete
+	Why      string           `json:"why,omitempty"` // if not complete, the reason
 	States   int              `json:"states"`
 	Stricter *reportedWitness `json:"stricter"` // null if no difference in this direction was found
 	Looser   *reportedWitness `json:"looser"`
 
-	More []*reportedWitness `json:"more"` // further differences, caused by other rules or tools
+	More []*reportedWitness `json:"more"` // further differences, caused by rules or tools not involved in Stricter or Looser
 }
 
 type reportedWitness struct {
@@ -40,7 +40,7 @@ func (d *Comparison) Report() Report {
 	}
 }
 
-// result returns a word for the result. If the comparison is incomplete, the word also warns of
+// result returns the result as a word. If the comparison is incomplete, the word also warns of
 // possible differences in the other direction.
 func (d *Comparison) result() string {
 	direction := "equal"

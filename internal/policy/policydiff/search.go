@@ -43,7 +43,7 @@ func (p *product) search(limit int) (missing []int) {
 	return nil
 }
 
-// begin makes a call in both policies.
+// begin makes a call under both policies.
 func (p *product) begin(k int, c possible) (missing []int) {
 	n := p.nodes[k].clone()
 	n.from, n.began, n.repeat = k, n.began+1, repeat{}
@@ -110,7 +110,7 @@ func (p *product) end(k, open int, o gate.Outcome, again bool) {
 	p.visit(n)
 }
 
-// wait lets the duration d pass in both policies. Each transition of the clock ticks as often as
+// wait lets the duration d pass under both policies. Each transition of the clock ticks as often as
 // its interval fits into d, and the remainder is dropped. Any difference found this way is checked
 // with the gate's own clock; see confirm.
 func (p *product) wait(k int, d time.Duration) {

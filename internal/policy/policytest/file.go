@@ -88,7 +88,7 @@ func (s *Step) admits() bool {
 // it is matched as a regular expression instead.
 type Pattern struct {
 	Source string
-	regex  *regexp.Regexp // if nil, Source is matched as a substring
+	regex  *regexp.Regexp // compiled regular expression; if nil, Source is matched as a substring
 }
 
 // slashed matches a pattern of the form /regular expression/ or /regular expression/i. It does not

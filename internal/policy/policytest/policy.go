@@ -11,5 +11,5 @@ type Policy struct {
 	Source policy.Source
 
 	call  func(tool string) gate.Call // creates a call to a tool, with all the names that the tool has behind the proxy
-	watch *watch                      // nil if coverage is not recorded
+	watch *watch                      // records the coverage; nil if coverage is not recorded
 }

@@ -34,13 +34,13 @@ type Plan struct {
 
 	Missing []string // servers that did not respond; the plan has no rules for their tools
 
-	Enforced bool // whether the configuration sets a mode other than shadow, which also applies to the new rules
+	Enforced bool // whether the configuration sets a mode other than shadow; that mode also applies to the new rules
 
 	Config        string // path of the configuration; only missing keys are added to it
 	Before, After []byte // content of the configuration before and after the change
 
-	// There is the path of the file that contains an existing policy: the rules file or the
-	// configuration. If the path is not empty, nothing is written.
+	// There is the path of the rules file or configuration that contains an existing policy. If it
+	// is not empty, nothing is written.
 	There string
 
 	// Client reports whether the configuration file probably belongs to a client, since it is a

@@ -23,7 +23,7 @@ type tool struct {
 	bare  string
 }
 
-// A server is a server in the configuration. Its tools are sorted by name.
+// A server describes a configured server. Its tools are sorted by name.
 type server struct {
 	name  string
 	known string // name of the matching well-known server; may be empty

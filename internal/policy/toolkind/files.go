@@ -12,7 +12,7 @@ import (
 // targetWords denote the destination of a file operation.
 var targetWords = []string{"destination", "dest", "dst"}
 
-// filesOf returns the arguments that name files, sorted and in the notation of maps.
+// filesOf returns the arguments that name files, sorted and in map notation.
 func filesOf(raw json.RawMessage) (files []string) {
 	for name, p := range readProperties(raw) {
 		if !Plain(name) {

@@ -25,7 +25,7 @@ type Guess struct {
 // arguments are included.
 type Fields struct {
 	Paths   []string // arguments that contain file paths
-	Files   []string // arguments that contain file paths, including optional ones and lists, in the notation of maps: path, paths, $.files[*].path
+	Files   []string // arguments that contain file paths, including optional ones and lists, in map notation: path, paths, $.files[*].path
 	Same    []string // arguments that identify a thing, such as an ID or a path
 	URLs    []string
 	Amounts []string // numeric arguments that contain sums of money

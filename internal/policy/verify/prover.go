@@ -19,7 +19,7 @@ type prover struct {
 	policy     *gate.Policy
 	also       map[string][]gate.Name // other names of known tools, by tool
 	conditions []string               // conditions on arguments that nets evaluate
-	each       *ForEach               // if not nil, a claim made for each value of a key, which restricts questions to a single value
+	each       *ForEach               // if not nil, a claim made for each value of a key; it restricts questions to a single value
 	options    *Options
 
 	judging bool // whether some net judges arguments
@@ -120,7 +120,7 @@ type Proof struct {
 	Because        []Net  // nets that cause the result; if Refuted, all of them are needed, unless Rough is set
 	Rough          bool   // if Refuted, some of Because might not be needed, because not all subsets were tried
 	Default        bool   // if Refuted, the default denies all calls that the assertion is about
-	ForEach        string // if not Proved, key fields in the notation of claims; the claim is proved for each of their values separately
+	ForEach        string // if not Proved, key fields in claim notation; the claim is proved for each of their values separately
 	Why            string
 	Supposed       string // if Unknown, the tool whose existence decides the result
 

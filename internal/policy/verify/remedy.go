@@ -28,7 +28,7 @@ type Remedy struct {
 	Found bool   // the refused call is admitted after Steps
 	None  bool   // no sequence of successful calls makes the refused call possible
 	Steps Trace  // the calls to make before the refused call; each must succeed before the next begins
-	Why   string // the reason, if neither Found nor None is set
+	Why   string // if neither Found nor None is set, the reason
 
 	// Asks holds the number of people who must approve a step, by index of the step. The index
 	// len(Steps) stands for the refused call.

@@ -122,8 +122,8 @@ func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal
 const maxOthers = 100
 
 // renewed makes the call in step s with an additional value, either a new one or one used by
-// earlier calls. If the gate refuses these calls, renewed makes the calls that lead to this call
-// with a new value.
+// earlier calls. If the gate refuses these calls, renewed makes the calls that lead to this call,
+// and then this call, all with a new value.
 func (r *replay) renewed(s *Step) (number uint64, ok bool) {
 	for n := 1; n <= min(r.others+1, maxOthers); n++ {
 		args, ok := s.class.Renewed(r.values, n)

@@ -64,7 +64,7 @@ func (t Trace) Calls() []string {
 func trace(ms []explore.Move) Trace { return traceTo(ms, nil) }
 
 // traceTo returns the trace of the run ms. If possible, it chooses values that also suit the calls
-// in the moves then.
+// in then.
 func traceTo(ms, then []explore.Move) Trace {
 	var t Trace
 	waits := make(map[int]bool)

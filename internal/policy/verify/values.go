@@ -45,8 +45,8 @@ func (m *prover) proof(a Assertion) Proof {
 	return p
 }
 
-// forEach returns key fields of one of the nets, in the notation of claims, if the claim is proved
-// for each of their values separately. It returns "" if no net has such a key.
+// forEach returns key fields of one of the nets, in claim notation, if the claim is proved for each
+// of their values separately. It returns "" if no net has such a key.
 func (m *prover) forEach(a Assertion, nets []Net) string {
 	for _, n := range m.Nets {
 		if !n.Keyed() || n.Info.Shadow || !slices.Contains(nets, m.net(n.Index)) {

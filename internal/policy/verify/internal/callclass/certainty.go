@@ -258,7 +258,7 @@ func oneCommand(ps []pattern, readers []int) bool {
 	})
 }
 
-// compatible reports whether a script can make all labels in the set strong certain although it
+// compatible reports whether a script can make certain all labels in the set strong although it
 // also runs the commands that the other readers look for.
 func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	for at, i := range matter {

@@ -10,12 +10,12 @@ const askEvery = 64
 // A clock limits the duration of an enumeration. Calls not enumerated in time are missing from all
 // results. A nil clock never expires.
 type clock struct {
-	stop  func() bool // may be nil
+	stop  func() bool // returns true when the enumeration must end; may be nil
 	ticks int
 	late  bool
 }
 
-// over reports whether time is up, according to the function stop.
+// over reports whether time is up, as determined by stop.
 func (c *clock) over() bool {
 	if c == nil {
 		return false
@@ -24,7 +24,7 @@ func (c *clock) over() bool {
 	return c.late
 }
 
-// tick is like over, but it calls the function stop only once every askEvery ticks.
+// tick is like over, but calls stop only once every askEvery ticks.
 func (c *clock) tick() bool {
 	c.ticks++
 	if c.ticks%askEvery == 0 {

@@ -22,7 +22,7 @@ type Presence uint8
 const (
 	Same  Presence = iota // the field has the tracked value
 	Lacks                 // the field cannot be read
-	Other                 // the field has another value
+	Other                 // the field has a value other than the tracked one
 )
 
 // A Datum holds a field that keys read from calls of a class, and the field's [Presence].
@@ -41,7 +41,7 @@ type Reading struct {
 // A sort is a set of fields that are compared with each other.
 type sort struct {
 	fields []gate.Field
-	texts  [2]string // texts of the tracked value and of another value; no map matches them, if possible
+	texts  [2]string // texts of the tracked value and of another value; if possible, no map matches either text
 }
 
 // normalize returns f without the parts that do not affect the value read.
@@ -272,8 +272,9 @@ func (s *Class) Exchanged() *Class {
 	return s.exchanged
 }
 
-// exchange determines the result of [Class.Exchanged] for all classes, which may differ only in
-// their values. A result field never has the new value.
+// exchange determines the result of [Class.Exchanged] for each class in all. The classes may differ
+// only in their values. In the result, every result field is [Lacks], because it never has the
+// newly tracked value.
 func exchange(all []*Class) {
 	for _, s := range all {
 		s.alike = all

@@ -93,7 +93,7 @@ func (o *openNames) kindsOf(seen []int) kinds {
 			}
 		}
 		for _, s := range b.classes.List {
-			s.Doubtful = s.Doubtful || b.Deny && len(s.KnownTo) == 0 // a net may know another name that these patterns match
+			s.Doubtful = s.Doubtful || b.Deny && len(s.KnownTo) == 0 // a net may refer to the call by another name that these patterns match
 		}
 		k.classes = b.classes.List
 		if len(b.deferred) > 0 {

@@ -186,7 +186,7 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 	ps := list.Map(atoms, func(a int) pattern { return f.ps[a] })
 	groups, count := b.sameLabel(ps), 1
 	if len(ps) > 64 {
-		return nil, false // sets are represented by 64 bits
+		return nil, false // sets are stored in 64 bits
 	}
 	for _, g := range groups {
 		if count *= 1 + len(g); count > maxSetsOfField {
@@ -224,7 +224,8 @@ func (b *Enumerator) subsets(f *openField, atoms []int) (values []*value, ok boo
 	return all.List, true
 }
 
-// maxSetsOfField is the maximum number of sets of maps tried per field for a question.
+// maxSetsOfField is the maximum number of subsets of a field's maps that are tried when the classes
+// for a question are created.
 const maxSetsOfField = 2048
 
 // certaintyOf returns a key that identifies everything nets can see of the value, namely the

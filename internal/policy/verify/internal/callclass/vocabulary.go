@@ -15,7 +15,7 @@ type vocabulary struct {
 	naming   *policyNaming
 	maps     []*mapping              // maps of the policy, followed by those of the nets
 	extra    []gate.Tool             // names that assertions use
-	tools    []string                // physical names
+	tools    []string                // physical names of tools
 	isTool   map[string]bool         // the physical names and the other names of known tools
 	known    map[string]bool         // names of known tools
 	supposed map[string]bool         // tools that might not exist

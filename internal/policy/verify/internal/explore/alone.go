@@ -58,8 +58,9 @@ func (n *Net) reachableAlone() (locals []int, ok bool) {
 	return n.aloneCache.locals, n.aloneCache.ok
 }
 
-// unspoiledAlone returns the states of [Net.reachableAlone] where no spoiling call is in flight.
-// They suffice, because calls in flight can always succeed first.
+// unspoiledAlone returns the states that [Net.reachableAlone] returns, except those where a
+// spoiling call is in flight. The remaining states suffice, because calls in flight can always
+// succeed first.
 func (n *Net) unspoiledAlone() (locals []int, ok bool) {
 	locals, ok = n.reachableAlone()
 	return slices.DeleteFunc(slices.Clone(locals), func(l int) bool { return n.locals.List[l].spoiled }), ok

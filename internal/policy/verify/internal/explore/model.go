@@ -106,8 +106,8 @@ func (l *searchLimits) due(asked *int, states int) bool {
 	return l.Stop()
 }
 
-// lasting wraps stop so that it keeps returning true once it has done so, which ends all searches
-// in progress.
+// lasting wraps stop so that it keeps returning true once it has done so. All searches in progress
+// then end.
 func lasting(stop func() bool) func() bool {
 	over := false
 	return func() bool {

@@ -146,7 +146,7 @@ func (s *Space) movesToHit() ([]Move, bool) {
 }
 
 // Objection returns the index of a net whose verdicts keep the run from meeting the query, or -1 if
-// the verdicts of no net do.
+// no net's verdicts do.
 func (m *Model) Objection(q *Query, ms []Move) int {
 	if len(ms) == 0 {
 		return -1

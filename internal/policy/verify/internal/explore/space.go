@@ -11,7 +11,7 @@ import (
 // A Query describes what a search looks for: the beginning of a call, or a state. Its monitor is a
 // small automaton whose current state is part of each product state.
 type Query struct {
-	Tag     func(*callclass.Class) uint8                                     // returns the bits that the monitor sees of the calls of a class
+	Tag     func(*callclass.Class) uint8                                     // returns the bits of a class's calls that the monitor sees
 	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // returns the monitor's next state when a call is admitted, and whether this meets the query; if nil, a call tagged as wanted meets it
 	Done    func(mon uint32, tag uint8) uint32                               // returns the monitor's next state when a call has succeeded
 	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // reports whether an admitted call can stay in flight forever, or end without being observed; if nil, no call can
@@ -289,8 +289,8 @@ func (o *openTypes) clearSpoiled(words []uint32) {
 	}
 }
 
-// maxAlike is the number of equal calls without tokens in flight that also stands for any larger
-// number of such calls. Only smaller numbers are counted exactly.
+// maxAlike caps the count of equal in-flight calls that hold no tokens in flight. A count of
+// maxAlike stands for any larger number of such calls; smaller counts are exact.
 const maxAlike = 2
 
 // insert adds a call of type id to opens, unless the equal calls in opens already stand for any
@@ -361,8 +361,8 @@ func (o *openTypes) typeOf(t openType) uint32 {
 	return uint32(o.types.Of(k, t))
 }
 
-// unclear reports whether an unknown outcome of a call of type id has a different effect both from
-// a failure and from never ending.
+// unclear reports whether the effect of an unknown outcome of a call of type id differs both from
+// that of a failure and from that of never ending.
 func (o *openTypes) unclear(id uint32) bool {
 	t := &o.types.List[id]
 	flies := slices.ContainsFunc(t.holds, func(h callclass.Effect) bool {

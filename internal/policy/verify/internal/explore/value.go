@@ -87,7 +87,7 @@ func (s *Space) assured(g *Goal, may func(class int) bool) []bool {
 // state with all states that agree with it in the nets without a key and where no call has used the
 // tracked value. The result is true if such states exist and all of them are good.
 func (s *Space) fresh(good []bool) []bool {
-	unused := make([]map[int]bool, len(s.nets)) // nil if the net has no key
+	unused := make([]map[int]bool, len(s.nets)) // by position of the net, its states for an unused value; nil if the net has no key
 	for pos, n := range s.nets {
 		if n.Keyed() {
 			unused[pos] = n.unused()
