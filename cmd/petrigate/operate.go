@@ -170,7 +170,7 @@ func listings[T any](list func(*control.Client) ([]T, error)) ([]listing[T], err
 	})
 }
 
-// joined returns the items of all lists.
+// joined returns the items of all lists in a single slice.
 func joined[T any](lists []listing[T]) []T {
 	all := []T{}
 	for _, of := range lists {

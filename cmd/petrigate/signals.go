@@ -18,7 +18,7 @@ type hangUps struct {
 // A signalError is the cancellation cause of a context that was canceled by a signal.
 type signalError struct{ os.Signal }
 
-// Error names the signal.
+// Error returns a message that names the signal.
 func (e signalError) Error() string { return e.String() + " signal received" }
 
 // Is makes a signalError match [context.Canceled].

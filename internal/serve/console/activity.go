@@ -36,7 +36,7 @@ type activityBody struct {
 	Kinds    []string
 	Nets     []string
 	Stands   journalStatus
-	Kept     bool // whether calls older than the rows can be read because audit records are stored
+	Kept     bool // whether audit records are stored, so that calls older than the rows can be read
 }
 
 func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
@@ -240,8 +240,8 @@ func midnight(t time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
 }
 
-// Says returns the nets' verdicts on the call. For a refused call it returns only those of the nets
-// that block it.
+// Says returns the nets' verdicts on the call. For a refused call, it returns only the verdicts of
+// the nets that block the call.
 func (r *row) Says() []audit.NetVerdict {
 	return list.Filter(r.Nets, func(n audit.NetVerdict) bool { return r.Decision != "refuse" || n.Verdict == "blocked" })
 }

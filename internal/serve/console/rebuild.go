@@ -12,8 +12,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// run adds steps until ctx is done. It first adds steps for the earlier records, whose states it
-// rebuilds, and then for each record from live. The journal sends the earlier records to before,
+// run adds steps until ctx is done. It first adds steps for the stored records, whose states it
+// rebuilds, and then for each record from live. The journal sends the stored records to before,
 // which is nil if no records are stored. The function state returns the current state of a session.
 // run closes live, which may be nil, before it returns.
 func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan []trail.Record, durable bool, state func(session string) (*gate.State, error)) {
@@ -36,7 +36,7 @@ func (h *history) run(ctx context.Context, live *audit.Follower, before <-chan [
 	}
 }
 
-// rebuildAll rebuilds the steps of all earlier records.
+// rebuildAll rebuilds the steps of all stored records.
 func (h *history) rebuildAll(ctx context.Context, before <-chan []trail.Record, state func(session string) (*gate.State, error)) {
 	if before == nil {
 		h.forget("older records are not kept")
@@ -60,8 +60,8 @@ func (h *history) rebuildAll(ctx context.Context, before <-chan []trail.Record, 
 	}
 }
 
-// rebuild adds a step for each earlier record. It turns a panic into an error, so that no record
-// can crash the proxy.
+// rebuild adds a step for each stored record. It turns a panic into an error, so that no record can
+// crash the proxy.
 func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *gate.State) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -90,8 +90,8 @@ func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *ga
 	return nil
 }
 
-// rebuildStep adds a step for an earlier record. If remember is true, the history ignores the
-// record when it also arrives from the feed.
+// rebuildStep adds a step for a stored record. If remember is true, the history ignores the record
+// when it also arrives from the feed.
 func (h *history) rebuildStep(p *rebuilder, r *trail.Record, remember bool) error {
 	e, err := r.Entry()
 	if err != nil {
@@ -121,5 +121,5 @@ func (h *history) rebuildStep(p *rebuilder, r *trail.Record, remember bool) erro
 	return nil
 }
 
-// rebuildTime is the maximum duration of the replay of earlier records.
+// rebuildTime is the maximum duration of the replay of stored records.
 const rebuildTime = 20 * time.Second

@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit/trail"
 )
 
-// A rebuilder reconstructs net states by replaying earlier records. It starts over whenever the
+// A rebuilder reconstructs net states by replaying stored records. It starts over whenever the
 // replayed state becomes uncertain: when records are missing, when the policy changes, and when a
 // net is activated or deactivated.
 type rebuilder struct {
@@ -19,8 +19,8 @@ type rebuilder struct {
 	durable bool     // whether states survive a restart and can be changed by other processes
 
 	run         *replay.Replay
-	startReason string            // why earlier records could not be replayed
-	last        map[string]uint64 // sequence number of the last replayed record of each writer
+	startReason string            // why stored records could not be replayed
+	last        map[string]uint64 // maps each writer to the sequence number of its last replayed record
 	loaded      bool              // whether one of the replayed records is the start of the policy in force
 }
 

@@ -92,7 +92,8 @@ func (r *Reloaded) DescribeNets() string {
 	return b.String()
 }
 
-// HeldNets describes the nets that prevent the reload, and how the operator can make it possible.
+// HeldNets describes the nets that prevent the reload, and how the operator can make the reload
+// possible.
 func (r *Reloaded) HeldNets() string {
 	var held []string
 	for _, n := range r.Nets {

@@ -72,7 +72,7 @@ func printBase(w io.Writer, b operator.BaseInfo) {
 	_, _ = fmt.Fprintln(w)
 }
 
-// printWebhook prints the webhook's addresses, and the error if it is unreachable.
+// printWebhook prints the webhook's addresses and, if the webhook is unreachable, the error.
 func printWebhook(w io.Writer, h *operator.WebhookInfo) {
 	if h == nil {
 		return

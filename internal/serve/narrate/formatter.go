@@ -280,7 +280,7 @@ func (s *formatter) rules(names []string) string {
 	return "(" + s.lines.plain(text.First(3, names), maxRules) + ")"
 }
 
-// An approval is an event that occurs when an approval is requested or answered.
+// An approval is an approval request that has just been made or, if answered is set, answered.
 type approval struct {
 	operator.ApprovalInfo
 	at       time.Time

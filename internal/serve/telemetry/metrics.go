@@ -111,7 +111,7 @@ func (m *Metrics) Forwarding(upstream string) { m.upstream(upstream).inFlight.Ad
 // Forwarded counts a call that has ended at its upstream, whether or not a response arrived.
 func (m *Metrics) Forwarded(upstream, _, _ string, took time.Duration, err error) {
 	cells := m.upstream(upstream)
-	cells.inFlight.Add(^uint64(0)) // adds -1
+	cells.inFlight.Add(^uint64(0)) // subtract 1
 	cells.forward.observe(int64(took))
 	if err != nil {
 		cells.errors.Add(1)

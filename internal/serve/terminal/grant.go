@@ -33,7 +33,8 @@ func Wants(g *operator.Grant) string {
 	return fmt.Sprintf("For %s, calls of this tool in this session with %s would also pass without a question.", g.Span(), like)
 }
 
-// startGrant starts asking for the details of a grant, unless the displayed call permits no grants.
+// startGrant starts asking for the details of a grant or, if the displayed call permits no grants,
+// explains why.
 func (w *watch) startGrant() {
 	switch {
 	case w.shown.Masked > 0:

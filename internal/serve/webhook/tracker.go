@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/operator"
 )
 
-// Limits for tracked approvals. The limit per principal keeps one user from displacing others.
+// Limits on the number of tracked approvals. The limit per principal keeps one user from displacing
+// others.
 const (
 	maxTracked      = 1000
 	maxPerPrincipal = 200
