@@ -113,7 +113,7 @@ func Further(agent, tool string, members [][2]string, command bool) (all []Name)
 }
 
 // Members returns the ways to split the agent's name for an MCP tool into a server name and a tool
-// name. If one of these contains the agent's separator, there is more than one way.
+// name. There is more than one way if either name contains the agent's separator.
 func Members(agent, tool string) [][2]string {
 	all := Parts(tool)
 	rest, ok := strings.CutPrefix(tool, "mcp_")

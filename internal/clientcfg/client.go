@@ -88,7 +88,7 @@ func (c Client) Safeguards(d *splice.Document, servers map[string]string) []Safe
 	return list.Map(c.guards.read(d), func(g guard) Safeguard { return Safeguard{Where: g.where, Value: g.value, Rule: g.rule(servers)} })
 }
 
-// Closed returns the key in the file d that disables the named server of the list at the given
+// Closed returns the key in the file d that disables the named server in the list at the given
 // place. It returns "" if no key disables the server.
 func (c Client) Closed(d *splice.Document, at splice.Place, name string) string {
 	if c.guards.closed == nil {

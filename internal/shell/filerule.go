@@ -104,11 +104,12 @@ func (f *fileRule) changesSome(operands, options []arg) bool {
 	return slices.ContainsFunc(f.rows, func(row unnamedWrites) bool { return row.describes(operands, options) })
 }
 
-// An unnamedWrites describes arguments that make a command write files not named by any argument.
+// An unnamedWrites value describes arguments that make a command write files not named by any
+// argument.
 type unnamedWrites struct {
 	subs    []string // the first operands of the command
 	needs   int      // minimum number of operands after subs
-	alone   bool     // the command must not have more operands than that
+	alone   bool     // no operands may follow subs
 	options string   // if not empty, the command must have one of these options
 	without string   // the command must have none of these options or operands
 }
@@ -199,8 +200,8 @@ func (f *fileRule) known(name string) bool {
 	return slices.ContainsFunc(lists, func(list string) bool { return hasWord(list, name) })
 }
 
-// letters finds the first letter in a that is an option with a value. It also returns the value if
-// it is attached to the letter.
+// letters finds the first letter in the argument a that stands for an option with a value, and
+// returns this option. It also returns the value if it is attached to the letter.
 func (f *fileRule) letters(a arg) (name string, value arg, with bool) {
 	for i := 1; i < len(a.text); i++ {
 		if name = "-" + a.text[i:i+1]; f.known(name) {

@@ -42,10 +42,10 @@ var forGit = regexp.MustCompile(`(^|/)(\.git|\.gitattributes|\.gitmodules|\.gitc
 // isForGit reports whether git may act on a file with this name.
 func isForGit(name string) bool { return forGit.MatchString(path.Clean(name)) }
 
-// sourceEnds holds extensions of project files that no program runs as code, unless the file
-// configures a tool (namesTool). Programming languages are left out, because an interpreter or go
-// test may run a file that no argument names. ofProject matches files that only services and
-// editors read.
+// sourceEnds lists extensions of project files that no program runs as code. Files that configure a
+// tool, whose names match namesTool, are exceptions. Programming languages are left out, because an
+// interpreter or go test may run a file that no argument names. ofProject matches files that only
+// services and editors read.
 var (
 	sourceEnds = setOf(`.sql .css .scss .less .html .json .jsonc .yml .yaml .xml .proto .graphql .svg .tf .tfvars .dockerfile .snap`)
 	namesTool  = regexp.MustCompile(`(^|/)(\.[^/]*|package\.json|composer\.json|[a-z]+file\.ya?ml|[^/]*[.-](config|conf|setup|rc)\.[a-z]+|config\.(ya?ml|json))$`)

@@ -33,7 +33,7 @@ func readGit(args []arg) (p plan) {
 var gitRunning = setOf(`filter-branch submodule--helper difftool mergetool send-email instaweb daemon shell credential upload-pack receive-pack for-each-repo hook
 	maintenance remote-ext remote-fd remote-http remote-https send-pack http-push p4 svn cvsserver web--browse help`)
 
-// readGitCommand reads a subcommand's arguments.
+// readGitCommand reads the arguments of the git subcommand with the given name.
 func readGitCommand(name string, args []arg) (p plan) {
 	switch name {
 	case "config":

@@ -17,8 +17,8 @@ var (
 	modePrograms = setOf("chmod chown chgrp chattr mkdir")
 )
 
-// makes reports whether a program may create or change files. Build tools do not count; they are
-// known to write only their output.
+// makes reports whether a program may create or change files. Build tools do not count, because
+// they are known to write only their output.
 func (c *command) makes() bool {
 	if makers[c.name] {
 		return true

@@ -9,8 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// endsElsewhere reports whether bash may end a here document at a different line than the parser
-// does. Unless the delimiter is quoted, bash first joins lines that end with a backslash.
+// endsElsewhere reports whether bash may end a here document on a different line than the parser.
+// Unless the delimiter is quoted, bash first joins lines that end with a backslash.
 func endsElsewhere(source string, rd *syntax.Redirect) bool {
 	from, to := rd.Hdoc.Pos().Offset(), rd.Hdoc.End().Offset()
 	switch {

@@ -103,7 +103,7 @@ func (r *Reading) gap(i int, p *Pattern) gap {
 }
 
 // spoiled returns a doubt about something that may have replaced the program of the command with
-// index i. It returns nil if no doubt is of this kind.
+// index i, or nil if no such doubt exists.
 func (r *Reading) spoiled(i int) *doubt {
 	return list.Find(r.doubts, func(d doubt) bool { return d.spoils && d.before <= i })
 }
@@ -269,8 +269,8 @@ func (k *knownOptions) shortens(name string) bool {
 	return false
 }
 
-// others returns the operands that are not in the pattern. It skips the pattern's first lead
-// operands, because these belong to the name of the table's entry and are not in operands.
+// others returns the operands that are not in the pattern. It skips the first lead operands of the
+// pattern, which belong to the name of the table's entry and are not in operands.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

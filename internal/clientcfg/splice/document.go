@@ -30,7 +30,7 @@ func (d *Document) Bytes() []byte { return d.src }
 func (d *Document) Tree() any { return d.tree }
 
 // Keys returns the sorted keys of the mapping at the given path. If the path does not lead to a
-// mapping, it returns none.
+// mapping, it returns no keys.
 func (d *Document) Keys(path ...string) []string {
 	fields, _ := value(d.tree, path).(map[string]any)
 	return slices.Sorted(maps.Keys(fields))
@@ -39,7 +39,7 @@ func (d *Document) Keys(path ...string) []string {
 // At returns the value at the given path, or nil if the path does not exist.
 func (d *Document) At(path ...string) any { return value(d.tree, path) }
 
-// Entries returns the entries at a place. If the place does not exist, it returns none.
+// Entries returns the entries at a place. If the place does not exist, it returns no entries.
 func (d *Document) Entries(at Place) ([]Entry, error) { return d.body.entries(at) }
 
 // Replace returns the text of the file without the entries named in remove and with the entries in
@@ -90,7 +90,7 @@ func (d *Document) Restore(at Place, old *Document, names []string, ours string)
 }
 
 // verified parses text, the file after an edit at a place, and returns it. It returns an error if
-// anything but the entries named in touched has changed, or if the function more returns one.
+// anything but the entries named in touched has changed, or if more returns an error.
 func (d *Document) verified(text []byte, at Place, touched []string, more func(*Document) error) ([]byte, error) {
 	if bytes.HasPrefix(d.src, []byte(byteOrderMark)) {
 		text = append([]byte(byteOrderMark), text...)

@@ -106,7 +106,7 @@ func decode(v hujson.Value) (any, error) {
 	return decodeJSON(v.Pack())
 }
 
-// decodeJSON decodes plain JSON. It decodes numbers to [json.Number].
+// decodeJSON decodes plain JSON, with numbers as [json.Number].
 func decodeJSON(text []byte) (tree any, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -266,7 +266,7 @@ func (b *jsonBody) joinExtra(comment, extra hujson.Extra) hujson.Extra {
 	return slices.Concat(comment, extra)
 }
 
-// change calls the function to with the members of an object and replaces them with the result.
+// change replaces the members of an object with the result of calling to on them.
 func (b *jsonBody) change(object *hujson.Object, to func([]jsonSegment) []jsonSegment) {
 	head, all := segments(object)
 	b.setMembers(object, head, to(all))
