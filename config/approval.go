@@ -33,7 +33,8 @@ func (a Approval) HoldFor(client string) time.Duration {
 	return a.Hold
 }
 
-// holdOf looks up the client by its exact name, then by the longest matching pattern.
+// holdOf returns the hold time for a client. An entry with the client's exact name takes precedence
+// over patterns, and a longer pattern over a shorter one.
 func holdOf(holds map[string]time.Duration, client string) (hold time.Duration, ok bool) {
 	if hold, ok = holds[client]; ok && !strings.HasSuffix(client, "*") {
 		return hold, true
@@ -78,7 +79,7 @@ var checkPIN = accept(func(text string) bool {
 
 // Approval configures approval by people.
 type Approval struct {
-	Channels []string      // names of channels, in file order; all that are listed are used at the same time
+	Channels []string      // names of channels, in file order; all of them are used at the same time
 	Hold     time.Duration // how long a call waits before it is parked; see [Approval.HoldFor]
 	Expire   time.Duration // how long a pending request can be answered, and how long a granted approval can be used
 	Cooldown time.Duration // how long after a denial the same call is refused

@@ -16,7 +16,7 @@ import (
 )
 
 // readFiles reads the files that match the pattern in a "file" key. Every failure is an error,
-// because missing rules would allow the calls that they forbid.
+// because calls forbidden by a missing rule would be allowed.
 func readFiles(v Value) []RuleText {
 	if !v.is(textKind) {
 		return nil

@@ -160,8 +160,8 @@ func (e *environment) recordSecret(name, value string) {
 	}
 }
 
-// addTarget records the URL of a system that is sent approval requests, or the system's name if the
-// URL is unknown. A URL with a path is also a secret, because the path often is.
+// addTarget records the URL of a system that receives approval requests, or the system's name if
+// the URL is unknown. It also records a URL with a path as a secret, because the path often is one.
 func (e *environment) addTarget(target, name string) {
 	e.targets = append(e.targets, cmp.Or(target, name))
 	if u, err := url.Parse(target); err == nil && len(u.RequestURI()) > 1 {

@@ -45,8 +45,8 @@ func checkProofs(v Value, net *Net) {
 }
 
 // checkValidatorsAndMemories reports validators and memories that refer to tools or transitions
-// that the net does not have. They would never run, so calls that a validator should reject would
-// be admitted.
+// that the net does not have. Neither would ever run, and calls that such a validator should reject
+// would be admitted.
 func checkValidatorsAndMemories(v Value, net *Net) {
 	var gated, observed []string
 	for _, t := range net.Transitions {

@@ -39,7 +39,8 @@ func (c *compiler) checkLimit(s *Limit) {
 // longPeriods lists periods that authors use but limits do not support.
 var longPeriods = []string{"week", "month", "quarter", "year"}
 
-// checkPeriod warns if the call that refills a limit is named like a period, such as "month".
+// checkPeriod warns if the name of the call that refills a limit looks like a period, such as
+// "month".
 func (c *compiler) checkPeriod(s *Limit) {
 	meant := text.Suggest(s.Per.Text, refillWords)
 	switch {

@@ -83,8 +83,8 @@ func (c *compiler) add(s Statement) {
 	}
 }
 
-// afterStates returns the state count for a rule that applies between two calls. always is the
-// state count for a rule that applies from the start.
+// afterStates returns the state count of a rule that applies between two calls. always is the state
+// count of the same rule if it applies from the start.
 func afterStates(after, until []Name, always Verification) Verification {
 	switch {
 	case len(after) == 0:

@@ -59,7 +59,7 @@ func (p ruleParser) secondSpan() {
 	}
 }
 
-// later returns the keywords that may still follow.
+// later returns the keywords that may still follow in the statement.
 func (l *Limit) later() []string {
 	if l.Key != nil || l.Over == InARow {
 		return nil

@@ -28,7 +28,7 @@ func (p ruleParser) require(r Rule) Statement {
 	return s
 }
 
-// later returns the keywords that may still follow.
+// later returns the keywords that may still follow in the statement.
 func (s *Require) later() []string {
 	switch {
 	case s.Key != nil:

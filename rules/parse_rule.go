@@ -37,7 +37,7 @@ func (p ruleParser) after() (after, until []Name) {
 	return after, until
 }
 
-// afterWords returns the keywords that may still follow.
+// afterWords returns the keywords that may still follow in the rule.
 func (p ruleParser) afterWords(after []Name) []string {
 	if after == nil {
 		return []string{"after"}

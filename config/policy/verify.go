@@ -110,7 +110,7 @@ type Step struct {
 	Args    string        // arguments as JSON, if a call begins; empty means {}
 	Result  string        // result, as JSON, that the call must return on success; empty means any
 	Name    string        // name for messages: the last label of the call or, if it has no labels, its tool
-	Weak    bool          // whether this call does not satisfy rules that require a successful call with the name Name
+	Weak    bool          // whether the call does not count for rules that require a successful call named Name
 	Wait    time.Duration // if positive, no call begins or ends, but this much time passes
 	Ends    bool          // whether the call ends
 	Outcome gate.Outcome  // outcome, if the call ends

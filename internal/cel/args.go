@@ -78,7 +78,7 @@ func (d *document) everything(wanted []string) (map[string]any, error) {
 	return m, d.whole.check(wanted)
 }
 
-// load converts the given members, except those looked up before.
+// load converts the given members, except those already looked up.
 func (d *document) load(members []string) error {
 	if d.parts == nil {
 		d.parts, d.keys = make(map[string]piece), make(keys)

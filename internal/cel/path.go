@@ -82,7 +82,7 @@ func below(p, dir string) place {
 	if hasDisguisedParent(p) || path.IsAbs(p) != path.IsAbs(dir) {
 		return unknown
 	}
-	host := strings.HasPrefix(p, "//") != strings.HasPrefix(dir, "//") // a leading // names a host on some systems only
+	host := strings.HasPrefix(p, "//") != strings.HasPrefix(dir, "//") // on some systems, the text after a leading // is a host name
 	p, pUp := splitParents(path.Clean(p))
 	dir, dirUp := splitParents(path.Clean(dir))
 	switch {

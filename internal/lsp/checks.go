@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/policy/check"
 )
 
-// Time limits of a check. A proof that takes longer is reported as unknown.
+// Time limits for a check. A proof that takes longer than proofTime is reported as unknown.
 const (
 	proofTime   = 5 * time.Second
 	earlyReport = 300 * time.Millisecond // after this time, the problems found so far are shown before the proofs end

@@ -12,8 +12,8 @@ import (
 // between the two kinds of positions.
 type content struct {
 	src   string
-	lines []int // offsets of the lines as the protocol counts them
-	rows  []int // offsets of the lines as rules count them
+	lines []int // offsets of the lines, as defined by the protocol
+	rows  []int // offsets of the lines, as defined in rules
 }
 
 // A Position is a position in a text as defined by the protocol: a line and an offset in UTF-16
@@ -123,8 +123,8 @@ func (t *content) rowText(n int) string {
 	return strings.TrimSuffix(t.src[t.rows[n]:max(end, t.rows[n])], "\r")
 }
 
-// place returns the byte offset of a line and a column in rules. Both start at 1, and columns are
-// in characters. If the column is past the end of the line, place returns the end of the line
+// place returns the byte offset of the given line and column in rules. Both start at 1, and columns
+// are in characters. If the column is past the end of the line, place returns the end of the line
 // without trailing white space. If the line is past the end of the text, place returns the end of
 // the text.
 func (t *content) place(line, column int) int {

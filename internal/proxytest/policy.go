@@ -24,7 +24,7 @@ func PolicyOf(t testing.TB, text string) *gate.Policy {
 	return build(t, policy.Source{Rules: []config.RuleText{{File: "test.rules", Text: cmp.Or(text, DefaultRules)}}})
 }
 
-// ShadowPolicy builds a policy from rules, with all of it in shadow mode.
+// ShadowPolicy builds a policy from rules and puts the whole policy in shadow mode.
 func ShadowPolicy(t *testing.T, rules, fallback string) *gate.Policy {
 	t.Helper()
 	return build(t, policy.Source{Rules: []config.RuleText{{File: "test.rules", Text: rules}}, Mode: "shadow", Default: fallback})
