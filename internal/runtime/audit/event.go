@@ -48,7 +48,7 @@ type Conflict struct {
 	Session string    `json:"session"`
 	Winner  string    `json:"winner,omitempty"` // most important net that does not yield; empty if no net yields or all of them do
 	Nets    []NetName `json:"nets"`             // conflicting nets, most important first
-	Yields  []NetName `json:"yields"`           // conflicting nets that yield, because they are only advisory, and do not block calls now
+	Yields  []NetName `json:"yields"`           // conflicting nets that now yield instead of blocking calls, because they are only advisory
 }
 
 // A NetName identifies a net.

@@ -36,8 +36,8 @@ type presence struct {
 // sighting is the last heartbeat seen from a process.
 type sighting struct {
 	version int64
-	at      time.Time // time when this process, by its own clock, first saw the version
-	changed time.Time // time of the last change according to the database's clock
+	at      time.Time // time when this process first saw this version of the heartbeat, by its own clock
+	changed time.Time // time when the heartbeat last changed, by the database's clock
 	names   bool      // whether the process stores, with each open call, the name of the process that admitted it
 }
 

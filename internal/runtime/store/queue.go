@@ -36,7 +36,7 @@ type queued struct {
 		writes [2]backend.Write
 		rows   [2]*row
 	}
-	unflushed atomic.Bool // whether the step is committed but not flushed yet by the goroutine that committed it
+	unflushed atomic.Bool // whether the step is committed, but the goroutine that committed it has not flushed it yet
 }
 
 // Wait implements [admission.Commit]. The first goroutine to wait commits the steps of all
@@ -197,7 +197,7 @@ type gathering struct {
 const (
 	fastCommit        = 500 * time.Microsecond // after a commit faster than this, the next one does not wait
 	maxGather         = 2 * time.Millisecond   // longest time that a commit waits
-	contentionCommits = 8                      // how many commits contention is expected to last after a commit with stale steps
+	contentionCommits = 8                      // number of commits during which contention is expected after a commit with stale steps
 )
 
 // gather waits until the callers of the last commit have staged their next steps, but at most for

@@ -26,7 +26,7 @@ const startSlack = 5 * backend.Skew
 // oldChain is a chain that begins with old records, which may be removable.
 type oldChain struct {
 	writer  string
-	from    audit.Place    // last record that was already removed
+	from    audit.Place    // last record that has already been removed
 	through audit.Place    // last record that can be removed
 	records uint64         // number of records that can be removed
 	start   time.Time      // time of the first removable start record; zero if no start record is removable

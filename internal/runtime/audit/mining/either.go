@@ -18,7 +18,7 @@ type either struct {
 	sessions        int // number of sessions with B
 	early, altEarly int // number of these sessions with a success of A (early) or of alt (altEarly) before B
 	once, each      chance
-	without, had    int          // number of sessions without B, and how many of them had a success of A or alt
+	without, had    int          // number of sessions without B (without), and number of these with a success of A or alt (had)
 	same            []*candidate // candidates for rules that also require the same value of a field
 }
 

@@ -31,7 +31,7 @@ type reader struct {
 	log        Log
 	names      []string
 	numbers    map[string]int
-	labels     map[string]bool // names that can be assigned by the given maps
+	labels     map[string]bool // names that the policy's maps can assign
 	kinds      []toolkind.Kind
 	sessions   map[string]*session
 	drivers    map[string]string

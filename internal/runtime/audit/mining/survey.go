@@ -32,8 +32,8 @@ type toolStats struct {
 	first           time.Time
 	perSession      map[int]int        // maps each number of calls to the number of sessions with that many calls
 	perDay          map[int]int        // maps each number of calls to the number of days with that many calls by one principal
-	fields          map[string]int     // number of calls that have each field
-	sums            map[string]float64 // maximum sum of each field for one principal in a day
+	fields          map[string]int     // maps each field to the number of calls that have it
+	sums            map[string]float64 // maps each field to its maximum sum for one principal in a day
 }
 
 // A survey is the visitor of the first walk. It collects statistics about all tools and pairs of

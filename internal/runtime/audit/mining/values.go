@@ -20,7 +20,7 @@ type candidate struct {
 	notEach     bool
 	sessions    int
 	once, each  chance // chances that the values of B occurred earlier in the session
-	hits, tries int    // number of first values of B that were compared with another session (tries), and number of those that occurred there (hits)
+	hits, tries int    // number of first values of B that also occurred in another session (hits), out of the number compared with another session (tries)
 
 	drawn, early, altEarly int      // number of distinct values in B, and the numbers of these that occurred in A and in alt
 	together               together // only for a two-field key
@@ -88,7 +88,7 @@ func (m *matchVisitor) admit(s *session, a *action) {
 	}
 }
 
-// evidence returns the session's counts for a value in calls to A and in calls to alt.
+// evidence returns the counts of the session's calls to A and to alt that have the given value.
 func (c *candidate) evidence(s *session, value string) (one, other valueState) {
 	return stateOf(s.values[fieldKey{c.a, c.first}], value), stateOf(s.values[fieldKey{c.alt, c.first}], value)
 }

@@ -18,7 +18,7 @@ type session struct {
 	closed   bool
 	partial  bool            // whether the session might have been opened before the log begins
 	early    bool            // whether the session is certainly partial, regardless of the number of its first admitted call
-	resumed  bool            // set until the first admitted call, whose number shows whether the session is partial: complete sessions begin with 1
+	resumed  bool            // set until the first admitted call; that call's number shows whether the session is partial, because complete sessions begin with number 1
 	policies map[string]bool // policies that the session's calls were decided under
 	first    bool            // whether an admitted call has been replayed
 }

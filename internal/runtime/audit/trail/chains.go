@@ -76,7 +76,7 @@ type chainVerifier struct {
 	report   *Report
 	removals *removals
 	ends     map[string]audit.Place // end of each chain
-	named    map[audit.Head]string  // ends of chains, as named by other chains, mapped to one of the chains that name them
+	named    map[audit.Head]string  // maps each chain end to one of the other chains that name it
 }
 
 // fault adds a fault in the writer's chain to the report.

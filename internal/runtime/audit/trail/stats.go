@@ -173,7 +173,7 @@ func (s *Stats) ended(e *Entry) {
 const (
 	buckets = 512
 	growth  = 1.05
-	least   = 0.001 // first bound in milliseconds
+	least   = 0.001 // bound of the first bucket, in milliseconds
 )
 
 func (t *ToolStats) addLatency(ms float64) {

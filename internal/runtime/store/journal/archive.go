@@ -125,8 +125,8 @@ func (a *directory) copyRecords(name string, after uint64, lines func(yield func
 	return s, nil
 }
 
-// purge rewrites or removes sealed segments if some or all of their records were removed. The
-// caller must hold the folding lock.
+// purge deletes each sealed segment whose records have all been removed, and rewrites each one that
+// has lost at least half of its records. The caller must hold the folding lock.
 func (a *archive) purge() error {
 	var removed map[string]uint64
 	var all []sqlite.Segment

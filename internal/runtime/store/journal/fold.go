@@ -99,7 +99,7 @@ func (b *Backend) foldNow(flush bool) error {
 	b.lockImage()
 	if b.image.folded >= f.From { // false if the image was reloaded during the fold
 		if at.Step > f.To.Step {
-			n = b.image.bytes // may include some bytes that are not folded yet
+			n = b.image.bytes // n may then include bytes that are not folded yet
 		}
 		b.image.dropFolded(min(at.Step, b.image.at.step), n)
 	}

@@ -100,7 +100,7 @@ func Open(ctx context.Context, o Options) (*Backend, error) {
 	if err := b.open(ctx, o.dial); err != nil {
 		return nil, fmt.Errorf("opening the state database: %w", err)
 	}
-	b.timer = time.AfterFunc(time.Hour, b.expire) // the short interval starts only once the field is set, because expire uses the field
+	b.timer = time.AfterFunc(time.Hour, b.expire) // use the short interval only once b.timer is set, because expire uses b.timer
 	b.timer.Reset(lease)
 	go b.foldLoop()
 	return b, nil

@@ -19,9 +19,9 @@ type batch struct {
 
 	scopes    []string
 	names     [][]byte
-	inserts   []int32 // positions of parts that may need to be inserted
+	inserts   []int32 // indexes of parts that may need to be inserted, counting from 1
 	positions map[backend.PartID]int32
-	ends      []int32 // position of the last part in each run; the parts of a run are either all read or all written
+	ends      []int32 // index of the last part in each run, counting from 1; the parts of a run are either all read or all written
 	shared    []bool  // for each run, whether its parts are read and not written
 
 	sessions, uses [][]byte

@@ -24,7 +24,7 @@ type connection struct {
 
 	mu           sync.Mutex  // held during a transaction
 	link         *link       // nil if not connected
-	file         fs.FileInfo // the file's info when the file was last found valid
+	file         fs.FileInfo // info of the file from the last time it was found valid
 	state        fileState
 	wal          fs.FileInfo // info of the file's write-ahead log
 	replaced     bool        // whether another file has replaced the one in use

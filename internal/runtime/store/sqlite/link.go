@@ -20,7 +20,7 @@ type link struct {
 	db         *sql.DB
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt
-	file       fs.FileInfo // the connection's file, set by the writer
+	file       fs.FileInfo // info of the connection's file; set only for the writing connection
 }
 
 // Timeouts for a locked database in milliseconds.

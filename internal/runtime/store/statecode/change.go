@@ -99,7 +99,7 @@ func Merge(part []byte, changes [][]byte) ([]byte, error) {
 // merged is a decoded part to merge changes into.
 type merged struct {
 	top   map[string][]byte
-	keys  []string // keys of top that are not in the list order
+	keys  []string // keys of top that are not listed in the variable order
 	nets  map[string][]byte
 	names []string // names of the nets, in order of first appearance
 	calls map[uint64][]byte

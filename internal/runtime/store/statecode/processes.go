@@ -11,7 +11,7 @@ import (
 // Processes contains, for each open call of a session, the process that admitted it.
 type Processes struct {
 	Own    string            // process that admitted the calls that are not in Others
-	Others map[uint64]string // processes keyed by call number; empty if unknown
+	Others map[uint64]string // process that admitted each of the remaining calls, keyed by call number; empty if unknown
 }
 
 // processFor returns the process to write for a call, or "" if the process is unknown or is the

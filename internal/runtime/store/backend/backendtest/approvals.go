@@ -82,7 +82,7 @@ func uses(t *testing.T, open func() backend.Backend) {
 	if err != nil || len(list) != 1 || list[0].State != backend.Consumed || list[0].Version != 2 {
 		t.Fatal(list, err)
 	}
-	put(t, a, approval("next", "3", backend.Pending)) // the key is free again, because the approval that had it is used up
+	put(t, a, approval("next", "3", backend.Pending)) // the key is free again, because the approval that had it has been used up
 }
 
 func drop(t *testing.T, open func() backend.Backend) {
@@ -164,7 +164,7 @@ func clock(t *testing.T, open func() backend.Backend) {
 	commit(t, open(), nil, at(true, 2*time.Second))
 	commit(t, b, nil, at(false, -time.Hour))
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))
-	commit(t, a, nil, at(true, 2*time.Hour)) // later than the time from the clock that was an hour ahead
+	commit(t, a, nil, at(true, 2*time.Hour)) // later than the time recorded by the clock that was an hour ahead
 	commit(t, open(), backend.ErrClock, at(true, time.Hour))
 }
 
