@@ -76,7 +76,7 @@ type parts struct {
 	life     *lifetime.Lifetime
 	started  time.Time
 	watchdog *upstream.Watchdog
-	where    func(gate.Position) string // formats a policy position for people
+	where    func(gate.Position) string // formats a policy position for display
 
 	startup    context.Context //nolint:containedctx // done when lists no longer wait for upstreams
 	endStartup context.CancelFunc

@@ -154,7 +154,7 @@ func (p *Proxy) Leave() error {
 	return p.durable.Close(ctx)
 }
 
-// shared reports whether the states are in a database, which other processes can share.
+// shared reports whether the states are in a database that other processes can share.
 func (p *Proxy) shared() bool { return p.durable != nil }
 
 // sealer returns the sealer for the state that clients keep between two rounds of a call. Processes

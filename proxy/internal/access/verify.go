@@ -211,7 +211,8 @@ func (v *Verifier) Answer(err error) (status int, challenge string) {
 // wellKnown is the path of the protected resource metadata (RFC 9728).
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// bearer returns the beginning of the WWW-Authenticate header, which is the same for all denials.
+// bearer returns the first part of the WWW-Authenticate header. That part is the same for all
+// denials.
 func (v *Verifier) bearer() string {
 	at := *v.resource
 	at.Path, at.RawPath = wellKnown+strings.TrimSuffix(at.Path, "/"), ""

@@ -30,11 +30,10 @@ func (r *Reading) Before(more bool) {
 	}
 }
 
-// After must be called after each message has been handled. more has the same meaning as for
-// Before.
+// After must be called after each message has been handled. more has the same meaning as in Before.
 func (r *Reading) After(more bool) {
 	switch {
-	case r.left == 0: // outside a burst
+	case r.left == 0: // the message is outside a burst
 	case r.left > 1 && more:
 		r.left--
 	default:

@@ -19,7 +19,7 @@ type Logs struct {
 
 	mu     sync.Mutex
 	last   int
-	order  []*log // oldest first
+	order  []*log // logs of the client's streams, oldest first
 	closed bool
 }
 

@@ -36,7 +36,7 @@ func (q *askedCall) ask(w *personWait) {
 // or answered, it returns nil for both.
 func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 	defer func() {
-		if held == nil { // withdraw before the client gets the answer, because the client can then reuse the ID
+		if held == nil { // withdraw the call before its client gets the answer, because the client can then reuse the ID
 			q.Admission.Withdraw(context.Background(), q.call.State.Key(), q.asked)
 		}
 	}()

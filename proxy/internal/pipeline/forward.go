@@ -213,7 +213,7 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 // burst are recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
-	open, staged := false, false // open is true if the ticket must stay open, and staged if the ending closes the request
+	open, staged := false, false // open reports whether the ticket must stay open, and staged whether the ending closes the request
 	defer func() {
 		if !staged {
 			f.close(open)

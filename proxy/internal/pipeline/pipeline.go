@@ -82,7 +82,7 @@ type suspendedCall struct {
 	// inflight and asked are set only for a server that uses revision 2025-11-25. Such a server is
 	// waiting for the answers to its requests.
 	inflight *inflightCall
-	asked    map[string]*upstream.ServerRequest // the server's requests, by their keys in inputRequests
+	asked    map[string]*upstream.ServerRequest // the server's requests, keyed as in inputRequests
 
 	timer *time.Timer
 }

@@ -83,8 +83,8 @@ func (c Upstream) maxDedicated() int {
 
 // Defaults for [Limits.Sessions].
 const (
-	defaultProcesses    = 64   // for child processes
-	defaultHTTPSessions = 1000 // for servers over HTTP
+	defaultProcesses    = 64   // default for child processes
+	defaultHTTPSessions = 1000 // default for servers over HTTP
 )
 
 // ExposedPrefix returns the prefix of the exposed tool names. alone reports whether this is the

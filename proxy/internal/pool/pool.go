@@ -125,7 +125,7 @@ func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}
 func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	starting, stop := context.WithCancel(ctx)
 	defer stop()
-	go func() { // returns, at the latest, when the context is done
+	go func() { // returns when the context is done, if not earlier
 		defer stop()
 		p.AwaitList(starting)
 	}()

@@ -134,7 +134,7 @@ type inflight interface {
 type QueuePlace struct {
 	Request inflight
 	SentAt  time.Time
-	number  int // position, starting at 1, or 0 if not queued; guarded by the queue's lock
+	number  int // position in the queue, counting from 1, or 0 if not queued; guarded by the queue's lock
 }
 
 // A queue holds the requests in flight to one server. A single goroutine checks them all for
@@ -142,7 +142,7 @@ type QueuePlace struct {
 // and the positions of the requests.
 type queue struct {
 	mu  sync.Mutex
-	all []*QueuePlace // in no particular order; a request's number is its index plus one
+	all []*QueuePlace // in no particular order; the position of a request is its index plus one
 }
 
 // Push adds the request f, which is about to be sent, and stores its position in p. Its timeout

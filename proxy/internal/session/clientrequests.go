@@ -92,7 +92,7 @@ type clientRequests struct {
 	gone bool                      // whether the client has disconnected and will not answer
 }
 
-// Open assigns an ID to a request, which the client can then answer. It returns false if too many
+// Open assigns an ID to a request, so that the client can answer it. It returns false if too many
 // requests are open or the client has disconnected.
 func (s *clientRequests) Open(q *ClientRequest) bool {
 	q.id, q.of = rawjson.AppendString(nil, lifetime.RandomID(s.prefix())), s

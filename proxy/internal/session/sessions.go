@@ -157,8 +157,8 @@ func (s *Sessions) Remove(c *Client) {
 
 // Limits on the number of sessions with names chosen by clients.
 const (
-	maxSplits    = 1000   // per principal
-	maxSplitsAll = 10_000 // in total
+	maxSplits    = 1000   // maximum number per principal
+	maxSplitsAll = 10_000 // maximum number in total
 )
 
 var errSplits = errors.New("too many named sessions are open; use one of them again")

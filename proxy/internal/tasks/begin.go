@@ -72,7 +72,7 @@ type NewTask struct {
 	Token    int64
 	Reserved bool        // whether the task has a reserved slot in the table
 	Stream   spec.Stream // stream of a client that has been waiting for the result from the start, or nil
-	Result   []byte      // result of the call, which contains the task
+	Result   []byte      // result of the call; contains the task
 }
 
 // A TaskHandle holds a call's task and the CreateTaskResult for the client.

@@ -19,7 +19,7 @@ import (
 
 // A Task is a tool call that the server has answered with a task (CreateTaskResult). The gate has
 // admitted the call once, and the call stays in flight until the outcome of the task is known.
-// Clients know the task by an ID assigned by the proxy, which is useless to clients of other
+// Clients know the task by an ID that the proxy has assigned. The ID is useless to clients of other
 // sessions. mu guards the fields below it.
 type Task struct {
 	id       string

@@ -75,8 +75,8 @@ func New(o Options) *Tasks { return &Tasks{Options: o} }
 
 // Limits on the number of known tasks. Finished tasks are dropped to make room.
 const (
-	MaxTasks    = 128    // per session
-	MaxTasksAll = 10_000 // in total
+	MaxTasks    = 128    // maximum number of tasks per session
+	MaxTasksAll = 10_000 // maximum number of tasks in total
 )
 
 // A serverKey identifies a task of a server, either by its taskId or by the progressToken of the

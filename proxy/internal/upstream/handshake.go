@@ -221,7 +221,7 @@ func (a *adapter) wait(ctx context.Context, x *conn.Exchange) (conn.Reply, error
 	// If a child process ends, its exchanges get their replies only when the connection is retired,
 	// after the handshake. The end of the connection must therefore end the wait, too.
 	ended := a.conn.Over()
-	if _, ok := a.conn.(*streamable.Conn); ok { // over streamable HTTP, every request gets a reply on its own
+	if _, ok := a.conn.(*streamable.Conn); ok { // over streamable HTTP, every request gets a reply anyway
 		ended = nil
 	}
 	var err error

@@ -192,7 +192,7 @@ type State struct {
 type Introduction struct {
 	ProtocolVersion string
 	Speaks2025      bool            // whether a server that uses [rev.Rev2026] supports older revisions too
-	ServerInfo      json.RawMessage // as sent by the server, or nil
+	ServerInfo      json.RawMessage // serverInfo as sent by the server, or nil
 	Capabilities    json.RawMessage
 	Instructions    string
 	Around          json.RawMessage // object with all other members; nil if too large
@@ -271,7 +271,7 @@ type Trickle struct {
 
 const (
 	TrickleBurst = 100
-	trickleRate  = 20 // lines per second
+	trickleRate  = 20 // number of lines allowed per second after a burst
 )
 
 func NewTrickle(log *slog.Logger, kind string) *Trickle {

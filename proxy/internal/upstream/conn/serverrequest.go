@@ -54,7 +54,7 @@ func (q *ServerRequest) OnOver(f func()) {
 	}
 }
 
-// ends cancels the context of q and calls the function set by OnOver. Before, the caller must have
+// ends cancels the context of q and calls the function set by OnOver. The caller must already have
 // removed q from the open requests.
 func (q *ServerRequest) ends(reason error) {
 	q.cancel(reason)

@@ -93,7 +93,7 @@ func Widen(f *os.File) {
 	const setPipeSize = 1031 // F_SETPIPE_SZ
 	if raw, err := f.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) {
-			_, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, setPipeSize, 256<<10) // ignore the error, because the buffer then only keeps its size
+			_, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, setPipeSize, 256<<10) // ignore the error, because the buffer merely keeps its size
 		})
 	}
 }

@@ -163,7 +163,7 @@ func (c *Conn) Agree(*conn.Session) {}
 // process tree.
 func (c *Conn) Retire() {
 	g := c.Host.Grace
-	if c.Cause() != nil { // after a failure, it only remains to end the process tree
+	if c.Cause() != nil { // after a failure, only the process tree remains to be ended
 		g.Exit, g.Term = 0, min(g.Term, 500*time.Millisecond)
 	}
 	c.Fail(process.ErrClosed)

@@ -52,7 +52,7 @@ type Conn struct {
 	conn.Dispatcher
 	ctx context.Context //nolint:containedctx // done when the upstream ends, not the connection
 
-	address    atomic.Pointer[string]       // URL for requests, which a redirect during the handshake may change
+	address    atomic.Pointer[string]       // URL for requests; a redirect during the handshake may change it
 	Current    atomic.Pointer[conn.Session] // nil before the handshake
 	authorized atomic.Pointer[string]       // latest Authorization header that was sent
 
