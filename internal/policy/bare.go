@@ -115,7 +115,7 @@ func (b *builder) checkBare() {
 type bareNames struct {
 	*builder
 	servers servers
-	labels  map[string][]string // for each label assigned by the rules' maps, the tools that those maps read
+	labels  map[string][]string // for each label assigned by the rules' maps, the tools whose calls those maps read
 }
 
 func (c *bareNames) net(n *config.Net) {

@@ -11,8 +11,8 @@ type likeness int
 
 const (
 	unlike  likeness = iota
-	ending           // one word has an additional letter at its end and may be a plural
-	similar          // a letter differs in a long word, which may be a different word
+	ending           // one word has an additional letter at its end, so it may be a plural
+	similar          // a letter differs in a long word, so it may be a different word
 	slip             // a letter is doubled, or two letters are swapped
 	joined           // the same words are joined differently: drop_table, drop-table, dropTable
 )

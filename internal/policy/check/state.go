@@ -74,7 +74,7 @@ func (s ToolSet) call(step verify.Step) gate.Call {
 	return c
 }
 
-// tokensText lists the tokens in a net and its transitions in flight.
+// tokensText lists the tokens and the in-flight transitions of a net.
 func (v *Analysis) tokensText(s gate.NetState) string {
 	marked := list.Filter(s.Marking, func(t gate.Tokens) bool { return t.Count > 0 })
 	parts := list.Map(marked, func(t gate.Tokens) string { return fmt.Sprintf("%s: %d", t.Place, t.Count) })

@@ -17,13 +17,13 @@ import (
 // A ToolSet holds tools, each with all the names that its calls have.
 type ToolSet struct {
 	Tools []verify.Tool
-	Known bool // Tools contains all tools that exist; if false, the rules only suggest these tools, and others may exist
+	Known bool // whether Tools contains all tools that exist; if false, the rules only suggest these tools, and others may exist
 
-	Schemas map[string][]policy.Schema // argument schemas, by each name of the tool; tools that rules only suggest have no schemas
-	Agents  bool                       // agents also call their built-in tools and report these calls through hooks
+	Schemas map[string][]policy.Schema // argument schemas, keyed by each name of the tool; tools that rules only suggest have no schemas
+	Agents  bool                       // whether agents also call their built-in tools and report these calls through hooks
 	Hooks   []string                   // all agents that use petrigate as a hook; nil if unknown
 
-	named bool // the rules name tools of agents whose hooks might be added later
+	named bool // whether the rules name tools of agents whose hooks might be added later
 }
 
 // A ListedTool is an entry in a list of tools, in the format of tools/list or of "petrigate tools

@@ -16,7 +16,7 @@ import (
 // A namedTool is a tool with all names that its calls have.
 type namedTool struct {
 	name    string
-	foreign bool // the tool's name restricts but does not count as evidence
+	foreign bool // whether the tool's name restricts but does not count as evidence
 	also    []gate.Name
 	command presence // whether calls have the field "command", which affects the names that hooks give
 }

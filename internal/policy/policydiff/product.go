@@ -23,12 +23,12 @@ type product struct {
 	maybe    []possible
 	policies [2]*gate.Policy
 	waits    []time.Duration
-	loose    bool            // the search includes calls that might not exist and ignores the time between ticks
+	loose    bool            // whether the search includes calls that might not exist and ignores the time between ticks
 	ticks    []tick          // ticks of the clock; set only in a loose search
 	whole    [2]*gate.Policy // for a loose search, the policies with all nets, without a clock
 	nodes    []node
 	seen     map[string]bool
-	cut      bool    // the search was cut off before it visited all states
+	cut      bool    // whether the search was cut off before it visited all states
 	unreal   [2]bool // whether a difference was found that no concrete calls show: the new policy is stricter (index 0) or looser (index 1)
 }
 

@@ -18,7 +18,7 @@ type Side struct {
 	labels []*gate.Labels
 	maps   []gate.Map // maps that give the labels used by the nets
 	deny   bool
-	shadow bool // the policy is in shadow mode and thus refuses nothing
+	shadow bool // whether the policy is in shadow mode and thus refuses nothing
 
 	configured bool // whether owners holds the servers of the policy's configuration; if false, any servers may exist
 	owners     toolname.Owners
@@ -55,8 +55,7 @@ func (s *Side) emptyIfShadow(other *Side) error {
 	return s.compile()
 }
 
-// The result of only is a policy built from the nets selected by the function wanted, each
-// transformed with the function seen.
+// The result of only is a policy built from the nets that wanted accepts, each transformed by seen.
 func (s *Side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net) (*gate.Policy, error) {
 	nets := list.Map(list.Filter(s.nets, wanted), func(n gate.NetInfo) gate.Net { return seen(n.Net) })
 	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})

@@ -19,7 +19,7 @@ type Event struct {
 	Weak    []string        `json:"weak,omitempty"` // names in Tool and Also that neither count as evidence nor exempt the call
 	Args    json.RawMessage `json:"args,omitempty"`
 	Approve Consent         `json:"approve,omitempty"`
-	Outcome string          `json:"outcome,omitempty"` // one of [Outcomes]
+	Outcome string          `json:"outcome,omitempty"` // how the call ended; one of [Outcomes]
 	Returns json.RawMessage `json:"returns,omitempty"` // result of a successful call, as any JSON value
 	Net     string          `json:"net,omitempty"`
 	For     string          `json:"for,omitempty"`   // duration of a wait event, such as "20s"

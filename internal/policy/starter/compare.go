@@ -76,7 +76,7 @@ func splitNames(statement string) (before string, names []string, after string) 
 }
 
 // successPrefix returns a success statement up to its condition, or the empty string for any other
-// statement. The condition is omitted because that of an existing statement may be different.
+// statement. The condition is omitted because an existing statement may have a different one.
 func successPrefix(statement string) string {
 	if before, _, ok := strings.Cut(statement, " when "); ok && strings.HasPrefix(statement, "success ") {
 		return before

@@ -25,7 +25,7 @@ type RemedyFinder struct {
 
 // A Remedy lists calls that make a refused call possible, if any were found.
 type Remedy struct {
-	Found bool   // the refused call is admitted after Steps
+	Found bool   // whether the refused call is admitted after Steps
 	None  bool   // no sequence of successful calls makes the refused call possible
 	Steps Trace  // the calls to make before the refused call; each must succeed before the next begins
 	Why   string // if neither Found nor None is set, the reason
@@ -34,7 +34,7 @@ type Remedy struct {
 	// len(Steps) stands for the refused call.
 	Asks map[int]int
 
-	Shared bool              // some of the refusing nets also count calls in other sessions
+	Shared bool              // whether some of the refusing nets also count calls in other sessions
 	valued map[int]bool      // indexes of the steps whose Args contain key values
 	madeUp map[string]string // the pattern that each synthesized tool in Steps stands for
 }

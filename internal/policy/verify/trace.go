@@ -23,7 +23,7 @@ type Step struct {
 	Name    string        // human-readable name: the last label, or the tool if there are no labels
 	Weak    bool          // a success of the call does not count as evidence for Name
 	Wait    time.Duration // if positive, the step is not a call but the passage of this amount of time
-	Ends    bool          // the call ends, rather than begins
+	Ends    bool          // whether the call ends, rather than begins
 	Outcome gate.Outcome  // outcome, if the call ends
 	Times   int           // if greater than 1, the step stands for this many successful calls in a row
 

@@ -22,9 +22,9 @@ const (
 // Options specify which calls exist, and what distinguishes them besides the nets.
 type Options struct {
 	Tools     []Tool      // tools known to exist
-	Known     bool        // no tools exist besides Tools
+	Known     bool        // whether Tools contains all tools that exist
 	Names     []gate.Tool // names that assertions use
-	Passes    bool        // admit calls unknown to all nets, regardless of the default
+	Passes    bool        // whether to admit calls unknown to all nets, regardless of the default
 	Syntheses int         // maximum number of names tried for patterns; 0 means maxSyntheses
 	Compared  [][]Reading // fields that assertions compare with each other
 	Gaps      []string    // reasons why the nets do not distinguish all calls

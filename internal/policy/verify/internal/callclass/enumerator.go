@@ -39,17 +39,17 @@ type keyFields struct {
 type Class struct {
 	Tool      string
 	Args      string         // JSON arguments that serve as a witness; empty means {}
-	Doubtful  bool           // no arguments are known that give exactly these names
-	supposed  bool           // the tool might not exist
+	Doubtful  bool           // whether no arguments are known that give exactly these names
+	supposed  bool           // whether the tool might not exist
 	lacking   string         // an argument of the calls that is missing from the tool's schema, if any
 	labels    []naming.Label // first the policy's labels, then those added by nets' own maps, then patterns that match a label
 	Effects   []Effect       // effects of the class, at most one per net
 	KnownTo   []int          // indexes of the nets that know the call, for use if the default denies unknown calls
-	Waits     bool           // the class is not a call but the passage of time until the clock fires a transition
+	Waits     bool           // whether the class is not a call but the passage of time until the clock fires a transition
 	Wait      time.Duration
 	BlockedBy []int // indexes of the nets that block the class in every state
 	Data      []Datum
-	AddsToSum bool // every known call of the class increases the sum of some net
+	AddsToSum bool // whether every known call of the class increases the sum of some net
 
 	of        *recipe  // how to build the arguments
 	exchanged *Class   // the result of [Class.Exchanged]
@@ -65,7 +65,7 @@ type recipe struct {
 	form     *form
 	data     presences
 	sums     []sum
-	maySpend bool   // the arguments may increase sums
+	maySpend bool   // whether the arguments may increase sums
 	fixed    Values // values used to build the class's arguments
 }
 

@@ -196,7 +196,7 @@ func (n *Net) own(f *form) []naming.Label {
 type Tool struct {
 	Name     string
 	Also     []gate.Name
-	Supposed bool // the tool might not exist
+	Supposed bool // whether the tool might not exist
 }
 
 // Also returns the Also field of each tool, by the tool's name.

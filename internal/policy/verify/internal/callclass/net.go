@@ -88,7 +88,7 @@ type Ask struct {
 	Spoilers   []int // transitions that list the name and spoil evidence
 	Barred     []int // indexes of places whose phases do not admit the call; an Ask with such places has no name
 	Idle       []int // the elements of Transitions that wait for a result with another value
-	Refused    bool  // a gating transition needs a value that the call lacks; such an Ask has no name
+	Refused    bool  // whether a gating transition needs a value that the call lacks; such an Ask has no name
 }
 
 // Spoils reports whether the call spoils evidence that the net watches for.

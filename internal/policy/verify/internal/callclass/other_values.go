@@ -35,8 +35,8 @@ func (s *Class) OfItself(chosen ...gate.Field) bool {
 	return true
 }
 
-// Owns reports whether calls of class other would belong to class s if the tracked value were the
-// other value that they have.
+// Owns reports whether calls of class other would belong to class s if their other value were the
+// tracked value.
 func (s *Class) Owns(other *Class) bool {
 	return s.Tool == other.Tool && slices.Equal(s.labels, other.labels) &&
 		slices.EqualFunc(s.Data, other.Data, func(a, b Datum) bool {

@@ -46,8 +46,8 @@ func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 }
 
 // successful returns, for each state, the states that precede it by the success of a call. Either a
-// call in flight succeeds, or a new call begins and succeeds immediately, provided that the
-// function may accepts its class.
+// call in flight succeeds, or a new call begins and succeeds immediately. The function may selects
+// the classes of such new calls.
 func (s *Space) successful(may func(class int) bool) [][]int32 {
 	back := make([][]int32, len(s.At))
 	for _, e := range s.edges {

@@ -17,9 +17,9 @@ type structure struct {
 	free       []int // indexes of structural transitions
 	timed      []int // indexes of transitions fired by the clock
 	watchAt    []int // for each transition, its index among the deferred observers, or -1 if it is not one
-	spoils     bool  // a transition of the net spoils evidence that other transitions watch for
-	static     bool  // the marking never changes
-	incomplete bool  // some effects that calls can have on the net are unknown
+	spoils     bool  // whether a transition of the net spoils evidence that other transitions watch for
+	static     bool  // whether the marking never changes
+	incomplete bool  // whether some effects that calls can have on the net are unknown
 }
 
 // A Net is a net of the policy, prepared for exploration. Its local states are numbered when first

@@ -14,10 +14,10 @@ type run struct {
 	nets  []*Net // nets of the run, by index in the model; nil for nets that are not part of the run
 	local []int
 	calls []*live
-	long  bool // the run repeats calls more often than can be replayed, so its final state is unknown
+	long  bool // whether the run repeats calls more often than can be replayed; its final state is then unknown
 
 	from *run // the run that this run continues, if any
-	by   Move // beginning of the call that succeeded after the run from, or the end of this call if it was already in flight
+	by   Move // beginning of the call that succeeded after from, or the end of this call if it was already in flight
 	next int  // number of the next call to begin
 }
 
@@ -26,7 +26,7 @@ type live struct {
 	class *callclass.Class
 	holds []callclass.Effect // numbers of the call's holdings, with the indexes of their nets
 	ended bool
-	stays bool // the call began with an event of kind stays
+	stays bool // whether the call began with an event of kind stays
 
 	number int // number of the call in the moves that [Model.Leads] returns
 }

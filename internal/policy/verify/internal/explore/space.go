@@ -19,9 +19,9 @@ type Query struct {
 	lost    func(s *Space, mon uint32, open *openType) uint32                // returns the monitor's next state when the outcome of a call is unknown
 	Sole    int                                                              // index of a net that must be the only one to refuse the call or ask for approval; -1 if the query is not about such a net
 	edges   bool                                                             // whether to keep the edges of the graph
-	Unasked bool                                                             // the query is about a call that is admitted without approval
+	Unasked bool                                                             // whether the query is about a call that is admitted without approval
 	Asks    func(*gate.Transition) bool                                      // selects the approvals that count; nil means all
-	serial  bool                                                             // each call succeeds before the next begins
+	serial  bool                                                             // whether each call succeeds before the next begins
 }
 
 // asks reports whether n requires an approval that counts for q before a call that begins as b
@@ -44,8 +44,8 @@ const Succeeded = 2
 type openType struct {
 	tag     uint8
 	many    bool // no net changed its state when the call began, so any number of such calls may be in flight
-	watches bool // the call holds no tokens in flight
-	stays   bool // the call never ends, or its end is not observed
+	watches bool // whether the call holds no tokens in flight
+	stays   bool // whether the call never ends, or its end is not observed
 	holds   []callclass.Effect
 }
 

@@ -26,7 +26,7 @@ type class struct {
 	effects []callclass.Effect
 	tag     uint8
 
-	sure   bool  // a call of any of the represented call classes is known to be possible; see ViewOptions.Beyond
+	sure   bool  // whether a call of any of the represented call classes is known to be possible; see ViewOptions.Beyond
 	beyond []int // the smallest set of nets outside the view that can refuse one of the calls known to be possible
 }
 
