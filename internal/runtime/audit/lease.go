@@ -25,7 +25,7 @@ type lease struct {
 	from  Place  // end of the log when the lease started
 	timer *time.Timer
 	ended func()    // called by the timer at the end of the lease
-	never time.Time // earliest time of the next lease, set when other processes have the log open or the pending file cannot be used
+	never time.Time // earliest time of the next lease; set if other processes have the log open or if the pending file cannot be used
 
 	since         time.Time // start of the current counting period
 	count, before int       // number of appends in the current and the previous period

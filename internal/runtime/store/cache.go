@@ -93,7 +93,7 @@ func (c *cache) sweepPrincipals() {
 		here[e.info.Principal] = true
 	}
 	maps.DeleteFunc(c.principals, func(name string, p *part) bool { return !here[name] && p.evictable() })
-	c.principalLimit = max(c.principalLimit, 2*len(c.principals)) // limit the rate of sweeps: a sweep examines all principals
+	c.principalLimit = max(c.principalLimit, 2*len(c.principals)) // limit the rate of sweeps, because each sweep examines all principals
 }
 
 func (c *cache) lookup(session string) *entry {

@@ -22,9 +22,9 @@ type either struct {
 	same            []*candidate // candidates for rules that also require the same value of a field
 }
 
-// eithers returns pairs of calls that might form an "or" rule with some B. In the first sessions with
-// B, each call of the pair came before B in some but not all sessions, and at least one of the two
-// in all of them. more is true if the limit was reached.
+// eithers returns pairs of calls that might form an "or" rule with some B. In the first sessions
+// with B, each of the two calls came before B in some but not all sessions, and in each session at
+// least one of them did. more is true if the limit was reached.
 func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	for b, t := range v.tools {
 		if t.sessions < least {

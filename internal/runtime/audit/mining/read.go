@@ -37,7 +37,7 @@ type reader struct {
 	drivers    map[string]string
 	writers    map[string]bool
 	cut        bool      // whether the beginning of the log is missing
-	whole      time.Time // records before this time may have been removed; zero if none were
+	whole      time.Time // records before this time may have been removed; zero if no records were removed
 	visitors   []visitor
 	onDecision func(e *trail.Entry) // called for each decision; may be nil
 }

@@ -22,7 +22,7 @@ type Options struct {
 	Where   func(gate.Position) string // formats the position of a rule; defaults to gate.Position.String
 	Durable bool                       // whether sessions outlive their process; used only if the log does not show this
 	Partial bool                       // whether the beginning of the log is missing
-	Whole   time.Time                  // records before this time may have been removed; zero if none were
+	Whole   time.Time                  // records before this time may have been removed; zero if no records were removed
 	Differs func(*Divergence)          // called for each differing decision; may be nil
 }
 

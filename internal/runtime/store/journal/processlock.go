@@ -28,7 +28,7 @@ type processLock struct {
 	unlockFiles func()      // releases the lock; nil if this process does not hold it
 	checked     time.Time   // time of the last check for other waiting processes
 	idle        bool        // whether nothing has been appended since the last check
-	verified    time.Time   // last time when the image was known to be at the end of the log; zero if it might not be there
+	verified    time.Time   // time when the image was last known to be at the end of the log; zero if it might not be there
 	current     atomic.Bool // whether this process holds the lock and its image is known to be at the end of the log
 	files       lockFiles
 	abandoned   chan struct{} // closed when the goroutine that wait abandoned most recently ends; nil if no goroutine has been abandoned

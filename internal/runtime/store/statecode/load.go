@@ -13,7 +13,8 @@ type Loaded struct {
 	State *gate.State // the state; nets that belong to other parts are in their initial states
 	Info  Info        // facts about the session; set only for a session part
 
-	// processes that admitted the session's open calls, keyed by call number; empty if unknown
+	// process that admitted each of the session's open calls, keyed by call number; empty if
+	// unknown
 	Processes map[uint64]string
 
 	// The following fields are set if the part was written under another policy or with other
@@ -23,7 +24,7 @@ type Loaded struct {
 	StaleRows     []string
 	RewriteValues bool
 
-	// the part was written under this policy and with the same active nets
+	// whether the part was written under this policy and with the same active nets
 	Same bool
 }
 
