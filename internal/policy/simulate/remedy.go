@@ -16,7 +16,7 @@ import (
 // A wayOut is the remedy for a refused call, with a sentence that describes it.
 type wayOut struct {
 	verify.Remedy
-	sentence string // empty if the remedy is unknown, or if the call only needs to wait
+	sentence string // description of the remedy; empty if the remedy is unknown, or if the call only needs to wait
 }
 
 // wayOut finds the remedy for a refusal. As in a running proxy, the remedy may include agents'

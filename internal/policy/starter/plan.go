@@ -251,5 +251,5 @@ type Options struct {
 	Out io.Writer                           // receives the rules
 	Err io.Writer                           // receives messages
 	Ask func(question string) (bool, error) // asks for confirmation; nil if no person can be asked
-	Yes bool                                // write without confirmation
+	Yes bool                                // whether to write without confirmation
 }

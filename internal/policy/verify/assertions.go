@@ -30,9 +30,9 @@ type AtMost struct {
 // restarts, and each session is counted separately.
 type Period struct {
 	Call       gate.Tool     // a call to this tool restarts the count; if the name is empty, no call restarts it
-	Successful bool          // only successful calls to Call restart the count
+	Successful bool          // whether only successful calls to Call restart the count
 	Window     time.Duration // if positive, calls are limited by a token bucket: Count calls at once, then one more every Window/Count
-	User       bool          // count the calls in all sessions of a user together
+	User       bool          // whether to count the calls in all sessions of a user together
 }
 
 type (

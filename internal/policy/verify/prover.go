@@ -82,21 +82,21 @@ func (m *prover) groups() [][]int {
 type Options struct {
 	Prove []Assertion
 	Tools []Tool // tools known to exist; tools named in the policy may exist too
-	Known bool   // no tools exist besides Tools, not even tools that share the name of an action or label
+	Known bool   // whether no tools exist besides Tools, not even tools that share the name of an action or label
 
 	// Lacks returns an argument that field f reads but the tool's schema does not list, or "" if
 	// the tool accepts all arguments that f reads. A call with such an argument does not show that
 	// anything is possible. If Lacks is nil, no schemas are known.
 	Lacks func(tool string, f gate.Field) string
 
-	Doubtful bool // Calls also returns calls whose arguments are not known
+	Doubtful bool // whether Calls also returns calls whose arguments are not known
 
 	Conditions []string // CEL conditions on arguments that nets evaluate, used to derive sample arguments
 
 	States int         // maximum number of states per search; less than 1 means DefaultStates
 	Stop   func() bool // called periodically; the searches end when it returns true; may be nil
 
-	passes     bool // admit calls unknown to all nets, regardless of the default
+	passes     bool // whether to admit calls unknown to all nets, regardless of the default
 	groups     int  // for liveness, groups with at most this many states are explored completely; 0 means explore.GroupLimit
 	inventions int  // maximum number of names tried for patterns; 0 means the default of package callclass
 }

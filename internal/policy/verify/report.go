@@ -30,7 +30,7 @@ type Name struct {
 	Shortest Trace  // if Possible, a shortest run of successful calls that ends with a call that has the name
 	Failing  Trace  // if AfterFailure, a run with a failure or overlapping calls that ends with a call that has the name
 	Because  []Net  // if Impossible, nets that forbid all calls with the name; all of them are needed, unless Rough is set
-	Rough    bool   // some of Because might not be needed, because not all subsets were tried
+	Rough    bool   // whether some of Because might not be needed, because not all subsets were tried
 	Default  bool   // if Impossible, the default denies all calls with the name
 	Why      string // if Unsure, the reason
 	Supposed string // if Unsure, the tool whose existence decides the result, if any
@@ -60,7 +60,7 @@ type Deadlock struct {
 	Result  Result // if Proved, no such state is reachable
 	Trace   Trace  // if Refuted, a run that leads to such a state
 	Because []Net  // if Refuted, nets that forbid all calls from that state on; all of them are needed, unless Rough is set
-	Rough   bool   // some of Because might not be needed, because not all subsets were tried
+	Rough   bool   // whether some of Because might not be needed, because not all subsets were tried
 	Why     string // if Unknown, the reason
 }
 
@@ -77,7 +77,7 @@ type Loss struct {
 	Tools   []gate.Tool
 	Trace   Trace // a shortest run that makes Tools permanently unavailable
 	Because []Net // nets that forbid Tools after Trace; all of them are needed, unless Rough is set
-	Rough   bool  // some of Because might not be needed, because not all subsets were tried
+	Rough   bool  // whether some of Because might not be needed, because not all subsets were tried
 }
 
 // A Question is a question that the report leaves open.

@@ -65,7 +65,7 @@ type form struct {
 // instead.
 type value struct {
 	field string
-	weak  bool     // the value is not a string; texts then holds the scalars in it, followed by all of them as one text
+	weak  bool     // whether the value is not a string; texts then holds the scalars in it, followed by all of them as one text
 	texts []string // the texts of the value; nil for an abstract value
 	hits  []hit    // the matches of an abstract value
 	like  string   // for an abstract value, an action that the same name patterns match; may be empty

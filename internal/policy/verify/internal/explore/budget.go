@@ -11,7 +11,7 @@ import (
 
 // A Budget selects the nets that can prove an upper bound on the number of calls.
 type Budget struct {
-	Shared bool          // consider only nets with a wider scope than a session
+	Shared bool          // whether to consider only nets with a wider scope than a session
 	Every  time.Duration // minimum interval between tokens returned by the clock; if 0, the clock must not return tokens
 }
 

@@ -48,7 +48,7 @@ type local struct {
 	marking petri.Marking
 	flights []int
 	stuck   bool
-	spoiled bool     // a call that spoils evidence is in flight, so no watch can begin
+	spoiled bool     // whether a call that spoils evidence is in flight; no watch can then begin
 	begins  []*begun // cached results of begin, by effect; nil if not yet computed
 }
 
@@ -56,7 +56,7 @@ type local struct {
 type holding struct {
 	flights []int // transitions in flight, in the order they were chosen
 	watches []int // indexes of the deferred observers that wait for the call to succeed
-	spoils  bool  // the call spoils evidence, so no watch can begin until it ends
+	spoils  bool  // whether the call spoils evidence; no watch can then begin until it ends
 }
 
 type verdict uint8

@@ -48,5 +48,5 @@ type relaxed struct {
 	states   []int
 	holds    []int    // holdings of calls in flight
 	killed   []uint64 // sets of watches that a single event ends
-	any      bool     // the number of states exceeds the limit, so the net is assumed to block nothing
+	any      bool     // whether the number of states exceeds the limit; the net is then assumed to block nothing
 }

@@ -43,7 +43,7 @@ const Succeeded = 2
 // same type are interchangeable.
 type openType struct {
 	tag     uint8
-	many    bool // no net changed its state when the call began, so any number of such calls may be in flight
+	many    bool // whether no net changed its state when the call began; any number of such calls may then be in flight
 	watches bool // whether the call holds no tokens in flight
 	stays   bool // whether the call never ends, or its end is not observed
 	holds   []callclass.Effect
@@ -80,7 +80,7 @@ type Space struct {
 	edges    []edge
 	hit      int32 // last state before the query was met; -1 if it was not met
 	hitBy    event
-	atState  bool // the query is met by the state itself rather than by a call
+	atState  bool // whether the query is met by the state itself rather than by a call
 	complete bool
 
 	next []uint32 // a buffer for temporary data

@@ -33,14 +33,14 @@ type class struct {
 // ViewOptions select what a view includes.
 type ViewOptions struct {
 	Tag       func(*callclass.Class) uint8 // returns the tag of a class for the query; nil means no tags
-	witnessed bool                         // consider only calls with known tools and arguments
+	witnessed bool                         // whether to consider only calls with known tools and arguments
 	cap       int                          // initial number of tokens in reduced counters; 0 means not reduced
 	Limit     int                          // maximum number of states that the search may visit
 	until     int                          // maximum total effort of the model; 0 means unlimited
-	required  bool                         // proofs must not rely on what advisory nets block
-	Exact     bool                         // do not reduce counters
-	Serial    bool                         // explore only runs where each call succeeds before the next begins
-	Beyond    bool                         // record the nets outside the view that can refuse calls of each class
+	required  bool                         // whether proofs must not rely on what advisory nets block
+	Exact     bool                         // whether to leave counters unreduced
+	Serial    bool                         // whether to explore only runs where each call succeeds before the next begins
+	Beyond    bool                         // whether to record the nets outside the view that can refuse calls of each class
 	about     int                          // 1 + index of the net whose verdicts the query is about; calls that this net always blocks are then kept; 0 if the query is not about a net
 }
 
