@@ -344,7 +344,7 @@ func (p *sessionView) find(id string) (*session.Session, *admission.SessionInfo,
 	return remoteSession(info), &info, nil
 }
 
-// remoteSession returns the session of another process that info describes.
+// remoteSession returns the session described by info, which belongs to another process.
 func remoteSession(info admission.SessionInfo) *session.Session {
 	a := session.ReadAbout(info.About)
 	return &session.Session{ID: info.Session, Principal: info.Principal, By: cmp.Or(a.By, "connection"), Label: a.Label, Since: info.Since}

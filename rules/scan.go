@@ -85,7 +85,7 @@ func (s *scanner) next() token {
 	return t
 }
 
-// peek returns the next word without reading it.
+// peek returns the next word without consuming it.
 func (s *scanner) peek() token {
 	if s.err != nil {
 		return token{}

@@ -348,8 +348,8 @@ type Tool struct {
 	Unaccepted string // why the definition is not accepted; empty if accepted
 }
 
-// Withheld returns why clients cannot use the tool, as a refusal kind and as a sentence for the
-// model.
+// Withheld returns the reason clients cannot use the tool, both as a refusal kind and as a sentence
+// for the model.
 func (t *Tool) Withheld() (kind, why string) {
 	if t.Unaccepted != "" {
 		return "quarantined", fmt.Sprintf("%s cannot be called: %s. A person must review that first; until then, calling it again will not help.", t.Exposed, t.Unaccepted)

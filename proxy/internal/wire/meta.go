@@ -75,7 +75,7 @@ func tooLong(key, value []byte) string {
 	return strconv.QuoteToASCII(string(key)) + " is longer than " + strconv.Itoa(most) + " bytes"
 }
 
-// CheckHandshake returns why an initialize request must be refused, or nil if the request is
+// CheckHandshake returns the reason an initialize request must be refused, or nil if the request is
 // acceptable.
 func CheckHandshake(m Message) *Fault {
 	bad := ""

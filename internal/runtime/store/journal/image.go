@@ -26,7 +26,7 @@ type image struct {
 	clock    sqlite.Clock
 
 	since time.Time // time when the first unfolded step was applied; zero if all steps are folded
-	bytes int64     // size of the unfolded lines
+	bytes int64     // total size of the lines that have not been folded yet
 }
 
 // part holds the changes that unfolded steps made to a part.

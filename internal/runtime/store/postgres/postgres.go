@@ -74,7 +74,7 @@ func (d *DB) notify(ctx context.Context) {
 	d.listener.wake()
 }
 
-// wrap adds the operation, the database and advice for an operator to err.
+// wrap annotates err with the operation, the database, and advice for the operator.
 func (d *DB) wrap(doing string, err error) error {
 	return fmt.Errorf("%s %s: %w", doing, d.name, explain(err))
 }

@@ -1,5 +1,5 @@
 // Package issuertest provides an authorization server for tests. It publishes keys and signs tokens
-// with any claims.
+// with arbitrary claims.
 package issuertest
 
 import (

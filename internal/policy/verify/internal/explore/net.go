@@ -56,7 +56,7 @@ type local struct {
 type holding struct {
 	flights []int // transitions in flight, in the order they were chosen
 	watches []int // indexes of the deferred observers that wait for the call to succeed
-	spoils  bool  // whether the call spoils evidence; no watch can then begin until it ends
+	spoils  bool  // whether the call spoils evidence; if so, no watch can begin until the call ends
 }
 
 type verdict uint8

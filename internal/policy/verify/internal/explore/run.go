@@ -41,7 +41,7 @@ func (sys *system) runOf(nets []int) *run {
 	return sys.runIn(list.Map(nets, func(n int) *Net { return sys.Nets[n] }))
 }
 
-// newRun starts a run in the view's nets only, with the view's counters.
+// newRun starts a run limited to the view's nets, using the view's counters.
 func (v *view) newRun() *run { return v.model.runIn(v.nets) }
 
 // runIn starts a run in the given nets, which may have reduced counters.
