@@ -64,7 +64,7 @@ type plan struct {
 	labels  []naming.Label
 	ok      bool          // whether the net's Mapper has named the call without failing
 	watches []choice      // chosen observers whose key is read from the result
-	spoils  []choice      // spoiling transitions for whose key the call has no value; they spoil the evidence for all values
+	spoils  []choice      // spoiling transitions with a key that the call lacks; they spoil the evidence for all values
 	missing *missingValue // first value that a gating transition needs and the call lacks; nil if no value is missing
 }
 

@@ -239,7 +239,7 @@ func (s *State) Clone() *State {
 	return &c
 }
 
-// maxNear is the maximum number of names for which a near miss is stored.
+// maxNear is the maximum number of names with a stored near miss.
 const maxNear = 16
 
 // storeNear stores n, replacing an earlier near miss for the same name. If n has no reason, it only

@@ -18,8 +18,8 @@ import (
 )
 
 // Tools lists the tools, and how the proxy would now decide a call to each of them in a session.
-// Without a session ID, it uses the only session or, if there are none or several, a new session
-// with the current shared state.
+// Without a session ID, it uses the only session. If there are several or no sessions, it uses a new
+// session with the current shared state.
 func (p *Proxy) Tools(sessionID string) ([]operator.ToolInfo, error) {
 	state, err := p.admission.Fresh(p.life.Ctx)
 	if sessions := p.sessions.All(); sessionID == "" && len(sessions) == 1 {

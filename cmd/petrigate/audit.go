@@ -103,7 +103,7 @@ func (f *filterFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.Principal, "principal", "", "records of this `principal`")
 	flags.StringVar(&f.Tool, "tool", "", "calls of the tool with this `name`, with or without its upstream")
 	flags.StringVar(&f.Kind, "kind", "", "calls refused for this `kind` of reason, such as blocked")
-	flags.StringVar(&f.Net, "net", "", "calls on which this `net` gave a verdict")
+	flags.StringVar(&f.Net, "net", "", "calls with a verdict from this `net`")
 	flags.StringVar(&f.Approval, "approval", "", "calls whose approval has this `id`")
 	flags.Uint64Var(&f.Call, "call", 0, "records of the call with this `number` in its session")
 	flags.Var(&choice{among: []string{"allow", "refuse", "ask"}}, "decision", "calls with this decision")

@@ -200,7 +200,7 @@ func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok b
 }
 
 // why reports whether the call matches any of the maps that give name to calls. It also explains
-// why the match is uncertain or why there is no match. m may be nil.
+// why the match is uncertain or why m does not match. m may be nil.
 func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
 	if m == nil {
 		return d, toolnet.NotFound

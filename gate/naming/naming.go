@@ -14,7 +14,7 @@ import (
 type Naming struct {
 	used           bool            // whether any net uses the policy's labels; see [Naming.Use]
 	mapping        *Mapping        // nil if the policy has no maps
-	bases          map[string]bool // tools for which a rule names an action
+	bases          map[string]bool // tools with an action that a rule names
 	dotted         map[string]bool // names of the form tool.action that rules use
 	globs          []Pattern       // patterns in order of first use
 	actionPatterns bool            // whether any pattern applies to actions

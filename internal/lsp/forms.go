@@ -42,7 +42,7 @@ var forms = []form{
 	{"map T runs WORDS as L", "A call to {T} that would run the command {WORDS} is also a call to {L}."},
 	{"map T reads GLOBS as L", "A call to {T} whose script would read one of these files is also a call to {L}: {GLOBS}"},
 	{"map T writes GLOBS as L", "A call to {T} whose script would write one of these files is also a call to {L}: {GLOBS}"},
-	{"map TOOL when CEL as L", "A call to {TOOL} for which {CEL} is true is also a call to {L}."},
+	{"map TOOL when CEL as L", "If {CEL} is true, a call to {TOOL} is also a call to {L}."},
 	{"map T PATTERN as L", "A call with {PATTERN} in {T} is also a call to {L}."},
 	{"success A when CEL", "A call to {A} counts as failed unless {CEL} holds for its result."},
 	{"example T TEXT as L", "A call with {TEXT} in {T} must get the name {L}; checked when the file is loaded."},

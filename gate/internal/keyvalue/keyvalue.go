@@ -365,7 +365,7 @@ func (u *Union) Add(values []Value, key uint64) {
 	}
 }
 
-// KeysOf returns the bit set of the keys for which the call has the value v.
+// KeysOf returns the bit set of the keys that have the value v in the call.
 func (u *Union) KeysOf(v *Value) uint64 {
 	if v.Keys != 0 {
 		return v.Keys

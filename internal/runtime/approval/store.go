@@ -39,7 +39,7 @@ func write(to Store, row backend.Approval) (version int64, err error) {
 
 const (
 	storeTimeout = 10 * time.Second // timeout for a single operation
-	maxStale     = 20               // number of consecutive conflicts after which an operation fails
+	maxStale     = 20               // number of consecutive conflicts that make an operation fail
 )
 
 // ErrStore is wrapped by errors that report that the store did not accept a request or an answer.

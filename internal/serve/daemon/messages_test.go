@@ -17,7 +17,7 @@ func TestEveryError(t *testing.T) {
 		"%s was found in a directory and only read as text: nothing that it names is started or opened":     "verbs that open what a configuration names do not read it as text",
 		"cannot write the head next to the audit log: a removal of the latest records will not be detected": "root, as whom tests may run, writes everywhere",
 
-		"the proxy is shutting down":                                             "the console is opened in the instant in which the proxy ends",
+		"the proxy is shutting down":                                             "the console is opened just as the proxy ends",
 		"cannot watch files for changes; run petrigate reload after a change":    watching,
 		"changes to files may have been missed; run petrigate reload":            watching,
 		"cannot watch a folder for changes; run petrigate reload after a change": watching,

@@ -243,5 +243,5 @@ const (
 	usualPoll = 5 * time.Second
 	FastPoll  = 250 * time.Millisecond
 	slowPoll  = time.Minute
-	MaxMisses = 10 // number of consecutive unanswered tasks/get requests after which a task counts as lost
+	MaxMisses = 10 // number of consecutive unanswered tasks/get requests that make a task count as lost
 )
