@@ -100,8 +100,8 @@ func (p *approvalControl) approvalInfo(a approval.Record) operator.ApprovalInfo 
 	return operator.ApprovalOf(a, p.pin != nil, p.where)
 }
 
-// Answer records a person's answer. It counts only if it arrives through an open channel that shows
-// this approval, and only for the text that the person has read.
+// Answer records a person's answer. The answer counts only if it arrives through an open channel
+// that shows this approval, and only if the approval has not changed since the person read it.
 func (p *approvalControl) Answer(id string, a operator.Answer) error {
 	if a.Channel == operator.ChannelCLI && !slices.Contains(p.options.Approval.Channels, operator.ChannelCLI) {
 		return fmt.Errorf("operators cannot answer approvals at this proxy")
@@ -128,7 +128,7 @@ func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
 		return nil
 	}
 	r, ok := p.approvals.Find(id)
-	if !ok || r.Answer.State != approval.Pending { // the answer will not count, so the response must not reveal whether the PIN is correct
+	if !ok || r.Answer.State != approval.Pending { // the answer will not count anyway, so the response must not reveal whether the PIN is correct
 		return nil
 	}
 	return p.checkPIN(a.PIN, func() error {
@@ -137,7 +137,7 @@ func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
 	})
 }
 
-// Resolve is like [Proxy.ResolveAs]. It uses actor as the person, too.
+// Resolve is like [Proxy.ResolveAs], but also uses actor as the name of the person.
 func (p *approvalControl) Resolve(id string, approve bool, actor, reason string) error {
 	return p.ResolveAs(actor, id, approve, actor, reason)
 }
@@ -150,8 +150,8 @@ func (p *approvalControl) ResolveAs(person, id string, approve bool, actor, reas
 // ApprovalsChanged returns a channel that is closed when any approval changes.
 func (p *approvalControl) ApprovalsChanged() <-chan struct{} { return p.approvals.Changed() }
 
-// granted is called when a grant has approved a call. It logs the approval, and reports the answer
-// to Approval.Answered.
+// granted is called when a grant has approved a call. It logs the approval and passes it to the
+// function Approval.Answered, if set.
 func (p *approvalControl) granted(r approval.Record) {
 	p.life.Log.Info(fmt.Sprintf("approval %s approved by grant %s: %s on %s, by %s via %s", r.Request.ID, r.Answer.Grant,
 		text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(r.Answer.Actor), r.Answer.Channel), logkind.Approval)
@@ -213,8 +213,8 @@ func (p *approvalControl) Revoke(id, actor string) error {
 	return nil
 }
 
-// checkOrderPIN checks the PIN of an operator's order that could let a call pass, if approvals
-// require a PIN. A wrong PIN is recorded together with the order.
+// checkOrderPIN checks the PIN of an operator's order if approvals require one. It is used for
+// orders that could let a call pass. A wrong PIN is recorded together with the order.
 func (p *approvalControl) checkOrderPIN(a operator.Actor, session, order string) error {
 	return p.checkPIN(a.PIN, func() error {
 		return p.admission.Note(p.life.Ctx, "wrong pin", session, a.Name, "to "+order)

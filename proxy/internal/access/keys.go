@@ -21,8 +21,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// Limits on the age of keys and on the rate of fetches. Even if many tokens name unknown keys, the
-// keys are fetched at most once per pause.
+// Limits on the age of keys and on the rate of fetches. The pause between two fetches also applies
+// if many tokens name unknown keys.
 const (
 	fresh        = 15 * time.Minute // maximum age of keys before they are fetched again
 	keep         = 24 * time.Hour   // maximum age of keys in use, if they cannot be fetched again

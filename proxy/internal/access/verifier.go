@@ -126,8 +126,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// newClient returns an HTTP client for fetching keys. It follows no redirects, because the operator
-// has configured the address of the keys, and keeps no idle connections, because it is rarely used.
+// newClient returns an HTTP client for fetching keys. It follows no redirects, because keys must
+// only come from the address that the operator has configured, and keeps no idle connections,
+// because it is rarely used.
 func newClient() *http.Client {
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if t, ok := http.DefaultTransport.(*http.Transport); ok {

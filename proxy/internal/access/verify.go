@@ -70,7 +70,7 @@ func notInScope(r rune) bool { return r <= ' ' || r == '"' || r == '\\' || r > '
 const maxToken = 32 << 10
 
 // algorithms lists the accepted signature algorithms. All of them are asymmetric, because a shared
-// secret, or no signature at all, proves nothing. The list must not be modified.
+// secret does not prove that the issuer created the token. The list must not be modified.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
 	jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
@@ -163,8 +163,8 @@ func (v *Verifier) checkClaims(c claims) (Grant, error) {
 	return Grant{Principal: v.options.Issuer + "#" + name, Expires: r.Expiry.Time().Add(leeway)}, nil
 }
 
-// isUnambiguous reports whether all people and programs that read the name will understand it in
-// the same way.
+// isUnambiguous reports whether the name is short, valid text without control characters, so that
+// people and programs cannot misread it.
 func isUnambiguous(name string) bool {
 	return name != "" && len(name) <= maxName && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
@@ -192,7 +192,8 @@ func (c claims) scopes() []string {
 const leeway = 30 * time.Second
 
 // Answer returns the HTTP status and the WWW-Authenticate header for an error from
-// [Verifier.Verify]. If the keys are unavailable, the status is 401, as for a missing token.
+// [Verifier.Verify]. If the issuer's keys are unavailable, both are the same as for a missing
+// token.
 func (v *Verifier) Answer(err error) (status int, challenge string) {
 	d, ok := errors.AsType[*Denial](err)
 	if !ok {

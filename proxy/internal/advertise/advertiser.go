@@ -90,7 +90,7 @@ func (a *Advertiser) TouchAll() {
 // List returns the result of tools/list for a client that has sent initialize. From then on, the
 // client is notified of changes.
 func (a *Advertiser) List(c *session.Client) []byte {
-	c.State.Narrowed.Store(true) // stored before the nets are read, so that no change is missed
+	c.State.Narrowed.Store(true) // must be set before the nets are read, or a change could be missed
 	a.listMu.Lock()
 	s := a.listFor(c.State)
 	if a.deps.Sessions.Has(c) {
@@ -176,7 +176,7 @@ func (a *Advertiser) Run() {
 const minRecheck = 10 * time.Millisecond
 
 // untilNextMove returns how soon the passage of time will change the marking of a net in a session
-// whose clients have a list. any is false if no such change is expected.
+// whose clients have requested their tool lists. any is false if no such change is expected.
 func (a *Advertiser) untilNextMove() (in time.Duration, any bool) {
 	if !a.deps.Admission.Generation().Timed {
 		return 0, false
@@ -196,8 +196,8 @@ func (a *Advertiser) untilNextMove() (in time.Duration, any bool) {
 	return in, any
 }
 
-// listedSessions returns the sessions whose clients have a list. If all is false, it returns only
-// those in dirty.
+// listedSessions returns the sessions with clients that have requested their tool lists. If all is
+// false, it returns only the sessions in dirty.
 func (a *Advertiser) listedSessions(all bool, dirty map[*session.Session]bool) []*session.Session {
 	a.listMu.Lock()
 	defer a.listMu.Unlock()
@@ -227,8 +227,8 @@ func (a *Advertiser) notifyChanged() {
 	}
 }
 
-// changed collects the session's clients whose lists have changed, and records that they know the
-// new list.
+// changed collects the session's clients whose lists have changed, and stores the digest of the new
+// list for each of them.
 func (a *Advertiser) changed(s *session.Session) (told []*session.Client, conflict *gate.Conflict) {
 	a.listMu.Lock()
 	defer a.listMu.Unlock()

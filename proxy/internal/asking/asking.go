@@ -145,8 +145,8 @@ func WaitingLogLine(c approval.Call, id, client, how string) string {
 		id, text.Escape(c.Tool), text.Escape(c.Upstream), text.Caller(c.Principal, client, maxCaller), how)
 }
 
-// HowToAnswer explains how to answer an approval request: in another system, with verb (the
-// operators' command), or only at the client.
+// HowToAnswer tells operators where to answer an approval request: in the external system if only
+// that system shows it, with the operators' command verb if possible, or only at the client.
 func HowToAnswer(r *approval.Request, verb string) string {
 	only, _ := channel.Find(r.Via)
 	switch {

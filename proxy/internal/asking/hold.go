@@ -27,8 +27,8 @@ func NewHold(d time.Duration, answered, over <-chan struct{}) *Hold {
 	return &Hold{answered: answered, over: over, end: time.NewTimer(d)}
 }
 
-// Tell makes [Hold.Wait] return [Progress] at regular intervals, and [Unasked] once, when the given
-// channel is closed.
+// Tell makes [Hold.Wait] return [Progress] at regular intervals. It also makes Wait return
+// [Unasked], once, when the given channel is closed.
 func (h *Hold) Tell(unasked <-chan struct{}) {
 	h.progress, h.unasked = time.NewTicker(progressEvery), unasked
 }

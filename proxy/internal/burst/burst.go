@@ -82,8 +82,7 @@ func (b *Burst) Add(s Step) bool {
 	return b.active
 }
 
-// Flush runs the held-back steps, because a message of another kind comes next. The burst
-// continues.
+// Flush runs the held-back steps before a message of another kind is handled. The burst continues.
 func (b *Burst) Flush() { b.run(true) }
 
 // End ends the burst and runs the held-back steps.

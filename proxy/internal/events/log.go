@@ -121,8 +121,8 @@ func (s *Logs) Resume(w http.ResponseWriter, r *http.Request, stop <-chan struct
 	return true
 }
 
-// Resumable reports whether clients of the given revision can handle resumable streams. Such a
-// stream may end before the answer, and may begin with an event without data.
+// Resumable reports whether clients of the given revision can handle resumable streams, which may
+// end before the answer and may begin with an event without data.
 func Resumable(protocol string) bool { return protocol >= "2025-11-25" && protocol < "2026" }
 
 // Limits on the bytes kept for clients that may reconnect, per principal and in total.

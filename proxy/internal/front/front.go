@@ -196,7 +196,8 @@ type sessionLimit struct {
 	mu sync.Mutex // held while counting sessions and opening one
 }
 
-// open opens a session and returns its client, or the reason if a limit has been reached.
+// open opens a session and returns its client. If a limit has been reached, it returns the reason
+// instead.
 func (s *sessionLimit) open(f *Front, principal, transport string, header http.Header, out spec.Stream) (c *session.Client, refusal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

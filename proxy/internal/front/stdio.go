@@ -237,7 +237,7 @@ func (r *reader) call(m wire.Message, meta wire.Meta) {
 	}
 	t.Burst = &r.burst
 	t.Spawn = func(run func()) {
-		t.Burst = nil // the call has left the burst
+		t.Burst = nil // the call no longer belongs to the burst
 		t.Bind(r.ctx)
 		r.calls.Go(func() {
 			defer r.Life.Recovered(t.Method, t.ID, t.Stream)

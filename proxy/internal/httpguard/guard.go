@@ -75,8 +75,9 @@ type Guard struct {
 	bodies      *limit
 }
 
-// New returns a Guard. It returns an error for an Access that would accept more or fewer callers
-// than the operator expects. If JWTs are enabled, New starts fetching the issuer's keys.
+// New returns a Guard. It returns an error if the Access is contradictory or incomplete, or would
+// admit other machines without authentication. If JWTs are enabled, New starts fetching the
+// issuer's keys.
 func New(a Access, o Options) (*Guard, error) {
 	host, port, err := net.SplitHostPort(a.Addr)
 	if err != nil {
@@ -129,10 +130,10 @@ func (g *Guard) Begin(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header["X-Content-Type-Options"] = noSniff
 	header["Cache-Control"] = noStore
-	if r.ContentLength != 0 { // needed even for a rejected request, because net/http then reads the rest of the body
+	if r.ContentLength != 0 { // set the deadline even for a request that will be rejected, because net/http then reads the rest of the body
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(g.bodyTimeout)) // the ResponseWriters of some tests do not support deadlines
 	}
-	if len(r.TransferEncoding) > 0 { // the request may also have had a Content-Length, and net/http would have hidden it
+	if len(r.TransferEncoding) > 0 { // if the request also had a Content-Length header, net/http has removed it
 		header["Connection"] = closing
 	}
 }

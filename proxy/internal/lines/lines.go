@@ -87,7 +87,7 @@ type Writer struct {
 	Aside bool
 
 	out    io.Writer
-	broken chan struct{} // closed at the first error
+	broken chan struct{} // closed at the first error, or by Close
 
 	mu      sync.Mutex
 	idle    sync.Cond
@@ -135,7 +135,7 @@ func (w *Writer) Send(parts ...[]byte) {
 // Broken returns a channel that is closed at the first error, or by Close.
 func (w *Writer) Broken() <-chan struct{} { return w.broken }
 
-// Err returns the error that ended output, or nil.
+// Err returns the error that has stopped the Writer, or nil.
 func (w *Writer) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -162,14 +162,15 @@ func (w *Writer) writeBig(parts [][]byte) {
 	w.drain(append(out, '\n'))
 }
 
-// Cork holds back messages until Uncork, because more messages are about to follow.
+// Cork makes the Writer hold back messages until Uncork is called. It is used when more messages
+// are about to follow.
 func (w *Writer) Cork() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.corks++
 }
 
-// Uncork undoes one call of Cork. Once all calls have been undone, it writes the queue.
+// Uncork undoes one call to Cork. Once all calls have been undone, it writes the queue.
 func (w *Writer) Uncork() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -73,8 +73,9 @@ func (c *Call) answer(a answer) {
 	c.end(func() { c.AnswerOnly(a) })
 }
 
-// AnswerOnly writes an answer without ending the call, for a request that is not among the client's
-// open requests. A refusal is a tool result only for tools/call; for other methods, it is an error.
+// AnswerOnly writes an answer without ending the call. It is used for a request that is not among
+// the client's open requests. A refusal is sent as a tool result only for tools/call; for other
+// methods, it is sent as an error.
 func (c *Call) AnswerOnly(a answer) {
 	r, refused := a.(refusal)
 	switch {

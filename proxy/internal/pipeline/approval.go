@@ -60,14 +60,14 @@ func (q *askedCall) openRequest() (*approval.Request, answer) {
 	return r, nil
 }
 
-// consent returns the person's answer to the approval request r, for use in records.
+// consent returns the person's answer to the approval request r in the form used in records.
 func (p *Pipeline) consent(r *approval.Request) *admission.Consent {
 	said := p.Approvals.Status(r)
 	return &admission.Consent{ID: r.ID, Channel: said.Channel, Actor: said.Actor}
 }
 
-// TellOperators logs that a call from the named client is waiting for a person's answer. It does so
-// only once per approval request.
+// TellOperators logs that a call from the named client is waiting for a person's answer, and calls
+// Approval.Asked, if set. It does so only once per approval request.
 func (p *Pipeline) TellOperators(r *approval.Request, client string) {
 	if !p.Approvals.Announce(r) {
 		return
@@ -84,7 +84,7 @@ func (p *Pipeline) text(r *approval.Request) string {
 	return p.Approvals.Look(r).Text(p.Where, p.Life.Now())
 }
 
-// waiting builds the refusal for a call that is still waiting for a person's answer.
+// waiting returns the refusal for a call that is still waiting for a person's answer.
 func waiting(text string, r *approval.Request) refusal {
 	return refusal{&admission.Refused{Text: text, Facts: admission.Facts{Decision: "ask", Kind: "approval", Approval: r.ID}}}
 }

@@ -79,10 +79,10 @@ func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 	case q.toolChanged():
 		return q.denied(fmt.Sprintf("%s has changed since a person was asked about it. Call it again to ask again.", q.call.Tool.Exposed), nil), true
 	}
-	if a := q.unrecordable(q.call); a != nil { // the consent can still be used later
+	if a := q.unrecordable(q.call); a != nil { // the consent has not been used, so a later call can still use it
 		return a, true
 	}
-	if a := q.reserve(q.call); a != nil { // here, too, the consent can still be used later
+	if a := q.reserve(q.call); a != nil { // here, too, a later call can still use the consent
 		return a, true
 	}
 	if a, used := q.redeem(r); used {

@@ -61,7 +61,7 @@ type Call struct {
 	callState
 
 	size   int           // bytes that the call occupies in the backlog
-	claims atomic.Uint32 // bit set of the claims held by the call
+	claims atomic.Uint32 // the claims held by the call, one bit per claim
 }
 
 // A callState is the state of a call: which goroutine waits for its answer, and whether the call is

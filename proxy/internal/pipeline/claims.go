@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
 
-// A claim is a limited resource that a call can occupy.
+// A claim is a share of a limited resource that a call can hold.
 type claim = uint32
 
 const (
@@ -92,8 +92,8 @@ const (
 	waitingCost   = 4 << 10 // bytes counted per waiting call in addition to its message
 )
 
-// occupyBacklog counts the message of a call that is about to wait. It reports whether the backlog
-// had enough space.
+// occupyBacklog adds the message of a call that is about to wait to the bytes in the backlog. It
+// returns false if the backlog does not have enough space.
 func (c *Call) occupyBacklog() bool {
 	if c.claims.Load()&room != 0 {
 		return true

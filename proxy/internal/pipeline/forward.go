@@ -65,7 +65,7 @@ func (p *Pipeline) forwardAgain(c *Call, ticket *admission.Ticket) {
 		by = "policy changed"
 	}
 	p.settle(c.State, ticket, gate.End{Outcome: gate.Failure}, by)
-	p.Admission.Abandon(context.Background(), ticket) // needed if settle could not store the outcome
+	p.Admission.Abandon(context.Background(), ticket) // in case settle could not store the outcome
 	switch {
 	case !c.wanted():
 		c.end(nil)
@@ -122,7 +122,7 @@ func (p *Pipeline) proceed(c *Call, d admission.Decision) {
 		c.release(slot | taskSlot)
 		c.refuse(d)
 	case *admission.Asked:
-		c.release(slot | taskSlot | room) // only running calls occupy a slot; the approval broker counts the call from now on
+		c.release(slot | taskSlot | room) // a call that is not running holds no slot; from now on, the approval broker counts it instead
 		c.Spawn(func() {
 			if c.trace != nil {
 				c.trace.approvalEnd = p.Admission.Watch.Approving(c.trace.ctx, c.admission())
@@ -213,7 +213,7 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 // burst are recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
-	open, staged := false, false // open reports whether the ticket must stay open, and staged whether the ending closes the request
+	open, staged := false, false // open reports whether the call's ticket at the gate must stay open, and staged whether e closes the request
 	defer func() {
 		if !staged {
 			f.close(open)

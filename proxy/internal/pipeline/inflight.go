@@ -26,7 +26,7 @@ type inflightCall struct {
 	taskable bool              // whether the request declares support for tasks (2026-07-28)
 	handle   *tasks.TaskHandle // task that the call has become; nil if none
 
-	answered   func(admission.Result) // reports the reply to the observer; nil if the call is not observed
+	answered   func(admission.Result) // reports the reply to the observer of calls; nil if calls are not observed
 	delaysExit atomic.Bool            // whether the proxy must wait, before it exits, until the outcome has been recorded
 
 	pool.QueuePlace // position among the calls in flight to the server

@@ -27,8 +27,9 @@ func (c *Call) subject() []byte {
 }
 
 // readInput reads the client's input in a later round. If the proxy did not create the
-// requestState, no input is forwarded. For servers that keep no state, inputResponses without a
-// requestState are forwarded unchanged; they never contain a person's approval.
+// requestState, no input is forwarded. inputResponses without any requestState are forwarded
+// unchanged, because they may be meant for a server that keeps no state; they never count as a
+// person's approval.
 func (c *Call) readInput() {
 	if !c.Peer.Rev.InputRequired {
 		return
@@ -91,9 +92,9 @@ func (p *Pipeline) askAll(c *Call, requests []spec.InputRequest) ([]byte, error)
 	return responses.Bytes(), nil
 }
 
-// askClient sends a request to the client on the stream of the call, and returns the result. A
-// failed elicitation returns a cancellation; other methods have no such result, so their failure is
-// an error.
+// askClient sends a request to the client on the stream of the call, and returns the result. If the
+// client refuses an elicitation, askClient returns a result with the action "cancel". If it refuses
+// any other request, askClient returns an error.
 func (p *Pipeline) askClient(ctx context.Context, c *Call, r spec.InputRequest) ([]byte, error) {
 	p.Reverse.URLElicitations.At(c.Tool.Upstream).RecordRequest(c.Client, r.Method, r.Params)
 	result, failure, err := c.Client.ClientRequests.Ask(ctx, c.Stream, r.Method, reverse.WithElicitationID(r.Method, c.Tool.Upstream.WithServerName(r.Params)))

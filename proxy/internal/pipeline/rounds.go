@@ -24,7 +24,7 @@ func (p *Pipeline) resume(c *Call) bool {
 	if c.input.suspended == "" {
 		return true
 	}
-	c.Turn.Release() // the call needs no turn, because it was already decided; it might have to wait for its server
+	c.Turn.Release() // the call needs no turn, because it was already decided, and must not keep one while it waits for its server
 	x, err := p.pickUp(c)
 	if x != nil && x.approved != nil { // send exactly the call that the person approved
 		c.approved, c.params = x.approved, c.params.WithMetaShown(x.approved.Meta)
@@ -156,8 +156,8 @@ func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
 	return &suspendedCall{ticket: r.Ticket, approved: r.Approved}, nil
 }
 
-// notResumed settles, as failed, a call whose client did not return with the input. For the server
-// (2026-07-28), the call had already ended with the InputRequiredResult.
+// notResumed settles a call as failed because its client did not return with the input. For the
+// server, which uses revision 2026-07-28, the request already ended with the InputRequiredResult.
 func (p *Pipeline) notResumed(x *suspendedCall) {
 	p.Life.Log.Info("the client did not provide the requested input", "tool", x.call.Tool.Canonical, "call", x.ticket.Number)
 	p.settle(x.call.State, x.ticket, gate.End{Outcome: gate.Failure}, "no input")

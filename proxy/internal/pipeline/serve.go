@@ -226,7 +226,7 @@ func (p *Pipeline) Prepare(client *session.Client, m wire.Message, meta wire.Met
 		return nil, false
 	}
 	c := &Call{pipeline: p, Client: client, State: state, Stream: s, Peer: client.PeerOf(meta), Method: m.Method, ID: m.ID, IDKey: wire.IDKey(m.ID), params: params, Meta: meta, size: len(m.Raw) + waitingCost}
-	c.Meta.ClientInfo = nil // not needed, because Peer contains the relevant parts
+	c.Meta.ClientInfo = nil // the relevant parts have been copied to Peer
 	c.setTool(c.target())
 	if p.Admission.Watch.Observed() {
 		p.observe(c, params.Meta)

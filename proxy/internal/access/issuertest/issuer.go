@@ -122,7 +122,7 @@ func (i *Issuer) Publish(key any) {
 	i.extra = append(i.extra, key)
 }
 
-// Answer makes h respond to requests for the keys. If h is nil, the keys are served again.
+// Answer makes h respond to requests for the keys. If h is nil, the issuer serves its keys again.
 func (i *Issuer) Answer(h http.HandlerFunc) {
 	defer i.lock()()
 	i.answer = h
@@ -180,7 +180,8 @@ func (i *Issuer) Token(subject string) string {
 	return i.Sign("ec", jose.ES256, nil, i.Claims(subject, time.Now()))
 }
 
-// Sign signs claims, which may be any text, with the key that has the given ID.
+// Sign signs claims with the key that has the given ID. If claims is a string, it is signed
+// unchanged, even if it is not JSON.
 func (i *Issuer) Sign(id string, alg jose.SignatureAlgorithm, header map[string]any, claims any) string {
 	i.t.Helper()
 	return SignWith(i.t, i.Secret(id), alg, merged(map[string]any{"kid": id, "typ": "JWT"}, header), claims)
@@ -192,7 +193,8 @@ func merged(a, b map[string]any) map[string]any {
 	return a
 }
 
-// SignWith signs claims, which may be any text, with any key.
+// SignWith signs claims with any key. If claims is a string, it is signed unchanged, even if it is
+// not JSON.
 func SignWith(t testing.TB, key any, alg jose.SignatureAlgorithm, header map[string]any, claims any) string {
 	t.Helper()
 	o := &jose.SignerOptions{}
