@@ -14,7 +14,7 @@ type Fate uint8
 
 const (
 	Continued Fate = iota // the net is unchanged and keeps its state
-	Carried               // the net is a changed limit and keeps its usage
+	Carried               // the net is a limit that was changed; the usage so far still counts
 	Begun                 // the net is new or changed and starts in its initial state
 	Dropped               // the net is not in the new policy
 	Held                  // the net has changed and must not be replaced yet; see [Policy.Adopt]
@@ -40,14 +40,14 @@ type Kept struct {
 
 // AdoptOptions are the options of [Policy.Adopt]. The zero value is ready to use.
 type AdoptOptions struct {
-	Active []string // active nets; nil means all
+	Active []string // names of the nets to activate; nil means all
 
 	// Reset lists the nets of the new policy to start in their initial state, regardless of their
 	// previous state.
 	Reset []string
 
-	// Time is the current time. The clocks of changed limits start at this time. If Time is zero,
-	// they start as soon as a time is known.
+	// Time is the current time. The clocks of changed limits start at this time or, if it is zero,
+	// at the time of the first later step whose time is known.
 	Time time.Time
 }
 
@@ -200,8 +200,9 @@ func (a *adoption) losesState(n *net) bool {
 	return n.moved(d) || len(d.Watches) > 0 || whole.Values.Len() > 0
 }
 
-// convertShadow adapts d to n's shadow mode if the mode has changed. The result starts from the
-// actual state, which includes the effects of all calls that were made.
+// convertShadow adds an enforced state to d if n is in shadow mode, and removes it otherwise. It
+// returns d itself if nothing has to be changed. An added enforced state is a copy of the actual
+// state, which includes the effects of all calls that were made.
 func (n *net) convertShadow(d *NetData) *NetData {
 	if n.Shadow == (d.Shadow != nil) {
 		return d
@@ -217,8 +218,8 @@ func (n *net) convertShadow(d *NetData) *NetData {
 }
 
 // withUsageOf returns n's state with the usage recorded in d, which is the state of the
-// corresponding limit old. If family is true, the two limits have the same [NetID].Family and the
-// result also keeps the watches.
+// corresponding limit old. If family is true, the two limits have the same [NetID].Family, and
+// observers continue to wait for the calls that they wait for in d.
 func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetData {
 	one := func(d *NetData) *NetData {
 		c := &NetData{Active: d.Active, Meta: d.Meta}

@@ -25,8 +25,8 @@ func (n *net) usage(d *NetData, t time.Time) *big.Rat {
 // paidOff reports whether, by time t, refunds by the clock have paid off the debt.
 func paidOff(debt *Debt, t time.Time) bool { return !debt.Until.IsZero() && !t.Before(debt.Until) }
 
-// charge returns d at time t with the usage set to used. The tokens held by d's calls in flight are
-// used in addition. If the two exceed the maximum, nothing is left. Clock refunds start at t or, if
+// charge returns d at time t with the usage set to used, plus the tokens held by d's calls in
+// flight. If this exceeds the maximum, the excess becomes the debt. Clock refunds start at t or, if
 // t is zero, at the next known time.
 func (n *net) charge(d *NetData, used *big.Rat, t time.Time) *NetData {
 	c := *d
@@ -74,8 +74,9 @@ func minRat(a, b *big.Rat) *big.Rat {
 	return b
 }
 
-// takeUsed removes the tokens that the usage and the calls in flight account for, or as many of
-// them as possible, and starts the clock.
+// takeUsed sets d's marking to the net's start marking without the tokens used up by the given
+// usage and by the calls in flight, or without as many of them as possible. It also starts the
+// clock.
 func (n *net) takeUsed(d *NetData, used *big.Rat, t time.Time) {
 	spend, m := &n.net.Transitions[n.budget.spend], slices.Clone(n.start)
 	for range d.Flights {

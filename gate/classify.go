@@ -36,9 +36,9 @@ func (j *judgement) classify(s *State) {
 	}
 }
 
-// evaluate evaluates the subject s and adds the verdict to the findings. If the acting world is
-// evaluated, a net in shadow mode is only noted in j.shadows, to be evaluated after the other nets
-// have agreed.
+// evaluate evaluates the subject s and adds the verdict to the findings. If j.world is acting, a
+// net in shadow mode is instead appended to j.shadows, to be evaluated after the other nets have
+// agreed.
 func (j *judgement) evaluate(s subject) {
 	n := s.net
 	if n.Shadow && j.world == acting {
@@ -195,7 +195,7 @@ func (j *judgement) evaluateShadow(w world) *judgement {
 func (f *finding) choose(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.listing.Spared(f.labels)
-	observes, forbids := false, false // whether an observer was chosen, and whether any other transition was
+	observes, forbids := false, false // whether observers and other transitions, respectively, were chosen
 	for i := range f.labels {
 		lists, free := f.net.listing.Lookup(&f.labels[i], spared)
 		if free {
@@ -214,7 +214,7 @@ func (f *finding) choose(room []int) {
 		case t < 0:
 			f.block(i)
 		case f.net.Transitions[t].Observe:
-			// A weak name is not evidence.
+			// Observers ignore weak names, because these are not evidence.
 			if !f.labels[i].Weak && !f.chosen(t) && !f.spoiled(t) && scratch.take(t) {
 				observes = true
 				f.add(t, i)
@@ -273,9 +273,10 @@ func (s *scratch) take(t int) bool {
 	return true
 }
 
-// judgeWatches removes from the choices the observers whose key is read from the result, because
-// their watches belong to the default state. It records as missed those watches whose observers
-// were not chosen for this value; they do not count for the value.
+// judgeWatches handles the observers whose key is read from the result. They wait for the result in
+// the default state, so judgeWatches removes them from the choices for the current key value. If
+// such an observer was not among these choices, it does not count for the value, which judgeWatches
+// records as missed.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {

@@ -50,7 +50,7 @@ func (n *net) advanced(d, base *NetData, t time.Time) *NetData {
 	return &both
 }
 
-// watchesOf returns the watches in d, or nil if d is nil.
+// watchesOf returns d.Watches, or nil if d is nil.
 func watchesOf(d *NetData) []Flight {
 	if d == nil {
 		return nil
@@ -59,8 +59,9 @@ func watchesOf(d *NetData) []Flight {
 }
 
 // tick advances d to time t, or to its latest known time if that is later. over lists the watches
-// in the default state; a watch can lapse only after its call was admitted. large reports whether d
-// is the default state of a net with a key.
+// of the default state, that is, its observers that wait for calls to end. Such a watch can lapse
+// only after its call was admitted. large reports whether d is the default state of a net with a
+// key.
 func (n *net) tick(d *NetData, over []Flight, large bool, t time.Time) *NetData {
 	d = n.refunded(d, t)
 	if debt := d.Debt(); debt != nil && paidOff(debt, t) {
@@ -139,7 +140,7 @@ func (n *net) waitFor(d *NetData, t time.Time, lists []int) (time.Duration, bool
 // A clockMove is a [move] made by the clock.
 type clockMove struct {
 	move
-	seen map[string]time.Time // when each marking with its pending ticks was first seen; see [clockMove.skipCycles]
+	seen map[string]time.Time // when each combination of a marking and its pending ticks was first seen; see [clockMove.skipCycles]
 }
 
 // run fires the transitions that are due by time t, in chronological order.
@@ -157,7 +158,8 @@ func (w *clockMove) run(t time.Time) {
 			w.skipCycles(due, t)
 		}
 	}
-	// The state between due and t is unknown, so the net blocks all calls.
+	// If maxTicks firings were not enough, the state at time t is unknown, so the net blocks all
+	// calls.
 	_, due := w.net.nextTick(w.data)
 	w.data.Stuck = !due.After(t)
 }
@@ -175,7 +177,8 @@ func (w *clockMove) fire(k int, due, t time.Time) {
 	tr := &w.net.net.Transitions[number]
 	if times := int(min(ticks, time.Duration(tr.MaxFirings(w.data.Marking, maxTokens)))); times > 0 {
 		// While a transition fires repeatedly, the token count of each place only grows or only
-		// shrinks. So a watch can lose its tokens only after the first or after the last firing.
+		// shrinks. So an observer that waits for a call can become disabled only in the first or in
+		// the last firing.
 		tr.Fire(w.marking())
 		w.endDisabledWatches()
 		tr.FireTimes(w.marking(), times-1)

@@ -143,8 +143,8 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 }
 
 // applyMoves adds to d the moves of the nets that gate the call. If a net's structural transitions
-// would not stop firing, and that matters in the world being evaluated, it returns the finding of
-// that net.
+// would not stop firing, applyMoves returns the finding of that net. For nets in shadow mode that
+// follow the actual calls, and for replayed calls, it skips the move of such a net instead.
 func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
 	var base *NetData // default state of the current net, if the call has changed that state
@@ -229,8 +229,8 @@ func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	m.recordMissed(f, call)
 }
 
-// watchesBefore returns the watches without those of the given call. The call's watches come last,
-// because new watches start after the gating transitions have fired.
+// watchesBefore returns the watches without those of the given call. The call's watches come last
+// in the list, because new ones are added after the gating transitions have fired.
 func watchesBefore(watches []Flight, call *Flight) []Flight {
 	for len(watches) > 0 && watches[len(watches)-1].SameCall(call) {
 		watches = watches[:len(watches)-1]
@@ -238,8 +238,8 @@ func watchesBefore(watches []Flight, call *Flight) []Flight {
 	return watches
 }
 
-// recordMissed records which of the call's watches do not count for the key value that the finding
-// is for.
+// recordMissed marks as lapsed those watches of the call that do not count for the finding's key
+// value.
 func (m *move) recordMissed(f *finding, call Flight) {
 	for missed := f.parts().missed; missed != 0; missed &= missed - 1 {
 		w := f.plan.watches[bits.TrailingZeros64(missed)]
@@ -268,8 +268,8 @@ func (m *move) start(c choice, flight Flight) {
 	}
 }
 
-// pass removes the findings of nets that block the call. It keeps a finding if the call spoils the
-// net's evidence or ends a row of equal calls.
+// pass removes the findings of nets that block the call. It keeps such a finding if the call
+// changes the net nevertheless: by spoiling evidence or by ending a series of equal calls.
 func (fs *findings) pass() {
 	passed := (*fs)[:0]
 	for _, f := range *fs {

@@ -17,14 +17,14 @@ type ending struct {
 	time    time.Time
 	result  []byte
 
-	// Set only for a single key value.
+	// The following fields are set only if the ending is for a single key value.
 	base  *NetData // the net's default state
 	keys  uint64   // bit set of the net's keys that have this value in the result
 	named []KeyValue
 }
 
 // applyBoth computes the state that follows old, including the enforced state of a net in shadow
-// mode, and stores it in room. It reports whether the net waited for the call.
+// mode, and stores it in *room. It reports whether the net waited for the call.
 func (e *ending) applyBoth(n *net, old, room *NetData) bool {
 	waited := e.apply(n, old, room)
 	if old.Shadow == nil {
@@ -81,7 +81,8 @@ func (m *move) end(e *ending) bool {
 	return true
 }
 
-// succeed completes the call's transitions and fires the transitions that watched the call.
+// succeed completes the transitions that were in flight for the call, and fires the observers that
+// waited for the call to succeed.
 func (m *move) succeed(e *ending, done []Flight) {
 	for _, f := range done {
 		if !m.paysDebt(f.Transition) {
@@ -95,7 +96,7 @@ func (m *move) succeed(e *ending, done []Flight) {
 	}
 }
 
-// credit fires the transition that the watch w belongs to, if that transition is enabled.
+// credit fires the observer recorded in the watch w, if that transition is enabled.
 func (m *move) credit(e *ending, w Flight) {
 	t := &m.net.net.Transitions[w.Transition]
 	if !t.Enabled(m.data.Marking) {
@@ -108,7 +109,8 @@ func (m *move) credit(e *ending, w Flight) {
 	m.callOnSuccess(e, w)
 }
 
-// nextWatch removes the first watch that belongs to the call and returns it.
+// nextWatch removes the first watch of the call, that is, of an observer waiting for it, and
+// returns it.
 func (m *move) nextWatch(call Flight) (Flight, bool) {
 	for i, w := range m.data.Watches {
 		if w.SameCall(&call) {
@@ -135,8 +137,8 @@ func (m *move) callOnSuccess(e *ending, f Flight) {
 	m.data.Meta = meta
 }
 
-// matchingWatches returns the call's watches whose key, read from the result, has the current
-// value.
+// matchingWatches returns those watches of the call whose key, read from the result, has the value
+// that the ending is for.
 func (e *ending) matchingWatches(n *net) []Flight {
 	if e.keys == 0 || e.outcome != Success {
 		return nil
@@ -146,7 +148,7 @@ func (e *ending) matchingWatches(n *net) []Flight {
 	})
 }
 
-// fireFound fires the transitions of the watches in found, except watches that have lapsed for the
+// fireFound fires the observers recorded in found, except those whose watch has lapsed for the
 // value.
 func (m *move) fireFound(e *ending, found []Flight) {
 	for _, w := range found {

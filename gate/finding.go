@@ -17,7 +17,7 @@ type finding struct {
 	labels    []naming.Label // names that the net gives to the call
 	choices   []choice       // transitions chosen for the call's names; empty if the net blocks
 	special   *special       // additional data; nil for most findings
-	label     int32          // index of the first blocked label
+	label     int32          // index in labels of the first name that the net blocks
 	kind      VerdictKind    // verdict of the net; Abstain only if the call nevertheless changes the net
 	manual    bool           // whether a chosen transition requires approval
 	restarts  bool           // whether data is the initial state because the call ends a row of equal calls
@@ -49,7 +49,7 @@ type special struct {
 	retry  time.Duration
 	phase  *Phase   // the phase that blocks the call
 	amount *big.Rat // amount that the call adds to the net's sum
-	missed uint64   // bit set of the plan's watches that do not count for this value
+	missed uint64   // bit set of indexes in plan.watches: observers that do not count for this value
 }
 
 // chosen reports whether t was chosen for an earlier name.
@@ -101,7 +101,8 @@ func (f *finding) makeSpecial() *special {
 	return f.special
 }
 
-// parts returns the finding's additional data, which is empty for most findings.
+// parts returns the finding's additional data. If there is none, it returns empty data, which must
+// not be modified.
 func (f *finding) parts() *special {
 	if f.special == nil {
 		return &noSpecial
@@ -112,7 +113,7 @@ func (f *finding) parts() *special {
 // noSpecial is empty additional data. It is read-only.
 var noSpecial special
 
-// spoils returns the spoiling transitions that list a name of the call.
+// spoils returns the transitions that spoil evidence and list a name of the call.
 func (f *finding) spoils() []choice { return f.parts().spoils }
 
 // objection returns the reason why the net blocks the call, or "" if the marking is the reason or
@@ -137,7 +138,7 @@ func (s subject) enforced() subject {
 	return s
 }
 
-// keyValues returns the key value that the finding is for, field by field.
+// keyValues returns the values of the key fields that together form the finding's key value.
 func (f *finding) keyValues() []KeyValue {
 	if f.value == nil {
 		return nil

@@ -170,7 +170,7 @@ func (p *plan) addTransition(c *keyvalue.CallReader, label, t int) {
 	}
 }
 
-// own returns the names that the net n gives the call. n must not have Labels.
+// own returns the net's own names for the call. n must not have Labels.
 func (c *namedCall) own(n *net) ([]naming.Label, bool) {
 	if c.withoutMaps && n.Mapper == nil {
 		return naming.WithPatterns(slices.Clip(c.tools), n.own.Patterns), true

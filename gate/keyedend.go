@@ -38,10 +38,11 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	}
 }
 
-// endedValues returns the values that wait for the call to end, followed by the values in the
-// result that the call's watches refer to. If the policy does not allow storing all values of the
-// result, endedValues returns none of them, so the call does not count as evidence. First, however,
-// it tries to make room by removing values whose state equals after, the new default state.
+// endedValues returns the values that wait for the call to end, followed by the result's values for
+// the observers that wait for the call. If the policy does not allow storing that many values,
+// endedValues first tries to make room by removing values whose state equals after, the new default
+// state; idle lists these removals. If there is still not enough room, it omits the result's
+// values, so the call does not count as evidence.
 func (q PreparedEnd) endedValues(n *net, e *ending, after *NetData) (values []keyvalue.Value, idle []NetDelta) {
 	for k, i := range e.call.Nets {
 		if i == n.index && len(e.call.Keys) > 0 && e.call.Keys[k] != "" {
@@ -76,8 +77,8 @@ func (q PreparedEnd) endedValues(n *net, e *ending, after *NetData) (values []ke
 	return values, idle
 }
 
-// watchedKeys returns the keys of the net's watches that wait for the call, both actual and
-// enforced.
+// watchedKeys returns the keys of the observers that wait for the call, in the actual or the
+// enforced state.
 func (e *ending) watchedKeys(n *net) []int {
 	watches := e.base.Watches
 	if e.base.Shadow != nil {

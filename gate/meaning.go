@@ -14,7 +14,7 @@ type Meaning struct {
 type Asked struct {
 	Transitions []int // transitions that list the name and do not exempt the call, in declaration order
 	Free        bool
-	Weak        bool // whether the net does not accept the name as evidence
+	Weak        bool // whether the name does not count as evidence for the net
 }
 
 // Meaning returns the meaning of c for each net that lists any of its names, in policy order. It
@@ -37,7 +37,7 @@ func (p *Policy) Meaning(c Call) []Meaning {
 	return all
 }
 
-// asks returns n's transitions for each name that n lists.
+// asks returns an [Asked] for each name in ls that n lists.
 func (n *net) asks(ls []naming.Label) []Asked {
 	var asks []Asked
 	spared := n.listing.Spared(ls)
@@ -72,8 +72,8 @@ func (p *Policy) Names(c Call) []Name {
 	return naming.Names(ls)
 }
 
-// Unproved returns the awaited names that maps are certain to give to c, but that c's success would
-// not be evidence for.
+// Unproved returns the names that nets await and that maps are certain to give to c, although c's
+// success would not be evidence for them.
 func (p *Policy) Unproved(c Call) (names []string) {
 	if len(p.awaits) == 0 {
 		return nil

@@ -17,7 +17,7 @@ type move struct {
 	own  bool // whether the move has its own copy of the marking
 
 	// Set only for a net with a key.
-	baseWatches []Flight // watches in the net's default state; they can lapse for a value
+	baseWatches []Flight // watches of the net's default state; each can lapse for a value
 	isBase      bool     // whether the move changes the default state rather than the state for a single value
 }
 
@@ -36,7 +36,7 @@ func (m *move) marking() petri.Marking {
 	return m.data.Marking
 }
 
-// endDisabledWatches ends the watches whose transition was disabled by a firing.
+// endDisabledWatches ends the watches of those observers that a firing has disabled.
 func (m *move) endDisabledWatches() {
 	if len(m.baseWatches) > 0 {
 		m.lapseDisabled()
@@ -58,11 +58,11 @@ func (m *move) fireStructural() bool {
 	return !m.data.Stuck
 }
 
-// setBaseWatches sets the list of the default state's watches to over and drops the lapsed watches
-// that are not in the list. large reports whether m is a move of the default state; otherwise, m is
-// a move of the state for a single value. A watch in over has lapsed for a value if, at any time
-// since the call was admitted, its transition was disabled or its evidence was spoiled, except that
-// tokens held by later calls count as present.
+// setBaseWatches sets m's copy of the default state's watches to over and drops the lapsed watches
+// that are not in over. large reports whether m changes the default state rather than the state for
+// a single key value. A watch is an observer waiting for a call. It lapses for a value if, at any
+// time since the call was admitted, the observer was disabled or its evidence was spoiled, except
+// that tokens held by later calls count as present.
 func (m *move) setBaseWatches(over []Flight, large bool) {
 	m.baseWatches, m.isBase = over, large
 	if len(m.data.Lapsed()) > 0 {
@@ -71,12 +71,12 @@ func (m *move) setBaseWatches(over []Flight, large bool) {
 	m.lapseUnless(m.wasEnabled)
 }
 
-// lapseDisabled records the watches that no longer count, because their transitions are disabled or
-// their evidence is spoiled.
+// lapseDisabled records as lapsed the default state's watches of disabled observers or, if the
+// evidence is spoiled, all watches of the default state.
 func (m *move) lapseDisabled() { m.lapseUnless(m.isEnabled) }
 
-// lapseUnless records the default state's watches that no longer count, because enabled returns
-// false for them or their evidence is spoiled.
+// lapseUnless records as lapsed the default state's watches for which enabled returns false or, if
+// the evidence is spoiled, all watches of the default state.
 func (m *move) lapseUnless(enabled func(Flight) bool) {
 	for _, w := range m.baseWatches {
 		if len(m.data.Spoilers()) > 0 || !enabled(w) {
@@ -85,14 +85,14 @@ func (m *move) lapseUnless(enabled func(Flight) bool) {
 	}
 }
 
-// isEnabled reports whether the transition of the watch w is enabled.
+// isEnabled reports whether the observer recorded in the watch w is enabled.
 func (m *move) isEnabled(w Flight) bool {
 	return m.net.net.Transitions[w.Transition].Enabled(m.data.Marking)
 }
 
-// wasEnabled reports whether the transition of the watch w is enabled, or would be if the session's
-// calls that were admitted after w's call held no tokens. Holding tokens does not end a watch; only
-// a firing does.
+// wasEnabled reports whether the observer recorded in the watch w is enabled, or would be if the
+// calls of the same session that were admitted after w's call held no tokens. A call that merely
+// holds tokens does not end a watch; only a firing does.
 func (m *move) wasEnabled(w Flight) bool {
 	if m.isEnabled(w) {
 		return true
@@ -106,7 +106,7 @@ func (m *move) wasEnabled(w Flight) bool {
 	return m.net.net.Transitions[w.Transition].Enabled(before)
 }
 
-// addLapsed records that the watch w no longer counts for the key value whose state is moved.
+// addLapsed records that the watch w no longer counts for the key value whose state m changes.
 func (m *move) addLapsed(w Flight) {
 	if !slices.Contains(m.data.Lapsed(), w) {
 		netstate.SetLapsed(m.data, append(slices.Clip(m.data.Lapsed()), w))

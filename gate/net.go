@@ -35,11 +35,11 @@ type net struct {
 	listing         listing.Listing
 	own             naming.Own // computes the net's own names if the net has no Labels; always includes the patterns that the net lists
 	manual          bool       // whether any transition requires approval
-	moving          bool       // whether the net can change without any call, by its clock
+	moving          bool       // whether the clock alone can change the net
 	spoils          bool       // whether any transition spoils evidence
 	hasEvidence     bool       // whether any transition has Evidence
 	awaits          []string   // names of calls whose success the net awaits
-	spoiledEvidence []string   // like awaits, but set only if any transition spoils evidence
+	spoiledEvidence []string   // equal to awaits if any transition spoils evidence; otherwise empty
 
 	budget *budget // the limited quantity; nil unless the net is a limit from rules
 

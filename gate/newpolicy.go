@@ -136,7 +136,8 @@ func (p *Policy) fingerprint(maps []Map) string {
 	return f.Print()
 }
 
-// readParts collects the first two words of each command whose name some net awaits.
+// readParts sets p.parts to the first two words of each command of at least three words whose name
+// some net awaits.
 func (p *Policy) readParts() {
 	for _, m := range p.Maps() {
 		words := strings.Fields(m.Source)

@@ -45,7 +45,7 @@ type Policy struct {
 	static bool // whether the whole policy is static
 	asks   bool // whether a person is asked about doubts; see [PolicyOptions.AskDoubts]
 	print  string
-	parts  []part // the first words of the longer commands whose names are in awaits
+	parts  []part // the first two words of each longer command whose name some net awaits
 
 	netKeys
 	maxValues int // maximum number of key values per net
@@ -125,8 +125,8 @@ type NetID struct {
 	Family string // for a limit from rules, a fingerprint that does not depend on the limit's maximum; otherwise empty
 }
 
-// A part holds the first two words of a longer command. A call that contains both words may be an
-// attempt to run the command.
+// A part holds the first two words of a command of at least three words. A call that contains both
+// words may be an attempt to run the command.
 type part struct {
 	name         string // name that the map gives to the command
 	first, other []byte // the first two words of the command

@@ -42,7 +42,8 @@ func (d *definition) because(sentence string) string {
 	return d.Because + " " + sentence
 }
 
-// reason returns the net's reason for the verdict on the finding's value.
+// reason returns the net's reason for blocking the name, with {key} replaced by the key value that
+// the finding is for.
 func (f *finding) reason(name string) string {
 	if f.value == nil || len(f.net.reasoned) == 1 {
 		return f.net.reason(name)
@@ -50,8 +51,8 @@ func (f *finding) reason(name string) string {
 	return strings.Join(f.net.reasoned, keyvalue.Format(f.value.Named))
 }
 
-// withReason returns the sentence preceded by the author's reason. It omits that reason if it
-// contains {key} and the finding has no value.
+// withReason puts the reason written by the author of a hand-written net before the sentence. It
+// omits a reason that contains {key} if the finding has no key value.
 func (f *finding) withReason(sentence string) string {
 	if f.net.Cause != CauseNet || f.net.Reason == "" || f.value == nil && len(f.net.reasoned) > 1 {
 		return sentence
@@ -59,7 +60,7 @@ func (f *finding) withReason(sentence string) string {
 	return f.reason("") + " " + sentence
 }
 
-// fillKey replaces {key} in a sentence by the finding's value.
+// fillKey replaces {key} in a sentence by the key value that the finding is for, if there is one.
 func (f *finding) fillKey(sentence string) string {
 	if f.value == nil || !strings.Contains(sentence, "{key}") {
 		return sentence

@@ -211,8 +211,8 @@ func (j *judgement) explain(b *Block, f *finding) {
 	j.wait(f, lists, b)
 }
 
-// doubt returns the reason for blocking a call that merely might have the given name, which the net
-// waits for.
+// doubt returns the reason for blocking a call that might or might not have the given name, if the
+// net waits for a call with this name.
 func doubt(l *naming.Label, name string) string {
 	if l.From&naming.FromTool != 0 {
 		return fmt.Sprintf("Cannot tell which server's %s this net waits for: the net must name the server too.", name)
@@ -283,7 +283,8 @@ func (a *Ask) Refusal() *Refusal {
 	return r
 }
 
-// blocksOf returns one block for each net in steps, with its reason for requiring approval.
+// blocksOf returns a block for each net in steps. Its reason is the net's reason for requiring
+// approval.
 func blocksOf(steps []Step) []Block {
 	var blocks []Block
 	for _, s := range steps {

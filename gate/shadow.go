@@ -15,7 +15,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	d.Nets = append(append(d.Nets, w.ticked...), a.ticked...)
 	for i := range j.shadows {
 		s := &j.shadows[i]
-		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // j.shadows has no subject for the net's default state
+		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the default state has no subject in j.shadows, but stores the counts of answers
 			at := subject{net: s.net, data: s.base}
 			at.move(d, &Delta{}, &Delta{}, r, j.call.Time)
 		}

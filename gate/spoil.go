@@ -30,8 +30,8 @@ func (f *finding) findSpoilers(call *Call) {
 	}
 }
 
-// concerns reports whether the spoiling transition t applies to the finding's value. If the call
-// has no value for t's key, t applies to all values and the result is true.
+// concerns reports whether the spoiling transition t applies to the key value that the finding is
+// for. If the call has no value for t's key, t applies to all values.
 func (f *finding) concerns(t int) bool {
 	all := func(c choice) bool { return c.transition == t }
 	return f.plan == nil || f.appliesTo(t) || slices.ContainsFunc(f.plan.spoils, all)
@@ -43,8 +43,9 @@ func (f *finding) spoiled(t int) bool {
 	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers())+len(f.spoils()) > 0 || f.base != nil && len(f.base.Spoilers()) > 0)
 }
 
-// spoil fires the enabled spoiling transitions and ends all watches. No watch starts until the call
-// has ended. An inactive net keeps its tokens.
+// spoil fires the enabled spoiling transitions and ends all watches: observers no longer wait for
+// earlier calls. No observer starts to wait until the call has ended. An inactive net keeps its
+// tokens.
 func (m *move) spoil(spoils []choice, call Flight) {
 	if len(spoils) == 0 {
 		return
@@ -57,7 +58,8 @@ func (m *move) spoil(spoils []choice, call Flight) {
 	m.lapseDisabled()
 }
 
-// fireSpoilers fires the enabled spoiling transitions and ends all watches.
+// fireSpoilers fires the enabled spoiling transitions and ends all watches, so that observers no
+// longer wait for earlier calls.
 func (m *move) fireSpoilers(spoils []choice) {
 	for _, c := range spoils {
 		if t := &m.net.net.Transitions[c.transition]; m.data.Active && t.Enabled(m.data.Marking) {

@@ -50,7 +50,7 @@ func (s *State) Open() []Holder {
 type OpenCall struct {
 	Number uint64
 	Call   Call  // the call; without its arguments, unless a hook needs them
-	Nets   []int // indexes of the nets that have a flight or watch for the call, or evidence that the call spoils
+	Nets   []int // indexes of the nets that wait for the call, or whose evidence the call spoils
 
 	// Keys holds, for each element of Nets, the key value as in [NetDelta]. A net with a key is
 	// listed once for each waiting value, and with an empty value for its default state. Nil means
@@ -252,7 +252,7 @@ func (s *State) storeNear(n *Near) {
 	s.Near = kept[max(0, len(kept)-maxNear):]
 }
 
-// wait adds the key value that belongs to the last element of c.Nets.
+// wait adds to c.Keys the key value that belongs to the last element of c.Nets.
 func (c *OpenCall) wait(key string) {
 	for len(c.Keys) < len(c.Nets)-1 {
 		c.Keys = append(c.Keys, "")

@@ -96,8 +96,8 @@ func (l *Listing) glob(tool toolnet.Tool) *globEntry {
 	return &l.globs[i]
 }
 
-// literal reports whether the net lists the name only as a Literal, so that an action with this
-// name does not count.
+// literal reports whether the net lists the name only in tools of kind Literal. If so, an action
+// with this name does not count.
 func (l *Listing) literal(name string) bool {
 	literal := false
 	for i := range l.transitions {

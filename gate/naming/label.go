@@ -14,7 +14,7 @@ type Label struct {
 	From    Source
 	Certain bool
 	Weak    bool
-	Near    bool // whether a map is certain to match but the call's success would not be evidence
+	Near    bool // whether a map is certain to match, although the call's success would not be evidence
 }
 
 // Source is a set of reasons why a call has a name.
@@ -49,8 +49,7 @@ func Merge(ls, more []Label) []Label {
 	return ls
 }
 
-// Names converts labels to names for callers of the gate. Variants of a pattern become a single
-// name.
+// Names converts labels to names. Patterns with the same text become a single name.
 func Names(ls []Label) []toolnet.Name {
 	out := make([]toolnet.Name, 0, len(ls))
 	for i := range ls {

@@ -110,7 +110,7 @@ type match struct {
 	number  int
 	weak    bool
 	certain bool
-	near    bool // whether the name is weak only because the match is not evidence
+	near    bool // whether the map is certain to match, so that the name is weak only because the match is not evidence
 }
 
 // names appends the names given by the maps that match the call, in the order of the maps.

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// field holds the strings that maps read from one place: a part of the arguments.
+// field holds the strings that maps read from a single part of the arguments.
 type field struct {
 	jsonpath.Texts
 	key      string
@@ -20,8 +20,8 @@ type readings struct {
 	all    []toolnet.Reading
 }
 
-// readOnce returns the field that holds the strings at the given place. If that field is not yet in
-// read, readOnce reads the strings and appends it.
+// readOnce returns the field that holds the strings in the part of args identified by at. If that
+// field is not yet in read, readOnce reads the strings and appends the field to read.
 func readOnce(read []field, args []byte, at place) ([]field, *field) {
 	for i := range read {
 		if read[i].key == at.key {
@@ -51,7 +51,7 @@ func (f *field) read(c *toolnet.Call, r toolnet.Reader) []toolnet.Reading {
 	}
 	made := readings{reader: r}
 	if f.Weak() && f.Exceeds(maxTexts, 2*maxTextBytes) {
-		made.all = []toolnet.Reading{nil} // there is too much to read, so any match is possible
+		made.all = []toolnet.Reading{nil} // too much to read, so the result counts as an uncertain match
 	} else {
 		for _, s := range f.All() {
 			made.all = append(made.all, readSafely(r, c, s))
@@ -68,7 +68,8 @@ const (
 	maxTextBytes = 64 << 10
 )
 
-// Code returns the part of text that matches the map's pattern, if the reader can tell.
+// Code returns the part of text that matches the map's pattern. ok is false if the reader finds no
+// match or fails.
 func Code(m *toolnet.Map, c *toolnet.Call, text string) (code string, ok bool) {
 	r := readSafely(m.Reader, c, text)
 	if r == nil || r.Finds(m.Pattern) == toolnet.NotFound {
@@ -88,7 +89,8 @@ func readSafely(r toolnet.Reader, c *toolnet.Call, text string) (reading toolnet
 	return r.Read(c, text)
 }
 
-// place is the part of a call that a map reads.
+// place is the part of a call that a map reads: an argument, the value at a path, or the whole
+// call.
 type place struct {
 	key  string // key of the argument or, if deep is set, the path as text; empty means the whole call
 	path jsonpath.Path

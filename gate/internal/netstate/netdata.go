@@ -27,8 +27,8 @@ type NetData struct {
 	Extras  *Extras     // state that only few nets have; nil if empty
 
 	// In a net with a key, this NetData is the default state, which applies to every value without
-	// an entry in Values. Its watches are those that take the value from the result, and its
-	// spoilers are those that spoil all values.
+	// an entry in Values. Its Watches belong to observers that take the value from the call's
+	// result, and its spoilers spoil the evidence for all values.
 	Values *Values
 }
 
@@ -97,8 +97,8 @@ func ForNewValue(d *NetData) NetData {
 	return c
 }
 
-// Unwatched returns d without the call's watches. If the call has ended, Unwatched also removes the
-// call from the spoilers.
+// Unwatched returns d without the watches of the call, that is, of the observers waiting for it. If
+// the call has ended, Unwatched also removes the call from the spoilers.
 func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	if !d.Waits(call) && (d.Shadow == nil || !d.Shadow.Enforced.Waits(call)) {
 		return d
@@ -116,8 +116,8 @@ func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	return &c
 }
 
-// Prune drops the lapsed watches that are no longer among the watches of the default state base. d
-// must not be shared yet.
+// Prune removes from d's lapsed watches those that are no longer among the watches of base, the
+// default state. d must not be shared yet.
 func Prune(d, base *NetData) {
 	if len(d.Lapsed()) > 0 {
 		SetLapsed(d, list.Filter(d.Lapsed(), func(w Flight) bool { return slices.Contains(base.Watches, w) }))
@@ -129,8 +129,8 @@ func Prune(d, base *NetData) {
 	}
 }
 
-// EqualsDefault reports whether d, the state for a value, equals the default state base and has
-// nothing in flight, watched or spent.
+// EqualsDefault reports whether d, the state for a value, equals base, the default state, and has
+// no calls in flight, no watches and nothing spent.
 func EqualsDefault(d, base *NetData) bool {
 	return d.Stuck == base.Stuck && d.Spent == nil && d.Debt() == nil && len(d.Flights)+len(d.Watches)+len(d.Spoilers())+len(d.Meta) == 0 &&
 		slices.Equal(d.Marking, base.Marking) && slices.Equal(d.Lapsed(), base.Lapsed()) && d.Clock.equalTicks(base.Clock) &&
@@ -154,8 +154,8 @@ func (d *NetData) Debt() *Debt { return d.extras().Debt }
 // Spoilers returns the calls in flight that spoil evidence; see [Extras].
 func (d *NetData) Spoilers() []Flight { return d.extras().Spoilers }
 
-// Lapsed returns the watches of the default state that no longer count for the key value that d
-// belongs to; see [Extras].
+// Lapsed returns the default state's watches that no longer count for the key value whose state is
+// d; see [Extras].
 func (d *NetData) Lapsed() []Flight { return d.extras().Lapsed }
 
 // Row identifies the last call counted by a net with [toolnet.Net].Row; see [Extras].
@@ -166,7 +166,8 @@ func SetSpoilers(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Spoilers = flights })
 }
 
-// SetLapsed sets the list of watches that no longer count. d must not be shared yet.
+// SetLapsed sets the list of default-state watches that no longer count for d's key value. d must
+// not be shared yet.
 func SetLapsed(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Lapsed = flights })
 }
@@ -194,12 +195,12 @@ func (d *NetData) setExtras(change func(*Extras)) {
 // Extras are the parts of a state that only some nets have: nets that spoil evidence, count equal
 // calls in a row or have a key. They are immutable.
 type Extras struct {
-	// Spoilers are the calls in flight that spoil evidence. As long as there are any, no watch
-	// begins.
+	// Spoilers are the calls in flight that spoil evidence. As long as there are any, no observer
+	// starts to wait for a call to succeed.
 	Spoilers []Flight
 
-	// Lapsed, in the state for a value, lists the default state's watches that do not count for
-	// this value.
+	// Lapsed, in the state for a key value, lists the default state's watches that do not count for
+	// this value. A watch is an observer waiting for a call.
 	Lapsed []Flight
 
 	Row string // identifies the last call counted by a net with [toolnet.Net].Row; empty if no call was counted

@@ -19,10 +19,10 @@ func (v *Values) Len() int {
 	return v.states.Len()
 }
 
-// Get returns the state for a value, or nil if the value has no entry. key is the text of the
-// value, as in a delta of package gate.
+// Get returns the state for a key value, or nil if the value has no entry. key is the value's
+// canonical string.
 func (v *Values) Get(key string) *NetData {
-	if v == nil { // avoid computing the hash
+	if v == nil { // skip the computation of the hash
 		return nil
 	}
 	return GetHashed(v, trie.Hash(key), key)
@@ -68,8 +68,8 @@ func Put(v *Values, key string, d *NetData) {
 	v.states = v.states.With(e)
 }
 
-// share stores the state d in k. If many values are likely to have equal states, it stores the
-// clock and the spent amount separately so that the states can share the rest.
+// share stores the state d in *k. If many values are likely to have equal states, share stores the
+// clock and the spent amount separately, so that the states can share the rest.
 func (v *Values) share(k *storedState, d *NetData) {
 	own := *d // copy d, because it may be part of a larger object
 	k.data = &own
@@ -124,7 +124,7 @@ func (d *NetData) appendPlain(text []byte) []byte {
 	}
 	text = append(text, flags)
 	for _, tokens := range d.Marking {
-		text = binary.AppendUvarint(text, uint64(tokens)) // tokens is not negative; see [HasNegative]
+		text = binary.AppendUvarint(text, uint64(tokens)) // the count is not negative; see [HasNegative]
 	}
 	return text
 }
@@ -150,8 +150,8 @@ func With(d *NetData, key string, value *NetData, fresh bool) *NetData {
 	return d
 }
 
-// Distinct yields the net's default state and the states for its key values. It may yield equal
-// states only once.
+// Distinct yields the net's default state and the states for its key values. A state shared by
+// several values may be yielded only once.
 func Distinct(d *NetData) func(yield func(*NetData) bool) {
 	return func(yield func(*NetData) bool) {
 		if !yield(d) || d.Values == nil {
