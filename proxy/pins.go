@@ -59,7 +59,8 @@ func SharedPins(d PinDatabase, file string, enforce bool, log *slog.Logger) (*Pi
 // maxToolDifferences is the maximum number of differences listed per tool.
 const maxToolDifferences = 50
 
-// attach makes the proxy compare the definitions of its tools with the pins. A nil p does nothing.
+// attach makes the proxy compare the definitions of its tools with the pins. If p is nil, attach
+// does nothing.
 func (p *Pins) attach(to *Proxy) {
 	if p != nil {
 		p.proxy = to
@@ -68,13 +69,13 @@ func (p *Pins) attach(to *Proxy) {
 }
 
 // follow reads the pins again whenever another process may have accepted a definition, until the
-// proxy shuts down. A nil p does nothing.
+// proxy shuts down. If p is nil, follow does nothing.
 func (p *Pins) follow(w *store.Watcher) {
 	if p == nil {
 		return
 	}
 	woken := wait.NewSignal()
-	w.On(func(context.Context) { woken.Send() }) // this function must not block, or it would delay the other functions called by the watcher
+	w.On(func(context.Context) { woken.Send() }) // must not block, or it would delay the other functions called by the watcher
 	of := p.proxy
 	of.life.Background(func() {
 		for wait.For(of.life.Ctx, woken) {

@@ -74,8 +74,9 @@ func toolVerdicts(inForce *gate.Policy, s *gate.State, c gate.Call, where func(g
 }
 
 // dependsOnArguments reports whether the policy's decisions on calls to the tool can depend on
-// arguments. This is the case if a map reads an argument of the tool, or if a net for the tool has
-// a key or a sum. A map for a tool name pattern counts only if the tool accepts the argument.
+// arguments. This is the case if a map reads an argument of the tool to give the call another name,
+// or if a net for the tool has a key or a sum, which are also read from arguments. A map for a tool
+// name pattern counts only if the tool accepts the argument.
 func dependsOnArguments(t operator.ToolInfo, policy *gate.Policy, c gate.Call) bool {
 	names := policy.Names(c)
 	mapped := slices.ContainsFunc(policy.Maps(), func(m gate.Map) bool {

@@ -70,8 +70,8 @@ func (b AgentTools) has(name string) bool {
 }
 
 // RegisterAgentTools registers the names of an agent's own tools. If a server's tool shares such a
-// name, a rule with the name still restricts the tool, but calls to the tool no longer count as
-// evidence. Otherwise, a server could pass off its tool as the agent's.
+// name, a rule with the name still restricts the server's tool, but calls to it are not evidence
+// for the rule. Otherwise, a server could pass off its tool as the agent's.
 func (c *Catalogue) RegisterAgentTools(b AgentTools) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -341,7 +341,7 @@ type Tool struct {
 	Upstream  *Server
 	Canonical string // name in rules, of the form upstream.tool
 	also      []gate.Name
-	others    map[string]bool // names that an action in a rule can use for any of the catalogue's tools, not only for this one
+	others    map[string]bool // names of all tools in the catalogue; if an action gives a call one of them, the name restricts the call but is not evidence
 	foreign   bool            // whether a tool of another server could have the same exposed name
 	Why       string          // why the configuration filters out the tool; empty if it is not filtered
 
@@ -363,8 +363,8 @@ func (t *Tool) DefinitionSent() toolpin.Definition {
 	return toolpin.Read(t.Upstream.Config.Name, t.Name, t.Object)
 }
 
-// addNames sets the additional names of each tool, and the set of names, shared by all of the
-// tools, that an action in a rule can use for any of them.
+// addNames sets the additional names of each tool, and its set others, which is the same for all
+// tools.
 func addNames(tools []*Tool, owners toolname.Owners) {
 	all := make([]toolname.Names, 0, len(tools))
 	others := map[string]bool{}
@@ -380,9 +380,9 @@ func addNames(tools []*Tool, owners toolname.Owners) {
 	}
 }
 
-// markAgentNames marks the names that the tool shares with one of an agent's own tools. Calls by
-// such a name do not count as evidence of a call to this tool. It reports whether any name was
-// marked.
+// markAgentNames marks the names that the tool shares with one of an agent's own tools. For a rule
+// with such a name, a call to this tool is not evidence that the agent's tool was called.
+// markAgentNames reports whether any name was marked.
 func (t *Tool) markAgentNames(belongs func(name string) bool) (some bool) {
 	if belongs(t.Exposed) {
 		t.foreign, some = true, true

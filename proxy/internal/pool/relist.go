@@ -51,8 +51,8 @@ func (r *relisting) Trouble() error {
 	return nil
 }
 
-// await waits for the latest requested listing, if any, to end. A server that has just learned a
-// client's capabilities may offer other tools.
+// await waits for the latest requested listing, if any, to end. It is needed because a server may
+// offer other tools once it knows a client's capabilities.
 func (r *relisting) await(ctx context.Context) {
 	r.mu.Lock()
 	over := r.requested
@@ -139,9 +139,9 @@ func (p *Pool) relistAfterPause(u *Server, announced bool) {
 	})
 }
 
-// Repin reads the tool definitions that other processes have accepted. Tools that could not be
-// stored because the pin file was unavailable, and tools removed from the file, are offered to the
-// pins again. It reports whether clients now see different tools.
+// Repin reads the accepted tool definitions (pins) that other processes have stored. If the pins
+// have changed, or definitions could not be stored earlier, Repin offers the servers' definitions
+// to the pins again. It reports whether clients now see different tools.
 func (p *Pool) Repin(ctx context.Context) bool {
 	pins := p.Catalogue.Pins
 	changed, err := pins.Store.Refresh(ctx)
@@ -159,8 +159,8 @@ func (p *Pool) Repin(ctx context.Context) bool {
 	return due && p.Catalogue.Relist()
 }
 
-// offerToPinsAgain offers the server's latest tools to the pins once more. If a listing is running,
-// it returns immediately, because the listing will offer the tools.
+// offerToPinsAgain offers the server's latest tool definitions to the pins once more. If a listing
+// is running, it returns immediately, because that listing will offer them.
 func (p *Pool) offerToPinsAgain(ctx context.Context, u *Server) {
 	if !u.Listing.running.TryLock() {
 		return

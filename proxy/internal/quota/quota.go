@@ -1,10 +1,10 @@
-// Package quota limits how much of a resource, such as slots or bytes, each principal may occupy,
-// so that one principal cannot use it up for all others.
+// Package quota limits how many units of a resource, such as slots or bytes, each principal can
+// hold, so that one principal cannot use up the resource for all others.
 package quota
 
 import "sync"
 
-// A Quota counts the units of a resource occupied by principals. The zero value is ready to use. A
+// A Quota counts the units of a resource held by each principal. The zero value is ready to use. A
 // Quota is safe for concurrent use.
 type Quota struct {
 	mu    sync.Mutex
@@ -31,10 +31,10 @@ func (q *Quota) Add(principal string, n int, allow func(own, all int) bool) (own
 }
 
 // Take counts one unit for the principal, unless a limit has been reached; limit is the total
-// number of units. own is the number of units that the principal held before. If there are several
-// principals, a principal can hold at most as many units as are free. A principal that is alone in
-// using units thus gets at most half of them, two principals get a third each, and one unit always
-// stays free for another principal.
+// number of units. own is the number of units that the principal held before. If several is true, a
+// principal can hold at most as many units as are free. If only one principal holds units, it thus
+// gets at most half of them, two principals get a third each, and one unit always stays free for
+// another principal.
 func (q *Quota) Take(principal string, limit int, several bool) (own int, ok bool) {
 	return q.Add(principal, 1, func(own, all int) bool { return all < limit && (!several || Fair(own, limit-all)) })
 }
@@ -43,7 +43,8 @@ func (q *Quota) Take(principal string, limit int, several bool) (own int, ok boo
 // resource. own is the number of units held by the principal, and free is the number of free units.
 func Fair(own, free int) bool { return own < free }
 
-// Give returns n of the principal's units. It does nothing if the principal has none.
+// Give gives back n of the units held by the principal. It does nothing if the principal holds
+// none.
 func (q *Quota) Give(principal string, n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

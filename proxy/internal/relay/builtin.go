@@ -81,8 +81,8 @@ var (
 	TemplateList = listKind{"resources/templates/list", "resources", "resourceTemplates", "uriTemplate"}
 )
 
-// maxWays is the maximum number of searches, per status, for a remedy that would allow a refused
-// call. Each search takes time.
+// maxWays is the maximum number of searches for remedies while one status is written. A remedy is a
+// change that would allow a refused call. The number is limited because each search takes time.
 const maxWays = 20
 
 // A statusDoc describes a client's session: the tools that the client can call now, and why others

@@ -38,7 +38,7 @@ type Sealer struct {
 	read  time.Time   // when the key was last read
 }
 
-// A Key reads the key shared by sealers. The key consists of 32 random bytes.
+// A Key is a function that reads the key shared by sealers. The key consists of 32 random bytes.
 type Key func(context.Context) ([]byte, error)
 
 const (
@@ -146,7 +146,7 @@ func (s *Sealer) Seal(r Round, subject []byte) string {
 // then check [Round.For].
 func (s *Sealer) Open(ctx context.Context, state string) (r Round, err error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(state)
-	if err != nil || strings.ContainsAny(state, "\r\n") || len(raw) < saltSize { // the decoder ignores line breaks
+	if err != nil || strings.ContainsAny(state, "\r\n") || len(raw) < saltSize { // the decoder would ignore line breaks
 		return r, ErrState
 	}
 	if err := s.Ready(ctx); err != nil {

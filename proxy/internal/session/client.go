@@ -72,8 +72,8 @@ func (c *Client) explicitLogLevel() string {
 	return level
 }
 
-// DefaultLogLevel is the level of clients that have not set a level, if any other client has set
-// one. Servers choose their own defaults, and this is the most common.
+// DefaultLogLevel is assumed as the level of clients that have not set one, as soon as any client
+// has set a level. It is the most common default of servers.
 const DefaultLogLevel = "info"
 
 // LogLevel returns the minimum level of log messages for a client that has sent initialize. It

@@ -163,8 +163,8 @@ const (
 
 var errSplits = errors.New("too many named sessions are open; use one of them again")
 
-// shared returns the session for all requests of a principal with the given label. It opens only
-// one such session, because each session has its own budgets.
+// shared returns the session for all requests of a principal with the given label, the name of the
+// session. There is only one such session, because a second one would have limits of its own.
 func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	id := by[:1] + "-" + wire.Digest([]byte(by + "\x00" + principal + "\x00" + label))[:32] // a hash, because a label chosen by a client must not produce the ID of another session
 	if known := s.known(id); known != nil {

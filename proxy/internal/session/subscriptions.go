@@ -132,7 +132,8 @@ func (i *subscriptions) OfTask(id string) []*Subscription {
 	return i.matching(func(s *Subscription) bool { return slices.Contains(s.Tasks, id) })
 }
 
-// matching returns the open subscriptions accepted by the function does. The caller must hold mu.
+// matching calls does for each open subscription, and returns those that it accepts. The caller
+// must hold mu.
 func (i *subscriptions) matching(does func(*Subscription) bool) (list []*Subscription) {
 	for _, s := range i.open {
 		if does(s) {

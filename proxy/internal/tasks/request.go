@@ -85,7 +85,7 @@ func (s *Tasks) refuse(a session.Peer, method string) error {
 // succeeded handles the result of a client's request about the task: it updates the task, and
 // returns the result in the form for the client.
 func (s *Tasks) succeeded(ctx context.Context, x *Task, method string, result []byte) []byte {
-	if method == "tasks/result" { // a member taskId would be part of the tool's own result
+	if method == "tasks/result" { // the result of the tool may have its own member taskId, so it is not read as a task
 		s.fetched(x, result)
 		return wire.RelateTask(result, x.id)
 	}

@@ -149,7 +149,7 @@ func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) 
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	first = !x.Finished()
-	x.settled.Store(o != gate.Unknown) // stored before lost, so that the task never appears unfinished again
+	x.settled.Store(o != gate.Unknown) // must be stored before lost, so that the task is never seen as unfinished in between
 	x.lost.Store(o == gate.Unknown)
 	open = x.waiting
 	for _, in := range x.inputs {
@@ -237,8 +237,8 @@ func (x *Task) takeInput(key string) *upstream.ServerRequest {
 }
 
 // Limits on the interval between the proxy's own tasks/get requests, regardless of the server's
-// pollInterval. The proxy asks even if the client never does, because the call of a task must not
-// occupy a net's token forever.
+// pollInterval. The proxy polls even if the client never does, because the call must not hold a
+// net's token forever.
 const (
 	usualPoll = 5 * time.Second
 	FastPoll  = 250 * time.Millisecond

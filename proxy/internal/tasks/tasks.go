@@ -104,9 +104,9 @@ var (
 )
 
 // Reserve reserves a slot for the task of a call that is about to be sent, because it is too late
-// to refuse a task once the call has run. If several principals use the proxy, each can occupy only
-// a fair share. Finished tasks are dropped to make room. The caller must return the slot with
-// [taskTable.Release] or use it with taskTable.add.
+// to refuse a task once the call has run. If several principals use the proxy, each can hold only a
+// fair share of the slots. Finished tasks are dropped to make room. The caller must return the slot
+// with [taskTable.Release] or use it with taskTable.add.
 func (s *taskTable) Reserve(of *session.Session, several bool, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

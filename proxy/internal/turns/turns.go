@@ -27,7 +27,7 @@ func New() *Turns {
 	return &Turns{each: max(1, runtime.GOMAXPROCS(0)/2), by: map[string]*line{}}
 }
 
-// A Turn is the turn of one message to be handled. A goroutine can wait for it. With a nil Turn, as
+// A Turn lets a goroutine wait until a message of the principal may be handled. With a nil Turn, as
 // in a proxy with only one principal, it never waits.
 type Turn struct {
 	Of        *Turns
@@ -35,7 +35,7 @@ type Turn struct {
 	taken     bool
 }
 
-// Acquire waits for the turn. It returns false if done is closed first.
+// Acquire waits until the message may be handled. It returns false if done is closed first.
 func (t *Turn) Acquire(done <-chan struct{}) bool {
 	if t == nil || t.taken {
 		return true

@@ -202,7 +202,7 @@ func (a *adapter) exchange(ctx context.Context, request transport.JSONRPCRequest
 	if declared, ok := rawjson.Member(params, "capabilities"); ok {
 		a.declared = declared
 	}
-	version := *a.session // the next request may use a different revision
+	version := *a.session // a copy, because the next request may use a different revision
 	x := conn.NewExchange(a.conn, conn.Request{Method: request.Method, Params: params, Session: &version}, a.upstream.host.IDs.Add(1))
 	if probe {
 		a.probe = x

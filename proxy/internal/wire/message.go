@@ -296,7 +296,7 @@ func ParseUpstream(line []byte) (Message, error) {
 // error objects that [ParseUpstream] does not read.
 func UpstreamError(failure []byte) []byte { return withoutOwn(failure) }
 
-// An index holds the positions of the params members that make up a call. The params are thus
+// An index holds the positions of the params members that make up a call, so that the params are
 // scanned only once.
 type index struct {
 	fields [6]field
@@ -322,7 +322,7 @@ const (
 	fieldState
 )
 
-// fieldKeys contains the keys of the members.
+// fieldKeys maps each field name to the key of the member.
 var fieldKeys = [...]string{
 	fieldTool: "name", fieldArguments: "arguments", fieldMeta: "_meta", fieldTask: "task",
 	fieldResponses: "inputResponses", fieldState: "requestState",

@@ -96,7 +96,8 @@ func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte)
 	return nil
 }
 
-// Cork holds back writes until Uncork, because more messages are about to be added.
+// Cork makes the Pipe hold back writes until Uncork is called. It is used when more messages are
+// about to be added.
 func (p *Pipe) Cork() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

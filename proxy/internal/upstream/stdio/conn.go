@@ -163,7 +163,7 @@ func (c *Conn) Agree(*conn.Session) {}
 // process tree.
 func (c *Conn) Retire() {
 	g := c.Host.Grace
-	if c.Cause() != nil { // after a failure, only the process tree remains to be ended
+	if c.Cause() != nil { // after a failure, the child gets no time to exit on its own
 		g.Exit, g.Term = 0, min(g.Term, 500*time.Millisecond)
 	}
 	c.Fail(process.ErrClosed)
@@ -206,8 +206,8 @@ func (c *Conn) read() {
 	})))
 }
 
-// each calls take with each nonempty line of output until an error occurs. It tells together,
-// unless that is nil, which lines, at most [burst.Most], can be read together.
+// each calls take with each nonempty line of output until an error occurs. Unless together is nil,
+// each also tells it which lines, at most [burst.Most], can be read together.
 func each(lines *process.LineReader, together conn.Burst, take func(line []byte, kept bool)) error {
 	var reading burst.Reading
 	if together != nil {
