@@ -33,7 +33,7 @@ func approvalsGrants(s stdio) *cobra.Command {
 	})
 }
 
-// left formats the remaining lifetime of g.
+// left formats the remaining lifetime of the grant g.
 func left(g operator.GrantInfo) string {
 	if g.ToEnd {
 		return "session, or " + terminal.Left(g.Until)
@@ -41,7 +41,7 @@ func left(g operator.GrantInfo) string {
 	return terminal.Left(g.Until)
 }
 
-// alike describes the argument values that all calls allowed by g must share.
+// alike describes the argument values that all calls allowed by the grant g must share.
 func alike(g operator.GrantInfo) string {
 	var pins []string
 	for _, p := range g.Like {

@@ -113,7 +113,7 @@ func (f checkFlags) source() (policy.Source, diag.List, error) {
 	if err != nil || !f.live {
 		return source, slices.Concat(followed, daemon.Doubts(cfg)), err
 	}
-	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // with --live, missing commands and TLS problems are reported as errors elsewhere
+	return source, slices.Concat(followed, check.ConfigWarnings(cfg), check.NoUpstream(cfg), check.NoAudit(cfg), check.Sessions(cfg)), nil // unlike daemon.Doubts, this omits missing commands and TLS problems, because --live reports those as errors
 }
 
 // agents returns the agents whose built-in tools must be checked. It reads the agents'

@@ -62,8 +62,9 @@ func newDiff(s stdio) *cobra.Command {
 	return c
 }
 
-// failOn returns an error if the policy has changed in the direction that --fail-on forbids, or if
-// the comparison could not determine whether it has.
+// failOn returns an error if the policy has changed in the direction set by --fail-on (looser,
+// stricter or different) or, unless allowUnknown is true, if the comparison could not determine
+// whether it has.
 func failOn(d *policydiff.Comparison, direction string, allowUnknown bool) error {
 	looser, stricter := d.Looser != nil, d.Stricter != nil
 	found := map[string]bool{"looser": looser, "stricter": stricter, "different": looser || stricter}[direction]

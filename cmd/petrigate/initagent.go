@@ -60,8 +60,8 @@ func (s stdio) initAgent(c *cobra.Command, name string, tests []string, yes, pip
 }
 
 // offerPipefail asks the user whether test commands should count as tests even if their output is
-// piped into another command. If the user agrees, it changes the plan so that such scripts run with
-// pipefail.
+// piped into another command. If the user agrees, it changes the plan so that scripts with such
+// pipes run with pipefail.
 func offerPipefail(plan *starter.Plan, a starter.Agent, tests []string, wanted, yes bool, ask func(string) (bool, error)) (err error) {
 	switch {
 	case !plan.OffersPipefail():

@@ -38,9 +38,9 @@ func proxyFlag(c *cobra.Command) *int {
 	return c.Flags().Int("proxy", 0, "only the proxy with this process `id` (see status)")
 }
 
-// selectProxy returns the proxy with the given process ID. If pid is 0 and having contains only one
-// proxy, it returns that proxy. Error messages use what to complete phrases such as "3 running
-// proxies have".
+// selectProxy returns the proxy in having with the given process ID or, if pid is 0, the only proxy
+// in having. If there is no such proxy, it returns an error. what completes phrases in the error
+// message, such as "3 running proxies have".
 func selectProxy(having []*control.Client, pid int, what string) (*control.Client, error) {
 	var choices []string
 	for _, client := range having {
@@ -138,9 +138,9 @@ func match[T any](all []T, id string, of func(T) (id, name string)) (hits []T) {
 	return hits
 }
 
-// only picks the single element of hits. If hits is empty or has several elements, it returns an
-// error. The error message uses what to name the kind of item, and trait to describe what the hits
-// have in common.
+// only returns the single element of hits, or an error if hits does not have exactly one element.
+// In the error message, what names the kind of item, and trait describes what the hits have in
+// common.
 func only[T any](hits []T, what, trait string) (one T, err error) {
 	switch len(hits) {
 	case 0:
@@ -246,7 +246,7 @@ func actor() string {
 			return v
 		}
 	}
-	if u, err := user.Current(); err == nil && u.Username != "" { // in hooks and services, these variables are not set
+	if u, err := user.Current(); err == nil && u.Username != "" { // in hooks and services, the variables above are not set
 		return u.Username
 	}
 	return fmt.Sprintf("uid %d", os.Getuid())

@@ -118,7 +118,7 @@ type action struct {
 	Clear  bool   `json:"clear,omitempty"`
 }
 
-// maxShown is the maximum length of an ntfy message, less room for one sentence.
+// maxShown is the maximum length of an ntfy message, minus room for one sentence.
 const maxShown = 3500
 
 func notificationOf(m message) notification {

@@ -15,7 +15,7 @@ type slack struct {
 	client              *http.Client
 }
 
-// maxShown is the maximum length of the text in a block, less room for one sentence.
+// maxShown is the maximum length of the text in a block, minus room for one sentence.
 const maxShown = 2900
 
 // post shows a question with its buttons and returns the timestamp of the message.

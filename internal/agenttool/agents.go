@@ -17,7 +17,7 @@ type Agent struct {
 	Tools  []string // known built-in tools
 	Shells []string // tools that run scripts; in rules, bash is another name for these tools
 	Edits  []string // tools that change files
-	Reads  []string // tools that only read; an agent that is stuck may call them again and again
+	Reads  []string // tools that only read; a stuck agent may repeat such a call endlessly
 
 	Fields []string    // names of the arguments that contain a file name, in any tool
 	Lists  [][2]string // tools that take several files, each with the name of the argument that lists the files

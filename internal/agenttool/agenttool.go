@@ -54,9 +54,9 @@ func Spelt(agent, name string) string {
 	return ""
 }
 
-// Qualified returns the name of a built-in tool, preceded by the first agent that has the tool, for
-// example claude-code.Bash. It returns "" if no agent has the tool, or if the tool's own name is in
-// lower case, because such a name may also belong to an MCP tool.
+// Qualified returns the name of a built-in tool, preceded by the name of the first agent that has
+// the tool, for example claude-code.Bash. It returns "" if no agent has the tool, or if the tool's
+// own name is in lower case, because such a name may also belong to an MCP tool.
 func Qualified(name string) string {
 	for _, agent := range Agents() {
 		if tool := Spelt(agent, name); tool != strings.ToLower(tool) {

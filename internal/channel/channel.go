@@ -15,7 +15,7 @@ const (
 	Webhook = "webhook"
 )
 
-// A Channel is a row of the table.
+// A Channel is a row of the table: one way for a person to answer requests for approval.
 type Channel struct {
 	Name string
 
@@ -43,7 +43,8 @@ type Channel struct {
 //     "secret"), and its name and section in petrigate.schema.json
 //   - if it runs next to the proxy, a file in internal/serve/daemon with an entry in openers, which
 //     also adds the channel's state to operator.Status
-//   - to pass answers to operator.Proxy.Answer, with the person if the channel has authenticated one
+//   - a call to operator.Proxy.Answer for each answer, with the person if the channel has authenticated
+//     one
 var all = [...]Channel{
 	{Name: Elicit, Usual: true, Client: true},
 	{Name: URL, Client: true, Console: true, AsksPIN: true},

@@ -54,7 +54,7 @@ type Severity string
 const (
 	Error   Severity = "error" // the file cannot be loaded
 	Warning Severity = "warning"
-	Note    Severity = "note" // the problem is information only
+	Note    Severity = "note" // the problem is for information only
 )
 
 // At returns a problem at the given position. The problem has neither a severity nor a code.

@@ -84,8 +84,8 @@ func (w *Walk) onPage(text string) string {
 	return strings.NewReplacer(w.Program, programOfPage, w.Home, homeOfPage).Replace(text)
 }
 
-// digests matches text that differs from run to run: the names of sessions and copies, and the
-// digests of paths in the record. It is read-only.
+// digests matches text that differs from run to run: the names of sessions and of file copies, and
+// the digests that the audit log contains instead of paths. It is read-only.
 var digests = regexp.MustCompile(`\b[0-9a-f]{12,}\b|#[0-9a-f]{8}\b`)
 
 func maskDigests(text string) string { return digests.ReplaceAllString(text, "DIGEST") }

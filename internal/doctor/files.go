@@ -143,7 +143,7 @@ func (d *Doctor) permissions(context.Context) (all []Finding) {
 }
 
 // chmod returns a function that sets the mode of the file at path. The function returns an error if
-// another file has replaced the one described by was.
+// the file is no longer the one described by was.
 func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context) error {
 	return func(context.Context) error {
 		root, err := os.OpenRoot(filepath.Dir(path))

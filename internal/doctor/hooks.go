@@ -22,8 +22,8 @@ import (
 // firstFailClosed is the first version of Claude Code where a failing hook can refuse a call.
 const firstFailClosed = "2.1.295"
 
-// hooks checks the hooks of all agents that have hooks running petrigate or are connected to
-// petrigate as clients.
+// hooks checks the hooks of every agent whose hooks run petrigate or that is connected to petrigate
+// as a client.
 func (d *Doctor) hooks(ctx context.Context) []Finding {
 	var all []Finding
 	claude := false

@@ -53,9 +53,10 @@ func Brief(s string) string {
 	return text.Excerpt(s, maxShown) + fmt.Sprintf(" (%d bytes)", len(s))
 }
 
-// Compare compares two JSON values. It returns up to most changes, in the order found, and the
-// number of changes left out. mask hides values and returns how many it has hidden; if it is nil,
-// nothing is hidden. A hidden value is reported as changed if the actual values differ.
+// Compare compares two JSON values. It returns the changes in the order found, up to the limit
+// most, and the number of changes left out. mask hides values and returns how many it has hidden;
+// if it is nil, nothing is hidden. A hidden value is reported as changed if the actual values
+// differ.
 func Compare(was, is []byte, most int, mask func([]byte) ([]byte, int)) (changes []Change, more int) {
 	if mask == nil {
 		mask = func(v []byte) ([]byte, int) { return v, 0 }
@@ -73,8 +74,8 @@ type comparer struct {
 	more    int
 }
 
-// value compares was, a value in the old document, with is, the value at the same path in the new
-// one. keys contains the object keys on that path.
+// value compares two values at the same path: was in the old document and is in the new one. keys
+// contains the object keys on that path.
 func (d *comparer) value(path string, keys []string, was, is []byte) {
 	kind := rawjson.Kind(is)
 	switch {

@@ -26,8 +26,8 @@ func (s *server) formatting(d *document, _ Position) any {
 	return []textEdit{{d.span(from, to), write}}
 }
 
-// changed returns the edit that turns was into is: the byte range of the lines to replace, and
-// their new text.
+// changed returns the edit that turns the text was into the text is: the byte range of the lines to
+// replace, and their new text.
 func changed(was, is string) (from, to int, write string) {
 	n := 0
 	for n < min(len(was), len(is)) && was[n] == is[n] {

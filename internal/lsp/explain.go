@@ -16,8 +16,9 @@ const (
 
 // forms returns, as Markdown, the syntax of statements that contain the keyword. If the line is a
 // complete statement that contains it, forms returns only that statement's form. Otherwise, it
-// returns the forms that the line can still become or, failing that, all forms that contain the
-// keyword. If the keyword begins a clause, forms returns the form of the clause instead.
+// returns the forms that contain the keyword and begin like the line or, failing that, all forms
+// that contain the keyword. If the keyword begins a clause, forms returns the form of the clause
+// instead.
 func (s *server) forms(keyword string, m *match) string {
 	var lines []string
 	for _, among := range [][]*compiledForm{{m.form}, m.starts, s.grammar.forms} {

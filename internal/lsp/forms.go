@@ -96,7 +96,7 @@ var clauses = map[string]form{
 	"because": {"because WHY", "Its refusals and questions begin with these words: {WHY}"},
 }
 
-// reservedNames lists the words that must be quoted if they are names of calls.
+// reservedNames lists the words that must be quoted if used as names of calls.
 var reservedNames = []string{"human-approval", "human-approvals"}
 
 // operands maps each operand in forms to its class.
@@ -127,5 +127,5 @@ const (
 	object                  // JSON object
 	net                     // name of a net
 	file                    // path of a file
-	places                  // names of places
+	places                  // names of places in a net
 )

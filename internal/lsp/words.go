@@ -95,8 +95,8 @@ func bareEnd(line string, at int) int {
 	return len(line)
 }
 
-// stringEnd returns the end of the JSON string at the given offset, or 0 if the string does not
-// end.
+// stringEnd returns the end of the JSON string at the given offset, or 0 if the string is not
+// terminated.
 func stringEnd(line string, at int) int {
 	for i := at + 1; i < len(line); i++ {
 		switch line[i] {

@@ -52,8 +52,8 @@ func (p *Page) Write(w io.Writer) error {
 	return err
 }
 
-// prose writes paragraphs that man(1) may wrap at other words. Indented lines are written as
-// preformatted text.
+// prose writes paragraphs that man(1) may rewrap. An indented paragraph is written as preformatted
+// text.
 func prose(b *strings.Builder, text string) {
 	for paragraph := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
 		if strings.HasPrefix(paragraph, " ") {

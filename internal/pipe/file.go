@@ -96,7 +96,7 @@ func (p *File) TryRead(b []byte) (n int, waits bool, err error) {
 	return n, false, err
 }
 
-// control calls f once, even if a deadline has passed.
+// control calls f once with the file descriptor, even if a deadline has passed.
 func (p *File) control(f func(fd uintptr) bool) error {
 	return p.raw.Control(func(fd uintptr) { f(fd) })
 }

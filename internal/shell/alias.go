@@ -25,17 +25,17 @@ var aliases = map[string]string{
 	"brew uninstall": "rm remove", "brew install": "instal", "pulumi up": "update", "pulumi destroy": "down dn",
 }
 
-// isAlias reports whether text is a built-in alias of p.operands[n].
+// isAlias reports whether text is a built-in alias of operand n of the pattern p.
 func isAlias(p *Pattern, text string, n int) bool {
 	return n == 0 && slices.Contains(strings.Fields(aliases[p.name.text+" "+p.operands[0].text]), text)
 }
 
-// equivalents maps a program and subcommand to the equivalent spelling: another subcommand and an
-// option.
+// equivalents maps a program and subcommand to an equivalent subcommand and option, for example
+// terraform destroy to apply -destroy.
 var equivalents = map[string][2]string{"terraform destroy": {"apply", "-destroy"}, "tofu destroy": {"apply", "-destroy"}, "terragrunt destroy": {"apply", "-destroy"}}
 
-// isEquivalent reports whether the subcommand sub with the arguments rest is equivalent to p's
-// first operand; see equivalents.
+// isEquivalent reports whether the subcommand sub with the arguments rest is equivalent to the
+// first operand of the pattern p; see equivalents.
 func isEquivalent(p *Pattern, sub arg, rest []arg) bool {
 	other, ok := equivalents[p.name.text+" "+p.operands[0].text]
 	return ok && sub.kind == literal && sub.text == other[0] && slices.ContainsFunc(rest, func(a arg) bool {
@@ -43,7 +43,8 @@ func isEquivalent(p *Pattern, sub arg, rest []arg) bool {
 	})
 }
 
-// isAbbreviation reports whether a program may accept text as an abbreviation of p.operands[next].
+// isAbbreviation reports whether a program may accept text as an abbreviation of operand next of
+// the pattern p.
 func isAbbreviation(p *Pattern, text string, next int) bool {
 	name, want := p.name.text, p.operands[next].text
 	switch {

@@ -52,7 +52,7 @@ func (a arg) cut() (name string, value arg, ok bool) {
 func (a arg) base() (name string, sure, system bool) {
 	switch {
 	case a.kind == literal && strings.Contains(a.text, `:\`) && !strings.Contains(a.text, "/"):
-		return a.text[strings.LastIndexByte(a.text, '\\')+1:], true, false // for example, C:\x\y.exe
+		return a.text[strings.LastIndexByte(a.text, '\\')+1:], true, false // a Windows path such as C:\x\y.exe
 	case a.kind == literal && !strings.Contains(a.text, "/"):
 		return a.text, true, true
 	case a.kind == literal:
@@ -103,7 +103,7 @@ func (a arg) file() string {
 		text = a.tail
 	}
 	text = text[strings.IndexByte(text, '=')+1:]
-	return path.Base(text[strings.LastIndexByte(text, ':')+1:]) // for example, host:x
+	return path.Base(text[strings.LastIndexByte(text, ':')+1:]) // drop a prefix such as host:
 }
 
 // literals converts words to literal arguments.

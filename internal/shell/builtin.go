@@ -31,7 +31,7 @@ func (r *reader) readBuiltin(name string, args []arg) bool {
 		r.doubtAll("the builtin " + name)
 	case "export", "declare", "typeset", "local", "readonly":
 		r.declareArgs(name, nil, args)
-		for _, a := range args { // for example, in command readonly x=y
+		for _, a := range args { // the parser does not recognize such a declaration, for example in command readonly x=y
 			name, _, _ := strings.Cut(a.text, "=")
 			r.vars.neverBind(name)
 		}
@@ -118,7 +118,7 @@ func (r *reader) readTrap(args []arg) {
 // readVariableSetter interprets a builtin that sets the variables named by its arguments.
 func (r *scope) readVariableSetter(name string, args []arg) {
 	if name == "wait" && len(args) == 1 && args[0].kind <= single {
-		return // for example, wait $!
+		return // wait with a single argument, such as $!, sets no variable
 	}
 	found, rest, ok := setterOptions[name]().splitLeading(args)
 	if !ok {

@@ -62,7 +62,7 @@ func (c *command) changesNothing() bool {
 			}
 			dry = true
 		case begins(a.text, "--d --no-d --rec --e true false"), begins(a.text, "--preview-only="):
-			return false // for example, --no-dry-run, --dry-run false or --receive-pack
+			return false // an argument such as --no-dry-run, --dry-run false or --receive-pack makes the dry run uncertain
 		}
 	}
 	return dry

@@ -99,7 +99,7 @@ func into(folder, file arg) arg {
 // changesSome reports whether the command writes files not named by any argument.
 func (f *fileRule) changesSome(operands, options []arg) bool {
 	if len(operands) > 0 && strings.HasPrefix(operands[0].text, "+") {
-		operands = operands[1:] // for example, cargo +nightly fmt
+		operands = operands[1:] // skip the toolchain, as in cargo +nightly fmt
 	}
 	return slices.ContainsFunc(f.rows, func(row unnamedWrites) bool { return row.describes(operands, options) })
 }
@@ -125,10 +125,10 @@ func (row *unnamedWrites) describes(operands, options []arg) bool {
 	return row.options == "" || contain(options, row.options)
 }
 
-// withRows parses the field unnamed of each entry into rows and returns the table. Rows are
-// separated by commas. A row contains the first operands, a + for each further operand, and a = if
-// no more operands are allowed. It may also contain options; at least one of them is required.
-// Options after a ! must be absent.
+// withRows sets the rows of each entry in the table by parsing the entry's text unnamed, and
+// returns the table. Rows are separated by commas. A row contains the first operands, a + for each
+// further operand, and a = if no more operands are allowed. It may also contain options; at least
+// one of them is required. Options after a ! must be absent.
 func withRows(table map[string]fileRule) map[string]fileRule {
 	for name, f := range table {
 		for text := range strings.SplitSeq(f.unnamed, ",") {

@@ -219,8 +219,8 @@ var codes = map[string]bool{"a program on the command line": true, "a program th
 // maxPaths is the maximum number of words in code in other languages that are examined as paths.
 const maxPaths = 25_000
 
-// A codePath is a word in code in another language that may be a file path. The field of holds the
-// index of the doubt about that code.
+// A codePath is a word in code in another language that may be a file path. It also holds the index
+// of the doubt about that code.
 type codePath struct {
 	path string
 	of   int

@@ -95,7 +95,7 @@ func readSed(args []arg) (p plan) {
 			p.add(runsFile, "", o.value)
 		case "i":
 			if strings.Contains(o.value.text, "e") {
-				p.doubt(inText, "sed with unknown options", args...) // for example, sed -ie
+				p.doubt(inText, "sed with unknown options", args...) // in sed -ie, for example, the e may be a suffix or an option
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // it downloads.
 type launch struct {
 	options func() *knownOptions
-	loose   bool // instead of a program, the words may name a subcommand of the launcher or a script of the project
+	loose   bool // instead of a program, the words after the launcher may name a subcommand of the launcher or a script of the project
 }
 
 // launches is the table of launchers. A launched program is read as if it were run directly.
@@ -61,7 +61,7 @@ func launched(name string, args []arg) (l launch, program []arg, sure, ok bool) 
 	if len(rest) > 0 && rest[0].kind == literal && rest[0].text == "--" {
 		rest = rest[1:]
 	}
-	if strings.HasPrefix(name, "mise") || strings.HasPrefix(name, "rtx") { // for example, mise exec node@20 -- npm test
+	if strings.HasPrefix(name, "mise") || strings.HasPrefix(name, "rtx") { // the program follows --, as in mise exec node@20 -- npm test
 		if i := slices.IndexFunc(rest, func(a arg) bool { return a.kind == literal && a.text == "--" }); i >= 0 {
 			rest = rest[i+1:]
 		}
@@ -98,7 +98,7 @@ func launchedProgram(name string, args []arg) []arg {
 		return nil
 	}
 	word := program[0].text
-	if i := strings.LastIndexByte(word, '@'); i > 0 && name != "python" { // for example, npx jest@29
+	if i := strings.LastIndexByte(word, '@'); i > 0 && name != "python" { // drop the version, as in npx jest@29
 		word = word[:i]
 		program = append([]arg{{text: word}}, program[1:]...)
 	}

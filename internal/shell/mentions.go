@@ -27,7 +27,7 @@ func (m *mentions) add(args []arg, of int) {
 	for _, a := range args {
 		for _, text := range [...]string{a.text, a.tail} {
 			m.text(text, of)
-			if len(text) > 2 && text[0] == '-' && text[1] != '-' { // for example -xVALUE, possibly with other letters before x
+			if len(text) > 2 && text[0] == '-' && text[1] != '-' { // an option may have an attached value, as in -xVALUE, possibly with other letters before x
 				for i := 2; i < min(6, len(text)); i++ {
 					m.text(text[i:], of)
 				}

@@ -29,11 +29,11 @@ const (
 	runsInput             // the standard input is a program
 	inBackground          // the commands of the following steps run in the background
 	writesFile            // the argument names a file to write
-	givesVariable         // programs get an environment variable with the name what and the argument as its value
+	givesVariable         // programs get an environment variable; its name is what, and its value is the argument
 	changesPackage        // args are written to package.json
 	passesValue           // make is called with a value that is not literal
-	definesAlias          // sets the git setting named what, which may define an alias, to the argument
-	runsAlias             // runs git with the subcommand what, which may be an alias, and args as its arguments
+	definesAlias          // sets the git setting named by what, which may define an alias, to the argument
+	runsAlias             // runs git with the subcommand in what, which may be an alias, and the arguments args
 )
 
 func (p *plan) add(do action, what string, args ...arg) {

@@ -129,7 +129,7 @@ func (k *knownOptions) splitOptions(args []arg, sure bool) (options []givenOptio
 		switch {
 		case a.kind == literal && a.text == "--":
 			if k.dashed {
-				return options, operands, false // for example, find -- -delete
+				return options, operands, false // such a program may accept options after --, as in find -- -delete
 			}
 			return options, append(operands, args[1:]...), true
 		case sure && (a.kind == anything || a.kind != literal && a.text == ""):

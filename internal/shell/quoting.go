@@ -74,8 +74,8 @@ func unescape(s string) (text string, ok bool) {
 	return string(b), true
 }
 
-// leadingDigits returns the digits at the start of s, up to a maximum of most digits. The
-// characters in digits count as digits.
+// leadingDigits returns the longest prefix of s that consists of characters in digits. most limits
+// the length of the prefix.
 func leadingDigits(s string, most int, digits string) string {
 	s = s[:min(most, len(s))]
 	return s[:len(s)-len(strings.TrimLeft(s, digits))]

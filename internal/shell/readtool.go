@@ -25,7 +25,7 @@ func readTool(name string, t tool, args []arg, strictly bool) (p plan, known boo
 		return p, true
 	}
 	if strings.HasSuffix(name, "tar") && len(args) > 0 && !strings.HasPrefix(args[0].text, "-") {
-		letters := arg{kind: args[0].kind, text: "-" + args[0].text, tail: args[0].tail} // for example, tar cIf PROGRAM a b
+		letters := arg{kind: args[0].kind, text: "-" + args[0].text, tail: args[0].tail} // tar's first argument needs no dash, as in tar cIf PROGRAM a b
 		args = append([]arg{letters}, args[1:]...)
 	}
 	launched := false

@@ -28,10 +28,10 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 		r.files.programs.add(path.Base(args[0].file()))
 	}
 	if strings.HasPrefix(name, "-") {
-		r.doubtAll("a command word that looks like an option") // for example, time -- rm
+		r.doubtAll("a command word that looks like an option") // such as -- in time -- rm
 	}
 	if len(name) > 1 && name[0] == '=' {
-		r.doubtAll("a command word that zsh searches for") // for example, =rm
+		r.doubtAll("a command word that zsh searches for") // in zsh, =rm expands to the path of rm
 	}
 	if name == "" || name == "." && args[0].text != "." {
 		return // no program has this name

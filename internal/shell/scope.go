@@ -55,7 +55,7 @@ func (r *scope) assigned(name string, value arg) {
 	}
 	r.vars.note(name, free)
 	if counters[name] {
-		r.arithmeticOn("arithmetic on text") // for example, RANDOM='a[$(rm y)]'
+		r.arithmeticOn("arithmetic on text") // bash evaluates the assigned value, as in RANDOM='a[$(rm y)]'
 	}
 }
 
@@ -63,7 +63,7 @@ func (r *scope) assigned(name string, value arg) {
 // the variable and may assign a value to it.
 func (r *scope) compute(name string) {
 	if steers(name) {
-		r.doubtStrict("a variable that changes what runs: " + name) // for example, ((PATH=1))
+		r.doubtStrict("a variable that changes what runs: " + name) // such as PATH in ((PATH=1))
 	}
 	r.vars.unbind(name)
 	if name == "IFS" {
@@ -86,7 +86,7 @@ func (r *scope) setUnknown(args []arg) {
 
 // declareArgs reads the assignments and other arguments of declare and similar builtins.
 func (r *scope) declareArgs(builtin string, assigned, args []arg) {
-	var kind fact // isArray if the builtin declares arrays
+	var kind fact // isArray if the builtin declares arrays, and otherwise 0
 	exported, functions := builtin == "export", false
 	for _, a := range args {
 		if strings.HasPrefix(a.text, "-") {
@@ -175,7 +175,7 @@ func (r *scope) doubtObeyed(commands []command) {
 
 // settle adds the doubts about variables that depend on the whole script.
 func (r *scope) settle() {
-	evaluated, array := r.vars.tests && r.vars.commandIndex, false // for example, x=-v; y='a[$(rm z)]'; [ $x $y ]
+	evaluated, array := r.vars.tests && r.vars.commandIndex, false // test may evaluate an array index, as in x=-v; y='a[$(rm z)]'; [ $x $y ]
 	for name, f := range r.vars.facts {
 		evaluated = evaluated || f&computed != 0 && (f&free != 0 || implicitVariables[name] || r.vars.wild && isName(name))
 		array = array || f&isArray != 0 && f&filled != 0

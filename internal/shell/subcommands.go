@@ -106,14 +106,14 @@ func subcommandsOf(name string) *knownOptions {
 	return nil
 }
 
-// next returns the first operand, or nil if there are no operands, and the arguments after it. sure
-// is false if the operand may be the value of an unknown option before it.
+// next returns the first operand and the arguments after it. sub is nil if there are no operands.
+// sure is false if the operand may be the value of an unknown option before it.
 func (k *knownOptions) next(args []arg) (sub *arg, rest []arg, sure bool) {
 	sure = true
 	for len(args) > 0 {
 		a := &args[0]
 		switch {
-		case a.kind == literal && (a.text == "--" || strings.HasPrefix(a.text, "+")): // for example, cargo +nightly test
+		case a.kind == literal && (a.text == "--" || strings.HasPrefix(a.text, "+")): // skip a toolchain, as in cargo +nightly test
 			args = args[1:]
 			continue
 		case len(a.text) > 1 && a.text[0] == '-': // an option, or an argument that is known to begin like one

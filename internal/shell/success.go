@@ -54,7 +54,7 @@ func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 // explanation and advice.
 type gap func(own string) (what, advice string)
 
-// gapOutside returns a gap that explains itself with what and advises running the command in a
+// gapOutside returns a gap that gives what as its explanation and advises running the command in a
 // separate call.
 func gapOutside(what string) gap {
 	return func(own string) (string, string) { return what, alone(own) }

@@ -7,9 +7,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A values value holds the variables whose values are known for certain, together with these
-// values. While a function's body is read for a call, the array "@" contains the call's arguments,
-// and the variables "1" to "9" contain the first nine of them.
+// A values value maps variables to their values, where these are known for certain. While a
+// function's body is read for a call, the array "@" contains the call's arguments, and the
+// variables "1" to "9" contain the first nine of them.
 type values struct {
 	texts  map[string]arg
 	arrays map[string][]arg

@@ -215,7 +215,7 @@ func (r *reader) call(c *syntax.CallExpr, redirs []*syntax.Redirect) {
 	}
 	if len(c.Args) > 0 {
 		if l, ok := c.Args[0].Parts[0].(*syntax.Lit); ok && strings.Contains(l.Value, "=") {
-			r.doubtAll("a command word that may be an assignment") // for example, after coproc
+			r.doubtAll("a command word that may be an assignment") // such as x=y after coproc
 		}
 		defer func(before bool) { r.textInput = before }(r.textInput)
 		r.textInput = r.textInput || slices.ContainsFunc(redirs, givesText)
@@ -333,7 +333,8 @@ func (r *reader) otherShell() (leave func()) {
 	return func() { r.flow, r.vars.values = flow, before }
 }
 
-// maxLoopBodies limits the number of loop bodies read. A body counts once for each word.
+// maxLoopBodies limits the number of loop bodies read. A body counts once for each word of its
+// loop.
 const maxLoopBodies = 64
 
 // loop interprets for and select. If the words are few and known, it reads the body once per word.

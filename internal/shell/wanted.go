@@ -167,7 +167,7 @@ func (w *wanted) in(k *knownOptions, args []arg) Outcome {
 	case a.text == "-" && a.kind != literal:
 		return Opaque
 	case (strings.HasPrefix(a.text, "+") || strings.HasPrefix(a.text, ":")) && slices.Contains(w.names, a.text[:1]):
-		return Match // for example, git push origin +main
+		return Match // the prefix acts as the option, as in git push origin +main
 	}
 	return NoMatch
 }
@@ -198,14 +198,14 @@ func (w *wanted) inLong(k *knownOptions, args []arg) Outcome {
 		n = strings.TrimPrefix(n, "-")
 		short := len(n) == 1 && len(w.names) == 1
 		if name != "" && strings.HasPrefix(n, name) && (len(n) > 1 || args[0].kind != literal) || k == nil && short && strings.HasPrefix(name, n) {
-			return Opaque // for example, --forc, or the long form of -f
+			return Opaque // name may be an abbreviation, such as --forc, or the long form of -f
 		}
 	}
 	return NoMatch
 }
 
-// inLetters reports whether the option is among the letters of an argument such as -abc. If options
-// are dashed, -name is a single option.
+// inLetters reports whether the option is among the letters of an argument such as -abc. If the
+// program's long options begin with a single dash, -name is one option.
 func (w *wanted) inLetters(k *knownOptions, args []arg) Outcome {
 	a := args[0]
 	if k != nil && k.dashed && len(a.text) > 2 {

@@ -71,7 +71,7 @@ func (w *wrapper) read(name string, args []arg) (p plan) {
 	}
 	n := min(w.operands, len(rest))
 	operands, rest := rest[:n], rest[n:]
-	if w.joins && n > 0 && len(rest) > 0 && isOption(rest[0].text) { // for example, ssh host -p 22 ls
+	if w.joins && n > 0 && len(rest) > 0 && isOption(rest[0].text) { // options may follow the operands, as in ssh host -p 22 ls
 		if found, rest, ok = w.options().splitLeading(rest); !ok {
 			p.add(addsOptions, "a wrapper with unknown options", args...)
 			return p
@@ -101,10 +101,10 @@ func (p *plan) readOptionValues(program string, found []givenOption) {
 		value := strings.ToLower(o.value.text)
 		setting, _, _ := strings.Cut(o.value.text, "=")
 		switch {
-		case strings.HasPrefix(value, "|"), strings.HasPrefix(value, "!"), // for example, strace --output '|rm x'
-			o.name == "o" && (strings.Contains(value, "command") || strings.Contains(value, "include")), // for example, ssh -o ProxyCommand=...
-			(o.name == "o" || o.name == "p") && strings.Contains(value, "exec"),                         // for example, systemd-run -p ExecStartPre=...
-			o.name == "I" && strings.ContainsAny(value, "/."),                                           // for example, ssh -I x.so
+		case strings.HasPrefix(value, "|"), strings.HasPrefix(value, "!"), // runs a command, as in strace --output '|rm x'
+			o.name == "o" && (strings.Contains(value, "command") || strings.Contains(value, "include")), // runs a command, as in ssh -o ProxyCommand=...
+			(o.name == "o" || o.name == "p") && strings.Contains(value, "exec"),                         // runs a command, as in systemd-run -p ExecStartPre=...
+			o.name == "I" && strings.ContainsAny(value, "/."),                                           // loads a library, as in ssh -I x.so
 			o.name == "property":
 			p.doubt(inText, "an option that runs a command", o.value)
 		case o.name == "o" && o.value.kind != literal:
@@ -114,7 +114,7 @@ func (p *plan) readOptionValues(program string, found []givenOption) {
 		case o.name == "setenv", o.name == "E" && strings.Contains(value, "="):
 			p.readEnvironment([]arg{o.value})
 		case (o.name == "o" || o.name == "output") && !strings.ContainsAny(value, "= "):
-			p.add(writesFile, "", o.value) // for example, strace -o f
+			p.add(writesFile, "", o.value) // names an output file, as in strace -o f
 		}
 	}
 }

@@ -74,8 +74,8 @@ func (d *Driver) Connect(ctx context.Context, c Connection) error {
 	return nil
 }
 
-// change adds the step s to the file's record and then writes the file. It prints the message done
-// and the file's path.
+// change adds the step s to the file's record and then writes the file. It prints the text of done,
+// the file's path and, if the file existed before, the path of its backup.
 func (d *Driver) change(f *file, s step, connected bool, done string) error {
 	if err := d.records().change(f, s, connected); err != nil {
 		return err
@@ -147,7 +147,8 @@ func (d *Driver) noteDirectServers(items []item, c Connection) {
 }
 
 // withEntry returns the content of the file with petrigate's entry in place of the entries to
-// replace. It also returns the names of the replaced entries, grouped by place.
+// replace. It also returns the names of the replaced entries, grouped by their location in the
+// file.
 func (d *Driver) withEntry(f *file, items []item, c Connection, entry splice.Object) (after []byte, changed []removed, err error) {
 	doc := f.doc
 	for i, at := range f.client.Places(f.doc) {
@@ -311,8 +312,8 @@ func (d *Driver) disconnect(f *file, n *record, after []byte, exists bool) error
 }
 
 // undo writes or removes the file and deletes its record, if any. asBefore reports whether the file
-// is now in the same state as before the first step. undo prints the message done, the file's path,
-// and the outcome, which is described by edited if asBefore is false.
+// is now in the same state as before the first step. undo prints the text of done, the file's path,
+// and the outcome. If asBefore is false, edited describes the outcome.
 func (d *Driver) undo(f *file, n *record, after []byte, exists bool, done, edited string) (asBefore bool, err error) {
 	asBefore = n != nil && exists == n.Steps[0].Existed && bytes.Equal(after, n.Steps[0].Before)
 	if err := d.records().undo(f, after, exists, asBefore); err != nil {

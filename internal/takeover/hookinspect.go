@@ -95,5 +95,5 @@ func findHooks(name string) (clientcfg.Hooks, error) {
 	return h, nil
 }
 
-// hooksAt is the path to the hooks in each agent's file.
+// hooksAt is the path of keys that leads to the hooks in an agent's file.
 var hooksAt = []string{"hooks"}

@@ -41,7 +41,7 @@ const (
 	Cyan   = "36"
 )
 
-// An Ink reports whether to color text for a terminal.
+// An Ink determines whether text for a terminal is colored.
 type Ink bool
 
 // In returns the text in the given style or, if the Ink is false, unchanged.

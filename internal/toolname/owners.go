@@ -39,8 +39,9 @@ func (o Owners) Canonical(name string) (owner string) {
 	return owner
 }
 
-// isUpstream reports whether name is the name of an upstream. If it is also the name of a tool, a
-// call with an action, such as name.action, looks like a call to a tool of the upstream.
+// isUpstream reports whether name is the name of an upstream. A tool with the same name would be
+// ambiguous, because a call to it with an action, such as name.action, looks like a call to a tool
+// of the upstream.
 func (o Owners) isUpstream(name string) bool {
 	return slices.ContainsFunc(o, func(u Owner) bool { return u.Upstream == name })
 }
