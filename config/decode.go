@@ -180,7 +180,7 @@ func (v Value) setting() (string, bool) {
 }
 
 // A check returns a message and a hint that describe the problem with text, or empty strings if
-// text is valid. The message contains what, the name of the key, and shown, the string as written
+// text is valid. The message mentions what, the name of the key, and shown, the string as written
 // in the file.
 type check func(what, shown, text string) (msg, hint string)
 

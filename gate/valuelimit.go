@@ -66,8 +66,8 @@ func (j *judgement) dropIdle(d *Delta, f *finding) int {
 }
 
 // idle returns changes that remove the values in base whose states at time t equal after, the new
-// default state: values that the clock has reset, or that were stored only for watches that have
-// ended. It leaves out the values that exclude accepts.
+// default state: values that the clock has reset, or that were stored only for observers that no
+// longer wait for a call. It leaves out the values that exclude accepts.
 func (n *net) idle(base, after *NetData, t time.Time, exclude func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil

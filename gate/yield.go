@@ -114,8 +114,8 @@ func (n *net) recovers(d *NetData) bool {
 // hides reports whether the net blocks the call whatever the arguments are.
 func (c *namedCall) hides(f *finding) bool { return f.kind == Blocked && !c.canUnblock(f) }
 
-// canUnblock reports whether arguments could unblock the call, by giving it a name that exempts it
-// or that replaces its own name.
+// canUnblock reports whether arguments could unblock the call, for example by giving it a name that
+// the net exempts.
 func (c *namedCall) canUnblock(f *finding) bool {
 	if f.broken {
 		return false

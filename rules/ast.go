@@ -13,7 +13,7 @@ import (
 type File struct {
 	Name       string
 	Statements []Statement
-	Base       bool // whether other files narrow this file; a lower limit in another file is then intended
+	Base       bool // whether the file is a base policy, whose limits other files may lower on purpose
 
 	source map[Statement]*scanner // source line of each statement, for excerpts
 	errs   ErrorList
@@ -93,7 +93,7 @@ type Allow struct {
 type Map struct {
 	Pos     gate.Position
 	Tools   []Name
-	Field   string // flat argument key, or a path; empty if Pattern is of kind [When]
+	Field   string // key of the arguments, or a path; empty if Pattern is of kind [When]
 	Pattern Pattern
 	As      Name
 
@@ -105,7 +105,7 @@ type Map struct {
 type Example struct {
 	Pos   gate.Position
 	Tools []Name
-	Field string // flat argument key; if empty, Value holds all arguments
+	Field string // key of the arguments; if empty, Value holds all arguments
 	Value string // text in the field or, if Field is empty, a JSON object
 	Not   bool   // whether the call must not get the name
 	As    Name
@@ -117,10 +117,10 @@ type Example struct {
 // Position returns the start of the statement.
 func (r *Rule) Position() gate.Position { return r.Pos }
 
-// tool returns the only tool of a map that is for a single tool.
+// tool returns the tool of a map that has only one.
 func (s *Map) tool() Name { return s.Tools[0] }
 
-// each splits a map into maps for single tools.
+// each returns equivalent maps that have a single tool each.
 func (s *Map) each() []*Map {
 	if len(s.Tools) == 1 {
 		return []*Map{s}

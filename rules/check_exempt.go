@@ -36,7 +36,8 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	c.checkCertain(s, r.Unless)
 	for _, n := range r.Unless {
 		for _, tool := range tools {
-			// A name given by a map may be uncertain, and other tools may have the same name.
+			// Skip names given by maps, because they may be uncertain, and there may also be tools
+			// with these names.
 			if c.labels.maps[n.Text] == nil && c.labels.maps[tool.Text] == nil && (n.same(tool) || c.labels.covers(n, tool)) {
 				c.warnName(n, AllExempt, "", "every call to %s is exempt, so the rule never applies", tool)
 			}

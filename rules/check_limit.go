@@ -134,8 +134,8 @@ type strongerRules struct {
 	limits map[string][]*Limit // limits with the lowest count for their span
 }
 
-// strongerRules collects the rules without exemptions. It lists a rule for a pattern under every
-// limited name that the pattern matches.
+// strongerRules collects the blocks and limits that apply to all calls with their names, at any
+// time. It lists a rule for a pattern under every limited name that the pattern matches.
 func (c *compiler) strongerRules() strongerRules {
 	over := strongerRules{make(map[string]*Block), make(map[string][]*Limit)}
 	var limited []string
@@ -233,7 +233,7 @@ func (s *Limit) implies(other *Limit) bool {
 		return false
 	case other.ofPrincipal() && !s.ofPrincipal():
 		return false
-	case s.subject() == other.subject(): // checkContrary reports limits on the same subject, unless other is in shadow
+	case s.subject() == other.subject(): // checkContrary reports limits that differ only in their counts, unless other is in shadow
 		return false
 	case s.every() == 0:
 		return true

@@ -50,8 +50,8 @@ func partsOf(s Statement) (parts []part) {
 	return parts
 }
 
-// parts returns the parts of the statement for a single waiting call: one for each required call
-// or, with Or, only one.
+// parts returns the parts of the statement for before, one of the calls that must wait: a part for
+// each required call or, with Or, a single part.
 func (s *Require) parts(before Name) (parts []part) {
 	one := *s
 	one.Before, one.Because = []Name{before}, ""

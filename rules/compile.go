@@ -49,8 +49,8 @@ func Load(fsys fs.FS, paths ...string) (*Compiled, error) {
 	return Compile(files...)
 }
 
-// Verification returns the number of reachable states of each net. The numbers follow from the
-// shapes of the nets; the states are not explored.
+// Verification returns the number of reachable states of each net. The numbers are known for each
+// kind of net, so no states are explored.
 func (c *Compiled) Verification() []Verification { return slices.Clone(c.verified) }
 
 // add compiles a statement and adds the result to the output.
@@ -95,8 +95,9 @@ func afterStates(after, until []Name, always Verification) Verification {
 	return Verification{States: 3}
 }
 
-// net appends a net. Different statements may have the same net name, such as "require a-before-b
-// before c" and "require a before b-before-c". The later nets are numbered.
+// net appends n to the output. Different statements may produce nets with the same name, such as
+// "require a-before-b before c" and "require a before b-before-c"; the later nets get numbered
+// names.
 func (c *compiler) net(n gate.Net, v Verification) {
 	c.netNames[n.Name]++
 	if k := c.netNames[n.Name]; k > 1 {

@@ -16,7 +16,7 @@ type KeyField struct {
 	Other Field // field of the calls that earn a success or a refill; equal to Field unless the statement names two fields with "as"
 }
 
-// A Field is a part of a call: an argument with a flat key, a path, or a CEL expression.
+// A Field is a part of a call: the value of an argument key, of a path, or of a CEL expression.
 type Field struct {
 	Pos        gate.Position
 	Text       string // the field without quotes and without "result."

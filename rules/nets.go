@@ -191,7 +191,8 @@ func taint(after, until []Name) []gate.Transition {
 	return ts
 }
 
-// untilExcluded returns the names in until that a pattern in the same rule must not lock.
+// untilExcluded returns exemptions for the calls in until if n is a pattern, because the rule must
+// not block the calls that end it.
 func untilExcluded(n Name, until []Name) []gate.Tool {
 	if !n.Glob() {
 		return nil
@@ -199,7 +200,7 @@ func untilExcluded(n Name, until []Name) []gate.Tool {
 	return excluded(until)
 }
 
-// excluded converts names to the exemptions of a pattern.
+// excluded converts names to exemptions from a rule about a pattern.
 func excluded(names []Name) []gate.Tool {
 	tools := calls(names)
 	for i := range tools {

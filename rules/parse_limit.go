@@ -8,7 +8,7 @@ import (
 )
 
 func (p ruleParser) limit(r Rule) Statement {
-	if t := p.line.peek(); t.is("session") { // a limit may be per session, but a call named session cannot be limited
+	if t := p.line.peek(); t.is("session") { // "session" is a period here, so it must be quoted as the name of a call
 		p.line.fail(Unexpected, t, `quote a tool with this name: limit "session" to`, "%q is not a call", t.text)
 	}
 	l := &Limit{Tools: p.list("the name to limit is missing", "name", limitForm)}

@@ -139,7 +139,7 @@ func compileRegex(expr string, fold bool) (func(string) bool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("invalid regex: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
-	tree, _ := syntax.Parse(expr, syntax.Perl) // Compile has already accepted it
+	tree, _ := syntax.Parse(expr, syntax.Perl) // ignore the error, because regexp.Compile has already accepted expr
 	tree = tree.Simplify()
 	if prog, _ := syntax.Compile(tree); len(prog.Inst) > maxRegexSteps {
 		return nil, fmt.Errorf("%w: %d steps, at most %d", errLargeRegex, len(prog.Inst), maxRegexSteps)

@@ -162,7 +162,7 @@ func (s *scanner) jsonString(start int, what string) token {
 	switch err := json.Unmarshal([]byte(s.text[start:end]), &t.text); {
 	case err != nil:
 		s.fail(BadQuotes, t, "write it as a JSON string, with tabs and backslashes escaped", "the quoted %s is not a JSON string", what)
-	case strings.ContainsRune(t.text, utf8.RuneError): // package json decodes either half of a surrogate pair to the same rune
+	case strings.ContainsRune(t.text, utf8.RuneError): // package json replaces an unpaired surrogate with this rune
 		s.fail(BadQuotes, t, "", "the quoted %s contains an invalid character", what)
 	}
 	return t

@@ -12,7 +12,7 @@ type Condition struct {
 	Rule   Position
 
 	Judge  Judge
-	Number int // Judge's number for the condition
+	Number int // number that identifies the condition to Judge
 }
 
 // A Judge evaluates conditions on call results. It must be safe for concurrent use.

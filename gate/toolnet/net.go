@@ -163,8 +163,8 @@ type Transition struct {
 // gated call that has no value, and such a call is not evidence.
 type Field struct {
 	Path   string      // argument key, or a path that begins with "$."; see [ParsePath]
-	Reader ValueReader // if set, evaluates an expression instead of Path, which is then empty
-	Number int         // Reader's number for the expression
+	Reader ValueReader // evaluates an expression; if Reader is set, Path is empty
+	Number int         // number that identifies the expression to Reader
 	Source string      // source text, which is part of the net's identity and appears in messages
 	Result bool        // whether Path refers to the result of a successful call; allowed only for deferred observers
 }
@@ -206,10 +206,10 @@ type Tool struct {
 	// lists the same name elsewhere only as a Literal, an action with this name does not count.
 	Except string
 
-	// Spared, in an entry of [Transition.Unless], means that the transition does not even make the
-	// exempted calls known: [PolicyOptions].Deny refuses them unless another transition gates them.
-	// A rule about * uses Spared to exclude the calls that it requires first. Spared is not part of
-	// the net's identity.
+	// Spared, in an entry of [Transition.Unless], means that the transition does not make the
+	// exempted calls known to [PolicyOptions].Deny, which then refuses them unless another
+	// transition gates them. A rule about * uses Spared to exclude the calls that it requires
+	// first. Spared is not part of the net's identity.
 	Spared bool `json:"-"`
 }
 
@@ -249,7 +249,7 @@ type Map struct {
 	Field   string            // argument key, taken literally, or a path that begins with "$."; see [ParsePath]
 	Match   func(string) bool // called with each string in the field
 	Reader  Reader            // reads the field, or the whole call if Field is empty
-	Pattern int               // Reader's number for the pattern
+	Pattern int               // number that identifies the pattern to Reader
 	As      string
 	Source  string // pattern as the author wrote it; part of the net's identity
 	Rule    Position

@@ -23,7 +23,7 @@ func NewInput(f gate.Firing) *Input {
 	return &Input{call: newCallData(&f.Call), firing: f}
 }
 
-// Named returns an input for the same firing that gives the tool another name.
+// Named returns an input for the same firing, but with another name of the tool.
 func (in *Input) Named(name string) *Input {
 	named := *in
 	named.firing.Name = name

@@ -21,8 +21,8 @@ type part struct {
 // maxShown is the maximum length in bytes of a value in a message.
 const maxShown = 200
 
-// Template compiles a message. "{{" and "}}" stand for braces; expressions must not contain any.
-// names may be nil. Any error is a [diag.List].
+// Template compiles a message. "{{" and "}}" stand for braces; an expression must not contain
+// braces. names may be nil. Any error is a [diag.List].
 func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	t := &Template{}
 	var errs diag.List

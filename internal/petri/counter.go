@@ -12,7 +12,7 @@ const (
 	maxControls  = 2_000
 	maxBoxes     = 4_000
 	maxLoopSteps = 6
-	maxLoopWork  = 400 // maximum number of moves to follow in the search for a control's loops
+	maxLoopWork  = 400 // maximum number of moves to follow when searching for loops of controls; see counterSearch
 )
 
 // counterSearch explores a net with a few places, the counters, that hold many tokens. The token

@@ -172,7 +172,8 @@ func (t *Transition) effect() []Arc {
 	return effect
 }
 
-// eliminate makes another column 0. It reports whether there may be more columns to eliminate.
+// eliminate chooses another column and makes it 0 in all rows. It reports whether there may be more
+// columns to eliminate.
 func (f *farkas) eliminate() bool {
 	column, ok := f.cheapest()
 	if !ok {

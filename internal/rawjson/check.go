@@ -216,7 +216,7 @@ func (s *keyStack) push(key []byte) {
 	s.n++
 }
 
-// from returns the keys on the stack, from index base on.
+// from returns the stack's keys with index base or higher.
 func (s *keyStack) from(base int) [][]byte {
 	if s.many == nil {
 		return s.few[base:s.n]
