@@ -36,7 +36,7 @@ type activityBody struct {
 	Kinds    []string
 	Nets     []string
 	Stands   journalStatus
-	Kept     bool // whether audit records are stored, so that calls older than the rows can be read
+	Kept     bool // whether audit records are stored; if so, older calls than those in the journal can be read
 }
 
 func (c *Console) activity(w http.ResponseWriter, r *http.Request) {
@@ -115,9 +115,8 @@ func (b *activityBody) With(name, value string) string {
 	return addressOf("/activity", b.Filter.values(), name, value)
 }
 
-// Since returns the start of the period that is completely covered by the rows. If older rows exist
-// that the journal does not contain, this is the time of the journal's oldest row; otherwise, it is
-// the time when the journal was started.
+// Since returns the time since which the journal is complete. If the journal may lack older rows,
+// this is the time of its oldest row; otherwise, it is the time when the journal was started.
 func (b *activityBody) Since() time.Time {
 	if b.Stands.Full || b.Kept {
 		return b.Stands.First
@@ -139,7 +138,7 @@ func choices(all []*row) (kinds, nets []string) {
 	return inOrder(k), inOrder(n)
 }
 
-// maxChoices is the maximum number of refusal kinds, and of net names, to offer in the filter.
+// maxChoices limits the number of refusal kinds and the number of net names that the filter offers.
 const maxChoices = 200
 
 func inOrder(set map[string]bool) []string {

@@ -18,12 +18,12 @@ import (
 type Options struct {
 	Proxy  operator.Proxy
 	Hosts  []string         // host names that browsers may use to reach the console, as host:port, or as host if any port is allowed
-	Grants bool             // whether people can grant similar calls in advance
+	Grants bool             // whether a person who approves a call can also approve similar calls in advance
 	Pins   operator.Pins    // accepted tool definitions; nil if tool definitions are not pinned
 	Drafts *draft.Evaluator // evaluates policy drafts; if nil, the policy page is not available
 	Feed   *audit.Feed      // new audit records; if nil, the console shows no calls
 	Past   trail.Source     // earlier audit records; nil if none are stored
-	Way    Way              // finds the calls that must precede a refused call; may be nil
+	Way    Way              // finds the calls that must succeed before a refused call would be allowed; may be nil
 	Log    *slog.Logger     // if nil, nothing is logged
 	Now    func() time.Time // if nil, time.Now is used
 }

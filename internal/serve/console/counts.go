@@ -178,7 +178,7 @@ type approvalCounts struct {
 	All, Waiting, Approved, Denied, Silent int // Silent counts the approvals that ended without an answer
 	Median                                 time.Duration
 	Timed                                  int
-	Rules                                  []ruleCount // rules that required approvals but never had one denied, most frequent first
+	Rules                                  []ruleCount // rules whose approval requests were never denied, sorted by the number of approved requests in descending order
 }
 
 // A ruleCount counts the answers to the approvals that a rule required.

@@ -41,8 +41,9 @@ func (d *logins) guard(h http.Handler) http.Handler {
 
 // isSameSite reports whether a request that changes something was sent by a page of the console. It
 // relies on headers that browsers set. The origin is "null" for most pages of the console, because
-// they send no referrer; only the login page sends its real origin. Since a reverse proxy may have
-// rewritten the Host header, the origin may differ from it if it is another allowed host.
+// they send no referrer; only the login page sends its real origin. If the origin differs from the
+// Host header, it must be another allowed host; this happens behind a reverse proxy that rewrites
+// the Host header.
 func (d *logins) isSameSite(r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true

@@ -19,7 +19,7 @@ type healthBody struct {
 	Faults  []string // problems that need attention, worst first
 }
 
-// sessionsListed is the maximum number of sessions to choose from.
+// sessionsListed is the maximum number of sessions that the form for stopping calls offers.
 const sessionsListed = 200
 
 func (c *Console) health(w http.ResponseWriter, r *http.Request) {

@@ -30,8 +30,8 @@ type step struct {
 	Before string   // why steps are missing before this one; empty if none are missing
 
 	state  *gate.State   // nil if the state was rebuilt from records
-	policy *gate.Policy  // policy of the rebuilt state
-	past   *replay.State // the rebuilt state
+	policy *gate.Policy  // policy under which the state was rebuilt; nil if it was not rebuilt
+	past   *replay.State // state rebuilt from records; nil if it was not rebuilt
 }
 
 // A track holds the newest steps of a session, oldest first.
@@ -57,7 +57,7 @@ type history struct {
 	tracks  map[string]*track // keyed by session ID
 	count   int               // number of steps in all tracks
 	lost    int               // number of records that were lost
-	before  string            // why steps are missing from sessions that have no steps at all
+	before  string            // why the steps of a session without a track are missing; empty if none are missing
 	reading bool              // whether stored records are still being read
 }
 
@@ -71,7 +71,7 @@ func (h *history) setReading(on bool) {
 	h.reading = on
 }
 
-// forget drops all steps. The parameter why is the reason that pages then show.
+// forget drops all steps and stores why as the reason to show on pages.
 func (h *history) forget(why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,7 +80,7 @@ func (h *history) forget(why string) {
 	h.count, h.before = 0, why
 }
 
-// open records that a session has started, which means that none of its steps are missing.
+// open records that a session has just started, so its track will include the first step.
 func (h *history) open(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,7 +90,8 @@ func (h *history) open(session string, at time.Time) {
 	}
 }
 
-// missed records that a session ended before the history could read its final state.
+// missed records that the final state of the session is unknown, because the session ended before
+// the history could read it.
 func (h *history) missed(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,7 +100,7 @@ func (h *history) missed(session string, at time.Time) {
 	}
 }
 
-// skip marks the session's state after the last recorded step as unknown. The parameter why is the
+// skip marks the session's state after the last recorded step as unknown, and stores why as the
 // reason.
 func (h *history) skip(session, why string, at time.Time) {
 	h.mu.Lock()
@@ -121,7 +122,7 @@ func (h *history) add(records [][]byte, lost int, state func(session string) (*g
 		if err != nil || e.Session == "" {
 			continue
 		}
-		if e.Event == "session opened" && !h.durable { // in a database, the session may be the continuation of an earlier one
+		if e.Event == "session opened" && !h.durable { // if states are kept in a database, the session may have steps from before a restart
 			h.open(e.Session, e.Time)
 		}
 		said := describe(&e)
@@ -247,7 +248,7 @@ func (h *history) sessions() (ids []string) {
 func describe(e *trail.Entry) string {
 	call, tool := "", e.Tool
 	if e.Upstream != "" && e.Event == "decision" {
-		tool = e.Upstream + "." + e.Tool // outcome records contain the tool name in this form
+		tool = e.Upstream + "." + e.Tool // use the same form of the tool name as outcome records do
 	}
 	if e.Call > 0 {
 		call = fmt.Sprintf(" (call %d)", e.Call)

@@ -40,7 +40,7 @@ type journal struct {
 	rows       []*row // oldest first; first is the number of the first row
 	first      uint64
 	calls      int                // number of rows that are calls
-	admitted   map[callKey]uint64 // number of the row that shows the latest admission of each call
+	admitted   map[callKey]uint64 // row number of the latest admitted call, keyed by session and call number
 	known      map[string]bool    // IDs of the added records
 	order      []string           // IDs of the added records, oldest first
 	lost       int
@@ -216,9 +216,8 @@ func (j *journal) addOutcome(id string, e *trail.Entry) (joined bool) {
 	return joined
 }
 
-// updateRow looks for the row of the call that e belongs to. If the journal contains the row and
-// the function is accepts it, updateRow replaces the row with a copy modified by do and returns
-// true.
+// updateRow replaces the row of the call that e belongs to with a copy modified by do. It does
+// nothing and returns false if the journal does not contain the row or if is(row) is false.
 func (j *journal) updateRow(e *trail.Entry, is func(*row) bool, do func(*row)) bool {
 	n, ok := j.admitted[callKey{e.Session, e.Call}]
 	if !ok || n < j.first || !is(j.rows[n-j.first]) {

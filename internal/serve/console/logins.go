@@ -29,7 +29,7 @@ type Person struct {
 // A session is a browser that is logged in.
 type session struct {
 	person Person
-	token  string // required in each form of the session
+	token  string // token that each form of the session must contain
 	used   time.Time
 
 	notes []note // notes to show on the session's next page

@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// sessionsOffered is the maximum number of sessions to choose from. The most recently used ones are
-// offered.
+// sessionsOffered limits how many open sessions, and how many ended ones, a person can choose from.
+// The most recently used ones are offered.
 const sessionsOffered = 50
 
 // netsBody holds the data for the page that shows all nets, or a single net.
@@ -47,7 +47,7 @@ type netRow struct {
 	Link    string
 	Marking string
 	Key     string   // fields of the net's key, if the net has a separate marking for each combination of their values
-	Refuses []string // calls that the net currently refuses; if the net has a key, those that its default marking refuses
+	Refuses []string // calls that the net currently refuses; if the net has a key, those refused for key values without a marking of their own
 	Unknown string   // why the marking is unknown; empty if it is known
 }
 
@@ -225,10 +225,10 @@ type netPage struct {
 	Transitions []transitionRow
 	InFlight    []gate.InFlight
 	Spoilers    []gate.InFlight
-	Values      []choice // values of the net's key that have their own marking
+	Values      []choice // key values that have a marking of their own
 	MoreValues  int
-	Hashed      bool // whether only the hashes of the values are known
-	Rest        bool // whether the requested key value has no marking of its own, so that the default marking is shown
+	Hashed      bool // whether the key values are unknown and only their hashes are available
+	Rest        bool // whether the page shows the default marking, because the requested key value has no marking of its own
 	Past        pastRows
 }
 
@@ -292,8 +292,8 @@ func (c *Console) policyNets() map[string]operator.PolicyNet {
 	return nets
 }
 
-// rowOf returns the table row for the net n. The parameter known describes that net in the policy
-// in force.
+// rowOf returns the table row for the net n. The parameter known is the description of the same net
+// in the policy in force.
 func rowOf(n gate.NetState, known operator.PolicyNet) netRow {
 	row := netRow{PolicyNet: known, Marking: n.String(), Key: n.Key}
 	row.Name, row.Active, row.Shadow = n.Name, n.Active, n.Shadow
@@ -377,8 +377,8 @@ func (c *Console) explain(state *gate.State, tool string) *explanation {
 	return y
 }
 
-// callOf returns the call to use for the tool with the given name or alias. If the state does not
-// list such a tool, the call contains only the name.
+// callOf returns a call without arguments to the tool with the given name or alias. If the
+// session's state does not list such a tool, the call contains only the name.
 func callOf(state *gate.State, name string) gate.Call {
 	for _, t := range state.Tools {
 		if t.Tool == name || slices.ContainsFunc(t.Also, func(n gate.Name) bool { return n.Text == name }) {

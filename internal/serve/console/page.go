@@ -80,7 +80,7 @@ type page struct {
 	Waiting int
 	Shadow  bool
 	Stopped []operator.StopInfo
-	Grants  bool // whether people can grant similar calls in advance
+	Grants  bool // whether a person who approves a call can also approve similar calls in advance
 	PIN     bool // whether a PIN is required for actions that could let a call pass
 	Version string
 	Config  string

@@ -16,7 +16,7 @@ type policyBody struct {
 	*draft.Policy
 	Text  draft.Text // the policy text being edited; its content is the draft
 	Dirty bool       // whether the draft differs from the text in force
-	Known bool       // whether to check names against the tools that the servers offer
+	Known bool       // whether to check the tool names in the draft against the tools that the servers list
 	Since string     // start of the period to replay
 	Claim *claimBody // the displayed claim of the policy in force, or nil
 

@@ -90,8 +90,8 @@ func (h *history) rebuild(ctx context.Context, records []trail.Record, fresh *ga
 	return nil
 }
 
-// rebuildStep adds a step for a stored record. If remember is true, the history ignores the record
-// when it also arrives from the feed.
+// rebuildStep adds a step for a stored record. If remember is true, the history will ignore the
+// same record when the audit feed delivers it.
 func (h *history) rebuildStep(p *rebuilder, r *trail.Record, remember bool) error {
 	e, err := r.Entry()
 	if err != nil {

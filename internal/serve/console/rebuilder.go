@@ -21,7 +21,7 @@ type rebuilder struct {
 	run         *replay.Replay
 	startReason string            // why stored records could not be replayed
 	last        map[string]uint64 // maps each writer to the sequence number of its last replayed record
-	loaded      bool              // whether one of the replayed records is the start of the policy in force
+	loaded      bool              // whether the record of the policy taking effect has been replayed
 }
 
 func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
@@ -36,8 +36,8 @@ func newRebuilder(fresh *gate.State, durable bool) (*rebuilder, error) {
 	return p, err
 }
 
-// restart drops all states that have been rebuilt so far. The parameter because is the reason that
-// pages then show.
+// restart drops all states that have been rebuilt so far. The parameter because is the reason to
+// show on pages.
 func (p *rebuilder) restart(because string) (err error) {
 	p.startReason, p.loaded = because, false
 	p.run, err = replay.New(replay.Options{Policy: p.policy, Active: p.active, Durable: p.durable, Partial: true})

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Limits on the values in a row that callers choose.
+// Limits on those fields of a row whose values are chosen by callers.
 const (
 	maxRowNames  = 8
 	maxRowNets   = 32
@@ -55,7 +55,7 @@ type row struct {
 	Ended     time.Time          `json:"ended,omitzero"`
 	Settled   string             `json:"settled,omitempty"` // outcome that an operator has set
 	SettledBy string             `json:"settledBy,omitempty"`
-	About     string             `json:"about,omitempty"` // what the event concerns, such as a net or a process
+	About     string             `json:"about,omitempty"` // name of the net, process or other thing that the event concerns
 
 	command string
 	n       uint64 // row number in the journal, starting at 1, in order of arrival

@@ -17,7 +17,7 @@ import (
 // A snapshot is the state of a session's nets, either now or after an earlier step.
 type snapshot struct {
 	Here  *stepRow // the displayed step; nil means now
-	Ended bool     // whether the session has ended, so that only states after earlier steps are available
+	Ended bool     // whether the session has ended; if so, only the states after its steps are available, not a current state
 	Gap   string   // why the final state of an ended session is unknown
 
 	state   *gate.State // nil if the state was rebuilt from records; such a state cannot decide calls
@@ -120,8 +120,8 @@ type pastRows struct {
 	Gap          string    // why steps before the first known step are missing
 }
 
-// stepsAround returns the page of steps that contains the displayed one. It leaves out any other
-// step if the state of the given net after that step is unknown.
+// stepsAround returns the page of steps that contains the displayed one. It leaves out steps after
+// which the state of the given net is unknown, unless such a step is displayed.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {

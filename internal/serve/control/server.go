@@ -29,8 +29,9 @@ type Server struct {
 	done    chan struct{}
 }
 
-// Listen opens a new socket in dir and serves requests for o there. It creates dir if necessary,
-// and removes the sockets of processes that were killed. The caller must close the server.
+// Listen opens a new socket in dir and serves operators' requests to the proxy o on it. It creates
+// dir if necessary, and removes the sockets of processes that were killed. The caller must close
+// the server.
 func Listen(dir string, o operator.Proxy) (*Server, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("creating the directory for control sockets: %w", err)

@@ -22,9 +22,9 @@ func versionsFile(c *config.Config) (string, error) {
 	return basefile.VersionsPath(dir), err
 }
 
-// Followed checks that no signed base policy is older than the version of it that was last in
-// force, and that a base with the same version has the same content. Otherwise, Followed returns a
-// [config.ErrorList]. It writes nothing to disk.
+// Followed checks each signed base policy against the version of it that was last in force: it must
+// not be older, and if it has the same version, it must have the same content. If a check fails,
+// Followed returns a [config.ErrorList]. It writes nothing to disk.
 func Followed(c *config.Config) error {
 	book, err := versionsFile(c)
 	if err != nil || book == "" {
@@ -45,7 +45,7 @@ func Followed(c *config.Config) error {
 	return nil
 }
 
-// seenBase returns the entry for a base in the versions file.
+// seenBase returns the entry that describes the base in the versions file.
 func seenBase(b config.Base) basefile.Seen {
 	place := b.File
 	if full, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {

@@ -76,7 +76,7 @@ type Daemon struct {
 	audit      *audit.Log // nil if no audit file is configured
 	feed       *audit.Feed
 	database   *database   // nil if states are kept in memory
-	begun      atomic.Bool // whether the start of the proxy is in the audit log
+	begun      atomic.Bool // whether the audit log contains a record of the proxy's start
 	monitor    *monitor
 	channels   channels          // channels that announce approval requests
 	narrator   *narrate.Narrator // nil if narration is off

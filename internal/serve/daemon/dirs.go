@@ -10,8 +10,8 @@ import (
 // RuntimeDir returns the directory for control sockets.
 func RuntimeDir() string { return runtimeDir("/run/user") }
 
-// runtimeDir returns the directory for control sockets. If no environment variable specifies the
-// user's runtime directory, runtimeDir looks for that directory in the directory users. Thus, a
+// runtimeDir returns the directory for control sockets. If the environment variables specify no
+// directory, runtimeDir looks for the user's runtime directory below the directory users. Thus, a
 // server whose client does not pass on these variables uses the same directory as the commands that
 // the user runs.
 func runtimeDir(users string) string {

@@ -52,7 +52,7 @@ type reloadStatus struct {
 // Reload loads the configuration again, compares the new policy with the one in force, and applies
 // the new policy. If the result contains a problem, nothing has changed.
 func (d *Daemon) Reload(ctx context.Context, o control.Reload) control.Reloaded {
-	defer d.processors.useAll()() // calls continue during a reload
+	defer d.processors.useAll()() // calls must not have to share one processor with the reload
 	r := d.reloads.reload(ctx, d, o)
 	d.logReload(o, &r)
 	return r

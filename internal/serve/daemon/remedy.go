@@ -62,7 +62,8 @@ type toolset interface {
 	Schema(tool string) json.RawMessage
 }
 
-// A cachedFinder is a finder that is used until the tools known to it change.
+// A cachedFinder is a remedy finder for a certain set of tools. It is used until these tools
+// change.
 type cachedFinder struct {
 	known       []gate.Call
 	definitions []string             // hashes of the definitions of the tools in known
@@ -160,9 +161,8 @@ func (f *remedyFinder) finderFor(from toolScope, tools toolset, names []gate.Cal
 	return g.finder
 }
 
-// lacks returns a function that takes the name of a tool and a field that a rule reads from its
-// arguments. If the tool's schema does not allow an argument that the field needs, the function
-// returns the argument's name. If no schemas are known, lacks returns nil.
+// lacks returns a function that finds an argument of a tool that a rule's field reads although the
+// tool's schema does not list it. If no schemas are known, lacks returns nil.
 func lacks(tools toolset, names []gate.Call) func(tool string, field gate.Field) string {
 	known := check.ToolSet{Schemas: make(map[string][]policy.Schema)}
 	for _, n := range names {

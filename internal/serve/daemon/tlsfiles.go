@@ -18,8 +18,8 @@ import (
 )
 
 // TLSProblems reports TLS files that cannot be used. The parameter missing is the severity of files
-// that cannot be read: if the configuration is only checked and not run, they are not errors,
-// because it could be meant for another machine or user.
+// that cannot be read. It should be a warning if the configuration may be meant for another machine
+// or user.
 func TLSProblems(c *config.Config, missing diag.Severity) diag.List {
 	var all diag.List
 	if t := c.Listen.TLS; t != nil {
