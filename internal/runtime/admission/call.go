@@ -15,12 +15,12 @@ type Call struct {
 	Gate    gate.Call   // the call as the nets see it
 	Offered []gate.Call // tools that the client can call now (see [gate.Session.Offer]); nil means unknown
 
-	// Invalid is an error in the request, or nil. If it is set, the call is refused even if the
-	// nets would admit it. It then takes no tokens, and [Refused].Err is Invalid.
+	// Invalid is an error in the request, or nil. If Invalid is not nil, the call is refused and
+	// takes no tokens, even if the nets would admit it, and [Refused].Err is set to Invalid.
 	Invalid error
 
 	// The following fields describe the call in records, logs and metrics.
-	Client    string // the client's own name for itself
+	Client    string // name of the client, as reported by the client itself
 	ID        []byte // JSON-RPC ID of the client's request
 	Upstream  string
 	Tool      string // the upstream's name for the tool
@@ -45,7 +45,7 @@ type Admitted struct {
 // to [Admission.Redeem]. Whatever the answer, the caller must finally call [Admission.Withdraw].
 type Asked struct {
 	*gate.Ask
-	Generation *Generation // generation in force when the call was decided
+	Generation *Generation // generation in force when the decision was made
 }
 
 func (*Admitted) decision() {}
@@ -57,8 +57,8 @@ func (*Asked) decision() {}
 type Ticket struct {
 	ticketFacts
 
-	judge    *Generation // generation that admitted the call; its policy's conditions judge the result; nil means the generation in force
-	observed *observed   // nil without an observer
+	judge    *Generation // generation that admitted the call; the conditions of its policy are applied to the result; nil means the generation in force
+	observed *observed   // nil if there is no observer
 	settled  atomic.Bool // set once the outcome has been stored or has been queued for storing
 }
 
@@ -69,7 +69,7 @@ type ticketFacts struct {
 	Awaited  bool        `json:"awaited,omitempty"` // whether the outcome can change a net's marking
 	Tool     string      `json:"tool"`
 	Called   string      `json:"called,omitempty"` // the policy's name for the tool; empty in a ticket stored by an older version of petrigate
-	Also     []gate.Name `json:"also,omitempty"`   // other names of the call; nil in a ticket stored by an older version of petrigate
+	Also     []gate.Name `json:"also,omitempty"`   // names of the call other than Called; nil in a ticket stored by an older version of petrigate
 	Upstream string      `json:"upstream"`
 	Since    time.Time   `json:"since"`
 	Policy   string      `json:"policy,omitempty"` // identity of the generation that admitted the call

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/approval"
 )
 
-// Decide decides the call c using the latest state of its session. It blocks only while it waits
-// for the ledger.
+// Decide decides whether the call c may run, based on the latest state of its session. It blocks
+// only while it waits for the ledger.
 func (a *Admission) Decide(ctx context.Context, c *Call) Decision {
 	return a.Stage(ctx, c).Wait()
 }
@@ -55,9 +55,9 @@ func (p *Pending) Wait() Decision {
 	return d
 }
 
-// Redeem decides c again, given a person's consent to q. If the call is admitted, the consent is
-// used up. If the consent has become invalid, the error is [approval.ErrUsed] and the caller must
-// ask again.
+// Redeem decides again whether c may run, now that a person has consented to q. If the call is
+// admitted, the consent is used up. If the consent has become invalid, the error is
+// [approval.ErrUsed] and the caller must ask again.
 func (a *Admission) Redeem(ctx context.Context, c *Call, q *Asked, consent Consent) (Decision, error) {
 	if now := a.Generation(); now.Fingerprint != q.Generation.Fingerprint {
 		return a.Deny(ctx, c, q.Ask, "The policy changed while a person was being asked. Call the tool again to ask again.", nil), nil
@@ -98,12 +98,12 @@ func (a *Admission) Ready(tool string) *Refused {
 // why it cannot.
 func (a *Admission) Writable() error { return a.ledger.Ready() }
 
-// decide decides the call under the generation in force and commits the decision.
+// decide makes a decision on the call under the generation in force and commits it.
 func (a *Admission) decide(ctx context.Context, v *verdict) error {
 	return commit(ctx, func() (Commit, error) { return a.stage(ctx, v) })
 }
 
-// stage decides the call under the generation in force and stages the decision.
+// stage makes a decision on the call under the generation in force and stages it.
 func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	a.Unwritten.catchUp(ctx)
 	for {
@@ -118,7 +118,8 @@ func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	}
 }
 
-// decideOn decides the call in state s. It returns errSwapped if s belongs to another policy.
+// decideOn makes a decision on the call, given that its session is in state s. It returns
+// errSwapped if s belongs to another policy.
 func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err error) {
 	if s.Policy() != v.generation.Policy {
 		return Change{}, errSwapped
@@ -155,7 +156,7 @@ func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err erro
 	return change, nil
 }
 
-// answer returns the decision to report to the caller. err is the error from committing the
+// answer returns the decision to report to the caller, given the error from committing the
 // decision.
 func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision {
 	c := v.call
@@ -163,7 +164,7 @@ func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision 
 		return a.refuseStopped(ctx, c)
 	}
 	switch d := v.decision.(type) {
-	case *gate.Refusal: // the call is refused even if the clock changes could not be committed
+	case *gate.Refusal: // the refusal stands even if its clock changes could not be committed
 		v.addRemedy(d)
 		a.logRefusal(c, v.refused)
 		if err != nil {

@@ -15,14 +15,14 @@ type Generation struct {
 	Policy      *gate.Policy
 	Active      []string // nets that take part in decisions; nil means all
 	Given       []string // the configured value of Active, before operators switched any nets
-	Advertise   string   // which tools clients see: all, possible or enabled
+	Advertise   string   // tools shown to clients: "all", "possible" or "enabled"
 	Fingerprint string   // fingerprint of the policy
 
 	Enforces      bool // whether at least one net is not in shadow mode
-	PromptsByList bool // whether any net names a prompt; prompts that no net lists then do not exist for clients
+	PromptsByList bool // whether the name of a prompt occurs in any net; if so, clients can get only prompts that a server lists
 	Shared        bool // whether a call in one session can change the markings seen by other sessions
 	Timed         bool // whether the marking of any net changes with time
-	Pipefail      bool // whether to add `set -o pipefail` to agents' scripts if the scripts then count as evidence
+	Pipefail      bool // whether to add `set -o pipefail` to an agent's script if the script counts as evidence only with this change
 
 	Files  []audit.File    // source files of the policy
 	Reads  *reading.Reader // selects the parts of arguments and results that are recorded
@@ -40,16 +40,16 @@ type Generation struct {
 	Impossible ImpossibleFunc // finds tools that can never be called; nil means that no such tools are known
 }
 
-// RemedyFunc returns the calls that would make c admissible after the refusal r in state s. It may
-// modify s. It must not block and must be safe for concurrent use.
+// RemedyFunc returns calls that would make the call c admissible after c was refused with r in
+// state s. It may modify s. It must not block and must be safe for concurrent use.
 type RemedyFunc func(s *gate.State, c gate.Call, r *gate.Refusal) Remedy
 
 // ImpossibleFunc returns those of the given tools that can never be called while the given nets are
 // active. A nil active means all nets.
 type ImpossibleFunc func(tools []gate.Call, active []string) []string
 
-// NewGeneration returns a generation with those fields set that follow from the policy and the
-// active nets. The caller must set the other fields before using it.
+// NewGeneration returns a generation with only the fields set that can be derived from the policy
+// and the active nets. The caller must set the other fields before using it.
 func NewGeneration(p *gate.Policy, active []string) *Generation {
 	g := &Generation{
 		Policy: p, Given: active, Fingerprint: p.Fingerprint(), opaque: map[string]bool{},
@@ -70,9 +70,9 @@ func NewGeneration(p *gate.Policy, active []string) *Generation {
 	return g
 }
 
-// setActive sets the nets that take part in decisions. It also sets the identity, a string that
-// differs between generations with different nets or different active nets, because their
-// decisions can differ.
+// setActive sets the nets that take part in decisions. It also sets the field identity, which
+// differs between generations with different nets or different active nets, because such
+// generations can decide differently.
 func (g *Generation) setActive(active []string) {
 	g.Active, g.identity = active, g.Fingerprint
 	if active != nil && len(active) != len(g.Policy.Nets()) {
@@ -95,9 +95,9 @@ func (g *Generation) IsActive(net string) bool {
 	return g.Active == nil || slices.Contains(g.Active, net)
 }
 
-// keepSwitches returns the nets of the policy next that are active after a swap. These are the nets
-// in active, or all nets if active is nil. But a net that an operator has switched on or off under
-// g stays on or off.
+// keepSwitches returns the nets of the new policy, next, that are active after a swap. These are
+// the nets in active, or all nets if active is nil, except that a net that an operator has switched
+// on or off under g stays on or off.
 func (g *Generation) keepSwitches(next *gate.Policy, active []string) []string {
 	on := func(list []string, net string) bool { return list == nil || slices.Contains(list, net) }
 	names, all := []string{}, active == nil

@@ -101,13 +101,13 @@ func commit(ctx context.Context, stage func() (Commit, error)) error {
 	}
 }
 
-// Key identifies a session together with its principal.
+// Key identifies a session and its principal.
 type Key struct {
 	Session   string `json:"session"`
 	Principal string `json:"principal,omitempty"`
 }
 
-// Change is the effect of one step. All parts of a change are committed together.
+// Change is the effect of one step in a [Ledger]. All parts of a change are committed together.
 type Change struct {
 	Delta  *gate.Delta   // changes to the nets; nil means none
 	Uses   string        // ID of the consent that the step uses up; if it has been used already, the error is approval.ErrUsed
@@ -146,7 +146,7 @@ type OpenCall struct {
 	Tool    string
 	Since   time.Time
 	Unknown bool   // whether the outcome was reported as unknown, or the process that makes the call has exited
-	More    uint64 // see [gate.OpenCall.More]
+	More    uint64 // number of further calls with an unknown outcome that this call represents; see [gate.OpenCall.More]
 }
 
 // Adoption describes how to convert all states in a ledger to another policy; see
@@ -157,7 +157,7 @@ type Adoption struct {
 	Reset  []string      // nets to reset to their initial states
 	Time   time.Time     // current time
 	Events []audit.Event // events to record with the adoption
-	Try    bool          // report the effect without changing anything
+	Try    bool          // whether to report the effect without changing anything
 }
 
 // Adopted describes what an adoption did to the nets of a single session. If only Principal is set,

@@ -43,7 +43,8 @@ type Result struct {
 // Meter counts calls. Its methods are called on the goroutine that processes the call. They must be
 // safe for concurrent use and must not block.
 type Meter interface {
-	// Decided counts a decision on a call by the nets. took is the duration of the decision.
+	// Decided counts a decision that the nets have made on a call. The argument took is the
+	// duration of the decision.
 	Decided(c *Call, d Decision, took time.Duration)
 
 	// Refused counts a refusal of any kind.
@@ -57,8 +58,8 @@ type Meter interface {
 	// has answered or will never answer.
 	Forwarded(upstream, tool, method string, took time.Duration, err error)
 
-	// Settled counts a call that has ended with the outcome o. took is the total duration of the
-	// call.
+	// Settled counts a call that has ended with the outcome o. The argument took is the total
+	// duration of the call.
 	Settled(upstream string, o gate.Outcome, took time.Duration)
 }
 

@@ -222,7 +222,8 @@ func withoutQuotes(sentence string, blocks []gate.Block) string {
 	return sentence
 }
 
-// withoutCode removes from the sentence the code that the doubt d quotes.
+// withoutCode removes from the sentence the code that the doubt d quotes. A doubt is a reason why a
+// script cannot be analyzed or why its success would prove nothing.
 func withoutCode(sentence string, d gate.Doubt) string {
 	if strings.Contains(d.Advice, "`") {
 		sentence = strings.ReplaceAll(sentence, " "+d.Way(), "")
@@ -266,7 +267,7 @@ func shadowDecision(r *gate.Refusal) string {
 	return "refuse"
 }
 
-// MapID returns a short hash that identifies a map in records.
+// MapID returns a short hash that identifies one of a policy's maps in records.
 func MapID(m *gate.Map) string {
 	return audit.HashOf(fmt.Sprintf("%q %v %q %q %q", m.Tool, m.Glob, m.Field, m.Source, m.As))[:16]
 }

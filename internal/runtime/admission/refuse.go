@@ -30,8 +30,8 @@ func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 	return out
 }
 
-// Deny refuses the call that the question q is about, because no person has approved it. consent is
-// the answer to record, or nil if there was no answer.
+// Deny refuses the call that the question q is about, because no person has approved it. The
+// argument consent is the answer to record, or nil if there was no answer.
 func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string, consent *Consent) *Refused {
 	r := Refuse(string(gate.KindApproval), text)
 	r.Facts.Cause = string(gate.CauseApproval)
@@ -95,8 +95,9 @@ func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string 
 	return b.String()
 }
 
-// holderSentence describes the call that holds the missing token or spoils the evidence. For a call
-// of another session, it omits the call number, which would mean nothing to the reader.
+// holderSentence describes the call in flight that holds the missing token, or that spoils the
+// evidence of other calls. For a call of another session, it omits the call number, which would
+// mean nothing to the reader.
 func holderSentence(h gate.Holder, now time.Time) string {
 	what := " and holds the token."
 	switch {
@@ -170,8 +171,8 @@ func (a *Admission) refuseStopped(ctx context.Context, c *Call) *Refused {
 	return r
 }
 
-// RefuseError returns a refusal for a call that failed because of a ledger error, either before it
-// was decided or after it was admitted.
+// RefuseError returns a refusal for a call that failed because of a ledger error, either before the
+// decision on the call or after its admission.
 func (a *Admission) RefuseError(ctx context.Context, c *Call, err error) *Refused {
 	if errors.Is(err, ErrStopped) {
 		return a.refuseStopped(ctx, c)

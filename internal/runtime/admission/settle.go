@@ -49,11 +49,11 @@ type Settling struct {
 	ticket    *Ticket
 	commit    Commit
 	err       error
-	left      func(Result) // ends the settlement phase for the observer; nil without an observer
+	left      func(Result) // reports the end of the settlement phase to the observer; nil if there is no observer
 
 	policy   *gate.Policy
 	end      gate.End
-	ended    gate.PreparedEnd // the value of end, prepared for policy
+	ended    gate.PreparedEnd // the field end, converted for use with the field policy
 	entry    outcomeEntry
 	events   []audit.Event                     // events to record with the settlement
 	run      func(*gate.State) (Change, error) // the method value s.step, stored so that it is allocated only once

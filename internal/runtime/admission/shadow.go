@@ -23,11 +23,11 @@ type Would struct {
 	Kind     string    `json:"kind"`
 	Nets     []string  `json:"nets"`
 	Rules    []string  `json:"rules"`
-	Reason   string    `json:"reason"` // the reason for the most recent call
+	Reason   string    `json:"reason"` // reason for the answer to the most recent affected call
 	Count    int       `json:"count"`
 	Last     time.Time `json:"last"`
 
-	Arguments json.RawMessage `json:"arguments,omitempty"` // arguments of the most recent call, redacted as configured by audit.arguments; empty if too long
+	Arguments json.RawMessage `json:"arguments,omitempty"` // arguments of the most recent affected call, redacted as configured by audit.arguments; empty if too long
 }
 
 // Counts holds the numbers of calls that nets in shadow mode would have refused or asked about.

@@ -15,7 +15,7 @@ type limit struct {
 	denied  int // number of denials in force
 }
 
-// limits holds the limit on each kind of account. It must not be modified.
+// limits holds the limit for each kind of account. It must not be modified.
 var limits = struct{ session, principal, all limit }{
 	session:   limit{waiting: 100, recent: 60, bytes: 32 << 20, denied: 100},
 	principal: limit{waiting: 400, recent: 240, bytes: 64 << 20, denied: 1000},
@@ -87,7 +87,7 @@ func (m accounts) update(q *Request, change func(*account)) {
 	}
 }
 
-// room reports whether all of q's accounts can take n more bytes.
+// room reports whether another n bytes fit within the limits of all accounts of q.
 func (q *Request) room(n int) bool {
 	return !slices.ContainsFunc(q.accounts[:], func(a *account) bool { return a.bytes+n > a.limit.bytes })
 }

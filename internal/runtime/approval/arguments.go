@@ -50,8 +50,8 @@ func readArguments(c Call) arguments {
 	return arguments{doc, audit.HashOf(strings.Join(slices.Sorted(maps.Keys(members)), "\n"))}
 }
 
-// addShape adds the paths and kinds of value and of all values inside it to into. at is the path of
-// value. All elements of an array have the same path.
+// addShape adds the paths and kinds of value and of all values inside it to the set into. The path
+// of value itself is at. All elements of an array have the same path.
 func addShape(into map[string]bool, at string, value []byte) {
 	kind := rawjson.Kind(value)
 	if kind == 'f' {
@@ -123,9 +123,9 @@ func (a arguments) match(pins []Pin) bool {
 	})
 }
 
-// canonical appends the canonical form of value: no white space, sorted members, minimally escaped
-// strings, numbers unchanged. ok is false if two values that some JSON parsers read differently
-// could have this form.
+// canonical appends the canonical form of value to to: without white space, with sorted members and
+// minimally escaped strings, and with numbers unchanged. The result ok is false if this form is
+// ambiguous because two values that some JSON parsers read differently could have it.
 func canonical(to, value []byte) (_ []byte, ok bool) {
 	switch rawjson.Kind(value) {
 	case '{':

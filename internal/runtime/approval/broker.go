@@ -201,9 +201,9 @@ func (b *Broker) has(id string) bool {
 	return b.requests.byID[id] != nil
 }
 
-// Release tells the broker that a call has stopped waiting for q. parked means that the caller was
-// told to retry later to get the answer. The request is withdrawn if no call is waiting for it or
-// parked.
+// Release tells the broker that a call has stopped waiting for q. The argument parked reports
+// whether the caller was told to retry later to get the answer. The request is withdrawn if no call
+// is waiting for it or parked.
 func (b *Broker) Release(q *Request, parked bool) {
 	b.mu.Lock()
 	q.waiters--

@@ -19,7 +19,7 @@ type Comparison struct {
 	Redefined bool      // whether the tool's definition has changed since then
 	TooLong   bool      // whether the arguments of either call are longer than maxCompared and were not compared
 	Changes   []Change
-	More      int // number of changes that are not in Changes
+	More      int // number of further changes, which are not in Changes
 }
 
 // A Change is a change to the value of an argument, as displayed.

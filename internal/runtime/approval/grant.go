@@ -30,7 +30,7 @@ type Grant struct {
 	Tool      string // the upstream's name for the tool
 	Pins      []Pin
 	Shape     string // hash of the shape that the arguments must have; see [arguments]
-	Channel   string // channel of the answer that gave the grant
+	Channel   string // name of the channel of the answer that created the grant
 	Actor     string
 	Created   time.Time
 	Until     time.Time
@@ -108,7 +108,7 @@ func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, no
 	}, nil
 }
 
-// most returns the maximum lifetime, which is longer for a grant that ends with its session.
+// most returns the maximum lifetime of g, which is longer for a grant that ends with its session.
 func (g *Grant) most() time.Duration {
 	if g.ToEnd {
 		return MaxSession

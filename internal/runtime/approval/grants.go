@@ -166,7 +166,7 @@ func (s *Grants) count(g Grant) (bool, error) {
 	return false, nil // too many conflicts: do not use the grant, so that a person is asked instead
 }
 
-// apply keeps the given version of a grant unless it already has this version or a newer one.
+// apply stores the given version of a grant unless this version or a newer one is already stored.
 func (s *Grants) apply(g Grant, version int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 
 // A Question is the content of a question to a person: the call and the steps to approve.
 type Question struct {
-	Call  Call // without its long parts once the request has ended
+	Call  Call // the call to approve; its long parts are removed once the request has ended
 	Steps []gate.Step
 	Since *Comparison `json:",omitempty"` // comparison with the last approved call; nil if no such call is known
 }

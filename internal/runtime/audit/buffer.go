@@ -21,8 +21,8 @@ func NewBuffer[T any](most int) *Buffer[T] {
 // Ready returns a channel that receives a value when there are buffered values to take.
 func (b *Buffer[T]) Ready() <-chan struct{} { return b.ready }
 
-// Take removes and returns the buffered values, oldest first. lost is the number of older values
-// that were dropped since the previous call.
+// Take removes and returns the buffered values, oldest first. The result lost is the number of
+// older values that were dropped since the previous call.
 func (b *Buffer[T]) Take() (values []T, lost int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

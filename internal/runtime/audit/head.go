@@ -82,8 +82,8 @@ func ReadHead(path string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// read returns the position in the head, or the zero Place if the head is missing or its content is
-// invalid.
+// read returns the position stored in the head, or the zero Place if the head is missing or its
+// content is invalid.
 func (h *head) read() Place {
 	if h.file == nil {
 		return Place{}

@@ -17,9 +17,9 @@ import (
 type logFile struct {
 	path     string
 	rotation Rotation
-	regular  bool // false for a device, which cannot be read or truncated
+	regular  bool // whether the log is a regular file rather than a device, which cannot be read or truncated
 
-	file        *os.File // nil once closed
+	file        *os.File // nil once the log is closed
 	quick       quickfile.File
 	head        head
 	pending     *pendingFile // nil if the log has no pending file
@@ -28,7 +28,7 @@ type logFile struct {
 	closed      bool   // whether the last line marks the file as closed
 	last        Place  // position of the last line, even if it is still pending
 	written     Place  // position of the last line written to the file
-	size        int64  // file size up to written; unused for a device
+	size        int64  // size of the file up to the end of the line at position written; unused for a device
 	retry       int64  // minimum file size for the next attempt to rotate
 	cut         string // describes the records missing at the end of the file; empty if none are missing
 	buf         []byte // reused for the next write
@@ -48,7 +48,7 @@ func (l *logFile) write(lines []byte, end Place) error {
 	if err != nil {
 		l.noteShortage(len(lines))
 		if l.regular && n > 0 {
-			// if this fails too, the next resume finds the partial line
+			// if truncating fails too, the next resume finds the partial line
 			_ = l.file.Truncate(l.size)
 		}
 		return err

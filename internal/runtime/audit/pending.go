@@ -91,7 +91,8 @@ func (r *pendingFile) clear() {
 	})
 }
 
-// lost reports whether a crash would lose lines written to the file now.
+// lost reports whether a crash would lose lines that are written to the pending file now, because
+// the file has been removed or is no longer mapped.
 func (r *pendingFile) lost() bool {
 	info, err := r.file.Stat()
 	return r.mapped == nil || err != nil || quickfile.Removed(info)

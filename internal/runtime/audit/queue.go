@@ -94,7 +94,7 @@ func (q *queue) Flush() error {
 	return s.Wait()
 }
 
-// Over reports whether there is nothing left to wait for.
+// Over reports whether s has nothing left to wait for.
 func (s *Staged) Over() bool { return s.batch == nil }
 
 // Wait waits until the records have been stored. If it returns an error, they have not been stored

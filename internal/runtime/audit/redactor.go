@@ -41,8 +41,8 @@ type Redactor struct {
 }
 
 // NewRedactor returns a redactor that records arguments as [Hash], [Masked] or [Full]; "" means
-// Hash. mask lists member names to mask at any depth, and paths starting with "$.". Case is
-// ignored.
+// Hash. The elements of mask are names of members to mask at any depth, and paths starting with
+// "$.". Case is ignored.
 func NewRedactor(arguments string, mask []string) (*Redactor, error) {
 	r := &Redactor{arguments: arguments}
 	switch arguments {
@@ -119,11 +119,10 @@ func (r *Redactor) Shown(value []byte) (shown []byte, masked int) {
 	if masked == 0 {
 		return value, 0
 	}
-	return bytes.Clone(b.Bytes()), masked // without spare capacity, because the caller may retain it
+	return bytes.Clone(b.Bytes()), masked // a copy without spare capacity, because the caller may retain it
 }
 
-// mask writes value to b, replacing each masked part with the result of hide. at is the path of
-// value.
+// mask writes value, whose path is at, to b. It replaces each masked part with the result of hide.
 func (r *Redactor) mask(b *bytes.Buffer, value []byte, at []string, hide func(value []byte) string) {
 	if r.masked(at) {
 		b.WriteString(hide(value))

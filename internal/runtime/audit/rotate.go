@@ -100,7 +100,7 @@ func (l *logFile) openNext() error {
 		next.Close()
 		return err
 	}
-	l.file.Close() // also releases the lock
+	l.file.Close() // closing the file also releases the lock
 	l.file, l.first, l.retry = next, 0, 0
 	info, err := next.Stat()
 	if err != nil {
@@ -117,7 +117,7 @@ func (l *logFile) archive(own os.FileInfo) error {
 	}
 	next := l.path + ".next"
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // left behind by a killed process
+		return err // next was left behind by a killed process
 	}
 	f, err := openFile(next, os.O_APPEND|os.O_EXCL)
 	if err != nil {
@@ -133,7 +133,7 @@ func (l *logFile) archive(own os.FileInfo) error {
 		return err
 	}
 	if err := os.Link(l.path, aside); err != nil && !errors.Is(err, fs.ErrExist) {
-		if err := os.Rename(l.path, aside); err != nil { // for a file system without hard links
+		if err := os.Rename(l.path, aside); err != nil { // the file system may not support hard links
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ type Agent struct {
 	read   func(*Event, []byte)               // reads the fields of an event that are specific to the agent; may be nil
 }
 
-// kind is the kind of an event.
+// A kind is a category of hook events.
 type kind int
 
 const (
@@ -47,8 +47,8 @@ var Pass = []byte("{}")
 type endReport int
 
 const (
-	byEvent     endReport = iota // by different events for success and failure
-	byCode                       // by an exit code in the event; without an exit code, the outcome is unknown
-	byReport                     // by the text that the agent writes for the model
-	notReported                  // not at all: the outcome is always unknown, so the call earns no tokens
+	byEvent     endReport = iota // the agent sends different events for success and failure
+	byCode                       // the event contains an exit code; without an exit code, the outcome is unknown
+	byReport                     // the text that the agent writes for the model reports the outcome
+	notReported                  // the agent does not report the outcome, so the call earns no tokens
 )

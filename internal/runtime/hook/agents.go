@@ -78,8 +78,8 @@ func denyCursor(_, reason string) []byte {
 	return rawjson.Object{}.String("permission", "deny").String("user_message", "petrigate: "+reason).String("agent_message", reason).Bytes()
 }
 
-// readClaude marks the outcome of the tool Monitor as doubtful, because no event reports the end of
-// the process that Monitor starts.
+// readClaude marks the outcome of a call to the tool Monitor as uncertain, because no event reports
+// the end of the process that Monitor starts.
 func readClaude(e *Event, _ []byte) {
 	e.doubtful = e.Tool == "Monitor"
 }

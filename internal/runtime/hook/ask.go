@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/audit"
 )
 
-// ask asks a person about a call and decides the call again with the answer. Until then the call
-// takes no tokens. ask never answers the agent with a question, because some agents take a question
-// as permission.
+// ask asks a person about a call and decides on the call again, given the answer. Until then the
+// call takes no tokens. ask never answers the agent with a question, because some agents take a
+// question as permission.
 func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) admission.Decision {
 	defer g.Admission.Withdraw(context.WithoutCancel(g.Ctx), c.Key, q)
 	for {
@@ -27,8 +27,8 @@ func (g *Gate) ask(ctx context.Context, c *admission.Call, where []byte, q *admi
 	}
 }
 
-// askOnce opens one approval request and waits for the answer. over is false if approval must be
-// requested again.
+// askOnce opens one approval request and waits for the answer. The result over is false if approval
+// must be requested again.
 func (g *Gate) askOnce(ctx context.Context, c *admission.Call, where []byte, q *admission.Asked) (d admission.Decision, over bool) {
 	r, err := g.Approvals.Open(approvalKey(c, where, q), asked(c, where, q), q.Ask)
 	if err != nil {
@@ -75,8 +75,8 @@ func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request
 	return g.Approvals.Status(r).State
 }
 
-// redeem decides the call again, given the consent of a person. The consent is used up if the call
-// passes.
+// redeem decides on the call again, given the consent of a person. The consent is used up if the
+// call passes.
 func (g *Gate) redeem(c *admission.Call, q *admission.Asked, r *approval.Request) (d admission.Decision, over bool) {
 	if refused := g.Admission.Ready(c.Canonical); refused != nil { // do not use up the consent while the decision cannot be recorded
 		return refused, true

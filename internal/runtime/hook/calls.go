@@ -44,9 +44,9 @@ type calls struct {
 	own  bool      // whether the proxy session serves only this agent session
 }
 
-// add adds a call that is yet to be decided. If unique is true and there already is a call with the
-// same key, add returns that call as known instead, and over reports whether that call has ended.
-// late lists the admitted calls that can no longer be in flight.
+// add adds a call before the decision on it. If unique is true and there already is a call with the
+// same key, add returns that call as known instead, and the result over reports whether that call
+// has ended. The result late lists the admitted calls that can no longer be in flight.
 func (s *calls) add(c *call, unique bool) (known *call, over bool, late []*call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,8 +106,8 @@ func (s *calls) end() []*call {
 	return s.markLate(func(*call) bool { return true })
 }
 
-// markLate marks the admitted calls that satisfy which as settled with an unknown outcome. It
-// returns the calls that it has marked. It must be called with mu held.
+// markLate marks the admitted calls that the function which selects as settled with an unknown
+// outcome. It returns the calls that it has marked. It must be called with mu held.
 func (s *calls) markLate(which func(*call) bool) (late []*call) {
 	for _, c := range s.open {
 		if c.ticket != nil && !c.settledUnknown && which(c) {

@@ -21,9 +21,9 @@ type Options struct {
 	Admission *admission.Admission
 	Approvals *approval.Broker
 
-	// Session returns the proxy session to use for an agent session, opening it if necessary. own
-	// reports whether the proxy session serves no other agent session; if so, End closes the proxy
-	// session when the agent session has ended.
+	// Session returns the proxy session to use for an agent session, opening it if necessary. The
+	// result own reports whether the proxy session serves no other agent session; if so, End closes
+	// the proxy session when the agent session has ended.
 	Session func(Origin) (key admission.Key, own bool, err error)
 	End     func(admission.Key)
 	Moved   func(admission.Key)                // called with a session's key when the markings of its nets have changed

@@ -41,8 +41,8 @@ func (l *proxiedCalls) add(c *proxiedCall) {
 	l.waiting.Add(1)
 }
 
-// ended removes the call with the given key. missing reports whether the call ended without
-// arriving at the proxy.
+// ended removes the call with the given key, and reports whether the call ended without arriving at
+// the proxy.
 func (l *proxiedCalls) ended(key string) (missing bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -50,8 +50,8 @@ func (l *proxiedCalls) ended(key string) (missing bool) {
 	return i >= 0 && l.drop(i)
 }
 
-// drop removes the i-th call. missing reports whether the call has not arrived at the proxy. drop
-// must be called with mu held.
+// drop removes the i-th call, and reports whether it had not arrived at the proxy. It must be
+// called with mu held.
 func (l *proxiedCalls) drop(i int) (missing bool) {
 	if missing = !l.calls[i].arrived; missing {
 		l.waiting.Add(-1)
@@ -60,9 +60,9 @@ func (l *proxiedCalls) drop(i int) (missing bool) {
 	return missing
 }
 
-// Arrived tells the gate that a call to a tool has arrived at the proxy. The call is assumed to be
-// the oldest reported call to the tool that has not arrived yet. tool is the name that the client
-// used.
+// Arrived tells the gate that a call to a tool has arrived at the proxy. The argument tool is the
+// name that the client used. The call is assumed to be the oldest reported call to the tool that
+// has not arrived yet.
 func (g *Gate) Arrived(tool string) {
 	l := &g.proxied
 	if l.waiting.Load() == 0 {

@@ -4,7 +4,7 @@ import "cmp"
 
 // Reply is the answer to an event.
 type Reply struct {
-	Output []byte // the answer as JSON, to be written for the agent
+	Output []byte // the answer as JSON, to be sent to the agent
 	Denied string // the reason the call is refused; empty if the call is not refused
 }
 

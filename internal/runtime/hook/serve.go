@@ -26,7 +26,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	}
 	met := g.states[a.Name]
 	met.reported.Store(true)
-	met.Do(func() { g.Met(a.Name, append(agenttool.Shells(a.Name), "bash")) }) // call Met before the first call of the agent is decided
+	met.Do(func() { g.Met(a.Name, append(agenttool.Shells(a.Name), "bash")) }) // call Met before the first decision on a call of the agent
 	e, wrong := a.Read(r.Event)
 	if r.Session != "" {
 		e.Session = r.Session
@@ -107,7 +107,7 @@ func (g *Gate) before(ctx context.Context, s *calls, key admission.Key, e *Event
 	case known != nil:
 		return repeatAnswer(ctx, known, c, e)
 	}
-	c.reply = refuse(e, "The call was not made: petrigate could not decide on it.") // this answer stays if the decision panics
+	c.reply = refuse(e, "The call was not made: petrigate could not decide on it.") // if the decision panics, this remains the answer
 	defer close(c.decided)
 	defer func() {
 		if c.reply.Denied != "" {

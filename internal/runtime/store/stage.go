@@ -191,7 +191,7 @@ func (d *Durable) prepare(s *queued, e *entry, parts [3]access) error {
 		}
 		s.addWrite(e.row, w)
 	}
-	s.op.Lasts = len(s.op.Writes) > 0 && (e.info.Lasting || e.info.About != nil) // the session outlives this process or uses HTTP
+	s.op.Lasts = len(s.op.Writes) > 0 && (e.info.Lasting || e.info.About != nil) // true if the session outlives this process or uses HTTP
 	if parts[gate.ScopeSession] == accessRead {
 		s.addWrite(e.row, backend.Write{ID: e.row.id, Version: e.row.version, Read: true})
 	}

@@ -14,7 +14,7 @@ import (
 // Guard compares tools with their pins. It is safe for concurrent use.
 type Guard struct {
 	Store   Store
-	Enforce bool // refuse calls to tools whose definitions are not accepted; if false, only warn
+	Enforce bool // whether to refuse calls to tools whose definitions are not accepted, instead of only warning
 
 	mu         sync.Mutex
 	rejections map[string]rejection // the latest rejection for each server

@@ -27,9 +27,9 @@ type Table struct {
 
 var _ Store = (*Table)(nil)
 
-// NewTable returns a store in a database, which might be unreachable at first. before lists pins
-// from an earlier store. As soon as the database responds, they are imported for the tools that
-// have no pin in the database.
+// NewTable returns a store in a database, which might be unreachable at first. The argument before
+// lists pins from an earlier store. As soon as the database responds, they are imported for the
+// tools that have no pin in the database.
 func NewTable(database backend.Pins, before []Pin, now func() time.Time, log *slog.Logger) *Table {
 	t := &Table{database: database, now: now, log: log, sem: make(chan struct{}, 1), pending: before}
 	t.pins.Store(&map[key]Pin{})

@@ -24,7 +24,7 @@ type either struct {
 
 // eithers returns pairs of calls that might form an "or" rule with some B. In the first sessions
 // with B, each of the two calls came before B in some but not all sessions, and in each session at
-// least one of them did. more is true if the limit was reached.
+// least one of them did. The result more reports whether the limit was reached.
 func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	for b, t := range v.tools {
 		if t.sessions < least {
@@ -65,8 +65,8 @@ func (v *survey) alone(b, least int) (all []earlyTool) {
 	return all
 }
 
-// strength returns the larger of two chances: that one of the two calls came first, and that each
-// call was present wherever the other was missing.
+// strength returns the larger of two chances: the chance that one of the two calls came first, and
+// the chance that each call was present wherever the other was missing.
 func (e *either) strength() chance {
 	return max(e.once, coveredByChance(e.sessions, e.early, e.altEarly))
 }

@@ -13,7 +13,7 @@ type findings struct {
 	tried        int // number of rules tested against chance
 	more         bool
 	held         map[pair]bool
-	best         map[pair]*candidate // the key that the log supports best for each pair
+	best         map[pair]*candidate // for each pair of calls, the rule key that the log supports best; see bestKeys
 	eithers      []*either
 	invalidators map[pair][]*invalidator
 }

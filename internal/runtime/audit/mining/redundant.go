@@ -100,7 +100,7 @@ func (r *Report) dropOpening(source policy.Source) error {
 
 // dropProved drops rules that the policy provably enforces already.
 func (r *Report) dropProved(ctx context.Context, source policy.Source) error {
-	text, at := "", []int{-1} // at maps line numbers to indices of proposals
+	text, at := "", []int{-1} // the slice at maps line numbers of text to indices of proposals
 	for i, p := range r.Proposals {
 		for _, c := range p.claims {
 			text += c + "\n"

@@ -79,7 +79,7 @@ func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*inv
 }
 
 // invalidators returns the invalidators to test, for those pairs whose order held for each call to
-// B. more is true if the limit was reached.
+// B. The result more reports whether the limit was reached.
 func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*invalidator, more bool) {
 	for p := range held {
 		s := v.pairs[p]

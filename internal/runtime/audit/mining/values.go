@@ -79,7 +79,7 @@ func (m *matchVisitor) admit(s *session, a *action) {
 			}
 		}
 	}
-	for _, n := range a.names { // must follow the first loop, which compares the candidates with values of earlier calls only
+	for _, n := range a.names { // this loop must follow the first one, which compares the candidates with values of earlier calls only
 		for _, f := range m.fields(n.tool, a) {
 			v := s.value(fieldKey{n.tool, f.field}, f.value)
 			v.made++
@@ -131,8 +131,9 @@ func (c *candidate) countValue(one, other bool) {
 	}
 }
 
-// inOtherSession looks at the last session, other than s, that used the field. had reports whether
-// such a session exists, and hit whether a successful call there had the value.
+// inOtherSession looks at the last session, other than s, that used the field. The result had
+// reports whether such a session exists, and hit reports whether a successful call there had the
+// value.
 func (m *matchVisitor) inOtherSession(s *session, key fieldKey, value string) (had, hit bool) {
 	of := stateOf(m.recent, key)
 	known := of[0].values

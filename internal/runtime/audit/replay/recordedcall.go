@@ -16,11 +16,11 @@ import (
 // real call.
 type recordedCall struct {
 	names  map[string]gate.Name
-	values map[string]audit.Value // keyed by field name
+	values map[string]audit.Value // recorded values, keyed by field name
 
-	maps    []gate.Map // the policy's maps; the pattern of a rebuilt map is its index in this list
-	fields  []string   // names of the argument fields that keys read; the number of a rebuilt field is its index in this list
-	sums    []string   // names of the fields that are summed; the number of a rebuilt field is its index in this list
+	maps    []gate.Map // the policy's maps; the Pattern of a rebuilt map is the index of the original in this list
+	fields  []string   // names of the argument fields that keys read; the Number of a rebuilt field is the index of its name in this list
+	sums    []string   // names of the fields that are summed; the Number of a rebuilt field is the index of its name in this list
 	results []string   // recorded result fields; the i-th one is at path "f" followed by i
 }
 
@@ -28,7 +28,7 @@ type recordedCall struct {
 func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy, error) {
 	o := p.Options()
 	o.Static = false
-	o.Ignored = nil // not needed: the record tells which calls are equal
+	o.Ignored = nil // not needed, because the record shows which calls are equal
 	labels := map[*gate.Labels]*gate.Labels{}
 	for i, l := range o.Labels {
 		labels[l] = s.labels(l)
@@ -68,7 +68,7 @@ func (s *recordedCall) labels(l *gate.Labels) *gate.Labels {
 	return rebuilt
 }
 
-// key returns a key that reads recorded values.
+// key returns a copy of a net's key that reads the recorded values instead of arguments.
 func (s *recordedCall) key(key []gate.Field, of *reading.Reader) []gate.Field {
 	var rebuilt []gate.Field
 	for _, f := range key {
@@ -149,7 +149,7 @@ func (s *recordedCall) read(values []audit.Value) {
 	}
 }
 
-// endResult returns a made-up result that contains the recorded values.
+// endResult returns a synthetic result that contains the recorded values.
 func (s *recordedCall) endResult(values []audit.Value) []byte {
 	result := map[string]json.RawMessage{}
 	for i, name := range s.results {

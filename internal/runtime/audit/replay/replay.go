@@ -40,16 +40,16 @@ type Replay struct {
 	current  *recordedCall
 	nets     []netInfo
 	prepared gate.Prepared
-	fallback bool // value of Options.Durable
+	fallback bool // copy of Options.Durable
 
 	sessions       map[string]*session
 	parts          map[partKey]*part
-	drivers        map[string]string         // keyed by process
+	drivers        map[string]string         // kind of storage for session state, keyed by process
 	policies       map[string]recordedPolicy // recorded policies, keyed by fingerprint
 	writers        map[string]bool           // writers of the records read so far
 	policyRecorded map[string]bool           // processes whose policy has been recorded
 	cut            bool                      // whether the beginning of the log is missing
-	since          time.Time                 // value of Options.Whole
+	since          time.Time                 // copy of Options.Whole
 	differs        func(*Divergence)         // may be nil
 
 	report       Report

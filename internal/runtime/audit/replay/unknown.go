@@ -142,8 +142,8 @@ func (r *Replay) name(c *gate.Call, e *trail.Entry) {
 	c.Args = r.action(c, e, own)
 }
 
-// action returns made-up arguments. They contain the action that gave the call one of its names,
-// and are the same for equal calls.
+// action returns synthetic arguments that contain the action that gave the call one of its names.
+// They are the same for equal calls.
 func (r *Replay) action(c *gate.Call, e *trail.Entry, own []string) []byte {
 	args := map[string]any{}
 	if e.Row != "" {

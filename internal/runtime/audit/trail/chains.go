@@ -76,7 +76,7 @@ type chainVerifier struct {
 	report   *Report
 	removals *removals
 	ends     map[string]audit.Place // end of each chain
-	named    map[audit.Head]string  // maps each chain end to one of the other chains that name it
+	named    map[audit.Head]string  // maps the end of a chain to another chain whose first record names this end
 }
 
 // fault adds a fault in the writer's chain to the report.
@@ -133,8 +133,8 @@ func (v *chainVerifier) checkStart(writer string) {
 	v.fault(writer, 1, fmt.Sprintf("records 1 to %d are missing: no record of their removal exists", from.Seq))
 }
 
-// checkEnd verifies that the record at h exists. The first record of another chain refers to it; by
-// is the writer of that chain.
+// checkEnd verifies that the record at h exists, because the first record of the writer by names it
+// as the end of another chain.
 func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) error {
 	may, why := v.removals.covers(h)
 	last, ok := v.ends[h.Writer]

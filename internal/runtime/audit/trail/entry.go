@@ -14,14 +14,14 @@ type Entry = audit.Entry
 type Filter struct {
 	Event, Session, Principal, Tool, Decision, Kind, Approval, Net string
 
-	Only string // "calls" selects records about calls; "acts" also selects acts of people and policies, but not the routine starts and ends of processes and sessions
+	Only string // "calls" selects records about calls; "acts" also selects actions of people and changes of the policy, but not the routine starts and ends of processes and sessions
 
 	Call         uint64
 	Since, Until time.Time // Until is exclusive
 }
 
-// mightMatch reports whether the record could match, judging by its text. It rules out most records
-// without decoding them.
+// mightMatch reports whether the record could match the filter, judging by the record's raw text.
+// It rules out most records without decoding them.
 func (f *Filter) mightMatch(event []byte) bool {
 	for _, text := range [...]string{f.Session, f.Principal, f.Approval} {
 		if text != "" && !bytes.Contains(event, []byte(text)) {
@@ -69,7 +69,7 @@ type Record struct {
 	Seq    uint64
 	Event  []byte // the JSON object, without number and hash
 	Hash   [32]byte
-	File   string // path; empty for a database
+	File   string // path of the file; empty for a database
 	Line   int    // line number in File, starting at 1
 }
 

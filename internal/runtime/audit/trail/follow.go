@@ -100,12 +100,12 @@ func (f File) follow(ctx context.Context, file *os.File, after *uint64, do func(
 func (f File) pass(ctx context.Context, line []byte, after *uint64, do func(Record) error) error {
 	l, err := audit.ParseLine(line)
 	if err != nil || l.Seq <= *after {
-		return nil // "petrigate audit verify" reports invalid lines
+		return nil // skip an invalid line, which "petrigate audit verify" reports
 	}
 	if l.Seq > *after+1 {
 		for r, err := range f.Records(ctx, nil) {
 			if err != nil || r.Seq >= l.Seq {
-				break // "petrigate audit verify" reports the error
+				break // ignore the error, which "petrigate audit verify" reports
 			}
 			if r.Seq > *after {
 				if err := do(r); err != nil {

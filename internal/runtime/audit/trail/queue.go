@@ -112,7 +112,7 @@ const (
 
 // link returns the position of a line, and reports whether the line correctly follows the record at
 // the position before: it must have the next number, and a hash of its event and the previous hash.
-// buf is scratch space.
+// The buffer buf is scratch space.
 func link(line []byte, before audit.Place, buf []byte) (audit.Place, []byte, bool) {
 	at := audit.Place{Seq: before.Seq + 1}
 	buf = append(buf[:0], before.Hash[:]...)

@@ -94,8 +94,8 @@ func (m *removals) add(s *rowSubject) {
 	}
 }
 
-// covers reports whether the record at h has been removed legitimately. why is not empty if the
-// record removed at this position was a different one.
+// covers reports whether the record at h has been removed legitimately. If a different record was
+// removed at this position, the result why is not empty.
 func (m *removals) covers(h audit.Head) (may bool, why string) {
 	switch p := m.onChain[h.Writer]; {
 	case h.Seq > p.Seq:

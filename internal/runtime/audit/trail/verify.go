@@ -224,8 +224,8 @@ func (v *verifier) end(path string) {
 }
 
 // startOf returns the position before the first record of a log, given its first line. A log can
-// lack the beginning of its chain, because old files may have been removed. fault is not empty if
-// the log cannot begin with this line.
+// lack the beginning of its chain, because old files may have been removed. If the log cannot begin
+// with this line, the result fault explains why.
 func startOf(line []byte) (before audit.Place, fault string) {
 	l, err := audit.ParseLine(line)
 	if err != nil || l.Seq == 1 || !l.Linked {

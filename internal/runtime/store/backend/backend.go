@@ -74,7 +74,7 @@ type PartID struct {
 	Name  string
 }
 
-// Part is a stored part. Its values are the states that nets with a key have for individual values
+// Part is a stored part. Its values are the states that a net with a key has for individual values
 // of the key.
 type Part struct {
 	ID      PartID

@@ -97,9 +97,9 @@ func (b *Backend) foldNow(flush bool) error {
 		return err
 	}
 	b.lockImage()
-	if b.image.folded >= f.From { // false if the image was reloaded during the fold
+	if b.image.folded >= f.From { // this condition is false if the image was reloaded during the fold
 		if at.Step > f.To.Step {
-			n = b.image.bytes // n may then include bytes that are not folded yet
+			n = b.image.bytes // another process has folded more steps, so n may include bytes that are not folded yet
 		}
 		b.image.dropFolded(min(at.Step, b.image.at.step), n)
 	}

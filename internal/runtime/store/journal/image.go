@@ -160,8 +160,8 @@ func (p *part) snapshot(id backend.PartID) sqlite.Change {
 		Part: backend.Part{ID: id, Version: p.version, Data: p.data, Values: maps.Clone(p.values), Changed: p.changed}}
 }
 
-// dropFolded removes the changes up to the given step, which the checkpoint now has. n is the size
-// of their lines in bytes.
+// dropFolded removes the changes up to the given step, which the checkpoint now has. The argument n
+// is the size of their lines in bytes.
 func (i *image) dropFolded(step uint64, n int64) {
 	if step <= i.folded {
 		return

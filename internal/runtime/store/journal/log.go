@@ -174,7 +174,7 @@ func (l *log) readFrom(buf []byte, offset int64, most int, all bool) (data []byt
 	}
 	l.size, data = size, buf[:0]
 	most = int(min(int64(most), size-offset))
-	for next := 64; len(data) < most; next = max(16<<10, 4*next) { // start small, because usually there are no new lines
+	for next := 64; len(data) < most; next = max(16<<10, 4*next) { // start with a small read, because usually there are no new lines
 		from := len(data)
 		if next = min(next, most-from); all {
 			next = most - from
@@ -311,8 +311,8 @@ func (l *log) addPadding() {
 	}
 }
 
-// listSegments lists the numbers of the renamed segments, oldest first. full contains the segments
-// that have all their lines, and sealed contains those that have only their records.
+// listSegments lists the numbers of the renamed segments, oldest first. The set full contains the
+// segments that have all their lines, and sealed contains those that have only their records.
 func (l *directory) listSegments() (numbers []uint64, full, sealed map[uint64]bool, err error) {
 	names, err := l.disk.list(filepath.Dir(l.path))
 	if err != nil {

@@ -317,7 +317,7 @@ func (r *replica) openPosition() error {
 func (r *replica) reopen() bool {
 	f, header, err := r.log.openSegment(r.log.name(), os.O_RDWR)
 	if err != nil {
-		return false // openNext reports the error
+		return false // ignore the error, because openNext reports it
 	}
 	at := &r.image.at
 	if header.segment == at.segment && at.offset > header.offset {

@@ -25,7 +25,7 @@ func Of(files embed.FS) (s Series) {
 		s = append(s, string(text))
 	}
 	if err != nil {
-		panic(err) // the pattern is valid, and the files are embedded
+		panic(err) // impossible, because the pattern is valid and the files are embedded
 	}
 	return s
 }

@@ -49,7 +49,7 @@ func (d *DB) read(ctx context.Context, doing string, f func(context.Context) err
 	for n := 1; ; n++ {
 		var err error
 		if d.writer.mustResume.Load() {
-			err = d.writer.probe(within) // finds out whether an uncertain commit took effect
+			err = d.writer.probe(within) // the probe finds out whether an uncertain commit took effect
 		}
 		if err == nil {
 			err = f(within)

@@ -24,9 +24,9 @@ type connection struct {
 
 	mu           sync.Mutex  // held during a transaction
 	link         *link       // nil if not connected
-	file         fs.FileInfo // info of the file from the last time it was found valid
+	file         fs.FileInfo // file info from the last time that the file was found valid
 	state        fileState
-	wal          fs.FileInfo // info of the file's write-ahead log
+	wal          fs.FileInfo // file info of the file's write-ahead log
 	replaced     bool        // whether another file has replaced the one in use
 	closed       bool
 	shortTimeout bool // whether the connection currently uses busyTimeoutShort
@@ -90,7 +90,7 @@ func (c *connection) attach() error {
 	return err
 }
 
-// connect opens a connection. same reports whether the file is the same as before.
+// connect opens a connection. The argument same reports whether the file is the same as before.
 func (c *connection) connect(same bool) error {
 	if err := c.create(); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (c *connection) connect(same bool) error {
 		return err
 	}
 	c.file, c.state = info, seen
-	c.wal, _ = os.Lstat(c.path + "-wal") // nil if the file has no write-ahead log now
+	c.wal, _ = os.Lstat(c.path + "-wal") // nil if the file has no write-ahead log at the moment
 	return nil
 }
 
@@ -293,7 +293,7 @@ func (c *connection) checkState(info fs.FileInfo, same bool) (fileState, error) 
 		return i, nil // the file has its own log or no log
 	}
 	switch {
-	case c.file == nil: // first check by this process
+	case c.file == nil: // this process has not checked the file before
 		if info.Size() == 0 {
 			return i, c.rolledBack("the file is empty, but its log is not")
 		}

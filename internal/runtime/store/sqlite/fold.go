@@ -32,7 +32,7 @@ type Change struct {
 	Cleared      bool     // whether to remove the stored values before writing the values of the part
 }
 
-// Merged returns the part's data with the changes applied. stored is the data in the database.
+// Merged returns the part's data with the changes applied to stored, the data in the database.
 func (c *Change) Merged(stored []byte) ([]byte, error) {
 	data := c.Data
 	if data == nil && c.Version > 0 {

@@ -18,7 +18,7 @@ type Codec struct {
 	policy      *gate.Policy
 	active      []string
 	reset       []string
-	start       *gate.State // read-only
+	start       *gate.State // initial state of the policy's nets; must not be modified
 	fingerprint string
 	nets        []net
 	byName      map[string]int
@@ -47,8 +47,8 @@ func (c *Codec) Policy() *gate.Policy { return c.policy }
 type net struct {
 	name        string
 	scope       gate.Scope
-	fingerprint string   // see [gate.NetID]
-	limit       string   // see [gate.NetID]
+	fingerprint string   // beginning of [gate.NetID.Print]
+	limit       string   // beginning of [gate.NetID.Limit]; empty unless the net is a limit from rules
 	row         string   // encoded name, which is the prefix of the names of the net's value rows
 	head        []byte   // encoded name and fingerprint
 	places      [][]byte // place names, encoded as keys
@@ -114,8 +114,8 @@ func (n *net) atStart(d *gate.NetData) bool {
 		(d.Shadow == nil || d.Shadow.Refused+d.Shadow.Asked == 0 && n.unmoved(d.Shadow.Enforced))
 }
 
-// unmoved reports whether d has not changed since the start. It ignores the fields Active, Values
-// and Shadow.
+// unmoved reports whether d is the initial state of the net, ignoring the fields Active, Values and
+// Shadow.
 func (n *net) unmoved(d *gate.NetData) bool {
 	return !d.Stuck && len(d.Flights)+len(d.Watches)+len(d.Meta) == 0 && d.Spent == nil && d.Clock == nil &&
 		d.Extras == nil && slices.Equal(d.Marking, n.start.Marking)

@@ -20,7 +20,7 @@ func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 	var nets []byte
 	d.object("the part", data, func(key string, value []byte) bool {
 		switch key {
-		case "v", "policy": // see [Codec.read]
+		case "v", "policy": // [Codec.read] has already checked these members
 		case "nets":
 			nets = value
 		default:
@@ -216,7 +216,7 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 		case "hand":
 			d.flag(where, value)
 		case "limit":
-			d.list(where, value, func([]byte) {}) // see [Codec.oldLimit]
+			d.list(where, value, func([]byte) {}) // [Codec.oldLimit] decodes the elements
 		case "off":
 			data.Active = !d.flag(where, value)
 		case "values":
@@ -343,7 +343,7 @@ func (d *decoder) shadow(where string, n *net, value []byte) *gate.ShadowData {
 func (d *decoder) marking(where string, n *net, value []byte) []int {
 	m := make([]int, len(n.start.Marking))
 	if n.placeholder {
-		m[0] = 1 // any marking other than the initial one
+		m[0] = 1 // use any marking other than the initial one
 		return m
 	}
 	d.object(where, value, func(key string, value []byte) bool {

@@ -47,7 +47,7 @@ type OpenCall struct {
 	Tool    string
 	Since   time.Time
 	Unknown bool   // whether the outcome was reported as unknown
-	More    uint64 // see [gate.OpenCall]
+	More    uint64 // number of further calls with an unknown outcome that this call represents; see [gate.OpenCall.More]
 	Process string // process that admitted the call, or empty if unknown
 }
 

@@ -164,7 +164,7 @@ func clock(t *testing.T, open func() backend.Backend) {
 	commit(t, open(), nil, at(true, 2*time.Second))
 	commit(t, b, nil, at(false, -time.Hour))
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))
-	commit(t, a, nil, at(true, 2*time.Hour)) // later than the time recorded by the clock that was an hour ahead
+	commit(t, a, nil, at(true, 2*time.Hour)) // this time is later than the one recorded by the clock that was an hour ahead
 	commit(t, open(), backend.ErrClock, at(true, time.Hour))
 }
 
@@ -179,7 +179,7 @@ func changes(t *testing.T, open func() backend.Backend) {
 			t.Fatal(err)
 		}
 		for seen := false; !seen; {
-			<-wake // blocks if no change is reported
+			<-wake // this receive blocks if no change is reported
 			list, err := b.Approvals(t.Context(), "1", "", time.Time{})
 			stops, more := b.Stops(t.Context())
 			if err != nil || more != nil {

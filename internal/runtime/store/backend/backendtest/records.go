@@ -168,7 +168,7 @@ func remove(t *testing.T, open func() backend.Backend) {
 	left(6)
 	commit(t, a, nil, &backend.Op{Events: []backend.Event{event(7)}})
 	left(6, 7)
-	gone(b.Writer(), 1, 10, 1) // removes all records of the chain
+	gone(b.Writer(), 1, 10, 1) // this removes all records of the chain
 	if heads, err := a.Heads(t.Context()); err != nil || len(heads) != 1 || heads[0].Seq != 7 {
 		t.Errorf("%v, %v", heads, err)
 	}
