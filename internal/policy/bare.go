@@ -53,8 +53,8 @@ func (all servers) spellings(n rules.Name) []rules.Name {
 	return names
 }
 
-// identifiesServer reports whether the name or pattern identifies the server that the tool belongs
-// to.
+// identifiesServer reports whether a tool's name, or a pattern for such names, identifies the
+// tool's server.
 func (all servers) identifiesServer(name string, glob bool) bool {
 	begins := func(prefix string) bool {
 		return strings.HasPrefix(name, prefix) && len(name) > len(prefix) || glob && mayBegin(name, prefix)
@@ -115,7 +115,7 @@ func (b *builder) checkBare() {
 type bareNames struct {
 	*builder
 	servers servers
-	labels  map[string][]string // for each label assigned by the rules' maps, the tools whose calls those maps read
+	labels  map[string][]string // tools whose arguments the rules' maps read, keyed by the label that the maps assign
 }
 
 func (c *bareNames) net(n *config.Net) {
@@ -161,9 +161,9 @@ func progresses(t config.Transition) bool {
 	return false
 }
 
-// problemOf explains why the name does not work for the use u, and returns a hint. It returns empty
-// strings if the name identifies the owner of its tool. A label is also accepted if a map for it
-// reads a tool whose owner is identified.
+// problemOf explains why a name that does not identify the owner of its tool cannot have the effect
+// u, and returns a hint. Both strings are empty if the name is acceptable. A label is also
+// acceptable if a map for it reads a tool whose owner is identified.
 func (c *bareNames) problemOf(u use, name string, glob bool, labels map[string][]string) (msg, hint string) {
 	if u == forbids || c.identifiesOwner(name, glob) || u == admits && c.source.Default != "deny" {
 		return "", ""
@@ -221,8 +221,8 @@ func (all servers) joined() string {
 	return enumerate(list.Map(all, func(s toolname.Owner) string { return s.Upstream }))
 }
 
-// ways returns, for use in a sentence, the names that identify the tool's server. If the tools are
-// known, ways considers only servers that have the tool.
+// ways returns the names that would identify the tool's server, joined for use in a sentence. If
+// the tools are known, ways considers only servers that have the tool.
 func (c *bareNames) ways(name, dot string) string {
 	owners := list.Filter(c.servers, func(s toolname.Owner) bool { return slices.Contains(c.source.Tools, s.Upstream+"."+name) })
 	if len(owners) == 0 {

@@ -15,7 +15,7 @@ type builder struct {
 	netReader
 	source Source
 	files  []*rules.File
-	labels *gate.Labels // labels given by the rules' maps
+	labels *gate.Labels // labels that the rules' maps assign
 
 	netMaps map[string][]gate.Map // maps of the hand-written nets, keyed by net name
 	invalid bool                  // whether errors were found, not counting errors in claims
@@ -68,9 +68,9 @@ func (r *report) inNet(n *config.Net, p diag.Problem) {
 // at returns the first known position among the given ones.
 func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
 
-// places returns a function that maps a name in the list with the given key to the name's position,
-// or to otherwise if that position is unknown. of is the Of method of the net or transition that
-// contains the list.
+// places returns a function that maps a name to its position in a list of a net or transition. of
+// is the Of method of that net or transition, and key is the key of the list. If the position is
+// unknown, the function returns otherwise.
 func places(of func(key, text string) config.Position, key string, otherwise config.Position) func(text string) gate.Position {
 	return func(text string) gate.Position { return at(of(key, text), otherwise) }
 }

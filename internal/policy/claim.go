@@ -54,7 +54,8 @@ func (b *builder) claim(p *rules.Prove, nets []gate.Net) {
 	}
 }
 
-// claimOf converts a claim about a single name or a single pair of names.
+// claimOf converts a claim in rules to a [Claim]. The claim is about a single name or a single pair
+// of names.
 func claimOf(p *rules.Prove) Claim {
 	c := Claim{
 		Kind: p.Claim, Text: p.String(), Rule: p.Pos, Tools: list.Map(p.Tools, rules.Name.Call), Until: list.Map(p.Until, rules.Name.Call), Once: p.Once,

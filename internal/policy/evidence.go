@@ -33,8 +33,8 @@ func (b *builder) checkEvidence() {
 	}
 }
 
-// evidence warns about a name that no call can prove, because every map for it looks for a command
-// with an option that makes the command ineffective.
+// evidence warns about a name that never counts as evidence, because every map for it looks for a
+// command with an option that makes the command ineffective.
 func (b *builder) evidence(n rules.Name, so string) {
 	option := ""
 	for i := range b.labels.Maps {

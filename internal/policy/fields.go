@@ -150,8 +150,9 @@ func (b *builder) checkNetField(n *config.Net, m config.Map) {
 	}
 }
 
-// mapReads returns the end of a warning about a map that reads an unknown argument: a phrase about
-// the map's expression if the map evaluates one, and so otherwise.
+// mapReads returns the last part of a warning about a map that reads an unknown argument. If the
+// map evaluates an expression, this is a phrase about the expression; otherwise, it is the string
+// so.
 func mapReads(m gate.Map, so string) string {
 	if m.Field == "" {
 		return "which this map's expression reads"

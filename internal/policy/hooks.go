@@ -34,8 +34,8 @@ type memory struct {
 	to         *cel.Value
 }
 
-// forgotten is the key that a net sets after failing to remember something. From then on,
-// validators that use the net's memory refuse calls.
+// forgotten is a key in the memory of a net. The net sets it after failing to remember a value;
+// from then on, validators that use the memory refuse calls.
 const forgotten = config.Reserved + "forgotten"
 
 // hooks compiles the net's validators and memories.

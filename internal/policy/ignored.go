@@ -68,7 +68,7 @@ func (b readIgnored) check() {
 	}
 }
 
-// net checks a hand-written net.
+// net checks the maps and keys of a hand-written net.
 func (b readIgnored) net(n *config.Net) {
 	warned := make(map[[2]int]bool) // avoids repeated warnings, because the key of a net applies to several transitions
 	inNet := func(p diag.Problem) {
@@ -106,7 +106,7 @@ func (b readIgnored) field(f rules.Field, names []rules.Name) {
 }
 
 // warn issues a warning if any of the paths leads to an argument in approval.ignore. It considers
-// only arguments of the tools accepted by called, a function on tool names.
+// only arguments of the tools whose names the function called accepts.
 func (b readIgnored) warn(ways [][]string, called func(tool string) bool, where gate.Position, what string, add func(diag.Problem)) {
 	for _, entry := range b.source.Config.Approval.Ignore {
 		dot := strings.LastIndexByte(entry, '.')

@@ -52,7 +52,7 @@ func (x netMaps) reader() *shell.Reader {
 	return x.b.scripts
 }
 
-// entry returns the gate's map for an entry that does not read or write files.
+// entry returns the gate's map for an entry without file globs.
 func (x netMaps) entry(m config.Map) gate.Map {
 	out := gate.Map{Tool: m.Tool, Field: m.Field, As: m.As, Rule: position(m.Position)}
 	switch {
@@ -79,7 +79,7 @@ func (x netMaps) pattern(m config.Map, out *gate.Map) {
 	out.Match, out.Source = match, "/"+m.Pattern+"/"
 }
 
-// runs configures the map to read the field as a script.
+// The method runs configures the map out to match scripts that run the entry's command.
 func (x netMaps) runs(m config.Map, out *gate.Map) {
 	number, err := x.reader().Command(m.Runs, m.Exactly)
 	if err != nil {
@@ -101,7 +101,7 @@ func written(words []string) string {
 	return strings.Join(all, " ")
 }
 
-// when configures the map to evaluate an expression about the call.
+// The method when configures the map out to evaluate the entry's expression about the call.
 func (x netMaps) when(m config.Map, out *gate.Map) {
 	number, err := x.b.expressions().Expr(m.When.Text)
 	if err != nil {

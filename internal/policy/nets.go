@@ -76,8 +76,8 @@ func allowed(n *config.Net) (with []string) {
 // isPattern reports whether a name contains wildcards.
 func isPattern(name string) bool { return strings.ContainsAny(name, "*?") }
 
-// transition converts a transition to the gate's form. If the transition has exceptions, its only
-// tool is a pattern.
+// transition converts a transition to the gate's form. A transition with exceptions lists only one
+// tool, whose name is a pattern.
 func transition(t config.Transition) gate.Transition {
 	out := gate.Transition{
 		Name:      t.Name,
@@ -165,7 +165,8 @@ func (r *netReader) warnPlaces(n *config.Net) {
 	}
 }
 
-// checkUnless reports exemptions for names that no call is certain to have.
+// checkUnless reports exemptions that never apply, because the net's maps never give the exempt
+// name with certainty.
 func (r *netReader) checkUnless(n *config.Net, t config.Transition) {
 	check := func(key, name string) {
 		gives := func(certain bool) bool {

@@ -40,8 +40,8 @@ func (b unjudged) warn(n rules.Name, effect string) {
 	}
 }
 
-// scriptTools returns the tools whose scripts a map gives the name n. It includes n itself if a
-// well-known server has a script tool named n.
+// scriptTools returns the tools whose scripts get the name n from a map. It also returns n itself
+// if a well-known server has a script tool named n.
 func (b unjudged) scriptTools(n rules.Name) (tools []string) {
 	if known, _ := b.shellOf(n.Text); known != nil {
 		tools = append(tools, n.Text)

@@ -71,7 +71,7 @@ func hasTool(all []verify.Tool, name string) bool {
 	return slices.ContainsFunc(all, func(t verify.Tool) bool { return t.Name == name })
 }
 
-// agentTool returns an agent's tool with all the names that its calls have.
+// agentTool returns an agent's tool with all names that calls to it can have.
 func agentTool(agent, tool string) verify.Tool {
 	return verify.Tool{Name: tool, Also: NamesByHook(agent, tool, true)}
 }

@@ -69,8 +69,8 @@ func WorkClock() (spent func() time.Duration) {
 	return func() time.Duration { return workTime() - began }
 }
 
-// Efforts for the start of a proxy. A client is waiting at that time, so verifying a policy without
-// claims should barely delay the start, even on a busy machine.
+// Limits for verifying a policy while a proxy starts. A client is waiting, so verifying a policy
+// without claims should barely delay the start, even on a busy machine.
 const (
 	startTime        = 2 * time.Second
 	startTimeNoClaim = 250 * time.Millisecond
@@ -230,9 +230,8 @@ func (v *Analysis) active(result *policy.Result) (*gate.Policy, error) {
 	return gate.NewPolicy(nets, result.Policy.Options())
 }
 
-// The tools returned by others are those that the verification does not examine by itself: free
-// tools, tools in phases, tools that only shadow nets list, and known tools that no net lists by
-// name.
+// The method others returns the tools that a verification examines only if asked to: free tools,
+// tools in phases, tools that only shadow nets list, and known tools that no net lists by name.
 func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	seen := make(map[string]bool)
 	var free []gate.Tool
@@ -259,8 +258,8 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	return append(others, gate.Tools(tools.others(seen)...)...)
 }
 
-// tellable returns the reason why. If the reason is that a tool might not exist, supposed is the
-// name of that tool, and tellable adds that "petrigate check --live" can find out.
+// tellable returns why, the reason for an unknown result. If the result depends on whether the tool
+// called supposed exists, tellable adds that "petrigate check --live" can find out.
 func tellable(why, supposed string) string {
 	if supposed == "" {
 		return why
@@ -268,8 +267,8 @@ func tellable(why, supposed string) string {
 	return why + ", which petrigate check --live can tell"
 }
 
-// tellable is like the function tellable, but supposed may also be a name that a map gives to calls
-// to other tools. The text then refers to that map.
+// The method tellable is like the function of the same name, but supposed may also be a name that a
+// map gives to calls to other tools. The text then refers to that map.
 func (v *Analysis) tellable(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
 		if supposed == m.As {

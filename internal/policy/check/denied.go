@@ -77,7 +77,7 @@ func refusedByDefault(p *gate.Policy, state *gate.State, agent string) []string 
 	})
 }
 
-// The names returned by some are the first few of the given names.
+// The function some returns the first few names, followed by "..." if it omits any.
 func some(names []string) []string {
 	const most = 4
 	if len(names) <= most {

@@ -50,7 +50,7 @@ func NoPolicy(s policy.Source) diag.List {
 		gates += counts[i].gates
 	}
 	for i, text := range s.Rules {
-		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // if a text contains only maps, these apply to the rules in other texts
+		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // a text can consist of maps alone if another text contains rules
 			problems = append(problems, Warning(codeNoRule, text.Position(1, 1), "the file has no rule", "begin a rule with require, block, limit or allow"))
 		}
 	}

@@ -85,8 +85,9 @@ func (ns netInfos) lists(nets []verify.Net, name string) bool {
 	return slices.ContainsFunc(nets, func(n verify.Net) bool { return slices.Contains(listed(ns[n.Name]), name) })
 }
 
-// within reports whether narrow seems to match less than wide, judging by the given text. This is
-// so if some substrings of text match only wide, and none match only narrow.
+// within reports whether the map narrow seems to match less than the map wide. It tests both maps
+// on all substrings of text: wide must match all of those that narrow matches, and at least one
+// more.
 func within(narrow, wide gate.Map, text string) bool {
 	if narrow.Match == nil || wide.Match == nil {
 		return false

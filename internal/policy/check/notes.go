@@ -69,8 +69,8 @@ func (v *Analysis) unsure() []string {
 	return notes
 }
 
-// grouped yields the names that meant accepts, in groups of names with the same key. The function
-// common returns the key of a name. The groups are ordered by their first names.
+// grouped yields the names accepted by the function meant, grouped by the key that the function
+// common returns for each name. The groups are ordered by their first names.
 func (v *Analysis) grouped(meant func(verify.Name) bool, common func(verify.Name) string) iter.Seq2[string, []verify.Name] {
 	var order []string
 	groups := make(map[string][]verify.Name)

@@ -266,7 +266,8 @@ func (r Report) cut() bool {
 }
 
 // openNotes lists the open questions that a higher limit may answer and, if verbose is true, all
-// others. The question about kinds of calls is also listed if it is the only open question.
+// others. It always lists the question about unexplored kinds of calls if the report contains no
+// claims and no unknown tools, which would mention the same problem.
 func (r Report) openNotes(verbose bool) (notes []string) {
 	said := slices.ContainsFunc(r.Tools, func(t reportedTool) bool { return t.Why != "" }) || len(r.Proofs) > 0
 	told := list.Filter(r.Open, func(q openQuestion) bool { return q.Hint != "" || verbose || q.Question == "calls" && !said })

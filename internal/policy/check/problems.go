@@ -64,8 +64,8 @@ func (v *Analysis) refuted(p proven) diag.Problem {
 	return q
 }
 
-// holdsForEach returns the hint for a claim that holds for each single value of a key but not for
-// calls with different values.
+// holdsForEach returns the hint for a claim that was proved only for each value of a key
+// separately, not for calls with different values.
 func (p proven) holdsForEach() string {
 	return "it is proved " + p.ForEach + ": add that to the claim if you mean it"
 }
@@ -111,8 +111,8 @@ func (v *Analysis) uncallableUnexpectedly(n verify.Name) bool {
 	return n.Callable == verify.Impossible && !v.nets.blocked(n) && (len(n.Because) > 0 || !slices.Contains(v.unlisted, n.Tool.Name))
 }
 
-// forbids returns the position of a net that forbids the name: the first one that also lists the
-// name or, if no such net exists, the first one that helps to forbid it.
+// forbids returns the position of the first net that forbids the name, preferring nets that list
+// the name and do not come from block rules.
 func (ns netInfos) forbids(n verify.Name) diag.Position {
 	for _, net := range n.Because {
 		if ns[net.Name].Cause != gate.CauseBlock && slices.Contains(listed(ns[net.Name]), ruleName(n.Tool)) {
@@ -213,8 +213,8 @@ func (v *Analysis) narrowedByConfig(r verify.Redundant) bool {
 	return ofBase(r.Net) && slices.ContainsFunc(r.Because, func(n verify.Net) bool { return !ofBase(n) })
 }
 
-// The result of before is a phrase that names the nets that already decide the calls of a redundant
-// net, and their effect.
+// The method before returns a phrase for a redundant net. It names the nets that already decide the
+// same calls, and their effect.
 func (ns netInfos) before(nets []verify.Net) string {
 	asking := list.Filter(nets, func(n verify.Net) bool {
 		return slices.ContainsFunc(ns[n.Name].Transitions, func(t gate.Transition) bool { return t.Manual })

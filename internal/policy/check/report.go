@@ -55,7 +55,8 @@ type reportedProof struct {
 	Why            string          `json:"why,omitempty"`     // why the result is unknown or a counterexample is missing
 	Hint           string          `json:"hint,omitempty"`    // how to find out whether the claim holds
 
-	// ForEach is a phrase that, added at the end of the claim, makes the claim provable.
+	// ForEach is a phrase, such as "for each path", that makes the claim provable if it is added at
+	// the claim's end.
 	ForEach string `json:"forEach,omitempty"`
 }
 

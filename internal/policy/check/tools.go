@@ -82,9 +82,9 @@ func LikelyTools(cfg *config.Config, result *policy.Result) ToolSet {
 	return likely(list, named, owners)
 }
 
-// likely converts a list of tools that might not exist. It does not merge tools, because only one
-// of them can own a bare name. The parameter named is the number of tools at the start of the list
-// that the rules suggest; no claim may depend on the other tools.
+// likely converts a list of tools that might not exist to a [ToolSet]. It does not merge tools,
+// because only one of them can own a bare name. Rules suggest only the first tools in the list;
+// named is their number. All others are marked as supposed, because no claim may depend on them.
 func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	var set ToolSet
 	seen := make(map[string]bool)
@@ -100,10 +100,11 @@ func likely(list []ListedTool, named int, owners toolname.Owners) ToolSet {
 	return set
 }
 
-// CallsUnder returns a function that creates calls with all names that the tool has behind a proxy
-// with this configuration. For example, "gh_push" and "gh.push" denote the tool "push" of the
-// server "gh", and "claude-code.Bash" denotes that agent's built-in tool "Bash", including the
-// names that the agent's hook gives. Without a configuration, a server's tool has only one name.
+// CallsUnder returns a function that creates a call to a tool, with all names that the tool has
+// behind a proxy with the configuration cfg. For example, "gh_push" and "gh.push" denote the tool
+// "push" of the server "gh", and "claude-code.Bash" denotes that agent's built-in tool "Bash",
+// including the names that the agent's hook gives to it. If cfg is nil, a server's tool has only
+// one name.
 func CallsUnder(cfg *config.Config) func(tool string) gate.Call {
 	owners := policy.Owners(cfg)
 	return func(tool string) gate.Call {

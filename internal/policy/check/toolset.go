@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/toolname"
 )
 
-// A ToolSet holds tools, each with all the names that its calls have.
+// A ToolSet holds tools, each with all names that calls to it can have.
 type ToolSet struct {
 	Tools []verify.Tool
 	Known bool // whether Tools contains all tools that exist; if false, the rules only suggest these tools, and others may exist
@@ -157,7 +157,7 @@ func (s ToolSet) Unended() (names []string) {
 	return names
 }
 
-// The tools returned by others are the known tools that have no name in seen.
+// The method others returns the known tools that have no name in seen.
 func (s ToolSet) others(seen map[string]bool) []string {
 	var names []string
 	for _, t := range s.Tools {

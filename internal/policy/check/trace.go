@@ -58,9 +58,9 @@ func unasked(events []sandbox.Event) []sandbox.Event {
 	return events
 }
 
-// TraceLines returns a run as readable lines. The beginning and the end of each call are separate
-// lines, but a call that ends before the next event takes only one line, and so do many equal
-// calls.
+// TraceLines returns a run as readable lines. The beginning and the end of a call are separate
+// lines, unless the call ends before the next event. A long series of equal calls, or of equal
+// pairs of calls, takes only one line.
 func TraceLines(t verify.Trace) []string {
 	names, begun := make(map[int]string), make(map[int]verify.Step)
 	var lines []string
@@ -184,7 +184,8 @@ func Called(s verify.Step) string {
 	return fmt.Sprintf("%s (%s%s)", text.Escape(s.Name), called, further(s))
 }
 
-// The names returned by further are the relevant names of the call besides its tool's name.
+// The function further returns a phrase with the other names of the step's call, such as ", also
+// called release", or "" if they are not known.
 func further(s verify.Step) string {
 	if s.Names == nil {
 		return ""

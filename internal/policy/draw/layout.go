@@ -282,8 +282,8 @@ func (l *layout) place() {
 // order of the nodes and their minimum distances (pool adjacent violators algorithm).
 func (l *layout) relax(layer []int) {
 	type block struct {
-		sum   float64 // sum of the preferred positions minus the offsets
-		count float64 // number of nodes
+		sum   float64 // sum of the nodes' preferred positions, each minus the node's offset
+		count float64 // number of nodes in the block
 	}
 	offsets := make([]float64, len(layer)) // distance of each node from the first one if the nodes are packed as tightly as possible
 	var blocks []block

@@ -130,7 +130,7 @@ type point struct{ x, y float64 }
 // A route is the line drawn for an edge.
 type route struct {
 	edge   *edge
-	points []point // pairs of points; a curve joins the points of a pair, a straight line joins pairs
+	points []point // pairs of points; each pair is joined by a curve, and consecutive pairs by a straight line
 }
 
 // routes returns the lines of all edges. At each side of a node, the ends of edges are spread out,

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// notCompared returns the reason why the comparison is incomplete: only one policy has a net that
-// does more than judge the calls of a single session by their names. If the policies differ in no
-// such net, notCompared returns "".
+// notCompared returns the reason why the comparison is incomplete. The reason names a net that only
+// one policy has and that does more than judge the calls of a single session by their names. If no
+// such net exists, notCompared returns "".
 func (d *Comparison) notCompared() string {
 	for _, n := range d.unsharedNets() {
 		channel := func(t gate.Transition) bool { return t.Via != "" }

@@ -26,8 +26,8 @@ func (d *Comparison) conditions() {
 	}
 }
 
-// lacked returns the first condition that is in some but not in others, or nil if others contains
-// all of them.
+// lacked returns the first condition in the list some that the list others lacks, or nil if others
+// contains all of them.
 func lacked(some, others []gate.Condition) *gate.Condition {
 	return list.Find(some, func(c gate.Condition) bool {
 		return !slices.ContainsFunc(others, func(o gate.Condition) bool { return o.Tool == c.Tool && o.Glob == c.Glob && o.Source == c.Source })

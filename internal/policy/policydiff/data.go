@@ -76,8 +76,9 @@ func (d *Comparison) sumPairs(alone []gate.Map) (pairs [][2]gate.NetInfo) {
 	return pairs
 }
 
-// unlimited returns the fingerprint that the net has if the limit of its sum is 1. If the net is
-// invalid with this limit, unlimited returns the net's own fingerprint.
+// unlimited returns a fingerprint of the net that does not depend on the limit of its sum, because
+// the limit is replaced with 1. If the net would then be invalid, unlimited returns the net's own
+// fingerprint.
 func unlimited(n gate.NetInfo) string {
 	one := n.Net
 	sum := *n.Sum

@@ -40,7 +40,8 @@ func against(c policy.Claim, result *policy.Result, source policy.Source, stop f
 	return overBase(base, result, source, stop)
 }
 
-// overBase compares the policy built from base with the result of building the policy of source.
+// overBase compares the policy built from base with the policy in result, which was built from
+// source.
 func overBase(base policy.Source, result *policy.Result, source policy.Source, stop func() bool) (*Comparison, error) {
 	alone, err := policy.Build(base)
 	if err != nil {

@@ -113,15 +113,15 @@ func withNumbers(n, other gate.Net) gate.Net {
 		if t.Approvals > max(o.Approvals, 1) {
 			t.Approvals = o.Approvals
 		}
-		if n.Cause == gate.CauseLimit && o.Every > 0 { // the single clock of a limit returns tokens one by one
+		if n.Cause == gate.CauseLimit && o.Every > 0 { // a limit has only one clock, which returns tokens one by one
 			t.Every = min(t.Every, o.Every)
 		}
 	}
 	return n
 }
 
-// slower reports whether the limit of a is at most as high as the limit of b and is refilled at
-// most as fast. If so, a never has more left than b after the same calls.
+// slower reports whether a's limit is no higher than b's and is refilled no faster. If so, a never
+// has more of its limit left than b after the same calls.
 func slower(a, b gate.Sum) bool {
 	product := func(most int, every time.Duration) *big.Int {
 		return new(big.Int).Mul(big.NewInt(int64(most)), big.NewInt(int64(every)))
@@ -129,8 +129,8 @@ func slower(a, b gate.Sum) bool {
 	return a.Most <= b.Most && (a.Every == 0 || b.Every > 0 && product(a.Most, b.Every).Cmp(product(b.Most, a.Every)) <= 0)
 }
 
-// shares reports whether the net strict has a wider scope than n and is never refilled. If so,
-// strict never has more tokens left than n has in a single session.
+// shares reports whether the net strict is a limit that has a wider scope than n and is never
+// refilled. If so, strict never has more tokens left than n has in a single session.
 func shares(strict, n gate.NetInfo) bool {
 	back := func(t gate.Transition) bool { return t.Observe || t.Every > 0 }
 	return strict.Scope > n.Scope && strict.Cause == gate.CauseLimit && !strict.Row &&

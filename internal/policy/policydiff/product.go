@@ -177,8 +177,8 @@ func (n node) watches(f openCall) bool {
 	return true
 }
 
-// copyOf adds a copy of the open call f to all states, with the same watches and spoilers. call is
-// the call number of the copy.
+// copyOf adds a copy of the open call f to all states. The copy watches for the same successes and
+// spoils the same evidence as f. call is the call number of the copy.
 func (n node) copyOf(f openCall, call int) openCall {
 	again := openCall{step: f.step}
 	again.step.Call = call
@@ -204,8 +204,8 @@ func (n node) copyOf(f openCall, call int) openCall {
 	return again
 }
 
-// withCopies returns flights, followed by copies of the flights of the first call. The copies
-// belong to the other call.
+// withCopies returns flights, followed by copies of those that belong to the call with number call.
+// The copies belong to the call with number other.
 func withCopies(flights []gate.Flight, call, other uint64) []gate.Flight {
 	out := slices.Clip(flights)
 	for _, one := range flights {

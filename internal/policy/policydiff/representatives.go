@@ -146,9 +146,9 @@ func (d *Comparison) doubt(c representative, single []gate.Map) {
 	}
 }
 
-// sees reports whether the policy assigns exactly the names in mapped to the call, in addition to
-// the call's own names. It returns false if a net with its own maps uses a name that the policy
-// does not assign.
+// sees reports whether mapped contains exactly the names that the policy assigns to the call in
+// addition to the call's own names. If a net with its own maps uses a name that the policy does not
+// assign, sees returns false.
 func (s *Side) sees(call gate.Call, mapped []gate.Name) bool {
 	known := func(text string) bool {
 		is := func(n gate.Name) bool { return n.Text == text }

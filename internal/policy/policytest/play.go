@@ -95,7 +95,7 @@ func (r *testRun) call(number int, s *Step) gate.Call {
 		case i < 0:
 			c.Also = append(c.Also, name)
 		case name.Weak:
-			c.Also[i] = name // otherwise, the name stays weak if the configuration declares it weak
+			c.Also[i] = name // a name that is not weak keeps its properties from the configuration
 		}
 	}
 	if s.Annotations != nil {

@@ -39,8 +39,8 @@ type Plan struct {
 	Config        string // path of the configuration; only missing keys are added to it
 	Before, After []byte // content of the configuration before and after the change
 
-	// There is the path of the rules file or configuration that contains an existing policy. If it
-	// is not empty, nothing is written.
+	// There, if set, holds the path of the rules file or configuration that contains an existing
+	// policy. In that case, nothing is written.
 	There string
 
 	// Client reports whether the configuration file probably belongs to a client, since it is a

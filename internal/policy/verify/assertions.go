@@ -81,7 +81,7 @@ type Each struct{ Of []Assertion }
 
 // NeverAfter claims that once a call to After has been admitted, whatever its outcome, no call to
 // Tool is admitted until a call to any tool in Until has succeeded. If Unapproved is set, calls to
-// Tool that need such an approval are allowed.
+// Tool that need the approval in Unapproved are allowed.
 type NeverAfter struct {
 	Tool, After gate.Tool
 	Until       []gate.Tool // tools whose success ends the restriction; if empty, it is permanent
@@ -108,7 +108,7 @@ type (
 	}
 
 	// An Only is the claim that every admitted call is certain to have one of the names in Tools.
-	// If Unapproved is set, calls that need such an approval may have other names.
+	// If Unapproved is set, calls that need the approval in Unapproved may have other names.
 	Only struct {
 		Tools      []gate.Tool
 		Unapproved *Approval // calls that need this approval are exempt; if nil, no calls are

@@ -15,9 +15,9 @@ func (m *prover) groupsOf(nets []int) []int {
 	})...)
 }
 
-// ofOne returns a function that reports whether a call to tool t has the tracked value in all
-// fields that keys read. If no net with a key gates the tool, the function accepts all calls to t,
-// and one is false.
+// ofOne returns the function match, which reports whether a call to tool t has the tracked value in
+// all fields that keys read. If no net with a key gates the tool, match accepts all calls to t, and
+// the result one is false.
 func (m *prover) ofOne(t gate.Tool) (match func(*callclass.Class) bool, one bool) {
 	carries := func(s *callclass.Class) bool { return s.Carries(t, false) }
 	classes, _ := m.ClassesFor(nil, carrying(t))

@@ -60,9 +60,9 @@ func (a AlwaysPossible) prove(m *prover) Proof {
 	return m.always(m.groupsOf(known), nil, explore.TaggedGoal(match, one))
 }
 
-// The proof returned by always concerns the claim that the goal can be reached from every state. It
-// uses all nets listed in around if these have few states, and otherwise as few nets as suffice,
-// starting with those listed in few.
+// The method always tries to prove that the goal can be reached from every state. It uses all nets
+// listed in around if these have few states, and otherwise as few nets as suffice, starting with
+// those listed in few.
 func (m *prover) always(around, few []int, g *explore.Goal) Proof {
 	if why := m.Yielding(around); why != "" {
 		return Proof{Why: why}

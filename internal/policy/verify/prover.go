@@ -118,8 +118,8 @@ type Proof struct {
 	Counterexample Trace  // if Refuted, a shortest run that violates the assertion; empty if no single run does
 	Witness        Trace  // for Reachable, if Proved, a run that leads to a call to Tool
 	Because        []Net  // nets that cause the result; if Refuted, all of them are needed, unless Rough is set
-	Rough          bool   // if Refuted, some of Because might not be needed, because not all subsets were tried
-	Default        bool   // if Refuted, the default denies all calls that the assertion is about
+	Rough          bool   // if Refuted, whether some of Because might not be needed, because not all subsets were tried
+	Default        bool   // if Refuted, whether the default denies all calls that the assertion is about
 	ForEach        string // if not Proved, key fields in claim notation; the claim is proved for each of their values separately
 	Why            string
 	Supposed       string // if Unknown, the tool whose existence decides the result

@@ -27,7 +27,7 @@ type replay struct {
 	steps  []gate.Step         // approvals requested by the last decision
 	calls  int                 // number of calls in run
 	values callclass.Values
-	others int // number of additional values used so far
+	others int // number of additional key values used so far
 }
 
 func (m *prover) newReplay(t Trace) *replay {
@@ -118,10 +118,10 @@ func (r *replay) admit(s *Step, vary bool) (number uint64, refused *gate.Refusal
 	return 0, refused
 }
 
-// maxOthers is the maximum number of additional values per run.
+// maxOthers is the maximum number of additional key values per run.
 const maxOthers = 100
 
-// renewed makes the call in step s with an additional value, either a new one or one used by
+// renewed makes the call in step s with an additional key value, either a new one or one used by
 // earlier calls. If the gate refuses these calls, renewed makes the calls that lead to this call,
 // and then this call, all with a new value.
 func (r *replay) renewed(s *Step) (number uint64, ok bool) {

@@ -31,7 +31,7 @@ type Name struct {
 	Failing  Trace  // if AfterFailure, a run with a failure or overlapping calls that ends with a call that has the name
 	Because  []Net  // if Impossible, nets that forbid all calls with the name; all of them are needed, unless Rough is set
 	Rough    bool   // whether some of Because might not be needed, because not all subsets were tried
-	Default  bool   // if Impossible, the default denies all calls with the name
+	Default  bool   // if Impossible, whether the default denies all calls with the name
 	Why      string // if Unsure, the reason
 	Supposed string // if Unsure, the tool whose existence decides the result, if any
 }

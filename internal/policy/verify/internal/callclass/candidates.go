@@ -10,9 +10,9 @@ import (
 )
 
 // candidates yields values to try for the fields: first the default values of the sorts (sets of
-// fields that are compared with each other), then the values that the form specifies, then
-// constants from conditions, and finally the results of the fields' expressions for arguments built
-// from the members that the expressions mention.
+// fields that are compared with each other), then the contents of the form's fields, then constants
+// from conditions, and finally the results of the fields' expressions for arguments built from the
+// members that the expressions mention.
 func (w *recipe) candidates() func(yield func(Values) bool) {
 	return func(yield func(Values) bool) {
 		if !yield(Values{}) || len(w.data) == 0 {
@@ -92,7 +92,8 @@ func (w *recipe) samples(v Values, expressions []Datum) []map[string]any {
 	return slices.DeleteFunc(samples(sources, nil, values...), w.named)
 }
 
-// named reports whether the members might give the call a name that does not follow from its form.
+// named reports whether the members might give the call a name that does not follow from the call's
+// [form].
 func (w *recipe) named(members map[string]any) bool {
 	return slices.ContainsFunc(w.b.fields(w.form.tools), func(field string) bool {
 		v, there := members[keysOf(field)[0]]

@@ -57,9 +57,9 @@ func (n *Net) exempts(name string) bool {
 }
 
 // kindsOf returns values that all patterns in set match, one for each combination of properties of
-// their labels. No other patterns match the values, except possibly those in either, which make no
-// difference. If no such text can exist, kindsOf returns no values. ok is false if there are too
-// many combinations.
+// the patterns' labels. The values may also match patterns in either, since this makes no
+// difference, but no other patterns. If no such text can exist, kindsOf returns no values. ok is
+// false if there are too many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)
 	if !known && impossible(ps, set, either) {
@@ -258,8 +258,8 @@ func oneCommand(ps []pattern, readers []int) bool {
 	})
 }
 
-// compatible reports whether a script can make certain all labels in the set strong although it
-// also runs the commands that the other readers look for.
+// compatible reports whether all labels in the set strong can be certain for a script that also
+// runs the commands that the other readers look for.
 func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	for at, i := range matter {
 		if strong&(1<<at) == 0 {
@@ -278,9 +278,9 @@ func compatible(ps []pattern, readers, matter []int, strong uint64) bool {
 	return true
 }
 
-// carries reports whether a command that p looks for could, with more words added, also be a
-// command that other looks for. This is possible, for example, if p's program is unknown and can
-// therefore have any arguments.
+// carries reports whether a command that pattern p looks for, extended by more words, could also be
+// a command that the pattern other looks for. This is possible, for example, if p's program is
+// unknown and can therefore have any arguments.
 func carries(p, other *pattern) bool {
 	return other.matches(strings.Join(p.script, " ") + " " + strings.Join(other.script, " "))
 }

@@ -164,7 +164,7 @@ func (b *Enumerator) certainIfHolds(m *mapping) bool {
 }
 
 // agree reports whether the conditions, evaluated for the arguments, yield the results that the
-// form requires.
+// call's form requires.
 func (b *Enumerator) agree(w *conditions, f *form, args string) bool {
 	found := w.read(f.tools[0].Text, args)
 	for i, m := range w.maps {

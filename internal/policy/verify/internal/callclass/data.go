@@ -82,8 +82,8 @@ func quoted(text string) literal {
 	return literal(b)
 }
 
-// reading returns the fields that the key reads from calls listed by the given transition, or nil
-// if the net has no key.
+// reading returns the fields that the net's key reads from calls to the tools of the given
+// transition, or nil if the net has no key.
 func (n *Net) reading(transition int) []gate.Field {
 	return n.Info.KeyOf(&n.Info.Transitions[transition])
 }

@@ -110,7 +110,7 @@ func (b *Enumerator) Actual(p *gate.Policy, c gate.Call) *Class {
 	return s
 }
 
-// addPhases extends the effects of s by the phases that do not admit a call with these names.
+// addPhases extends the effects of s by the phases that do not admit a call with the given names.
 func (b *vocabulary) addPhases(s *Class, names []gate.Name) {
 	var ls []naming.Label
 	for _, name := range names {

@@ -18,7 +18,7 @@ type Enumerator struct {
 	deferred          []*deferred
 	overflows         []string // reasons why some deferred calls were not enumerated
 	Deny              bool
-	certainties       map[string]certainty   // the properties that matter for each label given by a reader
+	certainties       map[string]certainty   // the properties that matter for each label given by a map with a reader
 	conditions        map[string]*conditions // the conditions that apply to each tool
 	paths             map[string][]string    // cached results of [Enumerator.pathsOf], by tool
 	certainConditions map[*mapping]bool      // cached results of [Enumerator.certainIfHolds]

@@ -45,8 +45,8 @@ func (b *Enumerator) AllGaps() []string {
 }
 
 // Doubt returns the reason why an answer that depends on a call of class s is unknown. If the
-// reason is that a tool might not exist, supposed is the name of that tool, and why is that name
-// with the prefix tool.
+// reason is that a tool might not exist, supposed is the name of that tool, and why consists of the
+// parameter tool and that name.
 func (b *Enumerator) Doubt(s *Class, tool string) (why, supposed string) {
 	switch {
 	case !s.Doubtful && s.supposed:

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// meaning returns the [Meaning] that a call with these names has in n.
+// meaning returns the [Meaning] that a call with the given names has in n.
 func (n *Net) meaning(ls []naming.Label) Meaning {
 	var e Meaning
 	spared := n.listing.Spared(ls)
@@ -23,7 +23,7 @@ func (n *Net) meaning(ls []naming.Label) Meaning {
 	return e
 }
 
-// barred returns the indexes of the places whose phases do not admit a call with these names.
+// barred returns the indexes of the places whose phases do not admit a call with the given names.
 func (n *Net) barred(ls []naming.Label) []int {
 	var places []int
 	for _, phase := range n.Info.Phases {

@@ -68,7 +68,7 @@ type value struct {
 	weak  bool     // whether the value is not a string; texts then holds the scalars in it, followed by all of them as one text
 	texts []string // the texts of the value; nil for an abstract value
 	hits  []hit    // the matches of an abstract value
-	like  string   // for an abstract value, an action that the same name patterns match; may be empty
+	like  string   // for an abstract value, an action matched by the same name patterns as the value; may be empty
 }
 
 // A hit holds a map that matches a value, and the properties of the label that the map gives.
@@ -199,7 +199,7 @@ type Tool struct {
 	Supposed bool // whether the tool might not exist
 }
 
-// Also returns the Also field of each tool, by the tool's name.
+// Also returns a map of the tools' Also fields, keyed by tool name.
 func Also(tools []Tool) map[string][]gate.Name {
 	also := make(map[string][]gate.Name)
 	for _, t := range tools {

@@ -87,7 +87,7 @@ type Ask struct {
 	gate.Asked       // the transitions that list the name, except the spoiling ones
 	Spoilers   []int // transitions that list the name and spoil evidence
 	Barred     []int // indexes of places whose phases do not admit the call; an Ask with such places has no name
-	Idle       []int // the elements of Transitions that wait for a result with another value
+	Idle       []int // the elements of Transitions that wait for the result of the call, which lacks the tracked value
 	Refused    bool  // whether a gating transition needs a value that the call lacks; such an Ask has no name
 }
 
@@ -179,8 +179,8 @@ func (n *Net) intern(e Meaning) int {
 	return n.Meanings.Of(k, e)
 }
 
-// The names returned by certain affect the net only if a call is certain to have them. They are the
-// names in exemptions and phases.
+// The method certain returns the names that affect the net only if a call is certain to have them:
+// those in exemptions and phases.
 func (n *Net) certain() []gate.Tool {
 	unless := list.FlatMap(n.Info.Transitions, func(t gate.Transition) []gate.Tool { return t.Unless })
 	return append(unless, list.FlatMap(n.Info.Phases, func(p gate.Phase) []gate.Tool { return p.Tools })...)

@@ -9,8 +9,8 @@ import (
 )
 
 // In the model, a keyed net admits all calls with values other than the tracked one. In the gate,
-// each of those calls has a specific value. To replay a run, these values are chosen so that the
-// gate admits the run.
+// each of those calls has a specific value. To replay a run, these calls are given numbered
+// additional values, chosen so that the gate admits the run.
 
 // OfItself reports whether calls of class s have the tracked value in the first readable field of
 // each [sort]. Every call that has values meets this condition if the values of these fields are
@@ -47,11 +47,11 @@ func (s *Class) Owns(other *Class) bool {
 		})
 }
 
-// numbered returns the literal for the additional value with number n.
+// numbered returns the additional value with number n as a literal.
 func numbered(n int) literal { return quoted("v" + strconv.Itoa(n)) }
 
-// Renewed returns arguments for a call of class s whose other value is the additional value with
-// number n. ok is false if the names of the class do not permit this value.
+// Renewed returns arguments for a call of class s with the additional value with number n in place
+// of its other value. ok is false if the names of the class do not permit this value.
 func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	if s.of == nil || !s.HasOther() {
 		return "", false
@@ -65,8 +65,8 @@ func (s *Class) Renewed(v Values, n int) (args string, ok bool) {
 	return s.of.arguments(v)
 }
 
-// AsSame returns v with a new tracked value: in each sort where calls of class s have another
-// value, the tracked value becomes the additional value with number n.
+// AsSame returns v with another tracked value: in each sort where calls of class s do not have the
+// tracked value, the additional value with number n is tracked instead.
 func (s *Class) AsSame(v Values, n int) Values {
 	same := maps.Clone(v.same)
 	if same == nil {
@@ -90,9 +90,9 @@ func (s *Class) same(sort int) bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
 }
 
-// On returns the class that calls of class s belong to if the values returned by to.AsSame are
-// tracked instead. Fields with the previously tracked value then have another value if calls of
-// class to have another value in the same sort, and result fields lack the value. On returns nil if
+// On returns the class that calls of class s have if the values that to.AsSame returns are tracked
+// instead. A field with the previously tracked value then has another value, provided that calls of
+// the class to have another value in the same sort. Result fields lack the value. On returns nil if
 // no such class is known.
 func (s *Class) On(to *Class) *Class {
 	if len(s.Data) == 0 {

@@ -56,7 +56,7 @@ func (m *mapping) command() []string {
 	if !ok || m.Field == "" {
 		return nil
 	}
-	words = strings.TrimSuffix(strings.TrimPrefix(words, "exactly "), " *") // what a script runs does not depend on "exactly" and "*"
+	words = strings.TrimSuffix(strings.TrimPrefix(words, "exactly "), " *") // "exactly" and "*" are not words of the command
 	return strings.Fields(words)
 }
 
@@ -208,7 +208,7 @@ func join(a, b string) []string {
 }
 
 // impossible reports whether it is obvious that every text matched by all patterns in set is also
-// matched by a pattern outside both set and either.
+// matched by a pattern that is in neither set nor either.
 func impossible(ps []pattern, set, either uint64) bool {
 	for i := range members(set) {
 		for j := range ps {

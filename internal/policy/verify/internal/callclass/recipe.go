@@ -45,8 +45,8 @@ func (b *keyFields) written(f gate.Field) string {
 	return ""
 }
 
-// matched reports whether value l matches a map of the field although the form does not list this
-// match.
+// matched reports whether l, as the value of the given field, matches a map that reads this field,
+// although the form does not set the map's field.
 func (w *recipe) matched(field string, l literal) bool {
 	var text string
 	if json.Unmarshal([]byte(l), &text) != nil {

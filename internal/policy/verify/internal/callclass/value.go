@@ -14,8 +14,8 @@ func (b *vocabulary) mapsOf(field string, tools []naming.Label) []pattern {
 	return list.Map(maps, newPattern)
 }
 
-// values returns contents of the field, one for each distinct effect on the nets. ok is false if
-// there are too many.
+// values returns possible contents of the field, one for each distinct effect on the nets. ok is
+// false if there are too many of them.
 func (b *Enumerator) values(field string, tools []naming.Label) (values []*value, ok bool) {
 	ps := b.mapsOf(field, tools)
 	if len(ps) > maxListed {
@@ -111,7 +111,7 @@ func (b *Enumerator) actionValues(tools []naming.Label, ps []pattern) (values []
 		texts = list.Add(texts, known...)
 		values = append(values, unknown...)
 	}
-	for _, p := range ps[tried:] { // let the gap also cover the maps that were not tried
+	for _, p := range ps[tried:] { // with these values, the gap also covers the maps that were not tried
 		values = append(values, &value{field: "action", hits: []hit{{of: p.mapping}}})
 	}
 	if !complete {

@@ -35,8 +35,8 @@ func (b *vocabulary) tool(name string) {
 	}
 }
 
-// reads adds the tool whose calls map m reads. If m has a tool pattern, it adds nothing, because
-// names for patterns are synthesized later.
+// The method reads adds the tool whose arguments map m reads. If m applies to a pattern instead of
+// a tool, it adds nothing, because names for patterns are synthesized later.
 func (b *vocabulary) reads(m *mapping) {
 	if !m.Glob {
 		b.tool(m.Tool)

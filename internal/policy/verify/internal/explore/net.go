@@ -30,7 +30,7 @@ type Net struct {
 	counterAt int          // index of the place whose initial marking was reduced; see [Net.cap]
 	capped    map[int]*Net // copies with reduced counters, by the initial number of tokens; see [Net.cap]
 
-	aloneCache struct { // result of [Net.reachableAlone] for the given number of effects
+	aloneCache struct { // result of [Net.reachableAlone], and the number of effects when it was computed
 		effects int
 		locals  []int
 		ok      bool

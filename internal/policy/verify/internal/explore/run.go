@@ -181,7 +181,7 @@ func (s *Space) moves(path []event) (ms []Move, ok bool) {
 func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int, ok bool) {
 	r := s.newRun()
 	var began []int                  // by call, the index of the event that began the call
-	consumed := make(map[uint32]int) // for each type, the index of the event that began the most recently ended call
+	consumed := make(map[uint32]int) // for each type of call, the index of the event that began the most recently ended call
 	for i, e := range path {
 		if e.kind == starts || e.kind == stays {
 			for range 1 + double[i] {
