@@ -238,7 +238,7 @@ func (p *parts) relist() {
 	}
 }
 
-// generation returns the policy together with the values derived from it.
+// generation returns the new policy together with the other settings that depend on it.
 func (r Replacement) generation() *admission.Generation {
 	g := admission.NewGeneration(r.Policy, r.Active)
 	g.Advertise, g.PromptsByList = r.Advertise, relay.NamesPrompts(r.Policy)

@@ -23,7 +23,7 @@ type Verifier struct {
 	challenge string
 }
 
-// A Kind is a kind of [Denial].
+// A Kind classifies a [Denial] by its reason.
 type Kind int
 
 // Kinds of denials.
@@ -87,7 +87,7 @@ func (m *grantCache) put(digest [sha256.Size]byte, set int, g Grant) {
 	m.grants[digest] = remembered{g, set}
 }
 
-// A JWT describes the tokens accepted by a [Verifier].
+// A JWT configures which tokens a [Verifier] accepts.
 type JWT struct {
 	Issuer         string   // required value of the iss claim
 	Audience       string   // required value of the aud claim

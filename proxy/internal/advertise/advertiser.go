@@ -43,14 +43,14 @@ type Advertiser struct {
 
 	listMu    sync.Mutex
 	shown     map[*session.Client]string  // digest of the list that the client last received or was notified of
-	conflicts map[*session.Session]string // latest recorded conflict: nets that together block every tool of the session
+	conflicts map[*session.Session]string // latest recorded conflict per session, that is, the nets that together block all of its tools
 }
 
 // A toolListing is the tool list for all clients of a session.
 type toolListing struct {
 	view     *pool.ToolView
 	hidden   map[string]bool
-	digest   string         // identifies the content of the list
+	digest   string         // digest of the list
 	conflict *gate.Conflict // conflict between nets that has not been recorded yet, or nil
 }
 

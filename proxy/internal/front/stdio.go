@@ -198,8 +198,8 @@ func (r *reader) take(line []byte) bool {
 	return true
 }
 
-// request begins a request. A call is decided and sent on the reader's goroutine, which blocks only
-// for commits. Work that may block longer runs on another goroutine.
+// request begins to serve a request. A call is decided and sent on the reader's goroutine, which
+// blocks only for commits. Work that may block longer runs on another goroutine.
 func (r *reader) request(m wire.Message) {
 	meta, fault := wire.ParseMeta(m)
 	switch v := meta.ProtocolVersion; {
@@ -228,8 +228,8 @@ func (r *reader) request(m wire.Message) {
 	}
 }
 
-// call begins a call. Work that may block runs on a new goroutine, with a context that is canceled
-// with the call.
+// call begins to serve a call. Work that may block runs on a new goroutine, with a context that is
+// canceled with the call.
 func (r *reader) call(m wire.Message, meta wire.Meta) {
 	t, ok := r.Pipeline.Prepare(r.client, m, meta, r.out)
 	if !ok {

@@ -1,5 +1,5 @@
 // Package httpguard authenticates the requests to an HTTP endpoint and limits the resources that
-// their senders can occupy.
+// their senders can use.
 //
 // A [Guard] checks that Host and Origin belong to the endpoint, so that pages of other sites cannot
 // call it. It then checks one of three proofs: a bearer token configured by the operator, a JWT

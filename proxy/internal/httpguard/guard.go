@@ -248,7 +248,8 @@ func newTokenList(unnamed string, named map[string]string) (tokenList, error) {
 	return list, nil
 }
 
-// principal returns the principal of a token, in the same time for all tokens.
+// principal returns the principal of a token. It takes the same time for all tokens, so that the
+// time reveals nothing about the accepted tokens.
 func (l tokenList) principal(token string) (string, bool) {
 	sum := sha256.Sum256([]byte(token))
 	found := -1

@@ -13,8 +13,8 @@ import (
 )
 
 // ask waits for a person's answer, and then forwards the call or answers the client. While the
-// person decides, it holds no locks and the call occupies no tokens of the nets. w is the wait to
-// resume, or nil if the call has not waited yet. Each event during a wait is handled on a fresh
+// person decides, ask holds no locks, and the call has taken no tokens from the nets. w is the wait
+// to resume, or nil if the call has not waited yet. Each event during a wait is handled on a fresh
 // stack, because a waiting goroutine keeps the memory of a stack that has grown.
 func (q *askedCall) ask(w *personWait) {
 	a, held := q.askUntilHeld(w)
@@ -56,7 +56,7 @@ func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 		if a, over := q.decideAgain(w); over {
 			return a, nil
 		}
-		w = nil // another call has used up this consent, so a person must be asked again
+		w = nil // another call has used up this approval, so a person must be asked again
 	}
 }
 
@@ -188,7 +188,7 @@ func (q *askedCall) beginWait(r *approval.Request) *personWait {
 	return w
 }
 
-// endWait sets the result of the wait w, which has ended.
+// endWait determines the result of the wait w, which has ended.
 func (q *askedCall) endWait(w *personWait) {
 	r := w.request
 	w.state = q.Approvals.Status(r).State

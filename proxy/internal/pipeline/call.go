@@ -60,7 +60,7 @@ type Call struct {
 
 	callState
 
-	size   int           // bytes that the call occupies in the backlog
+	size   int           // bytes that the call adds to the backlog while it waits
 	claims atomic.Uint32 // the claims held by the call, one bit per claim
 }
 

@@ -13,7 +13,7 @@ type claim = uint32
 const (
 	slot     claim = 1 << iota // a slot among the calls in flight to the server (limits.inFlight)
 	taskSlot                   // a slot among the tasks of the session
-	room                       // space for the call's message in the backlog
+	room                       // space for the call's message in the backlog, which limits the bytes of waiting calls
 )
 
 // reserve reserves the resources needed by the call: a slot among the calls in flight to the

@@ -30,7 +30,7 @@ func (p *Pipeline) forward(c *Call, pass admission.Pass) {
 		c.end(nil)
 		return
 	}
-	if inline && c.outbox != nil { // the tool was still unknown when the call began, so an outbox was created
+	if inline && c.outbox != nil { // the tool was still unknown when the call began, so an outbox for the server's notifications was created
 		c.outbox = nil // the waiting goroutine reads the notifications itself, and blocks no other call
 	}
 	trace, answered := p.Admission.Watch.Forwarding(ticket)

@@ -40,7 +40,8 @@ func (c *Call) continueOff(r reader, f func()) {
 	})
 }
 
-// refuseWaiting answers a call that must wait but does not fit in the backlog.
+// refuseWaiting answers a call that must wait although the backlog, which limits the bytes of
+// waiting calls, has no space for it.
 func (c *Call) refuseWaiting() {
 	if c.Tool == nil {
 		c.answerError(wire.CodeInternal, backlogFull)

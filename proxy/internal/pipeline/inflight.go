@@ -57,7 +57,7 @@ const (
 type inflightState struct {
 	mu sync.Mutex
 	requestState
-	heldReply *upstream.Reply    // reply that arrived while the request was parked
+	heldReply *upstream.Reply    // reply that arrived while the request was parked, that is, while no call was waiting for it
 	exchange  *upstream.Exchange // nil until the request has been sent
 	late      *upstream.Reply    // reply that arrived after the request had ended but before the call was settled
 }
@@ -70,10 +70,11 @@ type requestState struct {
 	receiver *Call                     // call that receives the answer; nil while the request is parked between two rounds
 	requests []*upstream.ServerRequest // the server's requests that are waiting for the client
 	reason   error                     // why the request was abandoned, or nil
-	counted  bool                      // whether the request was added to the abandoned calls that may still occupy the server
+	counted  bool                      // whether the request was added to the abandoned calls that the server may still be working on
 }
 
-// Receiver returns the call that receives the answer, or nil while the request is parked.
+// Receiver returns the call that receives the answer, or nil while the request is parked between
+// two rounds.
 func (s *inflightState) Receiver() *Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,8 +15,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Tell sends a notification to the client. If the call has an outbox, Tell never blocks, so it may
-// run on the goroutine that reads from a server.
+// Tell sends a notification to the client. If the call has an outbox, Tell only adds the
+// notification to this queue. It then never blocks, so it may run on the goroutine that reads from
+// a server.
 func (c *Call) Tell(note []byte) {
 	if c.outbox == nil {
 		c.Stream.Send(note)
@@ -41,8 +42,8 @@ func (f *inflightCall) onNotification(method string, params []byte) {
 // not wait for the client.
 func (c *Call) ownStream() callStream { return callStream{c} }
 
-// A callStream writes to the client of a call. Notifications go through the call's outbox, if it
-// has one.
+// A callStream writes to the client of a call. If the call has an outbox, notifications are queued
+// there.
 type callStream struct{ call *Call }
 
 func (s callStream) Send(parts ...[]byte) {
@@ -96,8 +97,10 @@ func (f *inflightCall) onInterrupted(retry time.Duration) {
 
 // A server that uses revision 2025-11-25 can make requests (elicitation/create,
 // sampling/createMessage, roots/list) while it runs a call. If the client has sent initialize, it
-// receives each of them as a separate request. For a client that uses revision 2026-07-28, the call
-// is parked, and this round is answered with an InputRequiredResult.
+// receives each of them as a separate request. A client that uses revision 2026-07-28 instead
+// receives them in an InputRequiredResult, which ends this round of the call. Until the client
+// returns with the responses, the request to the server is parked: it stays in flight, but no call
+// waits for its reply.
 
 var errNoInput = errors.New("the client did not provide the requested input")
 
@@ -126,8 +129,8 @@ func (f *inflightCall) OnRequest(q *upstream.ServerRequest, own bool) {
 	}
 }
 
-// askedPeer returns the peer that must answer the server's requests. For a parked call, that is the
-// peer that made the call.
+// askedPeer returns the peer that must answer the server's requests. If the request to the server
+// is parked, that is the peer that made the call in the first round.
 func (f *inflightCall) askedPeer() session.Peer {
 	if c := f.Receiver(); c != nil {
 		return c.Peer

@@ -28,7 +28,7 @@ type Server struct {
 	Burst     burst.Burst    // combines the work on replies that were read together
 	Listing   relisting      // state of the proxy's tools/list requests to the server
 	InFlight  queue          // requests that have been sent but not answered
-	Abandoned abandonedCalls // canceled calls that may still occupy the server
+	Abandoned abandonedCalls // canceled calls that the server may still be working on
 
 	// Used only in shared connections.
 	placement placement

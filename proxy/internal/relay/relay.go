@@ -51,7 +51,7 @@ func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest 
 	return r
 }
 
-// announcements records which lists have a pending list_changed notification.
+// announcements records the lists with a list_changed notification that has not been sent yet.
 type announcements struct{ prompts, resources atomic.Bool }
 
 // wouldRefuse returns why the gate would now refuse a call to the prompt or resource, or "" if it

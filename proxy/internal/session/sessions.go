@@ -166,7 +166,7 @@ var errSplits = errors.New("too many named sessions are open; use one of them ag
 // shared returns the session for all requests of a principal with the given label, the name of the
 // session. There is only one such session, because a second one would have limits of its own.
 func (s *Sessions) shared(by, principal, label string) (*Session, error) {
-	id := by[:1] + "-" + wire.Digest([]byte(by + "\x00" + principal + "\x00" + label))[:32] // a hash, because a label chosen by a client must not produce the ID of another session
+	id := by[:1] + "-" + wire.Digest([]byte(by + "\x00" + principal + "\x00" + label))[:32] // a hash, because a name chosen by a client must not produce the ID of another session
 	if known := s.known(id); known != nil {
 		return known, nil
 	}
@@ -184,7 +184,8 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	return made, nil
 }
 
-// isChosenByCaller reports whether callers choose the names of sessions of this kind.
+// isChosenByCaller reports whether callers choose the names of the sessions selected in the given
+// way.
 func isChosenByCaller(by string) bool { return by == "header" || by == "meta" || by == byAgent }
 
 func (s *Sessions) known(id string) *Session {
@@ -379,9 +380,9 @@ func (s *Sessions) split(by, what, principal, label string) (*Session, error) {
 	return s.shared(by, principal, label)
 }
 
-// OfAgent returns the session whose nets decide the calls reported by an agent's hooks. If each
-// connection has its own session, each of the agent's own sessions, identified by label, also gets
-// one; otherwise, the configured [Way] applies.
+// OfAgent returns the session whose nets decide the calls reported by an agent's hooks. If the
+// configured [Way] gives each connection its own session, OfAgent returns a separate session for
+// each session_id (label) of the agent. Otherwise, the configured Way applies.
 func (s *Sessions) OfAgent(principal, label string, header http.Header) (*Session, error) {
 	if s.way.By != "" && s.way.By != "connection" {
 		return s.Of(Origin{Principal: principal, Header: header})
@@ -417,7 +418,7 @@ type About struct {
 
 	// The fields below are set only for HTTP sessions of clients that have sent initialize.
 	Client       string          `json:"client,omitempty"` // SHA-256 of the client's Mcp-Session-Id
-	State        string          `json:"state,omitempty"`  // label of the session whose nets decide the calls
+	State        string          `json:"state,omitempty"`  // label, or name, of the session whose nets decide the calls
 	Protocol     string          `json:"protocol,omitempty"`
 	Name         string          `json:"clientName,omitempty"`
 	Version      string          `json:"clientVersion,omitempty"`

@@ -22,7 +22,7 @@ const (
 type Subscription struct {
 	ID        string          // ID of the request, exactly as sent
 	Outbox    *Outbox         // queue of notifications for the goroutine that serves the request
-	Lists     map[string]bool // lists that the client wants to be notified of, keyed by member of the request's filter
+	Lists     map[string]bool // lists whose changes the client wants to be notified of, each named like its member in the request's filter
 	Resources []string
 	Tasks     []string
 }

@@ -32,7 +32,7 @@ type Task struct {
 	made     time.Time
 
 	settling sync.Mutex    // held while the outcome is reported to the gate
-	settled  atomic.Bool   // whether the gate knows the outcome, which may be "unknown"
+	settled  atomic.Bool   // whether the gate knows the outcome, and the outcome is not "unknown"
 	lost     atomic.Bool   // whether polling has stopped although the outcome is unknown
 	orphan   atomic.Bool   // whether the task's session has ended
 	checking atomic.Bool   // whether a status announced by the server is being checked

@@ -67,7 +67,7 @@ func (s *supervisor) once(ctx context.Context) {
 	started := time.Now()
 	stopListening := s.listen(ctx, c, agreed)
 	if h, ok := c.(*streamable.Conn); ok && agreed.Rev() == rev.Rev2025 {
-		h.AwaitStream(ctx) // without an open stream, requests that the server sends on it might be lost
+		h.AwaitStream(ctx) // requests from the server might be lost before the stream is open
 	}
 	s.up(c, agreed)
 	select {

@@ -153,7 +153,7 @@ func NewExchange(c Conn, r Request, id int64) *Exchange {
 	return x
 }
 
-// A lasting connection consists of HTTP round trips, one for each exchange. They end when the
+// A lasting connection makes one HTTP round trip for each exchange. The round trips end when the
 // context returned by Lifetime is done.
 type lasting interface{ Lifetime() context.Context }
 
