@@ -18,13 +18,13 @@ type Client struct {
 	// Place is the location of the server list in the file. petrigate's entry is added to this
 	// list.
 	Place splice.Place
-	// morePlaces returns the locations of further server lists in a file. It may be nil.
+	// morePlaces returns the locations of any other server lists in the file. It may be nil.
 	morePlaces func(*splice.Document) []splice.Place
 
 	dialect dialect
 	guards  guards
-	// entry returns an entry that makes the client run petrigate, or nil if the client cannot
-	// express such an entry.
+	// entry returns a server-list entry that makes the client run petrigate, or nil if the client's
+	// file format cannot describe such a server.
 	entry func(Launch) splice.Object
 
 	// programs holds the base names of the client's executables in lower case. folders holds
@@ -33,7 +33,8 @@ type Client struct {
 
 	// Overwrites reports whether a running client rewrites its file from memory.
 	Overwrites bool
-	// Verify tells the user how to check that the client has found the entry.
+	// Verify tells the user how to check that the client has found petrigate's entry in the server
+	// list.
 	Verify string
 
 	Limits Limits
@@ -58,14 +59,15 @@ func (c Client) Places(d *splice.Document) []splice.Place {
 	return all
 }
 
-// Entry returns the entry that makes the client use petrigate as described by l. ok is false if l
-// contains a URL and the client cannot express such an entry.
+// Entry returns the server-list entry that makes the client use petrigate as described by l. ok is
+// false if l contains a URL and the client's file format does not support such servers.
 func (c Client) Entry(l Launch) (entry splice.Object, ok bool) {
 	entry = c.entry(l)
 	return entry, entry != nil
 }
 
-// Read translates an entry in the client's file into a server for petrigate's configuration.
+// Read translates one entry of the client's server list into a server for petrigate's
+// configuration.
 func (c Client) Read(s System, name string, value any) Server {
 	return translate(s, c.dialect, name, value)
 }

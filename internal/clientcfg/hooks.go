@@ -224,7 +224,7 @@ func (t Hook) Asks(s System, config string) bool {
 		return true
 	}
 	word := CommandLine(s, []string{config})
-	for _, w := range []string{word, strings.ReplaceAll(word, "'", `'\''`)} { // the path may be a word by itself, or be in the quoted argument of sh -c
+	for _, w := range []string{word, strings.ReplaceAll(word, "'", `'\''`)} { // the path may be a word of the command, or part of the quoted argument of sh -c
 		if after, ok := strings.CutPrefix(rest, w); ok && (after == "" || strings.ContainsAny(after[:1], " '")) {
 			return true
 		}
@@ -315,8 +315,8 @@ func (h Hooks) CanClose(s System) bool { return h.failClosed.Key != "" || h.shel
 // ClosesAll reports whether the agent itself refuses a call after any failure of its hook.
 func (h Hooks) ClosesAll() bool { return h.failClosed.Key != "" }
 
-// Missing returns the names of the events that petrigate needs but that have no hook in there. The
-// argument there lists the installed hooks.
+// Missing returns the names of the events that petrigate needs but that none of the given installed
+// hooks handles.
 func (h Hooks) Missing(there []Hook) []string {
 	installed := list.Map(there, func(t Hook) string { return t.Event })
 	names := list.Map(h.events, func(e hookEvent) string { return e.name })

@@ -10,9 +10,9 @@ type Launch struct {
 	Headers splice.Object // headers to send to the URL
 }
 
-// stdio returns a function that creates a client's entry for petrigate. The entry contains a
-// command to run or, if the Launch has a URL, the members in first, the URL under urlKey, and
-// headers under headersKey.
+// stdio returns a function that creates a client's server-list entry for petrigate. The entry
+// contains a command to run or, if the Launch has a URL, the members in first, the URL under
+// urlKey, and headers under headersKey.
 func stdio(urlKey, headersKey string, first ...splice.Member) func(Launch) splice.Object {
 	return func(l Launch) splice.Object {
 		if l.URL == "" {
@@ -22,8 +22,8 @@ func stdio(urlKey, headersKey string, first ...splice.Member) func(Launch) splic
 	}
 }
 
-// typedStdio returns an entry like those created by the functions of [stdio], with the additional
-// key "type".
+// typedStdio returns a server-list entry like those created by the functions of [stdio], with the
+// additional key "type".
 func typedStdio(l Launch) splice.Object {
 	o := stdio("url", "headers", splice.Member{Key: "type", Value: "http"})(l)
 	if l.URL == "" {
@@ -32,7 +32,7 @@ func typedStdio(l Launch) splice.Object {
 	return o
 }
 
-// remote returns an entry that contains a URL.
+// remote returns a server-list entry that contains a URL.
 func remote(l Launch, urlKey, headersKey string, first ...splice.Member) splice.Object {
 	o := append(splice.Object{}, first...)
 	o = append(o, splice.Member{Key: urlKey, Value: l.URL})

@@ -8,8 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// guards holds functions that find a client's restrictions outside the servers' entries. Each of
-// them may be nil.
+// guards holds functions that find a client's restrictions outside its server list. Each of them
+// may be nil.
 type guards struct {
 	// read returns the restrictions in the client's file.
 	read func(d *splice.Document) []guard
@@ -23,13 +23,13 @@ type guards struct {
 	closedBeside func(d *splice.Document, file, name string) (key string)
 }
 
-// A guard is a restriction on tool calls, in the client's own terms.
+// A guard is a restriction on tool calls in a client's file, before its conversion to a rule.
 type guard struct {
 	where, value string
-	tool         string // tool name in the client's form
+	tool         string // tool name or pattern in the client's syntax
 	deny         bool   // whether the client refuses the calls; otherwise, it asks a person
 	split        string // separator between the server name and the tool name
-	prefix       string // text before the server's name
+	prefix       string // text that precedes the server's name in tool
 }
 
 // rule converts the guard to a rule in petrigate's syntax. servers maps the client's server names

@@ -6,7 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// A Server is an entry in a client's file, translated into a server for petrigate's configuration.
+// A Server is one entry of a client's server list, translated into a server for petrigate's
+// configuration.
 type Server struct {
 	Name   string
 	Fields splice.Object // fields of the server in petrigate's configuration; nil if the entry is refused

@@ -52,14 +52,13 @@ func (s System) xdg() string {
 	return s.path(s.Home, ".config")
 }
 
-// inHome returns a function that returns a path below the home directory. The path is the same on
-// all systems.
+// inHome returns a function that returns the given path below the home directory of a System.
 func inHome(path string) func(System) []string {
 	return func(s System) []string { return []string{s.path(s.Home, path)} }
 }
 
-// inDirectory returns a function that returns the path of a file in the directory determined by
-// variable and below; see [System.directory].
+// inDirectory returns a function that returns the path of a file in a directory of a System. The
+// parameters variable and below determine the directory; see [System.directory].
 func inDirectory(variable, below, file string) func(System) []string {
 	return func(s System) []string { return []string{s.path(s.directory(variable, below), file)} }
 }

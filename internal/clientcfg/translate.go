@@ -61,7 +61,8 @@ func (r *reader) refuse(format string, args ...any) {
 	}
 }
 
-// read reads one key of the entry. It knows the keys of all clients, which do not conflict.
+// read reads the value of one key of the entry. It supports the keys of all clients, because no two
+// clients use the same key with different meanings.
 func (r *reader) read(key string, v any) {
 	if v == nil {
 		return
@@ -136,8 +137,8 @@ func (r *reader) readMore(key string, v any) {
 	}
 }
 
-// as returns v, the value of key, as a T. If v has another type, as refuses the entry. want
-// describes a T in the message.
+// as converts v, the value of key, to the type T. If v has another type, the entry is refused with
+// a message in which want describes the type T.
 func as[T any](r *reader, key string, v any, want string) T {
 	value, ok := v.(T)
 	if !ok {
@@ -171,7 +172,8 @@ func (r *reader) texts(key string, v any) []string {
 	return list.Map(as[[]any](r, key, v, "a list of strings"), func(item any) string { return r.text(key, scalar(item)) })
 }
 
-// names reads a list of names. In some Codex lists, an element is a mapping that contains the name.
+// names reads a list of names. In some lists of Codex, an element may also be a mapping that
+// contains the name.
 func (r *reader) names(key string, v any) (all []string) {
 	for _, item := range as[[]any](r, key, v, "a list of names") {
 		if fields, ok := item.(map[string]any); ok {

@@ -92,7 +92,7 @@ func shellVariable(s System, match string) (p piece, problem string, ok bool) {
 	return s.reference(m[1])
 }
 
-// reference is like variable, but returns the reference as a piece. ok is always true.
+// reference returns the reference from [System.variable] as a piece. ok is always true.
 func (s System) reference(name string) (p piece, problem string, ok bool) {
 	ours, problem := s.variable(name)
 	return piece{ours, true}, problem, true

@@ -20,7 +20,7 @@ type SessionInfo struct {
 	// The following fields are set only for sessions in a database.
 	Used    time.Time `json:"used,omitzero"`     // when the session was last changed or used
 	Process string    `json:"process,omitempty"` // another process that is using the session; empty if this process is using it
-	Gone    bool      `json:"gone,omitempty"`    // whether Process has ended, so that only an operator can settle the session's calls
+	Gone    bool      `json:"gone,omitempty"`    // whether Process has ended; if so, only an operator can settle the session's calls
 }
 
 // A NetInfo describes a net in a session.
@@ -42,7 +42,7 @@ type CallInfo struct {
 
 	Arguments json.RawMessage `json:"arguments,omitempty"` // arguments as recorded according to audit.arguments; set only if they are short and this process admitted the call
 
-	Unknown bool   `json:"unknown,omitempty"` // whether the outcome is unknown, so that an operator can settle the call
+	Unknown bool   `json:"unknown,omitempty"` // whether the outcome is unknown; if so, an operator can settle the call
 	More    uint64 `json:"more,omitempty"`    // number of further calls to this tool whose outcome is unknown; they are settled together with this one
 	Outcome string `json:"outcome,omitempty"` // outcome that is known but could not be stored yet
 }

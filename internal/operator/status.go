@@ -15,7 +15,7 @@ type Status struct {
 	Reloaded      *time.Time `json:"reloaded,omitempty"`      // time of the last reload; nil before the first
 	ReloadProblem string     `json:"reloadProblem,omitempty"` // why the last reload was not applied; empty if it was
 
-	Shadow     bool             `json:"shadow"`        // whether all nets are in shadow mode, so that nothing is refused
+	Shadow     bool             `json:"shadow"`        // whether all nets are in shadow mode; if so, no calls are refused
 	PIN        bool             `json:"pin,omitempty"` // whether the approval PIN is required for actions that could let a call pass
 	Upstreams  []UpstreamStatus `json:"upstreams"`
 	Clients    int              `json:"clients"`
@@ -85,9 +85,9 @@ type StateInfo struct {
 	Unknown []UnknownCall `json:"unknown"`           // calls whose outcome an operator must settle, and calls whose outcome could not be stored yet
 }
 
-// An UnknownCall is a call whose outcome is not in the store. Either the process that admitted the
-// call has ended, so that an operator must settle the call, or this process knows the outcome but
-// could not store it yet.
+// An UnknownCall is a call whose outcome is not in the store. If the process that admitted the call
+// has ended, an operator must settle the call. Otherwise, this process knows the outcome but could
+// not store it yet.
 type UnknownCall struct {
 	Session string    `json:"session"`
 	Process string    `json:"process"` // process that admitted the call; empty if the call was admitted by an old version of petrigate that did not record the process

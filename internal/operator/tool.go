@@ -45,6 +45,6 @@ type ToolVerdict struct {
 	Net     string `json:"net"`
 	Verdict string `json:"verdict"`
 	Rule    string `json:"rule,omitempty"`
-	Shadow  bool   `json:"shadow,omitempty"` // whether the net is in shadow mode, so that its verdict has no effect
+	Shadow  bool   `json:"shadow,omitempty"` // whether the net is in shadow mode; if so, its verdict has no effect
 	Left    *int   `json:"left,omitempty"`   // number of further calls that the net's limit allows; nil if it does not limit calls
 }

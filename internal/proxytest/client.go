@@ -205,7 +205,7 @@ func (c *Client) List() Message {
 // in change take precedence. Responses arrive in the client's mailbox.
 func (c *Client) Send(raw []byte, change http.Header) {
 	if c.in != nil {
-		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // if the proxy no longer reads, the test will miss a response
+		_, _ = c.in.Write(append(bytes.Clone(raw), '\n')) // the error is ignored: if the proxy no longer reads, the test fails because it receives no response
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -283,7 +283,7 @@ func (c *Client) StandardHeaders(r *http.Request, raw []byte) {
 func (c *Client) post(r *http.Request) {
 	response, err := c.HTTP.Do(r)
 	if err != nil {
-		return // canceled; the waiting test will fail
+		return // the request was canceled, or the test will fail because it receives no response
 	}
 	defer func() { _ = response.Body.Close() }()
 	session := response.Header.Get("Mcp-Session-Id")
@@ -297,8 +297,8 @@ func (c *Client) post(r *http.Request) {
 	c.readMessages(response.Body, "data: ", response.StatusCode, session)
 }
 
-// readMessages reads lines from body. It removes the prefix from each line that has it, puts the
-// message into the mailbox, and ignores all other lines.
+// readMessages puts a message into the mailbox for each line of body that begins with prefix. The
+// message is the rest of the line. Other lines are ignored.
 func (c *Client) readMessages(body io.Reader, prefix string, status int, session string) {
 	for lines := bufio.NewReader(body); ; {
 		line, err := lines.ReadBytes('\n')

@@ -35,7 +35,7 @@ func EachLeg(t *testing.T, f func(t *testing.T, l Leg)) {
 func runLegs(t *testing.T, legs []Leg, f func(t *testing.T, l Leg)) {
 	for _, l := range legs {
 		t.Run(l.Name, func(t *testing.T) {
-			t.Parallel() // legs share nothing and spend most of their time waiting
+			t.Parallel() // the legs share no state, and their tests spend most of the time waiting
 			f(t, l)
 		})
 	}

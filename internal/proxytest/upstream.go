@@ -74,7 +74,7 @@ func ChildUpstream(t *testing.T, flags string) (proxy.Upstream, func() []testser
 	file := filepath.Join(t.TempDir(), "records")
 	u := proxy.Upstream{Name: "up", Command: self, Env: map[string]string{
 		ChildVariable: "--record " + file + " " + flags,
-		"GORACE":      "atexit_sleep_ms=0", // otherwise, each process takes a second to exit
+		"GORACE":      "atexit_sleep_ms=0", // the race detector would delay the exit of each process by a second
 	}}
 	return u, func() []testserver.Record {
 		f, err := os.Open(file)

@@ -24,15 +24,16 @@ func claude(f files) []Line {
 	return f.lists(paths, lists, (*Line).claude)
 }
 
-// A jsonList is a list in a JSON file. All lines of the list have the same decision.
+// A jsonList identifies a list in a JSON file, along with the decision on calls that match a line
+// of the list.
 type jsonList struct {
 	key      string // keys on the path to the list, joined by dots
 	decision Decision
 }
 
 // lists reads the given JSON lists in each of the files at the given paths and converts every
-// element to a Line. understand interprets the text of an element and sets the other fields of its
-// Line.
+// element to a Line. The function understand interprets the text of an element and sets the other
+// fields of its Line.
 func (f files) lists(paths []string, lists []jsonList, understand func(*Line, string)) (all []Line) {
 	for _, path := range paths {
 		all = append(all, f.read(path, splice.JSON, func(d *splice.Document) (all []Line) {

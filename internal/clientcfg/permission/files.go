@@ -11,14 +11,15 @@ import (
 	"github.com/petrigate/petrigate/internal/clientcfg/splice"
 )
 
-// files locates the files of the user and the project.
+// files locates the permission files in the user's home directory and in the project.
 type files struct {
 	clientcfg.System
 	project string
 }
 
-// home returns the path of a file in the directory named by the environment variable or, if the
-// variable is not set, in a folder of the home directory.
+// home returns the path of the file with the given path elements. The file is in the directory
+// named by the environment variable or, if the variable is not set, in a folder of the home
+// directory.
 func (f files) home(variable, folder string, parts ...string) string {
 	dir, ok := f.Env(variable)
 	if !ok || dir == "" {

@@ -19,7 +19,7 @@ const (
 	Deny  Decision = "deny"
 )
 
-// A Line is one line of a permission list.
+// A Line is an element of a permission list, which allows or restricts certain calls.
 type Line struct {
 	Where    string // file and key that contain the line
 	Text     string // the line as written in the file

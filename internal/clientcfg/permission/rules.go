@@ -12,11 +12,11 @@ import (
 
 // A writer collects rules.
 type writer struct {
-	agent    string // agent's name, the first word of each label
+	agent    string // agent's name, which begins each label in the rules
 	out      strings.Builder
 	rejected []Line
 	labels   int
-	ran      bool // whether a command has been allowed
+	ran      bool // whether any line allows a command
 }
 
 // fileTools lists the agents' tools that take a file name, in the form tool.argument. The tools
@@ -89,7 +89,8 @@ func (w *writer) comment(l *Line) {
 	fmt.Fprintf(&w.out, "\n# %s: %s\n", text.Escape(l.Where), text.Escape(l.Text))
 }
 
-// restrict writes several maps that share a label, followed by a rule for the label.
+// restrict writes several maps that give calls the same label, followed by a rule that restricts
+// the calls with this label.
 func (w *writer) restrict(l *Line, maps ...string) {
 	w.labels++
 	label := fmt.Sprintf("%s-%s-%d", w.agent, l.Decision, w.labels)
@@ -104,7 +105,8 @@ func (w *writer) rule(d Decision, name string) {
 	fmt.Fprintln(&w.out, clientcfg.RuleFor(name, d == Deny))
 }
 
-// files writes one map for each tool that reads or edits the files restricted by a line.
+// files writes one map for each tool that reads or edits the files named in the line, and a rule
+// that restricts the calls.
 func (w *writer) files(l *Line) {
 	glob := l.reads + l.edits
 	if strings.ContainsAny(glob, "[]{}!\"\n") {

@@ -7,12 +7,14 @@ import (
 
 // A body is the editable text of a file. Edits return new text and do not modify the body.
 type body interface {
-	// entries returns the entries at a place in file order.
+	// entries returns the entries of the mapping or list at the given place, in file order.
 	entries(at Place) ([]Entry, error)
-	// replace removes the entries named in remove and inserts those in add in place of the first
-	// removed entry. If no entry is removed, it inserts the new entries at the end.
+	// replace changes the mapping or list at the given place: it removes the entries named in
+	// remove and inserts those in add in place of the first removed entry. If no entry is removed,
+	// it inserts the new entries at the end.
 	replace(at Place, remove []string, add []New) ([]byte, error)
-	// restore replaces the entry named ours with the entries of old that are listed in names.
+	// restore changes the mapping or list at the given place: it replaces the entry named ours with
+	// those entries of the earlier body old that are listed in names.
 	restore(at Place, old body, names []string, ours string) ([]byte, error)
 }
 
@@ -23,7 +25,7 @@ type Entry struct {
 	Line, Column int
 }
 
-// A New is a new entry for a file.
+// A New is an entry to be added to a mapping or list in a file.
 type New struct {
 	Name  string
 	Value Object

@@ -39,12 +39,14 @@ func (d *Document) Keys(path ...string) []string {
 // At returns the value at the given path, or nil if the path does not exist.
 func (d *Document) At(path ...string) any { return value(d.tree, path) }
 
-// Entries returns the entries at a place. If the place does not exist, it returns no entries.
+// Entries returns the entries of the mapping or list at the given place. If it does not exist,
+// Entries returns no entries.
 func (d *Document) Entries(at Place) ([]Entry, error) { return d.body.entries(at) }
 
-// Replace returns the text of the file without the entries named in remove and with the entries in
-// add. It inserts the new entries where the first removed entry was or, if none was removed, at the
-// end. It creates the place if necessary.
+// Replace returns the text of the file after a change to the mapping or list at the given place:
+// the entries named in remove are removed, and those in add are inserted where the first removed
+// entry was or, if none was removed, at the end. If the mapping or list does not exist, it is
+// created.
 func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error) {
 	edited, err := d.body.replace(at, remove, add)
 	if err != nil {
@@ -68,8 +70,9 @@ func (d *Document) Replace(at Place, remove []string, add ...New) ([]byte, error
 	})
 }
 
-// Restore returns the text of the file with the entry named ours replaced by the named entries of
-// the old document, which it inserts unchanged.
+// Restore returns the text of the file after a change to the mapping or list at the given place:
+// the entry named ours is replaced by the named entries of the old document, which are inserted
+// unchanged.
 func (d *Document) Restore(at Place, old *Document, names []string, ours string) ([]byte, error) {
 	text, err := d.body.restore(at, old.body, names, ours)
 	if err != nil {
@@ -89,8 +92,9 @@ func (d *Document) Restore(at Place, old *Document, names []string, ours string)
 	})
 }
 
-// verified parses text, the file after an edit at a place, and returns it. It returns an error if
-// anything but the entries named in touched has changed, or if more returns an error.
+// verified parses text, the file after an edit of the mapping or list at the given place, and
+// returns it. It returns an error if anything but the entries named in touched has changed, or if
+// the further check more returns an error.
 func (d *Document) verified(text []byte, at Place, touched []string, more func(*Document) error) ([]byte, error) {
 	if bytes.HasPrefix(d.src, []byte(byteOrderMark)) {
 		text = append([]byte(byteOrderMark), text...)
@@ -108,8 +112,8 @@ func (d *Document) verified(text []byte, at Place, touched []string, more func(*
 	return text, nil
 }
 
-// without returns a copy of tree without the named entries at a place. It also removes mappings
-// that become empty.
+// without returns a copy of tree in which the mapping or list at the given place lacks the named
+// entries. It also removes mappings that become empty.
 func without(tree any, at Place, names []string) any {
 	if len(at.Path) == 0 {
 		return remaining(tree, at.Named, names)
@@ -128,8 +132,8 @@ func without(tree any, at Place, names []string) any {
 	return rest
 }
 
-// remaining returns a copy of a mapping or list without the named entries, or nil if nothing is
-// left.
+// remaining returns a copy of the mapping or list tree without the named entries, or nil if nothing
+// is left.
 func remaining(tree any, named string, names []string) any {
 	switch t := tree.(type) {
 	case map[string]any:
@@ -149,17 +153,19 @@ func remaining(tree any, named string, names []string) any {
 	return tree
 }
 
-// values returns the values of the entries at a place, keyed by name.
+// values returns the values of the entries of the mapping or list at the given place, keyed by
+// name.
 func (d *Document) values(at Place) map[string]any {
 	all := map[string]any{}
-	entries, _ := d.body.entries(at) // if the value at the place is invalid, there are no entries
+	entries, _ := d.body.entries(at) // after an error, for example if the value is a string, there are no entries
 	for _, e := range entries {
 		all[e.Name] = e.Value
 	}
 	return all
 }
 
-// Has reports whether the file contains an entry with the name of n and exactly the same value.
+// Has reports whether the mapping or list at the given place contains an entry with the name of n
+// and exactly the same value.
 func (d *Document) Has(at Place, n New) bool {
 	return n.presentIn(d.values(at), at)
 }

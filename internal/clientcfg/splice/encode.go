@@ -11,8 +11,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// named returns the object for an entry at a place, given the value o of the entry. If the entries
-// are elements of a list, the object also contains the entry's name.
+// named returns the object to write to the file for an entry with the given name and the value o.
+// If the entries at the given place are elements of a list, the object also contains the entry's
+// name.
 func (o Object) named(at Place, name string) Object {
 	if at.Named == "" {
 		return o
@@ -23,7 +24,7 @@ func (o Object) named(at Place, name string) Object {
 // YAML encodes the object in the block style of YAML, where each member occupies one or more lines.
 func (o Object) YAML(newline string) string { return o.asYAML(newline, "") }
 
-// Plain converts an object to the form of decoded values.
+// Plain converts an Object, or a value in an Object, to the types that decoding a file yields.
 func Plain(v any) any {
 	switch v := v.(type) {
 	case Object:

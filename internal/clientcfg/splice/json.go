@@ -266,7 +266,7 @@ func (b *jsonBody) joinExtra(comment, extra hujson.Extra) hujson.Extra {
 	return slices.Concat(comment, extra)
 }
 
-// change replaces the members of an object with the result of calling to on them.
+// change passes the members of an object to the function to, and replaces them with its result.
 func (b *jsonBody) change(object *hujson.Object, to func([]jsonSegment) []jsonSegment) {
 	head, all := segments(object)
 	b.setMembers(object, head, to(all))
@@ -389,7 +389,7 @@ func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]b
 	if err != nil {
 		return nil, err
 	}
-	if len(gone) > 0 { // petrigate connect created the place, which the old file lacks
+	if len(gone) > 0 { // petrigate connect created the mapping, which did not exist in the old file
 		b.drop(object, ours)
 		depth := len(at.Path) - len(gone)
 		b.prune(&root, at.Path, depth)
@@ -398,7 +398,7 @@ func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]b
 		}
 		return root.Pack(), nil
 	}
-	if len(missing) > 0 { // the place has since been removed, so restore it from the old file
+	if len(missing) > 0 { // the mapping has since been removed, so restore it from the old file
 		return b.restorePlace(&root, was, at, missing, names)
 	}
 	_, theirs := segments(source)
@@ -413,8 +413,8 @@ func (b *jsonBody) restore(at Place, old body, names []string, ours string) ([]b
 	return root.Pack(), nil
 }
 
-// restorePlace restores a place that has been removed from the file. It copies the named entries
-// from the old file, together with everything that encloses them there.
+// restorePlace restores the mapping at the given place after it has been removed from the file. It
+// copies the named entries from the old file, together with everything that encloses them there.
 func (b *jsonBody) restorePlace(root *hujson.Value, was *jsonBody, at Place, missing, names []string) ([]byte, error) {
 	if len(names) == 0 {
 		return root.Pack(), nil

@@ -10,8 +10,9 @@ type segment[T any] struct {
 	text  T
 }
 
-// replaced returns all without the entries named in remove, and with the segments in more in place
-// of the first removed entry. If no entry is removed, it inserts more before index end.
+// replaced returns the segments in all without the entries named in remove, and with the segments
+// in more inserted in place of the first removed entry. If no entry is removed, it inserts them
+// before the index end.
 func replaced[T any](all []segment[T], remove []string, more []segment[T], end int) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && slices.Contains(remove, s.name) })
 	if at < 0 {
@@ -32,9 +33,10 @@ func replaced[T any](all []segment[T], remove []string, more []segment[T], end i
 	return rest
 }
 
-// restored returns all without the entry named ours, and with the entries of old that are listed in
-// names. The first inserted entry takes the place of the removed one if fits returns true for its
-// text. Each of the others is inserted after the segment that it followed in the old file.
+// restored returns the segments in all without the entry named ours, and with those entries of the
+// earlier segments old that are listed in names. The first inserted entry takes the place of the
+// removed one if fits returns true for its text. Each of the others is inserted after the segment
+// that it followed in old.
 func restored[T any](all, old []segment[T], names []string, ours string, fits func(T) bool) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && s.name == ours })
 	all = slices.DeleteFunc(slices.Clone(all), func(s segment[T]) bool { return s.entry && s.name == ours })
@@ -44,7 +46,7 @@ func restored[T any](all, old []segment[T], names []string, ours string, fits fu
 		}
 		to := indexAfter(all, old[:i])
 		switch {
-		case at >= 0 && at >= to && fits(s.text): // if at < to, the user has moved petrigate's entry
+		case at >= 0 && at >= to && fits(s.text): // if at < to, the user has moved petrigate's entry away from its original position
 			to = at
 		case to < 0:
 			to = indexBefore(all, old[i+1:])
@@ -55,8 +57,8 @@ func restored[T any](all, old []segment[T], names []string, ours string, fits fu
 	return all
 }
 
-// indexAfter finds the last segment of earlier that all still contains, and returns the index after
-// it in all. It returns -1 if all contains no segment of earlier.
+// indexAfter finds the last segment of earlier that is still in the slice all, and returns the
+// index after it in all. It returns -1 if no segment of earlier is in all.
 func indexAfter[T any](all, earlier []segment[T]) int {
 	for i := len(earlier) - 1; i >= 0; i-- {
 		if at := last(all, earlier[i]); at >= 0 {
@@ -66,8 +68,8 @@ func indexAfter[T any](all, earlier []segment[T]) int {
 	return -1
 }
 
-// indexBefore finds the first segment of later that all still contains, and returns its index in
-// all. It returns len(all) if all contains no segment of later.
+// indexBefore finds the first segment of later that is still in the slice all, and returns its
+// index in all. It returns len(all) if no segment of later is in all.
 func indexBefore[T any](all, later []segment[T]) int {
 	for _, s := range later {
 		if at := slices.IndexFunc(all, func(o segment[T]) bool { return same(o, s) }); at >= 0 {

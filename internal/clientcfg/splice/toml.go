@@ -99,8 +99,8 @@ func begin(p *unstable.Parser, e *unstable.Node) (offset int, path []string) {
 	return max(offset, 0), path
 }
 
-// below returns the rest of path after the keys in of. ok is false unless path begins with of and
-// is longer.
+// below removes the keys in of from the beginning of path and returns the rest. ok is false if path
+// does not begin with these keys or the rest is empty.
 func below(path, of []string) (rest []string, ok bool) {
 	if len(path) <= len(of) || !slices.Equal(path[:len(of)], of) {
 		return nil, false
@@ -108,8 +108,8 @@ func below(path, of []string) (rest []string, ok bool) {
 	return path[len(of):], true
 }
 
-// runs groups the parts of the file into runs of lines. Each run contains adjacent parts of one
-// entry at the place, or another table header and its keys.
+// runs groups the parts of the file into runs of lines. Each run contains either adjacent parts of
+// one entry of the mapping at the given place, or another table header and its keys.
 func (b *tomlBody) runs(at Place) (all []run) {
 	for _, part := range b.parts {
 		next := run{name: "[" + strings.Join(part.path, "\x00"), from: part.from, to: part.to}
@@ -162,8 +162,8 @@ func (b *tomlBody) entries(at Place) ([]Entry, error) {
 	return all, nil
 }
 
-// inline returns the part whose inline value contains the place, as in key = {...}. It returns nil
-// if no inline value contains the place.
+// inline returns the part whose inline value, such as {...}, contains the mapping at the given
+// place. It returns nil if no inline value contains it.
 func (b *tomlBody) inline(at Place) *tomlPart {
 	for i, part := range b.parts {
 		if !part.table && len(part.path) <= len(at.Path) && slices.Equal(part.path, at.Path[:len(part.path)]) {
@@ -205,8 +205,8 @@ func (b *tomlBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	return join(next, b.text), nil
 }
 
-// captures reports whether the new segments in more precede keys of another table in all. These
-// keys would become part of the new table.
+// captures reports whether the new segments in more are followed by keys of another table. In the
+// resulting file, these keys would become part of the new table.
 func (b *tomlBody) captures(all, more []lineSegment) bool {
 	if len(more) == 0 {
 		return false

@@ -85,7 +85,8 @@ func mapping(n ast.Node) *ast.MappingNode {
 	return nil
 }
 
-// A yamlPlace locates a place and its entries in a YAML file.
+// A yamlPlace locates a top-level key of a YAML file, and the entries of the mapping or list that
+// is its value.
 type yamlPlace struct {
 	key      *ast.MappingValueNode // nil if the key is missing
 	empty    bool                  // whether the value of the key is null, {} or []
@@ -93,13 +94,13 @@ type yamlPlace struct {
 	starts   []yamlStart
 }
 
-// A yamlStart is the start of an entry.
+// A yamlStart is the position where an entry of a mapping or list starts.
 type yamlStart struct {
 	name         string
 	line, column int // lines are counted from 0, columns from 1
 }
 
-// find locates the place, which must be a top-level key.
+// find locates the mapping or list at the given place, which must be the value of a top-level key.
 func (b *yamlBody) find(at Place) (p yamlPlace, err error) {
 	if b.root == nil {
 		return p, nil
@@ -120,7 +121,8 @@ func (b *yamlBody) find(at Place) (p yamlPlace, err error) {
 	return p, b.starts(at, &p)
 }
 
-// starts finds the start of each entry at the place and records these starts in p.
+// starts finds the start of each entry of the mapping or list at the given place and stores these
+// starts in p.
 func (b *yamlBody) starts(at Place, p *yamlPlace) error {
 	line, column := tokenPlace(p.key.Key.GetToken())
 	inBrackets := false
@@ -176,7 +178,7 @@ func (b *yamlBody) entries(at Place) ([]Entry, error) {
 	return all, nil
 }
 
-// runs returns the lines of the place's key, and the lines of each entry.
+// runs returns the lines of the top-level key, and the lines of each entry below it.
 func (b *yamlBody) runs(p yamlPlace) []run {
 	if p.key == nil {
 		return nil
@@ -220,7 +222,7 @@ func (b *yamlBody) replace(at Place, remove []string, add []New) ([]byte, error)
 	return join(next, b.text), nil
 }
 
-// emptyValue returns the text of the value of a place that has no entries.
+// emptyValue returns the text of an empty mapping or list, whichever is needed at the given place.
 func emptyValue(at Place) string {
 	if at.Named != "" {
 		return "[]"
@@ -228,8 +230,8 @@ func emptyValue(at Place) string {
 	return "{}"
 }
 
-// withNewKey writes the place's key and the new entries under it. It replaces an existing key with
-// an empty value; otherwise, it adds the key at the end of the file.
+// withNewKey writes the top-level key and the new entries below it. It replaces the key if it
+// exists with an empty value; otherwise, it adds the key at the end of the file.
 func (b *yamlBody) withNewKey(at Place, add []New, all []lineSegment, key int, newline string) []byte {
 	if len(add) == 0 {
 		return b.text
@@ -271,7 +273,7 @@ func (b *yamlBody) restore(at Place, old body, names []string, ours string) ([]b
 	key := slices.IndexFunc(next, func(s lineSegment) bool { return s.name == "key" && !s.entry })
 	from := slices.IndexFunc(source, func(s lineSegment) bool { return s.name == "key" && !s.entry })
 	switch {
-	case key >= 0 && !left && from < 0: // the key was created by petrigate connect
+	case key >= 0 && !left && from < 0: // petrigate connect created the key
 		next = slices.Delete(next, key, key+1)
 	case key >= 0 && !left, key >= 0 && now.empty:
 		next[key].text = source[max(from, 0)].text

@@ -150,8 +150,8 @@ func rank(p Problem) (n int) {
 	return n
 }
 
-// isConfigurationCode reports whether problems with this code concern the configuration, so that
-// their line numbers never refer to the text of a rules file.
+// isConfigurationCode reports whether problems with this code always concern the configuration. The
+// line numbers of such problems never refer to a rules file.
 func isConfigurationCode(code string) bool {
 	return len(code) == 4 && code[1] == '2' && code != "W203" && code != "E201"
 }

@@ -61,7 +61,7 @@ type Evaluator struct {
 	mu     sync.Mutex
 	cached *currentPolicy // results for the policy in force; nil until they are requested
 	work   sync.WaitGroup
-	closed bool // whether Close has been called, so that no work can begin
+	closed bool // whether Close has been called; if so, no work can begin
 }
 
 // currentPolicy holds cached results for the policy in force.

@@ -19,7 +19,7 @@ type Replayed struct {
 	Asked    int
 	Allowed  int
 	Diverges []replay.Divergence // the changed decisions, up to a limit
-	Left     int                 // number of skipped records, which are older than the requested time
+	Left     int                 // number of records that were skipped because they are older than the requested time
 	Ended    string              // why reading stopped early; empty if everything was read
 	Took     time.Duration
 }
@@ -96,7 +96,7 @@ func (d *Evaluator) replay(ctx context.Context, x *candidate, log *Log, since ti
 		if err != nil {
 			return fmt.Errorf("record %d cannot be read: %w", record.Seq, err)
 		}
-		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // do not skip the starts of processes and policies, which determine the meaning of later records
+		if e.Time.Before(since) && e.Event != "start" && e.Event != "policy" { // records of the start of a process or policy are needed to interpret later records
 			r.Left++
 			continue
 		}

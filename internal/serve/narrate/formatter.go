@@ -27,7 +27,7 @@ type formatter struct {
 	calls     map[callKey]call // in-flight calls
 	approvals []shownApproval  // recently printed approvals, oldest first
 	hintShown bool             // whether the full hint on how to answer has been printed
-	hintKnown bool             // whether someone has already answered an approval as described by the hint, so that no hint is needed
+	hintKnown bool             // whether someone has already answered an approval as described by the hint; if so, the hint is no longer printed
 
 	passed, failed, stopped, waited, lost int
 }
@@ -78,7 +78,7 @@ func (s *formatter) approval(a *approval) {
 	s.answer(answer)
 }
 
-// An answer is a person's answer to an approval request.
+// An answer holds the printed details of a person's answer to an approval request.
 type answer struct {
 	at, since                               time.Time
 	id, tool, channel, actor, reason, count string
@@ -280,7 +280,8 @@ func (s *formatter) rules(names []string) string {
 	return "(" + s.lines.plain(text.First(3, names), maxRules) + ")"
 }
 
-// An approval is an approval request that has just been made or, if answered is set, answered.
+// An approval holds an approval request that has just been made or, if answered is set, has just
+// been answered.
 type approval struct {
 	operator.ApprovalInfo
 	at       time.Time

@@ -34,7 +34,7 @@ func encode(spans []sdk.ReadOnlySpan) *otlp.TracesData {
 
 // Bits that OTLP adds to the trace flags of a span.
 const (
-	flagHasRemote = 0x100 // flagIsRemote is valid, even if it is not set
+	flagHasRemote = 0x100 // set if flagIsRemote is meaningful; otherwise, it is unknown whether another process created the parent span
 	flagIsRemote  = 0x200 // the parent span was created by another process
 )
 

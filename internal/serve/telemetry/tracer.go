@@ -84,7 +84,7 @@ func (t *Tracer) Start(ctx context.Context, s admission.Phase, i admission.Info)
 	case admission.PhaseForward:
 		name = spanName(i)
 		options = append(options, trace.WithAttributes(callAttributes(i)...))
-	case admission.PhaseDecide: // when the decision begins, the tool of the call is known
+	case admission.PhaseDecide: // the tool of the call is not known before this phase
 		call := trace.SpanFromContext(ctx)
 		call.SetName(spanName(i))
 		call.SetAttributes(callAttributes(i)...)

@@ -15,7 +15,7 @@ const scanInterval = time.Second
 type update struct {
 	client    *control.Client
 	approvals []operator.ApprovalInfo
-	gone      bool  // whether the proxy's process has ended, so that it has no approvals any more
+	gone      bool  // whether the proxy's process has ended; if so, approvals is empty
 	err       error // reason why the sockets cannot be listed, or nil; if it is set, all other fields are zero
 }
 

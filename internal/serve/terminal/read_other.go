@@ -4,8 +4,8 @@ package terminal
 
 import "io"
 
-// A terminal cannot be used on this operating system, because input typed before a question cannot
-// be distinguished from an answer.
+// A terminal cannot be opened on this operating system, because an answer could not be
+// distinguished from text typed before the question.
 type terminal struct{ lines chan input }
 
 type input struct {

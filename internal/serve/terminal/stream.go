@@ -38,13 +38,14 @@ func Stream(ctx context.Context, dir string, w io.Writer) error {
 	}
 }
 
-// printChanges prints the approvals that have changed since they were last printed. If first is
-// true, all contains the approvals of a new proxy, and those that had ended before are not printed.
+// printChanges prints the approvals in all that have changed since they were last printed. If first
+// is true, all contains the approvals of a new proxy; those that are no longer pending and were
+// never printed are left out.
 func printChanges(w io.Writer, all map[string]located, printed map[string]operator.ApprovalInfo, first bool) error {
 	type line struct {
 		Version  int                   `json:"version"`
 		Approval operator.ApprovalInfo `json:"approval"`
-		Gone     bool                  `json:"gone,omitempty"` // whether no running proxy has the approval, because its proxy has ended
+		Gone     bool                  `json:"gone,omitempty"` // whether the proxy that had the approval has ended, and no other running proxy has it
 	}
 	var lines []line
 	for id, o := range all {

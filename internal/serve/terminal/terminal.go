@@ -27,8 +27,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// errNoTerminal means that the input is not a terminal, so that input typed before a question
-// cannot be distinguished from an answer.
+// errNoTerminal means that the input is not a terminal. In such input, an answer cannot be
+// distinguished from text typed before the question.
 var errNoTerminal = errors.New("standard input is not a terminal")
 
 // ErrNotApproved is returned by [Confirm] if the person did not answer yes.
