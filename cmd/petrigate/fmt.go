@@ -73,7 +73,7 @@ func (f formatFlags) format(s stdio, files []string) error {
 	return nil
 }
 
-// one processes a single file as the flags specify. It reports whether formatting changes the text.
+// one formats a single file as the flags specify, and reports whether its text changes.
 func (f formatFlags) one(s stdio, file string) (bool, error) {
 	src, err := readRules(s, file)
 	if err != nil {

@@ -39,8 +39,8 @@ func proxyFlag(c *cobra.Command) *int {
 }
 
 // selectProxy returns the proxy in having with the given process ID or, if pid is 0, the only proxy
-// in having. If there is no such proxy, it returns an error. what completes phrases in the error
-// message, such as "3 running proxies have".
+// in having. If neither exists, it returns an error. what completes phrases in the error message,
+// such as "3 running proxies have".
 func selectProxy(having []*control.Client, pid int, what string) (*control.Client, error) {
 	var choices []string
 	for _, client := range having {
@@ -59,8 +59,8 @@ func selectProxy(having []*control.Client, pid int, what string) (*control.Clien
 	return nil, usage("%d running proxies have %s; choose one of: %s", len(having), what, strings.Join(choices, ", "))
 }
 
-// askAll calls question with a client for each running proxy and returns all answers. It stops at
-// the first error.
+// askAll calls the function question with a client for each running proxy and returns all answers.
+// It stops at the first error.
 func askAll[T any](question func(*control.Client) (T, error)) ([]T, error) {
 	found, err := running()
 	if err != nil {
@@ -158,7 +158,7 @@ type listing[T any] struct {
 	all    []T
 }
 
-// listings calls list for each running proxy and returns the results.
+// listings calls the function list with a client for each running proxy and returns the results.
 func listings[T any](list func(*control.Client) ([]T, error)) ([]listing[T], error) {
 	return askAll(func(client *control.Client) (of listing[T], err error) {
 		status, err := client.Status()

@@ -63,7 +63,7 @@ func (f *serviceFlags) serviceFor(ctx context.Context, d *takeover.Driver, progr
 // environment of the user's shell.
 func serviceVariables(c *config.Config) (all []service.Variable) {
 	names := []string{"PETRIGATE_RUNTIME_DIR", "XDG_STATE_HOME"}
-	if runtime.GOOS != "linux" { // on Linux, the service manager sets this variable
+	if runtime.GOOS != "linux" { // on Linux, the service manager sets XDG_RUNTIME_DIR
 		names = append(names, "XDG_RUNTIME_DIR")
 	}
 	for _, name := range names {

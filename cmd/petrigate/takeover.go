@@ -115,9 +115,10 @@ func newImport(s stdio) *cobra.Command {
 	return c
 }
 
-// importTarget sets i.Config to the path of the configuration that receives the servers. If that
-// file was found in the working directory and is trusted, importTarget returns a function that
-// renews the trust after the import has changed the file; otherwise, it returns nil.
+// importTarget sets the field Config of the import i to the path of the configuration that receives
+// the servers. If that file was found in the working directory and is trusted, importTarget returns
+// a function that renews the trust after the import has changed the file; otherwise, it returns
+// nil.
 func (s stdio) importTarget(c *cobra.Command, i *takeover.Import) (trusted func() error, err error) {
 	r, err := s.configLoader(c)
 	if err != nil {
@@ -220,8 +221,8 @@ func newConnect(s stdio) *cobra.Command {
 	return c
 }
 
-// fillConnection loads the configuration. It sets the fields of n that hold the configuration's
-// path, its servers, and the command that starts the proxy.
+// fillConnection loads the configuration. It sets the fields of the connection n that hold the
+// configuration's path, its servers, and the command that starts the proxy.
 func (s stdio) fillConnection(c *cobra.Command, n *takeover.Connection) (*config.Config, error) {
 	path, trusts, err := s.configPath(c)
 	if errors.Is(err, config.ErrNotFound) {

@@ -15,7 +15,7 @@ func Asides(agent, tool string) []string {
 	return slices.Concat(a.Asides[tool], a.Asides["*"])
 }
 
-// TellsEnds reports whether the agent's hooks report when a script has ended.
+// TellsEnds reports whether the agent's hooks are called when a script has ended.
 func TellsEnds(agent string) bool { return !named(agent).Silent }
 
 // TakesScript reports whether the agent runs a script returned by its hook in place of the original

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A Demand is a base policy that an administrator requires every configuration to extend.
+// A Demand is an administrator's requirement that every configuration extend a certain base policy.
 type Demand struct {
 	Name    string // required name; empty means any name
 	Version int    // minimum version
@@ -48,7 +48,7 @@ func cutLast(text string, sep byte) (before string, number int, ok bool) {
 	return text[:at], number, err == nil
 }
 
-// Met reports whether b satisfies the demand.
+// Met reports whether the base policy b satisfies the demand.
 func (d Demand) Met(b Seen) bool {
 	if d.Digest != "" {
 		return b.Digest == d.Digest

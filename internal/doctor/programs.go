@@ -102,7 +102,7 @@ func interpreter(path string) string {
 	}
 	defer func() { _ = f.Close() }()
 	head := make([]byte, 128)
-	n, _ := io.ReadFull(f, head) // the file may be shorter
+	n, _ := io.ReadFull(f, head) // the file may be shorter than the buffer
 	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
 	words := strings.Fields(string(bytes.TrimPrefix(line, []byte("#!"))))
 	if !bytes.HasPrefix(line, []byte("#!")) || len(words) < 2 || filepath.Base(words[0]) != "env" {

@@ -114,7 +114,7 @@ func readFrame(r *bufio.Reader) ([]byte, error) {
 	if length < 0 {
 		return nil, errors.New("a message without a Content-Length")
 	}
-	var body strings.Builder // grows with the received data, not with the announced length
+	var body strings.Builder // grows with the data received, because the announced length may be wrong
 	if n, err := io.CopyN(&body, r, int64(length)); err != nil {
 		return nil, fmt.Errorf("a message ends after %d of %d bytes: %w", n, length, io.ErrUnexpectedEOF)
 	}

@@ -61,8 +61,8 @@ func (c class) names() bool {
 	return slices.Contains([]class{callNames, callName, either, label, tool, target}, c)
 }
 
-// nameIn returns the name of a call that a word contains. In a target, this is the name of the
-// tool.
+// nameIn returns the name of a call that a word contains. If the word is a target (a tool, a dot
+// and a field), this is the name of the tool.
 func nameIn(w word, role part) string {
 	if operands[role.operand] != target {
 		return w.name()

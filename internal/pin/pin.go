@@ -47,7 +47,7 @@ type PIN struct {
 
 	mu          sync.Mutex
 	lastCorrect []byte    // HMAC of the correct PIN under key; nil until a correct PIN has been entered
-	wrong       int       // number of wrong PINs since first
+	wrong       int       // number of wrong PINs since the time first
 	first       time.Time // time of the first wrong PIN counted
 	until       time.Time // all PINs are rejected until this time
 }

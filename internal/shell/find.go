@@ -112,8 +112,8 @@ func findsNames(args []arg) bool {
 }
 
 // producers maps programs to the words that make them print file names. An empty string means that
-// the program always prints file names. The output looks like an option only if a file has such a
-// name.
+// the program always prints file names. A line of the output can look like an option only if a file
+// has such a name.
 var producers = map[string]string{"find": "", "gfind": "", "fd": "", "fdfind": "", "ls": "", "git": "=ls-files", "rg": "=-l =--files =--files-with-matches =-il", "grep": "=-l =-rl =-lr =-Rl =-lR =-ril =-rli =-lrZ =-rlZ =-lZ --files-with-matches"}
 
 // lineFilters lists the filters that pass lines on unchanged.

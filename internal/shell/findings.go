@@ -248,5 +248,5 @@ func (f *findings) codePaths() (all []codePath, more bool) {
 	return all, false
 }
 
-// isBetweenPaths reports whether c cannot be part of a path.
+// isBetweenPaths reports whether the character c cannot be part of a path.
 func isBetweenPaths(c rune) bool { return c != '/' && c != '~' && c < utf8.RuneSelf && isBetween(c) }

@@ -132,7 +132,7 @@ func (m *mentions) mayHave(w *wanted) bool {
 	})
 }
 
-// isBetween reports whether c cannot be part of a name.
+// isBetween reports whether the character c cannot be part of a name.
 func isBetween(c rune) bool {
 	isName := c == '_' || c == '-' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 	return c < utf8.RuneSelf && !isName

@@ -44,7 +44,7 @@ func (r *Reading) possibleDoubt(p *Pattern) (*doubt, bool) {
 	return nil, false
 }
 
-// mayMatch explains why it is uncertain whether c matches p.
+// mayMatch explains why it is uncertain whether the command c matches the pattern p.
 func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	what := "an argument that is not literal"
 	switch {
@@ -64,8 +64,8 @@ func (r *Reading) mayMatch(c *command, p *Pattern) Doubt {
 	return Doubt{What: what, Code: r.code(c.from, c.to), At: r.character(c.from), Advice: how}
 }
 
-// endsOptions reports whether c would certainly not match p if -- preceded the first argument that
-// is not literal, as in rm -- "$f".
+// endsOptions reports whether the command c would certainly not match the pattern p if -- preceded
+// the first argument that is not literal, as in rm -- "$f".
 func (c *command) endsOptions(p *Pattern) bool {
 	i := slices.IndexFunc(c.args, func(a arg) bool { return a.kind != literal })
 	if i < 0 || c.possible || !p.name.is(c.name) {

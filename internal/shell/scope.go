@@ -72,7 +72,7 @@ func (r *scope) compute(name string) {
 	r.vars.note(name, computed)
 }
 
-// setUnknown makes the variables named by args unknown.
+// setUnknown handles assignments of unknown values to the variables named by args.
 func (r *scope) setUnknown(args []arg) {
 	for _, a := range args {
 		if a.kind != literal || !isName(a.text) {

@@ -13,7 +13,7 @@ type reader struct {
 	expander
 	flow   flow
 	budget int // number of bytes of script text that may still be parsed
-	work   int // number of pieces parsed so far, including those of nested scripts
+	work   int // number of pieces (words and separators) parsed so far, including those of nested scripts
 
 	// covered is set while readPossible reads every suffix of an argument list as a command. The
 	// current command is one of these suffixes, and suffixes of its arguments need not be read

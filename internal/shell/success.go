@@ -31,8 +31,8 @@ func (r *Reading) Surely(p Pattern) (bool, Doubt) {
 	return false, Doubt{What: what, Code: own, At: r.character(c.from), Advice: advice}
 }
 
-// evidence reports whether the script's success proves that p succeeded. first is the index of the
-// first command that may match p, or -1.
+// evidence reports whether the script's success proves that a command that p describes succeeded.
+// first is the index of the first command that may match p, or -1.
 func (r *Reading) evidence(p *Pattern) (first int, surely bool) {
 	first = -1
 	for i := range r.commands {
@@ -269,8 +269,9 @@ func (k *knownOptions) shortens(name string) bool {
 	return false
 }
 
-// others returns the operands that are not in the pattern. It skips the first lead operands of the
-// pattern, which belong to the name of the table's entry and are not in operands.
+// others returns those operands of a command that are not in the pattern. The first operands of the
+// pattern, up to the number lead, belong to the name of the table's entry. They are skipped,
+// because operands does not contain them.
 func (p *Pattern) others(operands []arg, lead int) (rest []arg) {
 	next := min(lead, len(p.operands))
 	for _, a := range operands {

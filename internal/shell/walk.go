@@ -361,7 +361,7 @@ func (r *reader) loop(c *syntax.ForClause) {
 			for _, v := range values {
 				r.vars.forgetEffects(changed)
 				if v.kind == spread {
-					v.kind = single // the value is one of the loop's words
+					v.kind = single // the variable has one of the loop's words as its value
 				}
 				if r.vars.mayBind(l.Name.Value) { // the variable keeps its value, because no function in the body can set it
 					r.vars.bind(l.Name.Value, v)
