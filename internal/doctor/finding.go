@@ -41,8 +41,8 @@ func failed(fix, format string, args ...any) Finding {
 	return Finding{Status: Failed, Says: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-// orOK returns the findings in all. If there are none, it returns a single finding with the status
-// OK and the formatted text.
+// orOK returns the findings in all or, if all is empty, a single finding with the status OK and the
+// formatted text.
 func orOK(all []Finding, format string, args ...any) []Finding {
 	if len(all) == 0 {
 		return []Finding{ok(format, args...)}

@@ -168,7 +168,8 @@ func claudePackage(dir string) string {
 	return p.Version
 }
 
-// atLeast reports whether version v is least or later. Both consist of three numbers.
+// atLeast reports whether the version v is the version least or a later one. Both consist of three
+// numbers.
 func atLeast(v, least string) bool {
 	numbers := func(s string) (all []int) {
 		for part := range strings.SplitSeq(s, ".") {

@@ -110,7 +110,7 @@ func (p *Pattern) found(c *command, args []arg) Outcome {
 	return p.inOrder(c, args, at)
 }
 
-// operand determines whether the argument a matches p.operands[n].
+// operand determines whether the argument a matches operand n of the pattern.
 func (p *Pattern) operand(n int, a arg) Outcome {
 	w := &p.operands[n]
 	switch {
@@ -122,10 +122,10 @@ func (p *Pattern) operand(n int, a arg) Outcome {
 	return NoMatch
 }
 
-// inOrder reports whether p.operands[from:] occur in this order among args and the files that the
-// command gets as input.
+// inOrder reports whether the pattern's operands, from index from on, occur in this order among
+// args and the files that the command gets as input.
 func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
-	sure, may := from, from // number of p's operands that were certainly found, and number that may have been found
+	sure, may := from, from // number of the pattern's operands that were certainly found, and number that may have been found
 	files := subcommandsOf(p.name.text) == nil
 	for _, list := range [...][]arg{args, c.inputs} {
 		for _, a := range list {
@@ -144,9 +144,9 @@ func (p *Pattern) inOrder(c *command, args []arg, from int) Outcome {
 	return Match
 }
 
-// advance returns how many of p's operands may have been found after the argument a, given that n
-// may have been found before it. files means that an operand that is a file name also matches paths
-// to the file.
+// advance returns how many of the pattern's operands may have been found after the argument a,
+// given that n may have been found before it. files means that an operand that is a file name also
+// matches paths to the file.
 func (p *Pattern) advance(a arg, n int, files bool) int {
 	switch {
 	case n == len(p.operands):

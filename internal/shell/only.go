@@ -88,8 +88,8 @@ func (c *command) allLiteral() bool {
 	return !slices.ContainsFunc(c.args, func(a arg) bool { return a.kind != literal && !a.name })
 }
 
-// begins reports whether the command's first operands are p's operands. If the program has a table
-// of subcommands, begins returns true, because the subcommand has been compared before.
+// begins reports whether the command's first operands are those of the pattern p. If the program
+// has a table of subcommands, begins returns true, because the subcommand has been compared before.
 func (c *command) begins(p *Pattern) bool {
 	if subcommandsOf(p.name.text) != nil || len(p.operands) == 0 {
 		return true

@@ -18,8 +18,8 @@ type Reader struct {
 	options  Options
 	patterns []Pattern
 	numbers  map[string]int
-	byName   map[string][]int // indexes of the patterns whose names are not globs, keyed by the family of the program name; see [family]
-	globs    []int            // indexes of the patterns whose names are globs
+	byName   map[string][]int // indexes of the command patterns whose names are not globs, keyed by the family of the name; see [family]
+	globs    []int            // indexes of the command patterns whose names are globs
 }
 
 // NewReader returns a reader without patterns that reads scripts with the options o.

@@ -28,7 +28,7 @@ func (r *reader) run(args []arg, redirs []*syntax.Redirect) {
 		r.files.programs.add(path.Base(args[0].file()))
 	}
 	if strings.HasPrefix(name, "-") {
-		r.doubtAll("a command word that looks like an option") // such as -- in time -- rm
+		r.doubtAll("a command word that looks like an option") // in time -- rm, for example, the command word is --
 	}
 	if len(name) > 1 && name[0] == '=' {
 		r.doubtAll("a command word that zsh searches for") // in zsh, =rm expands to the path of rm
