@@ -160,8 +160,8 @@ func (p *approvalControl) granted(r approval.Record) {
 	}
 }
 
-// answerAndGrant approves a request and then creates the grant requested in a, which approves similar
-// calls for a limited time. If recording the grant fails, the request is still approved.
+// answerAndGrant approves a request and then creates the grant requested in a, which approves
+// similar calls for a limited time. If recording the grant fails, the request is still approved.
 func (p *approvalControl) answerAndGrant(id string, a operator.Answer) error {
 	if !a.Approve {
 		return errors.New("only an approval can give a grant, not a denial")
@@ -170,7 +170,7 @@ func (p *approvalControl) answerAndGrant(id string, a operator.Answer) error {
 	if r, ok := p.approvals.Find(id); err != nil && (!ok || r.Answer.State == approval.Pending) {
 		return err
 	}
-	// called even if the answer arrived too late, because Resolve also records such an answer
+	// Resolve is called even if the answer arrived too late, because it also records such an answer.
 	if err := p.pipeline.Resolve(a.Person, id, true, a.Channel, a.Actor, a.Reason); err != nil {
 		return err
 	}
