@@ -142,8 +142,8 @@ func (d *Doctor) permissions(context.Context) (all []Finding) {
 	return all
 }
 
-// chmod returns a function that sets the mode of the file at path. The function returns an error if
-// the file is no longer the one described by was.
+// chmod returns a function that sets the mode of the file at path. The function returns an error
+// unless the file is still the one described by was.
 func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context) error {
 	return func(context.Context) error {
 		root, err := os.OpenRoot(filepath.Dir(path))

@@ -37,7 +37,8 @@ func (d *Doctor) upstreams(ctx context.Context) []Finding {
 	return all
 }
 
-// leftOutFix returns the fix for a tool that the proxy leaves out for the reason why.
+// leftOutFix returns the fix for a tool that the proxy leaves out. why is the reason for leaving it
+// out.
 func leftOutFix(why string) string {
 	switch {
 	case strings.Contains(why, " is quarantined: "):

@@ -26,7 +26,7 @@ const (
 	saltBytes = 16
 	minLength = 6 // minimum number of characters
 
-	maxWrong = 5                // number of wrong PINs within pause after which Check rejects all PINs
+	maxWrong = 5                // number of wrong PINs within pause that makes Check reject all PINs
 	pause    = 10 * time.Minute // period for counting wrong PINs, and how long all PINs are then rejected
 )
 

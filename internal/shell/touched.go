@@ -41,8 +41,8 @@ func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 	return NoMatch, Doubt{}
 }
 
-// inCode returns a doubt about code in another language that may use a file. The doubt is a copy of
-// r.doubts[of] with the text of which appended to its description, and with its own advice.
+// inCode returns a doubt about code in another language that may use a file. It copies
+// r.doubts[of], appends the string which to the description, and sets its own advice.
 func (r *Reading) inCode(of int, which string) Doubt {
 	d := r.exported(&r.doubts[of])
 	d.What += " " + which
