@@ -111,8 +111,8 @@ func (w *Watch) Forwarded(upstream, tool, method string, took time.Duration, err
 type deciding struct {
 	trace context.Context //nolint:containedctx // context of the call
 	ctx   context.Context //nolint:containedctx // context of the phase
-	begun time.Time       // start time of the phase; zero without a meter
-	end   func(Result)    // nil without an observer
+	begun time.Time       // start time of the phase; zero if there is no meter
+	end   func(Result)    // ends the phase; nil if there is no observer
 }
 
 // deciding starts the decision phase of c.

@@ -60,7 +60,7 @@ func (r Remedy) raw() json.RawMessage {
 	}
 	steps, err := json.Marshal(r.Steps)
 	if err != nil {
-		panic(err) // cannot happen: strings can always be encoded
+		panic(err) // cannot happen, because strings can always be encoded
 	}
 	return steps
 }

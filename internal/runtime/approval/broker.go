@@ -17,7 +17,7 @@ import (
 type Broker struct {
 	options Options
 	grants  Grants
-	storage *storage // accesses the store; nil without a store
+	storage *storage // accesses the store; nil if there is no store
 
 	reading sync.Mutex // held while parsing a large call
 

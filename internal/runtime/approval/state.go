@@ -62,8 +62,8 @@ type Answer struct {
 
 // An approver is a person who has approved a request, as far as the channels can tell people apart.
 type approver struct {
-	Client bool   `json:",omitempty"` // the person at the client
-	Person string `json:",omitempty"` // another person; see approverAt
+	Client bool   `json:",omitempty"` // whether the approver is the person at the client
+	Person string `json:",omitempty"` // name of any other approver; see approverAt
 }
 
 // approverAt returns the person who answers through the named channel. If another system vouches for

@@ -129,5 +129,5 @@ const (
 	maxKept   = 1 << 10 // maximum size in bytes of a call, or of one of its names, that is kept after the request has ended
 	maxReason = 1 << 10 // maximum size in bytes of the reason for an answer
 
-	recently = time.Minute // the period that limit.recent covers
+	recently = time.Minute // period covered by limit.recent, the limit on recent requests
 )

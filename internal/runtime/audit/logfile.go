@@ -200,7 +200,7 @@ func (l *logFile) checkSpace(n int) error {
 // testSpace writes and removes a file of n bytes. It returns only errors that indicate a lack of
 // disk space.
 func testSpace(path string, n int) error {
-	_ = os.Remove(path) // may have been left behind by a killed process
+	_ = os.Remove(path) // the file may have been left behind by a killed process
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		_, err = f.Write(make([]byte, n))

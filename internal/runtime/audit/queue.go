@@ -175,7 +175,7 @@ func (q *queue) end(b *batch, n int, err error) {
 	}
 	q.failing = nil
 	if q.busy = q.open.waiting > 0; q.busy {
-		q.open.wake <- struct{}{} // cannot block: the channel is buffered
+		q.open.wake <- struct{}{} // cannot block, because the channel is buffered
 	}
 }
 

@@ -17,11 +17,11 @@ func (l *logFile) open() (err error) {
 	if l.regular, err = inspect(l.file); err != nil || !l.regular {
 		return err
 	}
-	l.quick = quickfile.Of(l.file) // l.quick is valid for later files too, since they are in the same directory
+	l.quick = quickfile.Of(l.file) // l.quick also applies to later files, because they are in the same directory
 	if l.head, err = openHead(l.path); err != nil {
 		return err
 	}
-	l.size = -1 // makes resume read the end of the file
+	l.size = -1 // this size makes resume read the end of the file
 	return l.locked(l.join)
 }
 

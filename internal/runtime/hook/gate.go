@@ -64,7 +64,7 @@ type Request struct {
 type Gate struct {
 	Options
 
-	states  map[string]*agentState // keyed by agent name
+	states  map[string]*agentState // state of each agent, keyed by the agent's name
 	proxied proxiedCalls           // calls that were left to the proxy
 
 	mu    sync.Mutex

@@ -23,7 +23,7 @@ func (c *Clock) observe(op *backend.Op) {
 			c.late.Store(nil)
 		}
 	default:
-		var late *backend.ClockError // declared only here, because it escapes to the heap
+		var late *backend.ClockError // declared in this case only, because it escapes to the heap
 		if errors.As(op.Err, &late) {
 			c.late.Store(late)
 		}

@@ -13,8 +13,8 @@ import (
 // chains with the newest records; earlier start records name the others.
 const maxHeads = 100
 
-// Heads returns the last records of the other processes' chains, newest first, but no more than a
-// start record can name.
+// Heads returns the last records of the other processes' chains, newest first. It returns at most
+// maxHeads records, because a start record names no more chains.
 func (d *Durable) Heads(ctx context.Context) ([]audit.Head, error) {
 	records, err := d.database.Heads(ctx)
 	if err != nil {

@@ -189,7 +189,7 @@ type gathering struct {
 
 	lastCommit time.Duration // duration of the last commit
 	expected   int           // expected number of steps: those of the last commit plus those staged during it
-	hadStale   bool          // whether the last commit had stale steps, which are immediately decided again
+	hadStale   bool          // whether the last commit had stale steps, which are staged again immediately
 	contention int           // remaining number of commits during which contention is expected
 }
 

@@ -20,7 +20,7 @@ import (
 // see [Stops.Watch].
 type Stops struct {
 	recorder *audit.Recorder // records uses of the switch; not used with a database
-	database backend.Backend // nil without a database
+	database backend.Backend // nil if there is no database
 
 	useMu sync.Mutex // serializes uses of the switch and writes of local stops
 

@@ -42,7 +42,7 @@ type fileStamp struct {
 	mtime time.Time
 }
 
-// content is the content of the file. It is encoded as JSON.
+// content is the document in the file, which is encoded as JSON.
 type content struct {
 	Version int   `json:"version"`
 	Tools   []Pin `json:"tools"`

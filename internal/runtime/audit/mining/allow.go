@@ -19,7 +19,7 @@ const (
 // An Allowed is a candidate for an allow list: a tool that was used often, was never refused and
 // never needed approval.
 type Allowed struct {
-	Tool     string `json:"tool"` // name as written in rules
+	Tool     string `json:"tool"` // name of the tool, as written in rules
 	Calls    int    `json:"calls"`
 	Sessions int    `json:"sessions"`
 }

@@ -134,7 +134,7 @@ func (m *Miner) withSince(p Proposal, of []*invalidator, first string) Proposal 
 	}
 	out.Rule += " since " + strings.Join(names, ", ")
 	out.Evidence += fmt.Sprintf("; %s was called again after %s", text.Escape(first), text.And(said))
-	out.claims = nil // a claim cannot express "since"
+	out.claims = nil // no claim can express a "since" clause
 	return out
 }
 
@@ -180,7 +180,7 @@ func (c *candidate) clause(each bool, call string) (clause, said string) {
 	return clause + c.key(), fmt.Sprintf(", each with the %s of one %s", c.fieldNames(), call)
 }
 
-// key returns the key in rule notation.
+// key returns the clause of the rule that names the fields of the key.
 func (c *candidate) key() string {
 	first, then := strings.Split(c.first, joined), strings.Split(c.then, joined)
 	var all []string

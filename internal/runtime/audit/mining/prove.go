@@ -84,8 +84,8 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 	return wrong, nil
 }
 
-// ignoredReasons lists reasons for unknown decisions that do not count against a rule. The sessions
-// that began before the log were left out when mining, and calls that waited for approval did not
+// ignoredReasons lists reasons for unknown decisions that do not count against a rule: mining has
+// left out the sessions that began before the log, and a call that waited for approval did not
 // pass.
 var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 

@@ -14,7 +14,7 @@ import (
 // A Log is a record of calls that can be read repeatedly.
 type Log struct {
 	trail.Source
-	Name    string // name for messages
+	Name    string // name of the log, for messages
 	Durable bool   // whether sessions outlive their process; used only if the log does not show this
 }
 
@@ -201,7 +201,7 @@ func (r *reader) number(name string, e *trail.Entry) (int, bool) {
 	n = len(r.names)
 	r.names, r.numbers[name] = append(r.names, name), n
 	if name == e.Names[0] {
-		name = e.Tool // use the name without the server prefix
+		name = e.Tool // use the tool's name without the server prefix
 	}
 	r.kinds = append(r.kinds, toolkind.ByName(name))
 	return n, true

@@ -61,11 +61,11 @@ type Proposal struct {
 	looser []Proposal // weaker rules to try, in order, if this one refuses a call
 }
 
-// ranks orders the kinds of proposals.
+// ranks maps each kind of proposal to its rank. The report lists lower ranks first.
 var ranks = map[string]int{"value": 0, "order": 0, "taint": 1, "budget": 2, "row": 3}
 
-// rank returns the position of the proposal in the order of kinds. A limit with headroom comes just
-// after the other proposals of its kind.
+// rank returns the rank of the proposal. A limit with headroom comes just after the other proposals
+// of its kind.
 func (p *Proposal) rank() int {
 	if p.Chance >= 1 {
 		return ranks[p.Kind] + 1

@@ -13,7 +13,7 @@ import (
 // A pairStats holds the statistics of a pair of tools, A and B.
 type pairStats struct {
 	notOnce, notEach bool // whether B was called without an earlier A, which refutes the rule
-	shared           bool // whether any call had both names
+	shared           bool // whether any single call had both A and B among its names
 	sessions         int  // number of sessions with both A and B
 	once, each       chance
 	earlier          int    // number of sessions with a success of A before B
@@ -164,7 +164,7 @@ func (v *survey) end(s *session) {
 		return
 	}
 	v.sessions++
-	order := slices.Sorted(maps.Keys(s.tools)) // sorted, because the sums of chances depend on the order
+	order := slices.Sorted(maps.Keys(s.tools)) // the tools are sorted, because the sums of chances depend on the order
 	for _, b := range order {
 		t := s.tools[b]
 		if t.made == 0 {

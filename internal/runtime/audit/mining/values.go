@@ -14,7 +14,7 @@ import (
 type candidate struct {
 	pair
 	alt         int    // index of a tool that can replace A, or -1
-	first, then string // field of A, and field of B
+	first, then string // names of the field of A and the field of B
 	parts       []*candidate
 	out         bool // whether B was called with a value that A did not have, which refutes the rule
 	notEach     bool
@@ -23,7 +23,7 @@ type candidate struct {
 	hits, tries int    // number of first values of B that also occurred in another session (hits), out of the number compared with another session (tries)
 
 	drawn, early, altEarly int      // number of distinct values in B, and the numbers of these that occurred in A and in alt
-	together               together // only for a two-field key
+	together               together // used only if the key has two fields
 }
 
 // acrossChance is the chance that the values agree if values in a session agree no more often than
@@ -34,10 +34,10 @@ func (c *candidate) acrossChance() chance {
 
 // A matchVisitor tests candidates against the log.
 type matchVisitor struct {
-	byThen map[int][]*candidate    // all candidates, keyed by B
-	byPair map[int][]*candidate    // candidates with two-field keys, keyed by A
+	byThen map[int][]*candidate    // all candidates, keyed by the tool B
+	byPair map[int][]*candidate    // candidates with two-field keys, keyed by the tool A
 	joint  map[int][]string        // two-field keys, keyed by tool
-	recent map[fieldKey]*[2]recent // the last two sessions with each field
+	recent map[fieldKey]*[2]recent // the last two sessions that used each field
 }
 
 // A recent holds the values that one field had in a session.
@@ -119,8 +119,8 @@ func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 	}
 }
 
-// countValue counts a new value of B. one and other report whether A and alt, respectively, had the
-// value.
+// countValue counts a new value of B. The arguments one and other report whether A and alt,
+// respectively, had the value.
 func (c *candidate) countValue(one, other bool) {
 	c.drawn++
 	if one {

@@ -19,7 +19,7 @@ type session struct {
 	partial  bool            // whether the session might have been opened before the log begins
 	early    bool            // whether the session is certainly partial, regardless of the number of its first admitted call
 	resumed  bool            // set until the first admitted call; that call's number shows whether the session is partial, because complete sessions begin with number 1
-	policies map[string]bool // policies that the session's calls were decided under
+	policies map[string]bool // policies used to decide on the session's calls
 	first    bool            // whether an admitted call has been replayed
 }
 

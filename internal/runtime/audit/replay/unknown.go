@@ -15,7 +15,7 @@ import (
 )
 
 // missing returns the reason why the net cannot be evaluated for the current call, or "" if it can.
-// The call was decided under e's policy.
+// The recorded decision on the call was made under e's policy.
 func (r *Replay) missing(n *netInfo, e *trail.Entry) string {
 	if n.opaque {
 		return fmt.Sprintf("the net %s reads arguments that are not recorded", n.name)

@@ -63,5 +63,5 @@ var (
 	errLong    = errors.New("it is too long for an audit record")
 )
 
-// maxLine is longer than any valid line.
+// maxLine is the maximum size in bytes of a line that is read. Valid lines are shorter.
 const maxLine = 5 << 20

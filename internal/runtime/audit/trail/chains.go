@@ -106,7 +106,7 @@ func (v *chainVerifier) chain(ctx context.Context, writer string) error {
 		}
 		s, what := checkColumns(&record)
 		if what != "" && !v.report.faulty(writer) {
-			v.fault(writer, record.Seq, what) // continue, because the hashes are valid
+			v.fault(writer, record.Seq, what) // continue after this fault, because the hashes are valid
 		}
 		if what == "" {
 			v.report.Records++

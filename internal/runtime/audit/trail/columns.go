@@ -28,7 +28,7 @@ func checkColumns(r *backend.Record) (s rowSubject, fault string) {
 		return rowSubject{}, ""
 	}
 	switch {
-	case r.Session != "" && string([]rune(r.Session)) != s.Session: // convert to valid UTF-8, as in JSON
+	case r.Session != "" && string([]rune(r.Session)) != s.Session: // convert the column to valid UTF-8, because the JSON of the record is valid UTF-8
 		return s, fmt.Sprintf("its session column is %q, but the record has %q: the column was changed", audit.Bounded(r.Session), audit.Bounded(s.Session))
 	case s.Time.Sub(r.Time) > backend.Skew:
 		return s, fmt.Sprintf("its time column is %s, before the record's %s: the column was changed", stamp(r.Time), stamp(s.Time))

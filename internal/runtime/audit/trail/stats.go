@@ -15,7 +15,7 @@ type Stats struct {
 	Sessions int
 
 	tools     map[string]*ToolStats
-	rules     map[[3]string]*RuleStats // keyed by the kind, net and rule of a refusal
+	rules     map[[3]string]*RuleStats // statistics of refusals, keyed by kind, net and rule
 	approvals map[[2]string]*ApprovalStats
 }
 

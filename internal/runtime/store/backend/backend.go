@@ -80,7 +80,7 @@ type Part struct {
 	ID      PartID
 	Version int64             // 0 if the part does not exist
 	Data    []byte            // JSON object with the state, excluding the values
-	Values  map[string][]byte // keyed by row name
+	Values  map[string][]byte // states for individual key values, keyed by row name
 	Changed time.Time
 }
 
@@ -107,12 +107,12 @@ type Record struct {
 	Event
 	Writer string
 	Seq    uint64   // number of the record in its chain, counted from 1 without gaps
-	Hash   [32]byte // see audit.Link
+	Hash   [32]byte // hash of the record and the one before it; see audit.Link
 }
 
 // Op is one step of the gate.
 type Op struct {
-	Session string  // session of the step, which the kill switch can stop
+	Session string  // session of the step; the kill switch can stop this session
 	Reserve bool    // whether the op admits a call; such an op is flushed to disk before the call is sent, and refused while the session is stopped
 	Lasts   bool    // whether the op changes state that outlives this process
 	Writes  []Write // parts to write, either all or none of them

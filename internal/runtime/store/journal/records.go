@@ -18,10 +18,10 @@ import (
 
 // segment is a log file that a query reads.
 type segment struct {
-	name  string          // name of a sealed segment
+	name  string          // name of the segment's file if the segment is sealed
 	file  file            // open file of a segment that has all its lines; nil if the segment is sealed
 	end   int64           // offset where the file's lines end and its padding begins
-	index *sqlite.Segment // nil if not indexed yet
+	index *sqlite.Segment // index of the segment's records; nil if not indexed yet
 }
 
 // selection holds a query and the segments that it reads.

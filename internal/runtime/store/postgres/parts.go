@@ -37,8 +37,8 @@ FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS a (scope, name, slot)
 LEFT JOIN petrigate_part p ON p.scope = a.scope AND p.name = a.name
 ORDER BY a.slot`
 
-// readCurrent runs f, which reads n rows and returns the mark. If the mark shows that the server
-// has recovered from a crash, readCurrent runs f again.
+// readCurrent runs f, which reads n rows and returns the database's current mark; see [freshParts].
+// If the mark shows that the server has recovered from a crash, readCurrent runs f again.
 func (d *DB) readCurrent(ctx context.Context, n int, f func(context.Context) (mark string, err error)) error {
 	return d.read(ctx, "reading", func(ctx context.Context) error {
 		for {

@@ -50,7 +50,7 @@ func (c *changes) watch(r *reader, wake chan<- struct{}) {
 }
 
 // counters holds the database's change counters, as read by a poll: SQLite's data version, and
-// attention, which counts changes to approvals and stops. attention is read only if the data
+// attention, which counts changes to approvals and stops. A poll reads attention only if the data
 // version has changed.
 type counters struct{ data, attention int64 }
 
@@ -78,5 +78,5 @@ func (c *changes) close() {
 	}
 	close(c.stop)
 	<-c.ended
-	c.wake, c.stop = make(chan struct{}), nil // nothing is sent to the new channel
+	c.wake, c.stop = make(chan struct{}), nil // nothing is ever sent to this channel
 }

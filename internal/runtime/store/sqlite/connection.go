@@ -117,7 +117,7 @@ func (c *connection) connect(same bool) error {
 	return nil
 }
 
-// validate checks that the file with the database's name can be used, and returns its info.
+// validate checks that the file with the database's name can be used, and returns the file's info.
 func (c *connection) validate() (fs.FileInfo, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

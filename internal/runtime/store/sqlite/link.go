@@ -20,7 +20,7 @@ type link struct {
 	db         *sql.DB
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt
-	file       fs.FileInfo // info of the connection's file; set only for the writing connection
+	file       fs.FileInfo // file info of the connection's file; set only for the writing connection
 }
 
 // Timeouts for a locked database in milliseconds.
@@ -57,7 +57,7 @@ func (d dialer) dial(path string, mode connectionMode) (*link, error) {
 type connectionMode int
 
 const (
-	writing connectionMode = iota // each commit is flushed to disk
+	writing connectionMode = iota // writes, and flushes each commit to disk
 	reading
 	ignoringLog // reads the file without its write-ahead log
 )
@@ -65,7 +65,7 @@ const (
 // address returns the file's URL.
 func (d dialer) address(path string, mode connectionMode) string {
 	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
-		path = "/" + path // a path with a Windows drive letter
+		path = "/" + path // the path starts with a Windows drive letter
 	}
 	q := url.Values{"mode": {"rw"}, "_error_rc": {"1"}, "_dqs": {"0"}, "_defensive": {"1"}}
 	if d.system != "" {

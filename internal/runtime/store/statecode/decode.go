@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// part decodes a whole part.
+// part decodes a part with its value rows.
 func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
 		d.err = fmt.Errorf("%s: invalid JSON: %w", d.subject, err)

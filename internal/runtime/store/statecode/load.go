@@ -124,7 +124,7 @@ func (c *Codec) oldCodec(of string, scope gate.Scope, data []byte) (*Codec, erro
 		return true
 	})
 	o := c.policy.Options()
-	o.Shadow = false // shadow mode is set for each net separately
+	o.Shadow = false // shadow mode is set for each net individually, not for the policy
 	p, err := gate.NewPolicy(nets, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot keep its nets: %w", of, err)
