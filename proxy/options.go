@@ -87,7 +87,7 @@ type parts struct {
 	admission *admission.Admission
 	durable   *store.Durable // ledger in a database; if nil, the ledger is kept in memory
 	watcher   *store.Watcher // watches the database; nil without a database
-	rounds    *rounds.Keeper // stores calls between two rounds; nil without a database
+	rounds    *rounds.Keeper // stores calls between two rounds of input; nil without a database
 
 	sessions   *session.Sessions
 	pool       *pool.Pool

@@ -130,8 +130,9 @@ func (s *Post) Refuse(status int, answer []byte) bool {
 	return true
 }
 
-// ExpectLateAnswer prepares for another goroutine to write the answer while the handler is still
-// busy. The client must then use a different connection for its next request.
+// ExpectLateAnswer lets another goroutine write the answer while the handler is still busy. The
+// connection is closed after the answer, so that the client uses a different one for its next
+// request.
 func (s *Post) ExpectLateAnswer() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -49,7 +49,8 @@ type Front struct {
 	Router     *router.Router
 	MaxRequest int // maximum size of a client's message in bytes
 
-	// Asked returns the sessions with calls that are waiting for a person or have been approved.
+	// Asked returns the set of sessions with calls that are waiting for a person or have been
+	// approved.
 	Asked func() map[string]bool
 
 	// Hook handles an event from an agent's hook and returns the answer. It returns an error if the

@@ -138,7 +138,7 @@ func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 // A personWait is the state of a call that waits for the answer to an approval request.
 type personWait struct {
 	request  *approval.Request
-	hold     *asking.Hold // the wait itself; nil if the result is already known
+	hold     *asking.Hold // waits for the answer; nil if the result is already known
 	event    asking.Event // last event returned by hold
 	progress int          // number of progress notifications sent
 	rounds   int          // number of rounds of the call so far

@@ -64,9 +64,9 @@ type Call struct {
 	claims atomic.Uint32 // the claims held by the call, one bit per claim
 }
 
-// A callState is the state of a call: which goroutine waits for its answer, and whether the call is
-// in flight, canceled or answered. The zero value is the state of a call that has not been sent. mu
-// guards the other fields.
+// A callState is the state of a call. It holds which goroutine waits for the answer, and whether
+// the call is in flight, canceled or answered. The zero value is the state of a call that has not
+// been sent. mu guards the other fields.
 type callState struct {
 	mu        sync.Mutex
 	completed chan *completion // delivers completions to the waiting goroutine; nil if no goroutine waits

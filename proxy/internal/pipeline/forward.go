@@ -329,8 +329,8 @@ func (e *ending) Continue() {
 	c.deliver(e.reply, e.facts)
 }
 
-// settleParked settles a call that was suspended between two rounds, because its client did not
-// send the next one.
+// settleParked settles a call that was suspended between two rounds of input, because its client
+// did not send the next one.
 func (f *inflightCall) settleParked(r upstream.Reply) {
 	p := f.Call.pipeline
 	if f.handle != nil {

@@ -67,14 +67,14 @@ type inflightState struct {
 type requestState struct {
 	stage    stage
 	inline   bool                      // whether the goroutine that waits for the call sends the request and reads the reply itself
-	receiver *Call                     // call that receives the answer; nil while the request is parked between two rounds
+	receiver *Call                     // call that receives the answer; nil while the request is parked between two rounds of input
 	requests []*upstream.ServerRequest // the server's requests that are waiting for the client
 	reason   error                     // why the request was abandoned, or nil
 	counted  bool                      // whether the request was added to the abandoned calls that the server may still be working on
 }
 
 // Receiver returns the call that receives the answer, or nil while the request is parked between
-// two rounds.
+// two rounds of input.
 func (s *inflightState) Receiver() *Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// isBuiltin reports whether the call is for the proxy's own prompt or its own resource.
+// isBuiltin reports whether the call is for the proxy's own status prompt or status resource.
 func (c *Call) isBuiltin() bool {
 	switch {
 	case !c.pipeline.Relay.OffersStatus():

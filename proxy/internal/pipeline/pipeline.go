@@ -68,14 +68,14 @@ func New(o Options) *Pipeline { return &Pipeline{Options: o} }
 // asked for input and has not yet returned with it.
 const maxSuspended = 10_000
 
-// A suspendedCall is a call between two rounds (2026-07-28). Its client has received an
+// A suspendedCall is a call between two rounds of input (2026-07-28). Its client has received an
 // InputRequiredResult and will send the call again with the responses; to the gate, the call is
 // still open. A call that other processes can continue is stored in [Options.Rounds], others in
 // [suspendedCalls].
 type suspendedCall struct {
 	id     string
 	ticket *admission.Ticket
-	call   *Call // the first round; nil if the call is stored in [Options.Rounds]
+	call   *Call // the call in its first round; nil if the call is stored in [Options.Rounds]
 
 	approved *rounds.Approved // params, other than the arguments, that a person has approved; nil if no person was asked
 

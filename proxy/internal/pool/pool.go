@@ -52,7 +52,7 @@ type Options struct {
 	Connect func(*Server)       // creates a server's connection
 	Ended   func(*Server)       // called when a dedicated connection has ended
 	Changed func(method string) // notifies clients that a list has changed
-	Busy    func(*Server) bool  // reports whether the server is still working although no request to it is unanswered
+	Busy    func(*Server) bool  // reports whether the server is working on a task, even if no request to it is unanswered
 }
 
 // A Pool manages the connections to all servers and the catalogue of their tools.
@@ -125,7 +125,7 @@ func (p *Pool) awaitEach(ctx context.Context, done func(*Server) <-chan struct{}
 func (p *Pool) AwaitTool(ctx context.Context, exposed string) *Tool {
 	starting, stop := context.WithCancel(ctx)
 	defer stop()
-	go func() { // returns when the context is done, if not earlier
+	go func() { // ends when AwaitTool returns, if not earlier
 		defer stop()
 		p.AwaitList(starting)
 	}()

@@ -159,8 +159,9 @@ func (p *Pool) Repin(ctx context.Context) bool {
 	return due && p.Catalogue.Relist()
 }
 
-// offerToPinsAgain offers the server's latest tool definitions to the pins once more. If a listing
-// is running, it returns immediately, because that listing will offer them.
+// offerToPinsAgain offers the server's latest tool definitions to the pins (the accepted
+// definitions) once more. If a listing is running, it returns immediately, because that listing
+// will offer them.
 func (p *Pool) offerToPinsAgain(ctx context.Context, u *Server) {
 	if !u.Listing.running.TryLock() {
 		return

@@ -65,7 +65,7 @@ type Round struct {
 // For reports whether the round belongs to the given subject, which is an approval or a call.
 func (r Round) For(subject []byte) bool { return r.Subject == wire.Digest(subject) }
 
-// ErrState is returned for every state that is refused, for any reason.
+// ErrState is returned for every refused state, whatever the reason.
 var ErrState = errors.New("requestState is not from petrigate for this call, or is too old")
 
 // New returns a sealer that uses the key shared by all replicas or, if key is nil, a key of its

@@ -64,7 +64,7 @@ type Origin struct {
 	Since   time.Time
 	Client  *session.Client
 	Peer    session.Peer
-	Meta    wire.Meta // contains only the call's progress token
+	Meta    wire.Meta // the call's _meta, reduced to its progress token
 }
 
 // owner returns the session that owns the task.

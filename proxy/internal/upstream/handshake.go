@@ -41,7 +41,7 @@ type agreement struct {
 	conn.Introduction
 	session  *conn.Session
 	declared []byte // capabilities declared to a server of revision 2025-11-25
-	late2026 bool   // whether a server of revision 2025-11-25 also offered revision 2026-07-28, but after the timeout
+	late2026 bool   // whether the server agreed to revision 2025-11-25 but, after the timeout of server/discover, also offered 2026-07-28
 }
 
 // handshake negotiates with the server over c. mcp-go implements the negotiation for both revision
@@ -93,7 +93,7 @@ type adapter struct {
 
 func (a *adapter) initialize(ctx context.Context, protocol string) error {
 	probe := a.upstream.probe
-	if a.only2026 { // server/discover then has no separate timeout, because falling back is not allowed
+	if a.only2026 { // no separate timeout for server/discover, because falling back is not allowed
 		probe = -1
 	}
 	options := []client.ClientOption{client.WithDiscoverTimeout(probe)}

@@ -71,7 +71,7 @@ func (u *Upstream) subscribe(ctx context.Context, c conn.Conn, capabilities []by
 	}
 }
 
-// A subscription is the state kept by the method subscribe.
+// A subscription is the state of a subscription that the method subscribe keeps open.
 type subscription struct {
 	upstream *Upstream
 	conn     conn.Conn

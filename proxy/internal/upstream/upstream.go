@@ -44,8 +44,8 @@ type Upstream struct {
 	upAgain  chan struct{} // closed the next time the server comes up; nil if no caller is waiting for that
 }
 
-// Cork buffers messages to a child until uncork is called, because the caller is about to send
-// more. Over HTTP, it has no effect.
+// Cork buffers messages to a child until uncork is called. It is used when the caller is about to
+// send more messages. Over HTTP, it has no effect.
 func (u *Upstream) Cork() (uncork func()) {
 	if current := u.current.Load(); current != nil {
 		if c, ok := (*current).(*stdio.Conn); ok {

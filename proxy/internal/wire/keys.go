@@ -123,7 +123,7 @@ const (
 )
 
 // mayHaveOwnPrefix reports whether doc contains the letters of the prefix, or escapes that may
-// represent them. It examines at most as many slashes and backslashes as looks allows. If doc
+// represent them. looks is the maximum number of slashes and backslashes that it examines. If doc
 // contains more, done is false.
 func mayHaveOwnPrefix(doc []byte, looks int) (may, done bool) {
 	for at := 0; ; at++ {

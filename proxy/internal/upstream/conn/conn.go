@@ -252,7 +252,7 @@ func (b *Body) Forget() {
 // wrap it.
 var ErrNotSent = errors.New("request not sent")
 
-// An Unsent is ErrNotSent with a reason.
+// An Unsent is an [ErrNotSent] error with a reason.
 type Unsent struct{ Why error }
 
 func NotSent(why error) error { return &Unsent{why} }

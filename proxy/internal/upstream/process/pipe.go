@@ -211,7 +211,7 @@ var ErrTooLong = errors.New("a message from the server is too long")
 const (
 	lineBuffer = 64 << 10
 	bigLine    = 32 << 10 // minimum length of a line that Next returns without copying it
-	maxExpect  = 4 << 20  // maximum length of a line that the buffer is enlarged for before the line has been read
+	maxExpect  = 4 << 20  // maximum line length that the buffer is enlarged for in advance
 )
 
 // A LineReader splits a stream into lines of limited length.
