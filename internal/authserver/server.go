@@ -28,10 +28,10 @@ type Options struct {
 	Silent    bool              // do not publish the protected resource metadata
 	Iss       bool              // name the issuer in authorization responses, and announce this in the metadata
 
-	// Change lets a test falsify a response before it is sent. answer contains the members of a
-	// metadata document or the query parameters of a redirect. what is "resource" for the metadata
-	// of the resource, "server" for the metadata of the authorization server, and "redirect" for a
-	// redirect.
+	// Change lets a test falsify a response before it is sent. The map answer contains the members
+	// of a metadata document or the query parameters of a redirect. The string what identifies the
+	// response: "resource" or "server" for the metadata of the resource or of the authorization
+	// server, and "redirect" for a redirect.
 	Change func(what string, answer map[string]any)
 }
 

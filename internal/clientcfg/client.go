@@ -31,7 +31,8 @@ type Client struct {
 	// distinctive parts of the paths of these executables.
 	programs, folders []string
 
-	// Overwrites reports whether a running client rewrites its file from memory.
+	// Overwrites reports whether a running client may overwrite its file with the content that it
+	// has in memory.
 	Overwrites bool
 	// Verify tells the user how to check that the client has found petrigate's entry in the server
 	// list.
@@ -72,7 +73,8 @@ func (c Client) Read(s System, name string, value any) Server {
 	return translate(s, c.dialect, name, value)
 }
 
-// Beside returns the paths of the client's other files that may restrict the servers in this file.
+// Beside returns the paths of other files of the client that may restrict the servers in the given
+// file.
 func (c Client) Beside(s System, file string) []string {
 	if c.guards.beside == nil {
 		return nil
@@ -108,5 +110,5 @@ func (c Client) ClosedBeside(d *splice.Document, file, name string) string {
 	return c.guards.closedBeside(d, file, name)
 }
 
-// mcpServers is where most clients keep their servers.
+// mcpServers is the place where most clients list their servers.
 var mcpServers = splice.Place{Path: []string{"mcpServers"}}

@@ -278,8 +278,8 @@ func (e hookEvent) isNarrow(fields map[string]any) bool {
 	return !slices.Contains([]string{"", "*", ".*", e.match}, match) || fields["if"] != nil || fields["async"] == true || fields["asyncRewake"] == true
 }
 
-// Beside returns the paths of other files that can disable the hooks in this file: another file of
-// the agent in the same directory, and project files in the current directory.
+// Beside returns the paths of other files that can disable the hooks in the given file: another
+// file of the agent in the same directory, and project files in the current directory.
 func (h Hooks) Beside(file string) []string {
 	if h.sibling == "" {
 		return h.beside

@@ -137,8 +137,8 @@ func (r *reader) readMore(key string, v any) {
 	}
 }
 
-// as converts v, the value of key, to the type T. If v has another type, the entry is refused with
-// a message in which want describes the type T.
+// as converts v, the value of key, to the type T. If v has another type, as refuses the entry, and
+// its error message describes the required type with the text in want.
 func as[T any](r *reader, key string, v any, want string) T {
 	value, ok := v.(T)
 	if !ok {

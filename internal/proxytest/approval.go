@@ -98,10 +98,10 @@ func OperatorSetup(hold time.Duration) Setup {
 	return Setup{Change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: hold} }}
 }
 
-// ParkAtOnce makes the proxy park every call at once.
+// ParkAtOnce is a hold time so short that the proxy parks every call at once.
 const ParkAtOnce = time.Nanosecond
 
-// Parked makes a call, which must be parked, and returns the ID of the call's approval.
+// Parked makes a call that must be parked, and returns the ID of the call's approval.
 func (c *Client) Parked(tool, args string) string {
 	c.T.Helper()
 	r := c.Do(tool, args)

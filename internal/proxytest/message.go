@@ -15,7 +15,7 @@ type Message struct {
 	Session               string
 }
 
-// ParseMessage parses a message as far as possible.
+// ParseMessage parses a message. It leaves the fields for invalid or missing members empty.
 func ParseMessage(raw []byte, status int) Message {
 	if len(raw) > large {
 		return parseLarge(raw, status)

@@ -12,8 +12,8 @@ import (
 // A conn is a connection to one client: either a pair of streams or a session over HTTP.
 type conn struct {
 	mu           sync.Mutex
-	inflight     map[string]context.CancelCauseFunc // in-flight requests, keyed by request ID
-	pending      map[string]chan json.RawMessage    // requests to the client, keyed by request ID
+	inflight     map[string]context.CancelCauseFunc // functions that cancel in-flight requests, keyed by request ID
+	pending      map[string]chan json.RawMessage    // channels for the responses to requests sent to the client, keyed by request ID
 	capabilities map[string]json.RawMessage         // capabilities declared by the client in initialize
 }
 

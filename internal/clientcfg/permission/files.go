@@ -33,8 +33,8 @@ func (f files) in(parts ...string) string {
 	return filepath.Join(append([]string{f.project}, parts...)...)
 }
 
-// read parses a file and returns its lines. For a missing file, it returns no lines; for an
-// unreadable file, it returns a single line that says so.
+// read parses a file and returns its lines. It returns no lines if the file does not exist, and a
+// single line that contains the error if the file cannot be read.
 func (f files) read(path string, format splice.Format, lines func(d *splice.Document) []Line) []Line {
 	src, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -112,8 +112,8 @@ func (d *Document) verified(text []byte, at Place, touched []string, more func(*
 	return text, nil
 }
 
-// without returns a copy of tree in which the mapping or list at the given place lacks the named
-// entries. It also removes mappings that become empty.
+// without returns a copy of tree after removing the named entries from the mapping or list at the
+// given place. It also removes mappings that become empty.
 func without(tree any, at Place, names []string) any {
 	if len(at.Path) == 0 {
 		return remaining(tree, at.Named, names)

@@ -217,8 +217,8 @@ func segments(object *hujson.Object) (head hujson.Extra, all []jsonSegment) {
 	return head, all
 }
 
-// tail cuts a comment off the start of extra if the comment is on the same line as the text before
-// extra.
+// tail removes a comment from the start of extra if the comment begins on the line where the
+// preceding value ends.
 func tail(extra hujson.Extra) (comment, rest hujson.Extra) {
 	end := bytes.IndexByte(extra, '\n')
 	if end < 0 {

@@ -94,7 +94,7 @@ func (d *logins) login(w http.ResponseWriter, r *http.Request) {
 	}
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName(r.Host), Value: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: strings.HasPrefix(r.Header.Get("Origin"), "https://"), // if a reverse proxy handles TLS, only this header shows that the browser uses https; guard has checked its host
+		Secure: strings.HasPrefix(r.Header.Get("Origin"), "https://"), // the Origin header shows whether the browser uses https, even if a reverse proxy handles TLS; guard has checked the host in this header
 	})
 	http.Redirect(w, r, local(r.PostFormValue("next")), http.StatusSeeOther)
 }

@@ -30,7 +30,7 @@ type step struct {
 	Before string   // why steps are missing before this one; empty if none are missing
 
 	state  *gate.State   // nil if the state was rebuilt from records
-	policy *gate.Policy  // policy under which the state was rebuilt; nil if it was not rebuilt
+	policy *gate.Policy  // policy that the state was rebuilt with; nil if it was not rebuilt
 	past   *replay.State // state rebuilt from records; nil if it was not rebuilt
 }
 

@@ -120,8 +120,8 @@ type pastRows struct {
 	Gap          string    // why steps before the first known step are missing
 }
 
-// stepsAround returns the page of steps that contains the displayed one. It leaves out steps after
-// which the state of the given net is unknown, unless such a step is displayed.
+// stepsAround returns the page of steps that contains the displayed one. It leaves out every other
+// step whose resulting state of the given net is unknown.
 func (m *snapshot) stepsAround(net string) (p pastRows) {
 	var rows []stepRow
 	for _, s := range m.steps {

@@ -44,7 +44,7 @@ type Reloaded struct {
 	Restart    []string           `json:"restart,omitempty"` // changed configuration keys that take effect only after a restart
 }
 
-// fateWords describes in words each value of [operator.NetFate.Fate].
+// fateWords holds a description of each value of [operator.NetFate.Fate].
 var fateWords = [...]struct{ fate, words string }{
 	{"carried", "changed; used limits stay used"},
 	{"begun", "at the start"},

@@ -61,7 +61,8 @@ type Options struct {
 
 	HangUps <-chan struct{} // triggers a reload for each value received; may be nil
 
-	// Tune lets the daemon change GOMAXPROCS. It must be set only if the process does nothing else.
+	// Tune lets the daemon change GOMAXPROCS. It must not be set if the process does anything else
+	// than run the daemon.
 	Tune bool
 }
 

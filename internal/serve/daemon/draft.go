@@ -20,8 +20,8 @@ func (d *Daemon) drafts() *draft.Evaluator {
 	})
 }
 
-// Doubts returns the warnings about a configuration that petrigate check would report, without
-// those about the policy.
+// Doubts returns the warnings that petrigate check would report about the configuration, except
+// those about its policy.
 func Doubts(c *config.Config) diag.List {
 	return slices.Concat(check.ConfigWarnings(c), check.NoUpstream(c), check.NoAudit(c), check.Sessions(c),
 		check.MissingCommands(c, diag.Warning), TLSProblems(c, diag.Warning))

@@ -28,7 +28,7 @@ func policyFiles(c *config.Config) (files []proxy.File) {
 func filesOf(c *config.Config) (files []string) {
 	seen := map[string]bool{"": true}
 	add := func(name string) {
-		if !seen[name] && !strings.Contains(name, "://") { // not a file, but the URL of a base
+		if !seen[name] && !strings.Contains(name, "://") { // a name that contains :// is the URL of a base, not a file
 			seen[name] = true
 			files = append(files, name)
 		}

@@ -19,8 +19,8 @@ import (
 const minTokenLength = 16
 
 // loadTokens reads the bearer tokens that clients of the listener must present. On the first start,
-// it creates a token and passes it to the function made. It returns an error if other users can
-// read the token file.
+// it creates a token and calls made with it. It returns an error if other users can read the token
+// file.
 func loadTokens(l config.Listen, made func(token, path string)) (tokens, error) {
 	path, err := tokenPath(l)
 	if err != nil {

@@ -30,7 +30,7 @@ func TokenProblems(c *config.Config) diag.List {
 	_, err = readTokens(path)
 	unread := (*fs.PathError)(nil)
 	switch {
-	case err == nil, c.Listen.TokenFile == "" && errors.Is(err, os.ErrNotExist): // petrigate serve creates the file
+	case err == nil, c.Listen.TokenFile == "" && errors.Is(err, os.ErrNotExist): // a missing file at the default path will be created by petrigate serve
 		return nil
 	case errors.As(err, &unread):
 		return diag.List{tokenProblem(c, diag.Warning, check.MissingTokens, fmt.Sprintf("reading %s: %v", path, text.Innermost(err)))}

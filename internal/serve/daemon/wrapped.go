@@ -55,7 +55,7 @@ func commandName(command string, args []string) string {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
 		case arg == "-p", arg == "--package", arg == "--from", arg == "--python", arg == "--with":
-			i++ // the value of the flag is not the package
+			i++ // skip the value of the flag
 		case strings.HasPrefix(arg, "-"), slices.Contains([]string{"run", "dlx", "exec", "x", "tool"}, arg):
 		default:
 			return packageName(arg)

@@ -71,7 +71,8 @@ func texts(c *config.Config) (all []Text) {
 	return all
 }
 
-// netText returns the text of a net file. The file must not have changed since it was read.
+// netText returns the text of a net file. If the file has changed since it was loaded, the text
+// cannot be edited.
 func netText(c *config.Config, name string) Text {
 	t := Text{Name: name, Kind: Nets}
 	switch src, err := readText(name); {

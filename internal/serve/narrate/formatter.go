@@ -27,7 +27,7 @@ type formatter struct {
 	calls     map[callKey]call // in-flight calls
 	approvals []shownApproval  // recently printed approvals, oldest first
 	hintShown bool             // whether the full hint on how to answer has been printed
-	hintKnown bool             // whether someone has already answered an approval as described by the hint; if so, the hint is no longer printed
+	hintKnown bool             // whether someone has already answered an approval as described by the hint; if so, the hint is not printed again
 
 	passed, failed, stopped, waited, lost int
 }

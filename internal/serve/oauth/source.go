@@ -290,8 +290,8 @@ func (s *Source) renew(ctx context.Context, refused string, c challenge) (*Grant
 	})
 }
 
-// extend returns a grant that includes the scopes demanded in the challenge. Unless the client acts
-// for itself, this is an error, because a person must log in again to consent to more scopes.
+// extend returns a grant that includes the scopes demanded in the challenge. If a person must log
+// in again to consent to these scopes, extend returns an error instead.
 func (s *Source) extend(ctx context.Context, refused string, c challenge) (*Grant, error) {
 	g := s.current.Load()
 	switch {

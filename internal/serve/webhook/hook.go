@@ -30,7 +30,7 @@ type Options struct {
 	Secret    string
 	TLS       *tls.Config // TLS configuration for an https URL; if nil, the system's certificate authorities are trusted
 	Arguments string      // how to show the arguments of calls in events and on pages: "masked" (the default), "full" or "none"
-	Mask      []string    // names of members to mask if Arguments is "masked"; see [audit.NewRedactor]
+	Mask      []string    // names of JSON members whose values are masked if Arguments is "masked"; see [audit.NewRedactor]
 
 	Approvals Approvals
 	Log       *slog.Logger     // if nil, nothing is logged
