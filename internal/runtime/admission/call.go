@@ -58,7 +58,7 @@ type Ticket struct {
 	ticketFacts
 
 	judge    *Generation // generation that admitted the call; the conditions of its policy are applied to the result; nil means the generation in force
-	observed *observed   // nil if there is no observer
+	observed *observed   // nil if the call is not observed
 	settled  atomic.Bool // set once the outcome has been stored or has been queued for storing
 }
 

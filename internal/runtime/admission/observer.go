@@ -85,9 +85,9 @@ func (w *Watch) Approving(ctx context.Context, c *Call) func(Result) {
 	return end
 }
 
-// Forwarding starts [PhaseForward] for an admitted call and counts the call. trace returns the
-// trace to send to the upstream. The caller must call end when the upstream has answered or will
-// never answer. Without an observer, both functions are nil.
+// Forwarding starts [PhaseForward] for an admitted call and counts the call. The function trace
+// returns the trace to send to the upstream. The caller must call the function end when the
+// upstream has answered or will never answer. Without an observer, both functions are nil.
 func (w *Watch) Forwarding(t *Ticket) (trace func() (parent, state string), end func(Result)) {
 	if w.meter != nil {
 		w.meter.Forwarding(t.Upstream)
@@ -111,8 +111,8 @@ func (w *Watch) Forwarded(upstream, tool, method string, took time.Duration, err
 type deciding struct {
 	trace context.Context //nolint:containedctx // context of the call
 	ctx   context.Context //nolint:containedctx // context of the phase
-	begun time.Time       // start time of the phase; zero if there is no meter
-	end   func(Result)    // ends the phase; nil if there is no observer
+	begun time.Time       // start time of the phase; zero if the Watch has no meter
+	end   func(Result)    // ends the phase; nil if the Watch has no observer
 }
 
 // deciding starts the decision phase of c.

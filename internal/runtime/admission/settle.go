@@ -49,7 +49,7 @@ type Settling struct {
 	ticket    *Ticket
 	commit    Commit
 	err       error
-	left      func(Result) // reports the end of the settlement phase to the observer; nil if there is no observer
+	left      func(Result) // reports the end of the settlement phase to the observer; nil if the call is not observed
 
 	policy   *gate.Policy
 	end      gate.End

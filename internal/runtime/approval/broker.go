@@ -17,7 +17,7 @@ import (
 type Broker struct {
 	options Options
 	grants  Grants
-	storage *storage // accesses the store; nil if there is no store
+	storage *storage // accesses the store; nil if the broker has no store
 
 	reading sync.Mutex // held while parsing a large call
 

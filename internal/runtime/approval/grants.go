@@ -163,7 +163,7 @@ func (s *Grants) count(g Grant) (bool, error) {
 			return false, err
 		}
 	}
-	return false, nil // too many conflicts: do not use the grant, so that a person is asked instead
+	return false, nil // there were too many conflicts, so the grant is not used and a person is asked instead
 }
 
 // apply stores the given version of a grant unless this version or a newer one is already stored.

@@ -125,7 +125,7 @@ func viaOf(ask *gate.Ask) (string, error) {
 // copies the remaining parts, because they might point into a longer message.
 func (q *Request) trimmed() Question {
 	c, since := q.question.Call, q.question.Since
-	c.Meta, c.SeenMeta, c.exact, c.given = c.ShownMeta(), nil, nil, 0 // only what is displayed is needed, since the call will not be forwarded
+	c.Meta, c.SeenMeta, c.exact, c.given = c.ShownMeta(), nil, nil, 0 // keep only the displayed parts, because the call will not be forwarded
 	if since.size() > maxKept {
 		since = nil
 	}

@@ -24,7 +24,7 @@ func ReadEntry(event []byte) (e Entry, err error) {
 	return e, d.err
 }
 
-// A decoder decodes JSON and remembers the first error.
+// A decoder decodes JSON and keeps its first error.
 type decoder struct{ err error }
 
 // object decodes the members of an object into the fields listed in t. at holds the addresses of

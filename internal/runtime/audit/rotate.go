@@ -133,7 +133,7 @@ func (l *logFile) archive(own os.FileInfo) error {
 		return err
 	}
 	if err := os.Link(l.path, aside); err != nil && !errors.Is(err, fs.ErrExist) {
-		if err := os.Rename(l.path, aside); err != nil { // the file system may not support hard links
+		if err := os.Rename(l.path, aside); err != nil { // the file system might not support hard links
 			return err
 		}
 	}

@@ -80,7 +80,8 @@ func (a *Agent) Read(body []byte) (*Event, error) {
 }
 
 // kindOf returns the kind of the event with the given name. An unknown name that starts with "pre"
-// or "before" is taken as the name of an event before a call, so [Event.check] refuses the event.
+// or "before" is assumed to be the name of an event before a call, so [Event.check] refuses the
+// event.
 func (a *Agent) kindOf(name string) kind {
 	if k, ok := a.events[name]; ok {
 		return k

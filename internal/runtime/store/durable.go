@@ -59,7 +59,7 @@ func NewDurable(ctx context.Context, o DurableOptions) *Durable {
 		queue: queue{commitLock: make(chan struct{}, 1)}, uncertain: uncertainCalls{database: o.Backend},
 	}
 	d.presence = &presence{committer: d.committer}
-	if err := d.Beat(ctx); err != nil { // not fatal: the ledger refuses calls until the database works
+	if err := d.Beat(ctx); err != nil { // not fatal, because the ledger refuses calls until the database works
 		_ = d.recordFault(err)
 	}
 	return d

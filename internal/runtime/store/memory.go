@@ -46,7 +46,7 @@ const maxLingering = 10_000
 var _ admission.Ledger = (*Memory)(nil)
 
 // NewMemory returns a ledger with the nets of p in their initial states. If active is not nil, only
-// the nets that it lists are active. approvals may be nil if no call needs approval.
+// the nets that it lists are active. If no call needs approval, approvals may be nil.
 func NewMemory(p *gate.Policy, active []string, approvals Approvals, recorder *audit.Recorder) *Memory {
 	return &Memory{
 		approvals: approvals, recorder: recorder, policy: p, active: active,

@@ -182,13 +182,13 @@ func (q *queue) unlockCommit() { <-q.commitLock }
 
 // gathering decides how long a commit waits for more steps (group commit). Waiting saves work,
 // because a commit costs the database about the same for one step as for many. It matters most if
-// clients are distributed over many replicas, so that few steps wait in each replica.
+// clients are distributed over many replicas, because only few steps then wait in each replica.
 type gathering struct {
 	target  int           // number of steps that the next commit waits for, or 0 if it does not wait
 	reached chan struct{} // closed when the queue contains target steps
 
 	lastCommit time.Duration // duration of the last commit
-	expected   int           // expected number of steps: those of the last commit plus those staged during it
+	expected   int           // expected number of steps: the steps of the last commit and the steps staged during it
 	hadStale   bool          // whether the last commit had stale steps, which are staged again immediately
 	contention int           // remaining number of commits during which contention is expected
 }

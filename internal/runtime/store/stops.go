@@ -20,7 +20,7 @@ import (
 // see [Stops.Watch].
 type Stops struct {
 	recorder *audit.Recorder // records uses of the switch; not used with a database
-	database backend.Backend // nil if there is no database
+	database backend.Backend // nil if the kill switch uses no database
 
 	useMu sync.Mutex // serializes uses of the switch and writes of local stops
 
@@ -33,7 +33,7 @@ type Stops struct {
 type localStop struct {
 	stop      backend.Stop
 	event     backend.Event
-	attempted bool // whether the first write to the database failed, so that Watch must retry it
+	attempted bool // whether the first write to the database failed, so Watch must retry it
 }
 
 var _ admission.Switch = (*Stops)(nil)

@@ -3,7 +3,7 @@ package mining
 // maxInvalidators is the maximum number of calls to consider for "since".
 const maxInvalidators = 5000
 
-// An invalidator is a rule that a call C invalidates a success of A, so that A must be called again
+// An invalidator is a rule that a call C invalidates a success of A, so A must be called again
 // between C and B.
 type invalidator struct {
 	pair

@@ -24,8 +24,8 @@ const (
 )
 
 // Prove replays the log under all proposals together and drops those that would have refused or
-// asked about a call that passed. It repeats this until none is dropped. A call that passes under
-// all rules together passes under each of them.
+// asked about a call that passed. It repeats this until none is dropped. The proposals need not be
+// tested one by one, because a call that passes under all of them passes under each.
 func (m *Miner) Prove(ctx context.Context, r *Report) error {
 	for len(r.Proposals) > 0 {
 		wrong, err := m.replay(ctx, r)

@@ -88,7 +88,8 @@ func (s *session) unmovedSince(since time.Time) bool {
 	return !slices.ContainsFunc(s.histories(), func(h *history) bool { return h.moved.After(since) })
 }
 
-// markMissed records that nets could not be evaluated for a call. gone maps nets to reasons.
+// markMissed records that nets could not be evaluated for a call. The argument gone maps these nets
+// to reasons.
 func (s *session) markMissed(gone map[int]string) {
 	for net, why := range gone {
 		to := &s.history

@@ -26,7 +26,7 @@ const (
 	othersName = "(all others)"
 )
 
-// ToolStats counts the calls of a tool.
+// ToolStats counts the calls to a tool.
 type ToolStats struct {
 	Tool    string `json:"tool"`
 	Allowed int    `json:"allowed"`

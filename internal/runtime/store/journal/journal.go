@@ -219,7 +219,7 @@ func (b *Backend) Close() error {
 	b.timer.Stop()
 	close(b.stop)
 	<-b.ended
-	b.process.unlock() // other processes need not wait for folding and sealing, which may take seconds
+	b.process.unlock() // release the lock now, so that other processes need not wait for folding and sealing, which may take seconds
 	err := b.fold()
 	b.mu.Lock()
 	if b.log.size > b.image.at.offset && b.process.tryLock() && !b.process.files.replaced() && b.readToEnd() == nil {

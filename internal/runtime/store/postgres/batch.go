@@ -22,7 +22,7 @@ type batch struct {
 	inserts   []int32 // indexes of parts that may need to be inserted, counting from 1
 	positions map[backend.PartID]int32
 	ends      []int32 // index of the last part in each run, counting from 1; the parts of a run are either all read or all written
-	shared    []bool  // for each run, whether its parts are read and not written
+	shared    []bool  // whether the parts of each run are read and not written
 
 	sessions, uses [][]byte
 	reserve        []bool

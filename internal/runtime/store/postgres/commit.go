@@ -73,7 +73,7 @@ func (d *DB) commit(ctx context.Context, doing string, ops []*backend.Op, change
 	case diskFull(err):
 		d.space.noteFull(backend.Largest(ops))
 	case errors.As(err, &u):
-		d.health.set(d.wrap(doing, u.cause)) // record only the cause: the outcome of this commit is uncertain, but later operations that fail with the recorded error certainly have no effect
+		d.health.set(d.wrap(doing, u.cause)) // record only the cause, because the outcome is uncertain for this commit only; later operations that fail with the recorded error certainly have no effect
 	default:
 		d.health.set(d.wrap(doing, err))
 	}

@@ -38,7 +38,7 @@ func explain(err error) error {
 	return err
 }
 
-// connectionLost reports whether err concerns only one connection, so that another one may succeed.
+// connectionLost reports whether err concerns only one connection, so another one may succeed.
 func connectionLost(err error) bool {
 	var p *pgconn.PgError
 	switch {

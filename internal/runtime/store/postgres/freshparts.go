@@ -46,7 +46,7 @@ func (f *freshParts) add(mark string, ids ...backend.PartID) bool {
 	return true
 }
 
-// has reports whether a part is fresh, so that its cached version can be trusted.
+// has reports whether a part is fresh, so its cached version can be trusted.
 func (f *freshParts) has(id backend.PartID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -23,7 +23,7 @@ type writer struct {
 	fresh *freshParts
 
 	closed     atomic.Bool
-	sem        chan struct{} // semaphore of size one: held while a goroutine uses the writer
+	sem        chan struct{} // semaphore of size one, held while a goroutine uses the writer
 	mustResume atomic.Bool   // whether the fields below might differ from the database
 
 	// The following fields are guarded by sem.

@@ -53,7 +53,7 @@ func (c *Codec) AppendValue(dst []byte, net int, d *gate.NetData) ([]byte, error
 	return append(e.dst, '}'), e.err
 }
 
-// encoder appends to dst and remembers an error.
+// encoder appends JSON to dst and keeps an error.
 type encoder struct {
 	*Codec
 	dst []byte
