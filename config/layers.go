@@ -68,8 +68,8 @@ func (l *layers) scalar(name string) func(Value) {
 	}
 }
 
-// section decodes the scalar settings in a section and the keys in others. It adds the names of the
-// settings to others.
+// section decodes a mapping of settings. others maps the keys that are not scalar settings to their
+// decoder functions; section adds the scalar settings to it.
 func (l *layers) section(v Value, others Keys) {
 	for name := range scalars {
 		if section, key, _ := strings.Cut(name, "."); section == v.key.text {

@@ -262,13 +262,13 @@ func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	return &moved
 }
 
-// couldHave reports whether the tool u matches a name that the call has, or that the call could get
-// from its arguments.
+// couldHave reports whether the entry u matches a name that the call has, or that the call could
+// get from its arguments.
 func (c *namedCall) couldHave(n *net, u Tool) bool {
 	return slices.ContainsFunc(c.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || c.couldGive(n, u, Perhaps)
 }
 
-// addSuspects adds to c the nets whose evidence the call might spoil.
+// addSuspects adds the nets whose evidence the call might spoil to c.Nets.
 func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	for i, n := range s.policy.nets {
 		f := s.flight(n, c.Number, c.Call.Time)

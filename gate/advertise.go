@@ -29,9 +29,9 @@ type Conflict struct {
 }
 
 // Offer sets the tools that can be called. They determine which advisory nets yield; see
-// [Net.Advisory]. Before the first call to Offer, advisory nets yield only to nets in recovery.
-// Offer reads only the Tool, Also, Upstream and Annotations fields. The caller must not modify
-// tools afterwards.
+// [Net.Advisory]. Before the first call to Offer, advisory nets yield only to nets in recovery (see
+// [Net.Recovery]). Offer reads only the Tool, Also, Upstream and Annotations fields. The caller
+// must not modify tools afterwards.
 func (s *Session) Offer(tools []Call) {
 	s.update(func(*State) *Delta { return &Delta{Tools: tools} })
 }

@@ -157,8 +157,8 @@ func (j *judgement) classifyKeyed(n *net, base *NetData) {
 	}
 }
 
-// classifyAny evaluates n for a call with unknown arguments. n blocks the call only if it blocks
-// the call for every value.
+// classifyAny evaluates n for a call with unknown arguments. n blocks the call only if it would
+// block the call for every key value.
 func (j *judgement) classifyAny(n *net, base *NetData) {
 	best := base
 	if base.Active {

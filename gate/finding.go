@@ -80,7 +80,8 @@ func (f *finding) block(label int) {
 	}
 }
 
-// blockDoubtful blocks the call because a weak name would advance the net.
+// blockDoubtful blocks the call because one of its names would advance the net but is weak, and
+// thus not evidence.
 func (f *finding) blockDoubtful(label int) {
 	f.doubtful = f.doubtful || f.kind != Blocked
 	f.block(label)

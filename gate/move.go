@@ -147,8 +147,8 @@ func (m *move) restartClocks(t time.Time) {
 }
 
 // updateClock updates the clocks after a step from old at time t; see [move.restartClocks]. If t is
-// unknown, a clock whose tokens have changed restarts at the next known time, so that it never
-// ticks too early.
+// unknown, a timed transition whose input tokens have changed restarts its clock at the next known
+// time, so that it never fires too early.
 func (m *move) updateClock(old *NetData, t time.Time) {
 	if len(m.net.timed) == 0 || !m.data.Active {
 		return

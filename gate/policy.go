@@ -42,7 +42,7 @@ type Policy struct {
 	netTable
 	deny   bool
 	shadow bool // whether the whole policy is in shadow mode
-	static bool // whether the whole policy is static
+	static bool // whether no net may be switched at run time
 	asks   bool // whether a person is asked about doubts; see [PolicyOptions.AskDoubts]
 	print  string
 	parts  []part // the first two words of each longer command whose name some net awaits

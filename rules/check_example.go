@@ -68,7 +68,7 @@ func (e *Example) noEvidenceReason(tool Name, p *gate.Policy) *gate.Doubt {
 	return &why
 }
 
-// refused reports whether a map that gives the label to the tool has an error.
+// refused reports whether any map that gives the label to calls to the tool has an error.
 func (c *compiler) refused(g labelSource) bool {
 	return slices.ContainsFunc(c.labels.maps[g.as], func(m *Map) bool { return c.failed[m.statement()] != nil && m.tool().Matches(g.tool) })
 }

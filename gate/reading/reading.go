@@ -15,7 +15,7 @@ import (
 // A Reader reads the fields that a set of nets uses, each of them once. It is immutable.
 type Reader struct {
 	set  keyvalue.Set
-	keys []toolnet.Field // fields that keys read, indexed by the number of the one-field key in set
+	keys []toolnet.Field // fields that keys read; the field at index i alone is key i in set
 	sums []toolnet.Field // fields that sums read, without duplicates
 	rows bool
 }

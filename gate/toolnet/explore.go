@@ -40,8 +40,9 @@ const (
 )
 
 // Explore explores the reachable states of the net, which must be free of errors (see [Net.Check]).
-// It visits at most limit states, or 100,000 if limit is less than 1. The values of a large counter
-// do not count towards the limit. The states of an unbounded net are not counted.
+// It visits at most limit states, or 100,000 if limit is less than 1. The values of a counter,
+// which is a place with many tokens, do not count towards the limit. The states of an unbounded net
+// are not counted.
 func (n *Net) Explore(limit int) Exploration {
 	net, initial := n.Structure()
 	g := petri.Analyze(&net, initial, n.options(limit))

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// A Path selects values in call arguments: $.request.method, $.files[*].path, $.args[0], $["odd
-// key"].
+// A Path selects values in call arguments. Examples are $.request.method, $.files[*].path,
+// $.args[0] and $["odd key"].
 type Path struct{ path jsonpath.Path }
 
 // A PathError is a syntax error in a path.

@@ -145,7 +145,7 @@ func (r *Reading) Explain(k *Key, name string) string {
 	return name + " needs a value in `" + f.Name() + "`: " + why + "."
 }
 
-// ReadResult reads in advance the fields that are in the result. The call need not be known yet.
+// ReadResult reads the fields of the result in advance, even before the call is known.
 func (c *CallReader) ReadResult() {
 	for number := range c.Set.fields {
 		if c.Set.fields[number].Result {
