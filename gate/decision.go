@@ -140,7 +140,7 @@ type Verdict struct {
 	Transition string // first chosen transition, if Kind is Gated
 	Manual     bool
 	Rule       Position
-	Shadow     bool // whether the net is in shadow mode, so that the verdict has no effect
+	Shadow     bool       // whether the net is in shadow mode, so that the verdict has no effect
 	Key        []KeyValue // for a net with a key, the first key value with this verdict
 }
 
