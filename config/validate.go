@@ -45,7 +45,7 @@ func readMemory(v Value) (Memory, bool) {
 	return m, true
 }
 
-// Reserved is the prefix of those keys in the CEL variable meta that only petrigate sets.
+// Reserved is the prefix of the keys that only petrigate sets in the CEL variable meta.
 const Reserved = "petrigate:"
 
 func readMetaKey(v Value) (string, bool) {

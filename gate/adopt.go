@@ -46,8 +46,8 @@ type AdoptOptions struct {
 	// previous state.
 	Reset []string
 
-	// Time is the current time. The clocks of changed limits start at this time or, if it is zero,
-	// at the time of the first later step whose time is known.
+	// Time is the current time, when the clocks of changed limits start. If Time is zero, these
+	// clocks start at the first time that becomes known.
 	Time time.Time
 }
 
@@ -217,9 +217,9 @@ func (n *net) convertShadow(d *NetData) *NetData {
 	return &c
 }
 
-// withUsageOf returns n's state with the usage recorded in d, which is the state of the
-// corresponding limit old. If family is true, the two limits have the same [NetID].Family, and
-// observers continue to wait for the calls that they wait for in d.
+// withUsageOf returns a state for the limit n with the usage recorded in d, the state of the limit
+// old that n replaces. If family is true, old and n have the same [NetID].Family, so the result
+// also keeps the watches, which are observers waiting for calls.
 func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetData {
 	one := func(d *NetData) *NetData {
 		c := &NetData{Active: d.Active, Meta: d.Meta}

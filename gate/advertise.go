@@ -37,9 +37,9 @@ func (s *Session) Offer(tools []Call) {
 }
 
 // Advertise returns the offered tools except those that a net would block now, judging by a call
-// without arguments. A tool stays listed if arguments could make a difference: a label from a map
-// does not hide a tool, and a tool that such a label might exempt is not hidden either. Nets that
-// yield, nets in shadow mode and "default: deny" hide nothing.
+// without arguments. A tool stays listed if arguments could make a difference: it is neither hidden
+// because of a name that a map might give to a call, nor if such a name might exempt the call. Nets
+// that yield, nets in shadow mode and "default: deny" hide nothing.
 //
 // Advertise advances the clocks to now; see [Session.Tick].
 func (s *Session) Advertise(now time.Time) Advertised {

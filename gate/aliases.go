@@ -44,15 +44,15 @@ type (
 	Found = toolnet.Found
 	// A Cause is the kind of constraint that a net imposes on a tool.
 	Cause = toolnet.Cause
-	// A Position is a position in a user's file.
+	// A Position is a file, line and column in one of the user's files.
 	Position = toolnet.Position
 	// A Call is a tool call that a policy decides on.
 	Call = toolnet.Call
-	// Ignored is a tool argument that does not change a call's effect.
+	// Ignored names a tool argument that does not change a call's effect.
 	Ignored = toolnet.Ignored
-	// A Name is a name of a call.
+	// A Name is one of the names that a policy gives to a call.
 	Name = toolnet.Name
-	// A KeyValue is the value of a key field.
+	// A KeyValue is a key field together with its value in a call.
 	KeyValue = toolnet.KeyValue
 	// A Firing describes the firing of a transition. It is passed to validators and hooks.
 	Firing = toolnet.Firing

@@ -178,7 +178,7 @@ func (j *judgement) classifyAny(n *net, base *NetData) {
 	j.evaluate(subject{net: n, data: best})
 }
 
-// evaluateShadow evaluates the nets in shadow mode in the given world.
+// evaluateShadow evaluates the nets in shadow mode in the world w, enforced or actual.
 func (j *judgement) evaluateShadow(w world) *judgement {
 	k := &judgement{namedCall: j.namedCall, state: j.state, offered: j.offered, world: w, row: j.row, known: j.known}
 	k.findings, k.room = k.findingRoom[:0], k.choiceRoom[:0]

@@ -102,7 +102,7 @@ type judgement struct {
 	known    bool       // whether an active net gates, or lists as free, a name that the call is certain to have
 	replayed bool       // whether the call has already been made, regardless of the verdicts
 	offered  []Call     // tools that can be called; nil means those in the state
-	world    world      // the world to evaluate; the zero value is acting
+	world    world      // selects the nets to evaluate and their states; the zero value is acting
 	row      string     // fingerprint of the call (see [argument.Fingerprint]); empty if no net counts equal calls in a row
 	ticked   []NetDelta // states of evaluated nets that the clock has changed
 	shadows  []subject  // nets in shadow mode that apply to the call

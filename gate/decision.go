@@ -33,7 +33,7 @@ type Ask struct {
 // A Step is a manual transition that a person is asked to approve.
 type Step struct {
 	Net, Transition string
-	Name            string // the one of the call's names that the step is about
+	Name            string // name of the call that the step is about
 	Via             string // channel for asking the question; empty means any
 	Approvals       int    // number of different people who must approve; 0 means one
 	Rule            Position
@@ -86,7 +86,7 @@ type Block struct {
 	Rule   Position
 	Reason string        // why the net blocks the call, as a sentence
 	Words  string        // the part of the arguments that Reason quotes; may be empty
-	Name   string        // the one of the call's names that the net blocks
+	Name   string        // name of the call that the block is about
 	Holds  []Holder      // some of the calls in flight that hold or would produce the missing tokens, or that spoil the evidence
 	Retry  time.Duration // like [Refusal].Retry, but for this net alone
 	Key    []KeyValue    // for a net with a key, the key value that is blocked; nil if the call has no value for the key
@@ -128,7 +128,7 @@ type Holder struct {
 	More    uint64 // number of further calls with an unknown outcome that this call represents; see [OpenCall.More]
 	Brings  bool   // whether the call does not hold the missing tokens, but would produce them if it succeeded
 
-	// Voids lists the calls whose evidence this call spoils while it is in flight, such as "test or
+	// Voids names the calls whose evidence this call spoils while it is in flight, as in "test or
 	// lint". It is empty if the call spoils no evidence.
 	Voids string
 }
@@ -137,7 +137,7 @@ type Holder struct {
 type Verdict struct {
 	Net        string
 	Kind       VerdictKind
-	Transition string // first chosen transition, if Kind is Gated
+	Transition string // name of the first transition chosen for the call, if Kind is Gated
 	Manual     bool
 	Rule       Position
 	Shadow     bool       // whether the net is in shadow mode, so that the verdict has no effect

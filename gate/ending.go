@@ -13,7 +13,7 @@ type ending struct {
 	call    *OpenCall
 	flight  Flight
 	outcome Outcome
-	over    bool // whether the call is closed
+	over    bool // whether the call is removed from the open calls
 	time    time.Time
 	result  []byte
 

@@ -20,7 +20,7 @@ type finding struct {
 	label     int32          // index in labels of the first name that the net blocks
 	kind      VerdictKind    // verdict of the net; Abstain only if the call nevertheless changes the net
 	manual    bool           // whether a chosen transition requires approval
-	restarts  bool           // whether data is the initial state because the call ends a row of equal calls
+	restarts  bool           // whether data is the initial state because the call ends a series of equal calls
 	doubtful  bool           // whether the net blocks only because the call's name is weak
 	broken    bool           // whether the net's Mapper has failed
 	addsValue bool           // whether the finding is for a key value that the state does not contain yet
@@ -102,8 +102,8 @@ func (f *finding) makeSpecial() *special {
 	return f.special
 }
 
-// parts returns the finding's additional data. If there is none, it returns empty data, which must
-// not be modified.
+// parts returns the finding's additional data. Without such data, it returns an empty value that
+// must not be modified.
 func (f *finding) parts() *special {
 	if f.special == nil {
 		return &noSpecial

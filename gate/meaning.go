@@ -17,7 +17,7 @@ type Asked struct {
 	Weak        bool // whether the name does not count as evidence for the net
 }
 
-// Meaning returns the meaning of c for each net that lists any of its names, in policy order. It
+// Meaning returns a [Meaning] of c for each net that lists any of its names, in policy order. It
 // includes inactive nets. It is intended for planning; use [Session.Decide] to make decisions.
 func (p *Policy) Meaning(c Call) []Meaning {
 	j := &p.Prepare(c).judgement

@@ -75,8 +75,8 @@ func (m *move) setBaseWatches(over []Flight, large bool) {
 // evidence is spoiled, all watches of the default state.
 func (m *move) lapseDisabled() { m.lapseUnless(m.isEnabled) }
 
-// lapseUnless records as lapsed the default state's watches for which enabled returns false or, if
-// the evidence is spoiled, all watches of the default state.
+// lapseUnless records as lapsed the default state's watches that enabled rejects or, if the
+// evidence is spoiled, all watches of the default state.
 func (m *move) lapseUnless(enabled func(Flight) bool) {
 	for _, w := range m.baseWatches {
 		if len(m.data.Spoilers()) > 0 || !enabled(w) {

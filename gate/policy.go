@@ -66,7 +66,7 @@ type netTable struct {
 	byName map[string]*net
 	merged []Merge
 
-	timed    []int           // nets that the clock changes
+	timed    []int           // nets that the clock alone can change
 	rows     bool            // whether any net counts equal calls in a row
 	advisory bool            // whether any net is advisory
 	awaits   map[string]bool // names of the calls whose success any net waits for
@@ -132,7 +132,7 @@ type part struct {
 	first, other []byte // the first two words of the command
 }
 
-// in reports whether args contains both words of the part.
+// in reports whether both words of the part occur in args.
 func (p *part) in(args []byte) bool {
 	return bytes.Contains(args, p.first) && bytes.Contains(args, p.other)
 }

@@ -122,7 +122,7 @@ func (d *definition) block(name, reason string) Block {
 // have many.
 const shownHolders = 8
 
-// block sets b to the objection of the finding's net.
+// block sets b to the reason why the finding's net blocks the call, with the related fields.
 func (j *judgement) block(b *Block, f *finding) {
 	*b = Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Name: j.call.Tool, Key: f.keyValues()}
 	j.explain(b, f)

@@ -17,9 +17,9 @@ import (
 func (s *Session) Activate(net string) error { return s.toggle(net, true) }
 
 // Deactivate excludes a net from decisions. A shared net is deactivated for all its sessions. The
-// net keeps its state and settles its calls in flight, but its watches end and its clock stops.
-// Deactivate fails if the name is unknown, or if the net is not active or is static (see
-// [Net.Static]).
+// net keeps its state and settles its calls in flight, but its observers stop waiting for calls and
+// its clock stops. Deactivate fails if the name is unknown, or if the net is not active or is
+// static (see [Net.Static]).
 //
 // To deactivate a net in later sessions, use [Policy.Switch].
 func (s *Session) Deactivate(net string) error { return s.toggle(net, false) }

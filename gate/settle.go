@@ -12,8 +12,8 @@ import (
 type End struct {
 	Outcome Outcome
 
-	// Time is when the call ended. If Time is zero, a clock restarts when the outcome changes its
-	// tokens, so that it ticks late rather than early.
+	// Time is when the call ended. If Time is zero, the timed transitions whose input tokens change
+	// restart their clocks, so that they fire late rather than early.
 	Time time.Time
 
 	// Result is the result of a successful call, a single JSON value, or nil if unknown. A result

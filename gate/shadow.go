@@ -82,7 +82,8 @@ func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 	return nil
 }
 
-// moveActual performs the moves of the nets in shadow mode that can fire in the actual world.
+// moveActual performs, in the actual world, the moves of the nets in shadow mode that can follow
+// the call.
 func (j *judgement) moveActual(d *Delta, number uint64) {
 	j.findings.pass()
 	metas, _ := j.validate()

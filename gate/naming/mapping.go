@@ -13,7 +13,7 @@ type Mapping struct {
 	places []place
 	same   [][]int // for each map with a Reader, the patterns of all maps that derive the same name from the same part of the call
 	byTool map[subject][]int
-	texts  map[subject][]place // the fields that readers read, by tool
+	texts  map[subject][]place // the fields that readers read, keyed by tool
 	globs  []string            // the patterns that maps use to match tools, without duplicates
 }
 

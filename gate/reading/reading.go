@@ -15,7 +15,7 @@ import (
 // A Reader reads the fields that a set of nets uses, each of them once. It is immutable.
 type Reader struct {
 	set  keyvalue.Set
-	keys []toolnet.Field // fields that keys read; the field at index i alone is key i in set
+	keys []toolnet.Field // fields that keys read; in set, key number i consists of field i alone
 	sums []toolnet.Field // fields that sums read, without duplicates
 	rows bool
 }

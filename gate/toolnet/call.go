@@ -28,7 +28,7 @@ type Call struct {
 	Annotations []byte // the tool's MCP annotations, a JSON object; nil means {}
 }
 
-// A Name is a name of a call.
+// A Name is one of the names that a policy gives to a call.
 type Name struct {
 	Text    string
 	Certain bool // whether the call is certain to have the name; an uncertain name can neither exempt the call nor make it known
@@ -39,7 +39,7 @@ type Name struct {
 // validators and hooks.
 type Firing struct {
 	Call       Call
-	Name       string   // the name of the call that the transition was chosen for
+	Name       string   // the call's name that the transition was chosen for
 	Names      []string // for a validator, all names that the call has in this net; the transition may gate several of them
 	Net        string
 	Transition string
@@ -49,7 +49,7 @@ type Firing struct {
 	Result     []byte     // for a success, the result, if provided by the caller; see [End]
 }
 
-// A KeyValue is the value of a key field.
+// A KeyValue is a key field together with its value in a call.
 type KeyValue struct {
 	Field string // the field as it appears in the policy
 	Value string // JSON string, number or boolean; equal values are spelled the same
@@ -77,8 +77,8 @@ func (o Outcome) String() string {
 	return [...]string{Unknown: "unknown", Success: "success", Failure: "failure"}[o]
 }
 
-// Ignored is a tool argument that does not change a call's effect, such as a description for people
-// or a timeout. Calls that differ only in ignored arguments are equal.
+// Ignored names a tool argument that does not change a call's effect, such as a description for
+// people or a timeout. Calls that differ only in ignored arguments are equal.
 type Ignored struct {
 	Tool  string // applies to calls that are certain to have this name
 	Field string // key of the argument

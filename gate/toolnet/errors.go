@@ -42,8 +42,8 @@ func (l ErrorList) Err() error {
 	return l
 }
 
-// A Position is a position in a user's file. Line and Column are 1-based. The zero value is an
-// unknown position.
+// A Position is a file, line and column in one of the user's files. Line and Column are 1-based.
+// The zero value is an unknown position.
 type Position struct {
 	File         string
 	Line, Column int

@@ -63,8 +63,8 @@ func (c *checker) key(t *Transition, size int) {
 }
 
 // results reports an error for two transitions that read key values from the results of the same
-// tool. For a value that is not stored separately yet, it would be unknown which of the two was
-// enabled first.
+// tool. For a value without a stored state, the gate could not tell which of the two was enabled
+// first.
 func (c *checker) results() {
 	reads := func(f Field) bool { return f.Result }
 	var before []*Transition

@@ -132,9 +132,9 @@ type Transition struct {
 	WeakProgress bool
 
 	// Spoils makes an observer that is not deferred spoil evidence. When its call is admitted, it
-	// fires if it is enabled and ends all watches of the net; no watch begins until the call has
-	// succeeded or failed. The success of a deferred observer thus counts only if no such call was
-	// in flight at any time since its own call was admitted.
+	// fires if it is enabled, and the net's deferred observers stop waiting for earlier calls; none
+	// starts to wait until the call has succeeded or failed. The success of a deferred observer
+	// thus counts only if no such call was in flight at any time since its own call was admitted.
 	//
 	// All spoiling transitions that list a name of the call fire, after the chosen transitions and
 	// on the remaining tokens; they are not candidates for the name, and no validator checks them.

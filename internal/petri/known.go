@@ -48,7 +48,7 @@ func newKnownSuccessors(n *Net) *knownSuccessors {
 
 func (k *knownSuccessors) conflictsOf(t int) []uint64 { return k.conflicts[t*k.words:][:k.words] }
 
-// setOf returns the set for a waiting state: its transitions to known states.
+// setOf returns the set of a waiting state's transitions to known states.
 func (k *knownSuccessors) setOf(state int) []uint64 {
 	return k.ring[state&(k.size-1)*k.words:][:k.words]
 }

@@ -51,7 +51,8 @@ type search struct {
 // An end marks the end of a state's entries in firable and lookups.
 type end struct{ firable, lookups int }
 
-// newSearch prepares a search. bounds contains the known place bounds; a negative bound is unknown.
+// newSearch prepares a search. bounds holds the known upper bounds of the token counts in the
+// places; a negative bound is unknown.
 func newSearch(n *Net, initial Marking, bounds []int) *search {
 	s := &search{net: n, initial: initial, fired: make([]bool, len(n.Transitions)), firstTrapped: -1}
 	if len(n.Transitions) > manyTransitions {

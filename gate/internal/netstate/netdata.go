@@ -221,7 +221,7 @@ type Flight struct {
 	Owner      uint64 // number of the call's session among those that share the net; 0 if the net is not shared
 	Call       uint64
 	Transition int       // index of the transition
-	Name       string    // the call's name
+	Name       string    // the call's name that the transition lists
 	Since      time.Time // when the call was made
 }
 
