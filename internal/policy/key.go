@@ -37,7 +37,8 @@ func (r *netReader) field(n *config.Net, f config.KeyField) gate.Field {
 	return gate.Field{Path: f.Path, Result: f.Result, Source: f.String()}
 }
 
-// expressions returns the reader of all expressions about calls in nets, creating it on first use.
+// expressions returns the reader for all expressions that nets evaluate on calls, creating it on
+// first use.
 func (r *netReader) expressions() *cel.Reader {
 	if r.calls == nil {
 		r.calls = r.compiler().NewReader()

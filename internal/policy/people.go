@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// checkPeople warns about approvals that cannot be given, either because the channel is not open,
-// or because only the person at the client is asked although several people are required.
+// checkPeople warns about approvals that cannot be given, either because the approval channel is
+// not open, or because several people must approve but only the person at the client is asked.
 func (b *builder) checkPeople() {
 	for s := range b.statements {
 		s, ok := s.(*rules.Approve)

@@ -84,8 +84,8 @@ func persons(count int) string {
 	return fmt.Sprintf("no %d people are", count)
 }
 
-// The result of over is a phrase about the call that restarts the count of calls, or "" if no call
-// restarts it.
+// The function over returns a phrase about the call that restarts the count of calls, or "" if no
+// call restarts it.
 func over(p verify.Period) string {
 	switch {
 	case p.Call.Name == "":

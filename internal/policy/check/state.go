@@ -20,8 +20,8 @@ import (
 // maxReplayed is the maximum number of calls in a run that is replayed to find its final state.
 const maxReplayed = 20_000
 
-// The result of after is the state of each net at the end of the run, or nil if the run is too long
-// or the policy does not admit it.
+// The method after returns the state of each net at the end of the run, or nil if the run is too
+// long or the policy does not admit it.
 func (v *Analysis) after(t verify.Trace) map[string]gate.NetState {
 	box := sandbox.New(v.policy, nil)
 	session := box.Session("")

@@ -31,8 +31,8 @@ func ParseTools(file string, src []byte) ([]ListedTool, error) {
 	return tools, nil
 }
 
-// KnownSet returns the tool set for a complete list of tools. If cfg is not nil, tools known only
-// by their exposed name get their other names as well.
+// KnownSet returns the tool set for a complete list of tools. If cfg is not nil and only the
+// exposed name of a tool is known, the name that clients see, KnownSet adds the tool's other names.
 func KnownSet(list []ListedTool, cfg *config.Config) ToolSet {
 	owners := policy.Owners(cfg)
 	for i := range list {

@@ -34,8 +34,8 @@ type ListedTool struct {
 	Annotations                    json.RawMessage // hints from the server; may be nil
 }
 
-// complete derives the other names of a tool from its exposed name. The prefix of the exposed name
-// identifies the server.
+// complete derives the other names of a tool from its exposed name, the name that clients see. The
+// prefix of this name identifies the server.
 func (t *ListedTool) complete(owners toolname.Owners) {
 	if t.Exposed != "" {
 		return

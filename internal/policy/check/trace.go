@@ -115,8 +115,8 @@ func outcomeOf(t verify.Trace) (what string, steps int) {
 // minSame is the minimum number of equal calls that are merged into one line.
 const minSame = 4
 
-// The result of same is the number of equal calls with equal outcomes at the start of the run. A
-// call that ends later does not count, because its end has a line of its own.
+// The function same returns the number of equal calls with equal outcomes at the start of the run.
+// A call that ends later does not count, because its end has a line of its own.
 func same(t verify.Trace) int {
 	n := 0
 	for i := 0; i < len(t); n++ {

@@ -58,7 +58,7 @@ type Transition struct {
 	Never    bool          // whether the transition is known never to fire
 	Every    time.Duration // time between two firings by the clock; 0 if the clock does not fire the transition
 	Key      []string      // fields of the key; the transition fires separately for each value
-	Unless   []string      // names that exempt a call
+	Unless   []string      // names that exempt a call from the transition
 	Listed   bool          // whether the box is not a transition, but lists admitted names
 
 	Lacks []Lack // missing tokens, set by Net.Live; empty if the transition is enabled

@@ -13,7 +13,7 @@ import (
 // give names to agents' tools. An alphabet holds the tools that the two policies can distinguish by
 // their names.
 
-// A namedTool is a tool with all names that its calls have.
+// A namedTool is a tool with all names that calls to it have.
 type namedTool struct {
 	name    string
 	foreign bool // whether the tool's name restricts but does not count as evidence

@@ -61,7 +61,7 @@ type possible struct {
 // policy cannot distinguish calls with equal effects.
 type effects map[string]string
 
-// The result of on is the call as seen by the policy with index side.
+// The method on returns the call as seen by the policy with index side.
 func (c *possible) on(side int) gate.Call {
 	call := gate.Call{Tool: c.Tool}
 	if c.named != nil {

@@ -37,7 +37,7 @@ func agentCall(agent, tool string, command presence) namedTool {
 	return namedTool{name: tool, command: command, also: check.NamesByHook(agent, tool, command == there)}
 }
 
-// addRestricting adds variants of t where servers' tools have some of its names as well. Such names
+// addRestricting adds variants of t that share some of t's names with servers' tools. Shared names
 // only restrict and do not count as evidence.
 func (a *alphabet) addRestricting(t namedTool) {
 	all := t

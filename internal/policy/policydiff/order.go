@@ -27,8 +27,8 @@ func (d *Comparison) excluded(alone []gate.Map) (never [2]bool) {
 }
 
 // within reports whether the other policy refuses everything that s refuses. It returns false if a
-// net of s can yield, because that net might yield to nets that only the other policy has. It also
-// returns false if stop returns true.
+// net of s is advisory, because that net might yield to nets that only the other policy has. It
+// also returns false if stop returns true.
 func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if s.yields() {
 		return false

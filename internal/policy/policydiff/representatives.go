@@ -81,7 +81,7 @@ func (d *Comparison) alphabet() *alphabet {
 
 // certainty returns an additional net for the enumeration. Because of it, the enumeration
 // distinguishes calls by whether the names given by maps are certain. This matters for the default
-// of a policy and for exemptions that use unshared maps.
+// of a policy and for exemptions that use maps of only one policy.
 func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	t := gate.Transition{Name: otherTool, Inputs: []string{"p"}, Outputs: []string{"p"}, Tools: []gate.Tool{{Name: otherTool, Kind: gate.Literal}}}
 	for _, m := range labels.Maps {
@@ -92,11 +92,12 @@ func (d *Comparison) certainty(labels *gate.Labels) gate.Net {
 	return gate.Net{Name: "\x00certainty", Places: []string{"p"}, Initial: map[string]int{"p": 1}, Transitions: []gate.Transition{t}, Labels: labels}
 }
 
-// markOf returns the unique name for the unshared map with index i.
+// markOf returns a unique name that replaces the label of map i, counting only the maps that one of
+// the policies lacks.
 func markOf(i int) string { return strings.Repeat("\x00", i+2) }
 
-// bothNets returns the nets of both policies. Nets that use the labels of their policy use the
-// given labels instead.
+// bothNets returns the nets of both policies. In nets that use their policy's labels, these are
+// replaced with the given labels.
 func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	var nets []gate.Net
 	for i, s := range d.sides {
@@ -115,8 +116,8 @@ func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 	return nets
 }
 
-// doubt records a call that might not exist. It tries the names given by unshared maps both as
-// certain and as uncertain.
+// doubt records a call that might not exist. Names given by maps that one of the policies lacks are
+// tried both as certain and as uncertain.
 func (d *Comparison) doubt(c representative, single []gate.Map) {
 	for _, certain := range []bool{false, true} {
 		p := possible{representative: c}

@@ -62,7 +62,7 @@ func (s *Side) only(wanted func(gate.NetInfo) bool, seen func(gate.Net) gate.Net
 	return gate.NewPolicy(nets, gate.PolicyOptions{Labels: s.labels, Deny: s.deny})
 }
 
-// yields reports whether any net of this policy can yield.
+// yields reports whether any net of this policy is advisory and can thus yield to other nets.
 func (s *Side) yields() bool {
 	return slices.ContainsFunc(s.nets, func(n gate.NetInfo) bool { return n.Advisory })
 }
@@ -97,7 +97,7 @@ func reads(n gate.NetInfo, maps []gate.Map) bool {
 	return n.Labels != nil && slices.ContainsFunc(maps, func(m gate.Map) bool { return speaksOf(n, m.As) })
 }
 
-// speaksOf reports whether calls with the given name have a special meaning for net n.
+// speaksOf reports whether net n lists the given name or uses it in an exemption.
 func speaksOf(n gate.NetInfo, name string) bool {
 	is := func(tool gate.Tool) bool {
 		return tool.Name == name || tool.Except == name || tool.Kind == gate.Glob && toolnet.MatchGlob(tool.Name, name)

@@ -43,8 +43,8 @@ func (e *Event) Arguments() json.RawMessage {
 	return e.Args
 }
 
-// CallOf returns the event that makes the call c. An event distinguishes only weak names from
-// others, so any name in c.Also that is not weak becomes certain.
+// CallOf returns the event that makes the call c. An event can mark names only as weak, that is, as
+// names that do not count as evidence. All other names in c.Also become certain.
 func CallOf(c gate.Call) Event {
 	e := Event{Type: "call", ID: c.ID, Tool: c.Tool, Args: c.Args}
 	if c.Foreign {

@@ -114,7 +114,8 @@ func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	}
 }
 
-// namesText lists the names of a call and marks those that are weak or uncertain.
+// namesText lists the names of a call and marks those that are uncertain or do not count as
+// evidence.
 func namesText(p *gate.Policy, c gate.Call, names []gate.Name) string {
 	var parts []string
 	for _, n := range names {

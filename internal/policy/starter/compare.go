@@ -44,8 +44,8 @@ func missingStatements(text string, have map[string]bool) string {
 	return b.String()
 }
 
-// without returns a copy of the statement that omits the names already covered by existing
-// statements. If no names remain, it returns the empty string.
+// The function without returns a copy of the statement that omits the names already covered by
+// existing statements. If no names remain, it returns the empty string.
 func without(statement string, have map[string]bool) string {
 	if have[statement] || have[successPrefix(statement)] {
 		return ""

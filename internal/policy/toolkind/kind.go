@@ -58,8 +58,8 @@ var leading = map[string]Kind{
 	"pay": Pay, "transfer": Pay, "charge": Pay, "refund": Pay, "purchase": Pay, "buy": Pay, "withdraw": Pay, "payout": Pay,
 }
 
-// sendNouns and payNouns denote things that are sent or paid by being created. They turn a tool
-// that seems to create something into one that sends or pays.
+// sendNouns and payNouns denote things that are sent or paid as soon as they are created. A tool
+// that seems to create such a thing therefore sends or pays.
 var (
 	sendNouns = []string{"comment", "message", "email", "mail", "tweet", "post", "reply", "issue", "review", "release", "gist", "notification", "invitation", "request"}
 	payNouns  = []string{"payment", "payout", "transfer", "refund", "charge", "purchase", "invoice"}
@@ -157,7 +157,7 @@ func (k Kind) Sends() bool { return k == Send || k == Publish || k == Run || k =
 // Untrusted reports whether a call may return content written by untrusted people.
 func (k Kind) Untrusted() bool { return k == Outside }
 
-// Plain reports whether rules can refer to a field of this name by a plain word.
+// Plain reports whether rules can refer to a field with the given name by a plain word.
 func Plain(name string) bool {
 	for i, r := range name {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
@@ -168,7 +168,7 @@ func Plain(name string) bool {
 	return name != "" && len(name) <= 64 && !slices.Contains(keywords, name)
 }
 
-// keywords can follow a field in rules.
+// keywords contains the words that can follow a field in rules.
 var keywords = []string{"as", "per", "unless"}
 
 var (

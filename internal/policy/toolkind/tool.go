@@ -99,7 +99,7 @@ func readSchema(raw json.RawMessage) (s schema) {
 	return s
 }
 
-// Amount reports whether a field of this name probably contains a sum of money.
+// Amount reports whether a field with the given name probably contains a sum of money.
 func Amount(field string) bool {
 	words := Words(field)
 	return len(words) > 0 && slices.Contains(amountWords, words[len(words)-1])

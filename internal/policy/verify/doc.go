@@ -9,12 +9,12 @@
 //
 // # Scope
 //
-// Calls are grouped into classes. A class is a physical tool together with the names that a single
-// call to it can have and, if they can be found, arguments that give a call exactly these names.
-// Classes are derived from the policy. As in rules, a name with a dot is an action of a tool,
-// unless it is quoted or [Options.Tools] contains a tool with that name. Unless [Options.Known] is
-// set, a tool with such a name, or with the name of a label, might exist. If such a tool would
-// violate a claim, the claim is neither proved nor refuted.
+// Calls are grouped into classes. A class is a tool together with the names that a single call to
+// it can have and, if they can be found, arguments that give a call exactly these names. Classes
+// are derived from the policy. As in rules, a name with a dot is an action of a tool, unless it is
+// quoted or [Options.Tools] contains a tool with that name. Unless [Options.Known] is set, a tool
+// with such a name, or with the name of a label, might exist. If such a tool would violate a claim,
+// the claim is neither proved nor refuted.
 //
 // Claims that something never happens are checked over all classes, outcomes and interleavings; a
 // call can succeed, fail or end with an unknown outcome. Claims that something is possible are

@@ -9,7 +9,7 @@ import (
 )
 
 // asks returns a function that reports whether a transition requires an approval that satisfies a.
-// It returns nil if any approval does.
+// It returns nil if every approval satisfies a.
 func (a *Approval) asks() func(*gate.Transition) bool {
 	if a == nil || a.Count < 2 && a.Via == "" {
 		return nil

@@ -37,7 +37,7 @@ func (a AtMost) prove(m *prover) Proof {
 	return p
 }
 
-// The result of every is the interval between refills of the token bucket: Window/Count, rounded
+// The method every returns the interval between refills of the token bucket: Window/Count, rounded
 // up.
 func (a AtMost) every() time.Duration {
 	n := time.Duration(a.Count)

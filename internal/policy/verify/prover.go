@@ -185,8 +185,8 @@ func compared(p *gate.Policy, all []Assertion) (out [][]callclass.Reading) {
 	return out
 }
 
-// The result of known is f, unless f is an expression without a reader. In that case, it is the
-// field with the same source text in the policy's keys, if any.
+// The function known returns f, unless f is an expression without a reader. In that case, it
+// returns the field with the same source text in the policy's keys, if any.
 func known(p *gate.Policy, f gate.Field) gate.Field {
 	if f.Path != "" || f.Reader != nil {
 		return f

@@ -232,12 +232,12 @@ func (r *replay) asks(q *explore.Query, call int) bool {
 // maxReplayed is the maximum number of calls in a replayed run.
 const maxReplayed = 20_000
 
-// If another returns true, the step is a call with a value other than the tracked one.
+// another reports whether the step is a call with a value other than the tracked one.
 func (s *Step) another() bool { return s.class != nil && s.class.HasOther() }
 
-// The arguments returned by others give the call the same names, and a net might accept them after
-// refusing the call. They contain additional members: either members mentioned in the nets'
-// conditions, or one that no net reads.
+// The method others returns further arguments to try after a net has refused the arguments of a
+// call. They give the call the same names, but contain additional members: either members mentioned
+// in the nets' conditions, or one that no net reads.
 func (m *prover) others(s *Step, refused *gate.Refusal, number int) []string {
 	var tried []string
 	switch {

@@ -1,6 +1,6 @@
-// Package callclass enumerates the classes of calls that a policy distinguishes. A class is a
-// physical tool together with the names that a single call can have. There are infinitely many
-// calls, so the verification explores classes instead.
+// Package callclass enumerates the classes of calls that a policy distinguishes. A class is a tool
+// together with the names that a single call can have. There are infinitely many calls, so the
+// verification explores classes instead.
 //
 // An [Enumerator] is created by [New] from the nets, the maps and the names in assertions. A [Net]
 // translates a call's names into the call's [Meaning]: the transitions that list each name, and

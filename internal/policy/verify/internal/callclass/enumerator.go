@@ -34,8 +34,8 @@ type keyFields struct {
 	asked  []Reading // fields that assertions read from calls
 }
 
-// A Class is a kind of call: a physical tool together with the names that a single call to the tool
-// can have.
+// A Class is a kind of call: a tool together with the names that a single call to the tool can
+// have.
 type Class struct {
 	Tool      string
 	Args      string         // JSON arguments that serve as a witness; empty means {}
@@ -79,8 +79,8 @@ type sum struct {
 }
 
 // A deferred represents calls that can be distinguished in too many ways to list all their classes.
-// The calls differ in their atoms: the maps, actions or patterns that they match. A question sees
-// only a few atoms, so the classes are created when the question is asked.
+// The calls differ in their atoms: the maps, actions or patterns that they match. A single question
+// about the policy depends on only a few atoms, so classes are created for each question.
 type deferred struct {
 	nets     []int        // nets that a single call can affect together
 	byNet    [][]int      // for each net, the atoms that it can see

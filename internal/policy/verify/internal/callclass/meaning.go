@@ -50,8 +50,8 @@ func (n *Net) separateSpoilers(a gate.Asked) Ask {
 	return out
 }
 
-// knows reports whether n gates any of the certain names in ls or declares it free. Names that n
-// only observes do not count.
+// knows reports whether n gates a name in ls that the call certainly has, or declares such a name
+// free. Names that n only observes do not count.
 func (n *Net) knows(ls []naming.Label) bool {
 	return n.listing.Knows(ls) || slices.ContainsFunc(n.Info.Phases, func(p gate.Phase) bool { return allows(p, ls) })
 }

@@ -12,7 +12,7 @@ import (
 type policyNaming struct {
 	naming.Naming
 	maps   []*mapping
-	used   bool            // whether some net reads labels, or an assertion uses names that are not physical
+	used   bool            // whether some net reads labels, or an assertion uses names that only maps give
 	others map[string]bool // names of known tools that contain a dot; actions with these names do not count as evidence
 }
 
@@ -57,7 +57,7 @@ func newNaming(maps []gate.Map, nets []*Net, extra []gate.Tool, known []Tool) *p
 // A form holds what determines the names of a call: its tool and the contents of its argument
 // fields.
 type form struct {
-	tools  []naming.Label // the physical names of the tool
+	tools  []naming.Label // the names that the tool has without maps
 	fields []value
 }
 
@@ -192,7 +192,7 @@ func (n *Net) own(f *form) []naming.Label {
 	return naming.WithPatterns(ls, n.listing.Patterns())
 }
 
-// A Tool is a callable tool with its other physical names.
+// A Tool is a callable tool with its aliases, the other names that it has even without maps.
 type Tool struct {
 	Name     string
 	Also     []gate.Name

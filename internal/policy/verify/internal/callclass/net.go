@@ -19,7 +19,7 @@ type Net struct {
 	Index int
 	Place map[string]int // indexes of the places, by name
 	Trans []petri.Transition
-	Adds  []bool // for each transition, whether it ignores weak names
+	Adds  []bool // for each transition, whether it ignores weak names, which do not count as evidence
 	Dead  []bool // for each transition, whether it can never fire
 
 	crossed bool // whether two fields of the key share a sort; see [Enumerator.Crossed]

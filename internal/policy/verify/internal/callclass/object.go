@@ -9,8 +9,8 @@ import (
 // An object holds arguments under construction.
 type object map[string]any
 
-// The result of with is a copy of o extended by the members of sample. ok is false if o already has
-// any of them.
+// The method with returns a copy of o extended by the members of sample. ok is false if o already
+// has any of them.
 func (o object) with(sample map[string]any) (object, bool) {
 	out := maps.Clone(o)
 	for key, v := range sample {

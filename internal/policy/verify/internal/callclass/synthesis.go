@@ -119,7 +119,7 @@ func (v *synthesis) start() []uint64 {
 	return start
 }
 
-// The states returned by after are those that the automata reach by reading name.
+// The method after returns the states that the automata reach by reading name.
 func (v *synthesis) after(name string) []uint64 {
 	at := v.start()
 	for _, c := range name {

@@ -15,8 +15,8 @@ type vocabulary struct {
 	naming   *policyNaming
 	maps     []*mapping              // maps of the policy, followed by those of the nets
 	extra    []gate.Tool             // names that assertions use
-	tools    []string                // physical names of tools
-	isTool   map[string]bool         // the physical names and the other names of known tools
+	tools    []string                // names of tools, without aliases
+	isTool   map[string]bool         // names and aliases of tools
 	known    map[string]bool         // names of known tools
 	supposed map[string]bool         // tools that might not exist
 	complete bool                    // whether no tools exist besides the known ones and those named by the policy or an assertion

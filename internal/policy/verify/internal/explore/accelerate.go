@@ -30,10 +30,10 @@ func (n *structure) repeatable(a, b *local) int {
 	return times
 }
 
-// The result of enough is a number of tokens in the given place that suffices for every transition
-// and that no single call can use up. It is three times the total demand of all transitions,
-// because a call may fire them when it begins, when it ends, and when the net fires its structural
-// transitions after either event.
+// The method enough returns a number of tokens in the given place that suffices for every
+// transition and that no single call can use up. It is three times the total demand of all
+// transitions, because a call may fire them when it begins, when it ends, and when the net fires
+// its structural transitions after either event.
 func (n *structure) enough(place int) int {
 	sum := 0
 	for i := range n.Trans {

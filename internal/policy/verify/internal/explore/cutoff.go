@@ -61,7 +61,7 @@ func (n *Net) mirrors(place, top int) []int {
 	return out
 }
 
-// The result of without is a key for everything in the state except the given places of one net.
+// The method without returns a key for everything in the state except the given places of one net.
 func (s *Space) without(words []uint32, pos int, places []int) string {
 	rest := slices.Delete(slices.Clone(words), 1+pos, 2+pos)
 	l := &s.nets[pos].locals.List[words[1+pos]]

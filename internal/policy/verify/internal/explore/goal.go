@@ -46,8 +46,8 @@ func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 }
 
 // successful returns, for each state, the states that precede it by the success of a call. Either a
-// call in flight succeeds, or a new call begins and succeeds immediately. The function may selects
-// the classes of such new calls.
+// call in flight succeeds, or a new call of a class accepted by the function may begins and
+// succeeds immediately.
 func (s *Space) successful(may func(class int) bool) [][]int32 {
 	back := make([][]int32, len(s.At))
 	for _, e := range s.edges {
@@ -78,7 +78,7 @@ func (v *view) Unhindered(class int) bool {
 	return c.sure && len(c.beyond) == 0
 }
 
-// If surely returns true, calls of the class are known to be possible unless a net blocks them.
+// surely reports whether calls of the class are known to be possible unless a net blocks them.
 func (v *view) surely(class int) bool { return !uncertain(v.classes[class].member) }
 
 // rebuildPaths recomputes the path to each state, without the calls selected by the function avoid.

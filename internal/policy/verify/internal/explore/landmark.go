@@ -11,7 +11,7 @@ import (
 // action landmark).
 type landmark struct {
 	calls  []int
-	nets   []int // nets that block all calls of the parent landmark and so require this one
+	nets   []int // nets that block all calls of the parent landmark until a call of this landmark changes their state
 	parent int   // index of the landmark that first needed this one; -1 if the goal needs it
 }
 

@@ -14,7 +14,7 @@ import (
 type structure struct {
 	*callclass.Net
 	lasting    [][]petri.Arc
-	free       []int // indexes of structural transitions
+	free       []int // indexes of structural transitions, which fire on their own
 	timed      []int // indexes of transitions fired by the clock
 	watchAt    []int // for each transition, its index among the deferred observers, or -1 if it is not one
 	spoils     bool  // whether a transition of the net spoils evidence that other transitions watch for

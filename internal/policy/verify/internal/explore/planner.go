@@ -95,7 +95,7 @@ func (p *planner) blocker(state []int, c int) int {
 	return sole
 }
 
-// The result of after is the state after a call of class c has succeeded.
+// The method after returns the state after a call of class c has succeeded.
 func (p *planner) after(state []int, c int) []int {
 	next := slices.Clone(state)
 	for _, t := range p.classes[c].effects {

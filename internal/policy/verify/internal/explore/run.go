@@ -360,8 +360,8 @@ func (l *searchLimits) continued(r *run, match func(*callclass.Class) bool, over
 	return nil, true
 }
 
-// The moves returned by then are those that r adds to the run that it continues, including the end
-// of the last call.
+// The method then returns the moves that r adds to the run that it continues, including the end of
+// the last call.
 func (r *run) then() (ms []Move) {
 	for ; r.from != nil; r = r.from {
 		ms = append(ms, Move{Call: r.by.Call, End: gate.Success})

@@ -312,7 +312,8 @@ func find(opens []uint32, id uint32) (at, alike int) {
 	return at, alike
 }
 
-// If enough returns true, the given number of calls of type t also stands for any larger number.
+// The method enough reports whether the given number of calls of type t also stands for any larger
+// number.
 func (t *openType) enough(alike int) bool {
 	return t.watches && !t.stays && (t.many && alike > 0 || alike >= maxAlike)
 }

@@ -235,7 +235,7 @@ func (n *Net) tokenless(hold int) bool {
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool { return len(n.Trans[t].In) > 0 })
 }
 
-// The result of without is the number of the holding that remains of the given one after the
+// The method without returns the number of the holding that remains of the given one after the
 // watches in killed have ended.
 func (n *Net) without(hold int, killed uint64) int {
 	h := n.held.List[hold]
