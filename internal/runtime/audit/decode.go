@@ -27,8 +27,9 @@ func ReadEntry(event []byte) (e Entry, err error) {
 // A decoder decodes JSON and keeps its first error.
 type decoder struct{ err error }
 
-// object decodes the members of an object into the fields listed in t. at holds the addresses of
-// the first fields, and others holds those of the remaining fields. Unknown members are ignored.
+// object decodes the members of an object into the fields listed in t. The argument at holds the
+// addresses of the first fields, and others holds those of the remaining fields. Unknown members
+// are ignored.
 func (d *decoder) object(object []byte, t table, at, others []any) bool {
 	next := 0
 	return rawjson.Members(object, func(key, v []byte, _ int) bool {

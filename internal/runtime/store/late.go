@@ -97,7 +97,7 @@ func (l *Late) attempt(ctx context.Context, ended chan struct{}) {
 	l.attemptDone, l.tried, l.unusable = nil, time.Now(), nil
 	switch {
 	case err == nil && l.closed:
-		_ = inner.Close() // the process is shutting down
+		_ = inner.Close() // not needed, because the process is shutting down
 	case err == nil:
 		if l.err != nil {
 			l.log.Info("opened the state database: petrigate decides calls again")

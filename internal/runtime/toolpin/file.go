@@ -61,7 +61,7 @@ func Open(path string, now func() time.Time) (*File, error) {
 func (b *File) load() error {
 	f, err := os.Open(b.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // without a file, the pins in memory remain
+		return nil // if the file does not exist, keep the pins in memory
 	}
 	if err != nil {
 		return fmt.Errorf("reading the accepted tool definitions: %w", err)

@@ -47,7 +47,7 @@ func (s *ruleActivity) of(net, rule, session string) *netActivity {
 	return n
 }
 
-// count counts a decision.
+// count updates the counts with a decision.
 func (s *ruleActivity) count(e *trail.Entry) {
 	shadow := e.Shadow
 	for _, n := range e.Nets {

@@ -2,7 +2,7 @@ package mining
 
 import "math"
 
-// A session is the state of a session in the log, after the events so far.
+// A session holds the facts that the events read so far contain about a session in the log.
 type session struct {
 	process string
 	partial bool // whether the session began before the log

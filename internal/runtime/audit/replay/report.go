@@ -46,7 +46,7 @@ type RuleCount struct {
 	Count int    `json:"count"`
 }
 
-// A Reason counts decisions that cannot be repeated for one reason.
+// A Reason is a reason why decisions cannot be repeated, and the number of these decisions.
 type Reason struct {
 	Text  string `json:"text"`
 	Count int    `json:"count"`

@@ -8,7 +8,7 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// A session is the state of a session in the log.
+// A session holds the replayed state of a session in the log.
 type session struct {
 	history  // history of the nets that are not shared
 	state    *gate.State

@@ -63,7 +63,7 @@ func (f *Filter) Select(r *Record) (e Entry, ok bool) {
 	return e, f.Matches(&e)
 }
 
-// A Record is a record in a log.
+// A Record is a record in its encoded form, with its position in a log.
 type Record struct {
 	Writer string // writer of the chain; only in a database
 	Seq    uint64

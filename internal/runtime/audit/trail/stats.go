@@ -169,11 +169,11 @@ func (s *Stats) ended(e *Entry) {
 	t.addLatency(e.Millis)
 }
 
-// Latency buckets. The bound of each bucket is 5% higher than that of the previous one.
+// Latency buckets. The upper bound of each bucket is 5% higher than that of the previous one.
 const (
 	buckets = 512
 	growth  = 1.05
-	least   = 0.001 // bound of the first bucket, in milliseconds
+	least   = 0.001 // upper bound of the first bucket, in milliseconds
 )
 
 func (t *ToolStats) addLatency(ms float64) {

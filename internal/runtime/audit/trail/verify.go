@@ -112,7 +112,7 @@ type verifier struct {
 	linked bool        // whether a record with a hash has been read
 }
 
-// file verifies one file.
+// file verifies one of the chain's files.
 func (v *verifier) file(ctx context.Context, path string) error {
 	file, err := os.Open(path)
 	if err != nil {

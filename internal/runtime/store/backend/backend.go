@@ -165,7 +165,7 @@ type Stop struct {
 // Query selects records.
 type Query struct {
 	Writer  string    // only records of this writer; if empty, the records of all writers, sorted by time
-	After   uint64    // only records with numbers greater than After; requires Writer
+	After   uint64    // only records with numbers greater than this one; requires Writer
 	Since   time.Time // earliest time, or zero for no limit
 	Session string    // only records of this session and records without a session; if empty, the records of all sessions
 	Limit   int       // maximum number of records, or 0 for no limit

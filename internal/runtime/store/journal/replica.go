@@ -360,8 +360,8 @@ func (r *replica) openNext() error {
 	return nil
 }
 
-// reload loads the checkpoint again. The checkpoint must be ahead of the image, because a segment
-// was sealed.
+// reload loads the checkpoint again, because a segment was sealed. It returns an error if the
+// checkpoint is not ahead of the image, because an older copy must then have replaced it.
 func (r *replica) reload() error {
 	before, chain := r.image, r.chain
 	err := r.load()
