@@ -124,16 +124,16 @@ func readCursor(e *Event, body []byte) {
 	e.ID = cmp.Or(e.ID, text(body, "tool_call_id"))
 }
 
-// changeClaude returns the answer that makes Claude Code use the arguments args instead. It does
-// not set permissionDecision, so the user's permissions apply to the changed call.
+// changeClaude returns the answer that makes Claude Code replace the arguments of the call with
+// args. It does not set permissionDecision, so the user's permissions apply to the changed call.
 func changeClaude(e *Event, args []byte) []byte {
 	changed := rawjson.Object{}.String("hookEventName", e.Name).Raw("updatedInput", args).Bytes()
 	return rawjson.Object{}.Raw("hookSpecificOutput", changed).Bytes()
 }
 
-// changeGemini returns the answer that makes Gemini CLI use the arguments args instead, subject to
-// its own permissions. It returns nil unless the working directory starts with a slash, because on
-// Windows Gemini CLI runs scripts with PowerShell instead of bash.
+// changeGemini returns the answer that makes Gemini CLI replace the arguments of the call with
+// args, subject to its own permissions. It returns nil unless the working directory starts with a
+// slash, because on Windows Gemini CLI runs scripts with PowerShell instead of bash.
 func changeGemini(e *Event, args []byte) []byte {
 	if !strings.HasPrefix(text(e.folders, "cwd"), "/") {
 		return nil
