@@ -56,7 +56,7 @@ type Policy struct {
 	labels    []*Labels      // the labels of the nets and of the options, without duplicates
 	successes []Condition    // conditions on results, from the labels
 	names     *naming.Naming // computes the names of calls
-	ids       func() []NetID // identities of the nets
+	ids       func() []NetID // returns the identities of the nets
 	index     listing.Index  // finds the nets that might apply to a call
 }
 

@@ -81,7 +81,7 @@ func (v *adviser) judge(tool int) {
 	v.j.classify(v.state)
 }
 
-// add records which nets block the tool whatever the arguments are.
+// add records the nets that block the tool whatever its arguments are.
 func (v *adviser) add(j *judgement, tool int) {
 	for i := range j.findings {
 		if f := &j.findings[i]; j.hides(f) {

@@ -57,7 +57,7 @@ type Approve struct {
 	Persons      int    // number of different people who must approve; at least 1
 	Via          string // channel for asking these people; empty means any
 	Before       []Name
-	After, Until []Name // see [Block]
+	After, Until []Name // the period when the rule applies, as in [Block]
 }
 
 // Block is "block A" or "block B after A until C". The latter applies from a call to A until a call

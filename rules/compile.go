@@ -12,7 +12,7 @@ import (
 // Options control how maps treat scripts.
 type Options struct {
 	Strict bool // whether to assume that a script that is not fully understood can run any command
-	Pass   bool // whether to give a script no name if it is uncertain that the script runs the command
+	Pass   bool // whether a script gets no name from a map if it is uncertain that the script runs the map's command
 }
 
 // Compile compiles files with default options; see [Options.Compile].

@@ -13,10 +13,10 @@ import (
 // Names of the places in rule nets.
 const (
 	idle    = "idle"    // initially marked, until the start transition fires
-	ready   = "ready"   // the rule is in force
-	gated   = "gate"    // the required call has succeeded
+	ready   = "ready"   // marked once the start transition has fired, unless a call has moved the token
+	gated   = "gate"    // marked once the required call has succeeded
 	locked  = "locked"  // never holds a token
-	tainted = "tainted" // the call that activates the rule has been made
+	tainted = "tainted" // marked once the call that activates the rule has been made
 	budget  = "budget"  // one token for each remaining call
 	spent   = "spent"   // one token for each used call that can be refilled
 )

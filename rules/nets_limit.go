@@ -110,7 +110,8 @@ func (s *Limit) every() time.Duration {
 // refills reports whether calls or time refill the budget.
 func (s *Limit) refills() bool { return s.Per != nil || s.window() > 0 }
 
-// refill returns the transition that refills one call. key is the key of the refilling calls.
+// refill returns the transition that adds one call to the budget. key is the key of the refilling
+// calls.
 func (s *Limit) refill(key []gate.Field) gate.Transition {
 	t := gate.Transition{Name: "refill", Inputs: []string{ready, spent}, Outputs: []string{ready, budget}, Every: s.every()}
 	if s.Per != nil {

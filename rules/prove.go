@@ -17,7 +17,7 @@ type Prove struct {
 	Claim  Claim
 	Tools  []Name // calls that the claim is about
 	Others []Name // for NeverBefore, NeverAfter and NeverWhile, the other calls; for AtMost, the calls that restart the count, if the claim names calls instead of a span
-	Until  []Name // for NeverAfter, calls whose success ends the claim; may be nil
+	Until  []Name // for NeverAfter, the calls whose success ends the period that the claim is about; may be nil
 	Once   bool   // for NeverBefore, whether one success is enough for all calls
 
 	Key []KeyField // for NeverBefore and AtMost, the claim must hold separately for each value of these fields

@@ -32,7 +32,7 @@ func quote(s string) string {
 
 func isInvisible(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Cc, unicode.Co, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) ||
-		r == '\u2800' // the blank pattern in Braille
+		r == '\u2800' // the blank Braille pattern, which looks like a space
 }
 
 // invisible returns the first invisible character in a string, if any.

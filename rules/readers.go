@@ -12,7 +12,7 @@ import (
 // readers holds the script reader and the expression readers of a compilation.
 type readers struct {
 	scripts *shell.Reader
-	calls   *cel.Reader // for expressions about calls
+	calls   *cel.Reader // evaluates expressions about calls
 	results *cel.Results
 }
 

@@ -78,7 +78,7 @@ func check(env *cel.Env, src string) (*cel.Ast, diag.List) {
 	for _, problem := range issues.Errors() {
 		if strings.HasPrefix(problem.Message, "Syntax error: ") {
 			if syntax {
-				continue // later syntax errors are consequences of the first one
+				continue // report only the first syntax error, because the later ones are consequences of it
 			}
 			syntax = true
 		}

@@ -49,7 +49,7 @@ func Scalars(value []byte, most int) ([]string, Fault) { return Path{}.Scalars(v
 // A scalars value collects scalars until there is a fault.
 type scalars struct {
 	most    int
-	lenient bool // skip array elements with faults
+	lenient bool // whether to skip array elements with faults
 	all     []string
 	seen    map[string]bool // all as a set; nil while all has only a few elements
 	fault   Fault

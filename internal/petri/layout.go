@@ -37,7 +37,7 @@ func newLayout(widths []uint) *layout {
 		order[place] = place
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(widths[b], widths[a]) })
-	used := make([]uint, 1) // even a net without places has one state
+	used := make([]uint, 1) // at least one word, so that even a net without places has a state
 	for _, place := range order {
 		width := widths[place]
 		word := slices.IndexFunc(used, func(u uint) bool { return u+width < 64 })
