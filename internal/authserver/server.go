@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// Options configure a [Server]. With the zero value, clients can register, and access tokens are
+// Options configures a [Server]. With the zero value, clients can register, and access tokens are
 // valid for one hour.
 type Options struct {
 	Lifetime  time.Duration     // how long access tokens are valid; 0 means one hour
-	Now       func() time.Time  // nil means time.Now
+	Now       func() time.Time  // if nil, time.Now is used
 	Scopes    []string          // scopes that the resource initially requires
-	Offers    []string          // announced as scopes_supported in the metadata of the authorization server
+	Offers    []string          // scopes announced as scopes_supported in the metadata of the authorization server
 	Clients   map[string]string // secrets of initially registered clients, keyed by client ID
-	Closed    bool              // refuse to register clients
-	Documents bool              // accept URLs as client IDs
-	Secrets   bool              // give each client that registers a secret for HTTP basic authentication
+	Closed    bool              // whether to refuse to register clients
+	Documents bool              // whether to accept URLs as client IDs
+	Secrets   bool              // whether to give each client that registers a secret for HTTP basic authentication
 	Issuer    string            // path of the issuer, such as /tenant; may be empty
-	OpenID    bool              // publish the metadata as specified by OpenID Connect Discovery
-	NoHint    bool              // do not name the metadata in 401 responses
-	Silent    bool              // do not publish the protected resource metadata
-	Iss       bool              // name the issuer in authorization responses, and announce this in the metadata
+	OpenID    bool              // whether to publish the metadata as specified by OpenID Connect Discovery
+	NoHint    bool              // whether to omit the URL of the metadata from 401 responses
+	Silent    bool              // whether to publish no protected resource metadata
+	Iss       bool              // whether to name the issuer in authorization responses, and to announce this in the metadata
 
 	// Change lets a test falsify a response before it is sent. The map answer contains the members
 	// of a metadata document or the query parameters of a redirect. The string what identifies the

@@ -12,8 +12,8 @@ import (
 
 // A Memory is a recorder that keeps records in memory. Tests can make it fail.
 type Memory struct {
-	Fail  atomic.Bool // make Append fail
-	Panic atomic.Bool // make Append panic
+	Fail  atomic.Bool // whether Append fails
+	Panic atomic.Bool // whether Append panics
 
 	mu    sync.Mutex
 	lines [][]byte

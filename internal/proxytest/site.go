@@ -41,8 +41,8 @@ type Setup struct {
 	Policy *gate.Policy // replaces Rules if set
 	Server testserver.Options
 	Change func(*proxy.Options)
-	Idle   bool // do not start the proxy
-	Direct bool // connect clients to the upstream without a proxy
+	Idle   bool // whether to create the proxy without starting it
+	Direct bool // whether to connect clients to the upstream without a proxy
 }
 
 // A Site consists of a proxy, an upstream over HTTP that records the calls it executes, and a

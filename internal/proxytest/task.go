@@ -63,7 +63,7 @@ func (c *Client) CallAsTask(tool, args, meta string) (id string) {
 	if c.Leg.Modern {
 		return c.CallWith(tool, args, meta, "")
 	}
-	return c.CallWith(tool, args, meta, `,"task":{}`) // without a ttl, because servers built with mcp-go sleep until it has passed
+	return c.CallWith(tool, args, meta, `,"task":{}`) // no ttl is requested, because servers built with mcp-go would sleep until it has passed
 }
 
 // RequestTask sends a request about a task and returns the ID of the request.

@@ -31,8 +31,8 @@ type New struct {
 	Value Object
 }
 
-// presentIn reports whether now, which maps names to the values of entries, contains n with exactly
-// the same value.
+// presentIn reports whether the map now contains n with exactly the same value. The keys of now are
+// the names of a file's entries.
 func (n New) presentIn(now map[string]any, at Place) bool {
 	got, ok := now[n.Name]
 	return ok && reflect.DeepEqual(got, Plain(n.Value.named(at, n.Name)))

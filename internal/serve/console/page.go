@@ -162,7 +162,7 @@ func tabOf(p page, view, label string) tab {
 	return t
 }
 
-// viewOf maps each page that has no tab of its own to the view whose tab is selected on it.
+// viewOf maps each page that has no tab of its own to the view whose tab that page highlights.
 var viewOf = map[string]string{"question": "inbox", "confirm": "inbox", "call": "activity", "stop": "health"}
 
 // A card is the part of a page that displays an approval.

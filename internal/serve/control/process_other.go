@@ -4,8 +4,8 @@ package control
 
 import "os"
 
-// owned returns true, because on this operating system, the permissions of the user's directory
-// protect the directory of sockets.
+// owned returns true, because on this operating system, the permissions of the user's home
+// directory protect the sockets.
 func owned(os.FileInfo) bool { return true }
 
 func exposed(os.FileInfo) bool { return false }

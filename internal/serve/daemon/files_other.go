@@ -14,8 +14,8 @@ func maxFiles() int { return math.MaxInt32 }
 // isPrivateDir returns false, because this operating system has no per-user runtime directories.
 func isPrivateDir(string) bool { return false }
 
-// hasModes is false, because file modes have no meaning on this operating system; the permissions
-// of the user's directory protect a file.
+// hasModes is false, because file modes have no meaning on this operating system. Instead, the
+// permissions of the user's home directory protect files.
 const hasModes = false
 
 func ownedByRoot(os.FileInfo) bool { return false }

@@ -13,8 +13,8 @@ const (
 	startDelay = 3 * time.Second  // memory is first released this long after startup, when servers have usually listed their tools
 	idleDelay  = 10 * time.Second // memory is released after this much time without a garbage collection
 
-	maxPercent    = 400      // GC percentage for a small live heap (the maximum)
-	minPercent    = 50       // GC percentage for the largest heaps (the minimum)
+	maxPercent    = 400      // maximum GC percentage, for a small live heap
+	minPercent    = 50       // minimum GC percentage, for the largest heaps
 	garbageTarget = 48 << 20 // amount of garbage, in bytes, that should trigger a collection
 	minRelease    = 16 << 20 // minimum number of bytes worth releasing
 )

@@ -162,7 +162,7 @@ func (d *Daemon) serveHTTP(ctx context.Context, say io.Writer) error {
 		return err
 	}
 	if access.Several() {
-		d.processors.useAll() // one principal's requests must not delay another's
+		d.processors.useAll() // with one processor, the requests of one principal could delay those of another
 	}
 	access.Beside = d.monitor.endpoint().Serve
 	handler, err := d.Handler(access)

@@ -59,7 +59,7 @@ func (d *Evaluator) applyDraft(draft Draft) (*candidate, error) {
 	}
 	if err != nil {
 		found, rest := check.ConfigProblems(err)
-		x.problems, x.outside = found, 0 // treat the draft like a configuration that cannot be loaded
+		x.problems, x.outside = found, 0 // the draft cannot be loaded, so only the reasons are reported
 		return x, rest
 	}
 	return x, nil

@@ -41,9 +41,9 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 		told = fewer
 	case mark.Equal(logkind.Restart):
 		h.restart(r)
-	case mark.Equal(logkind.Connected): // the narrator prints a line when the tools are known
+	case mark.Equal(logkind.Connected): // instead, the narrator prints a line as soon as the server's tools are known
 		told = fewer
-	case mark.Equal(logkind.Unresolved): // the narrator prints the audit record of the refused call instead
+	case mark.Equal(logkind.Unresolved): // instead, the narrator prints the audit record of the refused call
 		told = !h.narrator.lines.isQuiet()
 	case mark.Equal(logkind.Refused), mark.Equal(logkind.Shadowed), mark.Equal(logkind.Approval):
 	default:

@@ -67,7 +67,7 @@ func Login(ctx context.Context, s Server, store *Store, o LoginOptions) (Status,
 	return l.save(ctx, g)
 }
 
-// login holds the state of one Login.
+// login holds the state of a call to [Login].
 type login struct {
 	server    Server
 	store     *Store

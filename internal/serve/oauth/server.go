@@ -14,7 +14,7 @@ import (
 // Values of [Server.Grant].
 const (
 	AuthorizationCode = "authorization-code" // a person must log in
-	ClientCredentials = "client-credentials" // the client's own secret is enough
+	ClientCredentials = "client-credentials" // the client authenticates with its own secret, without a person
 )
 
 // A Server is an MCP server that may require tokens, with its OAuth settings.

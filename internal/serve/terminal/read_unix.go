@@ -134,7 +134,7 @@ func (t *terminal) readLines() []input {
 	if errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN) {
 		return nil
 	}
-	if err != nil || n == 0 { // discard an unfinished line
+	if err != nil || n == 0 { // at the end of the input, an unfinished line is dropped
 		return []input{{err: io.EOF, epoch: t.epoch}}
 	}
 	t.partial = append(t.partial, b[:n]...)
