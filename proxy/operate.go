@@ -198,10 +198,10 @@ func stopInfos(stops []admission.Stop) []operator.StopInfo {
 type Replacement struct {
 	Policy     *gate.Policy
 	Active     []string
-	Advertise  string // "all" or "possible"; "enabled" cannot be changed at run time
+	Advertise  string // tools to list: "all" or "possible"; "enabled" cannot be changed at run time
 	Remedy     func(*gate.State, gate.Call, *gate.Refusal) Remedy
 	Impossible func(tools []gate.Call, active []string) []string
-	Pipefail   bool // see [Options]
+	Pipefail   bool // whether hooks add set -o pipefail; see [Options]
 	Files      []File
 
 	Reset []string // names of nets to reset to their initial marking, even if they could keep their current one

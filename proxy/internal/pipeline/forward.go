@@ -235,7 +235,7 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 		return
 	}
 	e := &ending{inflight: f, call: c, reply: r, facts: facts}
-	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.endOf(f.ticket, outcome(r, facts), r.Result), "") // in the background context, because the end must be recorded even during shutdown
+	e.settling = p.Admission.StageEnd(context.Background(), f.ticket, p.endOf(f.ticket, outcome(r, facts), r.Result), "") // uses the background context, because the end must be recorded even during shutdown
 	staged = true
 	if !together.Add(e) {
 		c.yield()
@@ -355,7 +355,7 @@ func (f *inflightCall) settleLate(r upstream.Reply) {
 
 // settle records the end of a call in session s, and then updates the nets.
 func (p *Pipeline) settle(s *session.Session, ticket *admission.Ticket, e gate.End, by string) {
-	p.Admission.Settle(context.Background(), ticket, e, by) // in the background context, because the end must be recorded even during shutdown
+	p.Admission.Settle(context.Background(), ticket, e, by) // uses the background context, because the end must be recorded even during shutdown
 	p.Advertiser.Touch(s)
 }
 

@@ -58,7 +58,7 @@ type Approval struct {
 type Pipeline struct {
 	Options
 	suspended suspendedCalls
-	backlog   quota.Quota // bytes of waiting calls, per principal
+	backlog   quota.Quota // counts the bytes of waiting calls, per principal
 }
 
 // New returns a Pipeline without calls.

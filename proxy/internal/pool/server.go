@@ -142,7 +142,7 @@ type QueuePlace struct {
 // and the positions of the requests.
 type queue struct {
 	mu  sync.Mutex
-	all []*QueuePlace // in no particular order; the position of a request is its index plus one
+	all []*QueuePlace // the requests, in no particular order; the position of a request is its index plus one
 }
 
 // Push adds the request f, which is about to be sent, and stores its position in p. Its timeout

@@ -116,7 +116,7 @@ func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why
 	case "ref/prompt":
 		i, ok := p.Prompt(ctx, rawjson.StringAt(ref, "name"))
 		if r.Upstream = i.Upstream; ok && i.Key != i.Exposed {
-			r.Change = func(params []byte) []byte { // puts the server's own name for the prompt in ref
+			r.Change = func(params []byte) []byte { // replaces the prompt's name in ref with the server's own name for it
 				renamed := wire.ReplaceMember(nil, ref, "name", rawjson.AppendString(nil, i.Key))
 				return wire.ReplaceMember(nil, params, "ref", renamed)
 			}

@@ -23,7 +23,7 @@ import (
 // to 2025-11-25), or a stateless request (2026-07-28). Its methods are safe for concurrent use.
 type Client struct {
 	ID        string
-	Transport string // "stdio" or "http"
+	Transport string // transport of the client: "stdio" or "http"
 	Principal string
 	Session   *Session // session of the client's connection; the same as State if the client has no connection
 	State     *Session // session whose nets decide the client's requests, unless a request names another one; see [Sessions.Of]

@@ -82,7 +82,7 @@ func (s *Session) OfAgent() bool { return s.By == byAgent }
 
 // A Way selects how the session of a call is chosen. The zero value means "connection".
 type Way struct {
-	By     string // "connection", "principal", "name", "header" or "meta"; empty means "connection"
+	By     string // how the session is chosen: by "connection", "principal", "name", "header" or "meta"; empty means "connection"
 	Name   string // session name, if By is "name"
 	Header string // header with the session name, if By is "header"
 	Meta   string // _meta key of the session name, if By is "meta"

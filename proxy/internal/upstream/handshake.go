@@ -49,7 +49,7 @@ type agreement struct {
 func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) (agreement, error) {
 	a := &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: mcp.IsModernProtocol(protocol) && protocol != "legacy"}
 	err := a.initialize(ctx, protocol)
-	late := a.answeredLate() // true if the server was still starting when the wait for its answer to server/discover timed out
+	late := a.answeredLate() // whether the server was still starting when the wait for its answer to server/discover timed out
 	if err != nil && late {
 		a = &adapter{upstream: u, conn: c, session: new(conn.Session), only2026: true}
 		err = a.initialize(ctx, mcp.ProtocolVersion20260728)
@@ -62,7 +62,7 @@ func (u *Upstream) handshake(ctx context.Context, c conn.Conn, protocol string) 
 	case a.diedOfProbe:
 		return agreement{}, fmt.Errorf("%w: %w", errDiedOfProbe, a.err)
 	case a.err != nil && ctx.Err() == nil:
-		return agreement{}, reason(a.err) // without the text that mcp-go adds to the error
+		return agreement{}, reason(a.err) // return the error without the text that mcp-go adds to it
 	}
 	return agreement{}, err
 }
@@ -170,8 +170,8 @@ func offers2026(discovered []byte) bool {
 	return offersRevision(discovered, func(version string) bool { return version == mcp.ProtocolVersion20260728 })
 }
 
-// offersRevision reports whether an answer to server/discover lists a revision accepted by the
-// function ok.
+// offersRevision reports whether an answer to server/discover lists any revision that makes ok
+// return true.
 func offersRevision(discovered []byte, ok func(version string) bool) bool {
 	versions, _ := rawjson.Member(discovered, "supportedVersions")
 	found := false

@@ -75,7 +75,7 @@ func (u *Upstream) subscribe(ctx context.Context, c conn.Conn, capabilities []by
 type subscription struct {
 	upstream *Upstream
 	conn     conn.Conn
-	current  *conn.Exchange // nil if the filter for the subscription would be empty
+	current  *conn.Exchange // current subscription; nil if its filter would be empty
 	old      *conn.Exchange // previous subscription, kept open until current has been acknowledged
 	began    time.Time
 	pause    time.Duration

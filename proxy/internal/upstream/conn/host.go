@@ -35,7 +35,7 @@ type Config struct {
 	TLS         *tls.Config // trusted roots and client certificate; nil means Go's defaults. TLS 1.2 or later is always required
 	SSE         bool        // whether to use only HTTP+SSE (2024-11-05); otherwise, streamable HTTP is tried first
 
-	Protocol   string // "" or "auto", "legacy", or a revision such as "2026-07-28"
+	Protocol   string // protocol to use: "auto" or empty, "legacy", or a revision such as "2026-07-28"
 	MaxMessage int    // maximum size of a message in bytes; 0 means 64 MiB. A longer message ends the connection
 }
 
@@ -121,10 +121,10 @@ type Host struct {
 
 // A Grace holds the time limits for the steps of ending a child process.
 type Grace struct {
-	Exit time.Duration // from closing the child's input to SIGTERM
-	Term time.Duration // from SIGTERM to SIGKILL
-	Kill time.Duration // from SIGKILL to the report that the child could not be killed
-	Tell time.Duration // from the end of the child's output until its exit status is known
+	Exit time.Duration // maximum time from closing the child's input to SIGTERM
+	Term time.Duration // maximum time from SIGTERM to SIGKILL
+	Kill time.Duration // maximum time from SIGKILL to the report that the child could not be killed
+	Tell time.Duration // maximum time from the end of the child's output until its exit status is known
 }
 
 // Heard handles a notification that belongs to no request.

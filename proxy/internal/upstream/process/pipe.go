@@ -92,7 +92,7 @@ func (p *Pipe) Write(position *int64, several bool, size int, build func([]byte)
 		runtime.Gosched()
 		p.mu.Lock()
 	}
-	p.drain() // also unlocks mu
+	p.drain() // drain also unlocks mu
 	return nil
 }
 
@@ -112,7 +112,7 @@ func (p *Pipe) Uncork() {
 		return
 	}
 	p.busy = true
-	p.drain() // also unlocks mu
+	p.drain() // drain also unlocks mu
 }
 
 // rounds is the maximum number of times that a caller writes all queued messages before it leaves
@@ -130,7 +130,7 @@ func (p *Pipe) drain() {
 		p.mu.Lock()
 		p.written += int64(n)
 		if err != nil {
-			p.fail(err) // also unlocks mu
+			p.fail(err) // fail also unlocks mu
 			return
 		}
 		if n < len(out) {
@@ -163,9 +163,9 @@ func (p *Pipe) flush() {
 			p.written += int64(n)
 			switch {
 			case err != nil:
-				p.fail(err) // also unlocks mu
+				p.fail(err) // fail also unlocks mu
 			case len(p.pending) > 0:
-				p.drain() // also unlocks mu
+				p.drain() // drain also unlocks mu
 			default:
 				p.busy = false
 				p.mu.Unlock()

@@ -6,7 +6,7 @@ import "log/slog"
 
 // A Watchdog does nothing on this operating system.
 type Watchdog struct {
-	Logger *slog.Logger // not used
+	Logger *slog.Logger // not used on this operating system
 }
 
 func (*Watchdog) Watch(int)  {}

@@ -56,7 +56,7 @@ type Conn struct {
 	Current    atomic.Pointer[conn.Session] // nil before the handshake
 	authorized atomic.Pointer[string]       // latest Authorization header that was sent
 
-	otherSessions atomic.Bool // whether to ignore errors about unknown sessions, because they concern other sessions of the server
+	otherSessions atomic.Bool // whether to ignore errors about unknown sessions, because they concern sessions other than the MCP session
 
 	renewing sync.Mutex
 	renewed  wait.Signal   // sent when a new session replaces Current

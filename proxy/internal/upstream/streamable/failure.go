@@ -114,8 +114,8 @@ func droppedByStatus(x *conn.Exchange, s *conn.Session, status int, body []byte)
 }
 
 // dropped reports whether a JSON-RPC error means that the session is unknown. In that case, x
-// should be sent again. If the error recurs in a new session, it concerns other sessions of the
-// server, and from then on, dropped returns false for such errors.
+// should be sent again. If the error recurs in a new session, it concerns sessions of the server
+// other than the MCP session, and from then on, dropped returns false for such errors.
 func (c *Conn) dropped(x *conn.Exchange, s *conn.Session, refusal []byte) bool {
 	if len(refusal) == 0 || !mayRenew(x, s) {
 		return false
