@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A hooked file calls a function before the next write.
+// A hooked value is a file that calls the function before ahead of its next write.
 type hooked struct {
 	file
 	before func() // may be nil
@@ -24,8 +24,9 @@ func (h *hooked) WriteAt(b []byte, at int64) (int, error) {
 	return h.file.WriteAt(b, at)
 }
 
-// TestNoRotationAfterFailedFlush: after a failed flush a segment is not renamed until the checkpoint has
-// its steps. Otherwise the next step would follow steps that a power loss may lose.
+// TestNoRotationAfterFailedFlush checks that, after a failed flush, the segment is not renamed
+// until the checkpoint contains its steps. Otherwise, the next step would follow steps that a power
+// loss could destroy.
 func TestNoRotationAfterFailedFlush(t *testing.T) {
 	b, g := gated(t)
 	first := flushed(lasting(t, b, "a"))
@@ -55,11 +56,12 @@ func TestNoRotationAfterFailedFlush(t *testing.T) {
 	}
 }
 
-// TestRecordsBesideAppends: a reader reads padding, another goroutine writes steps there, and the
-// reader continues in the middle of a step. It still returns all earlier records without a gap.
+// TestRecordsBesideAppends checks that a reader returns all earlier records without a gap if it
+// reads padding, another goroutine writes steps there, and the reader continues in the middle of a
+// step.
 func TestRecordsBesideAppends(outer *testing.T) {
 	t := try(outer)
-	const block = 256 << 10 // size of one read
+	const block = 256 << 10 // number of bytes that a reader reads at a time
 	t.step(1000, true)
 	before := t.backend.image.at.offset
 	t.step(1000, true)
@@ -67,7 +69,7 @@ func TestRecordsBesideAppends(outer *testing.T) {
 	for t.backend.image.at.offset+2*each < block {
 		t.step(1000, true)
 	}
-	t.step(1000+int(block-300-each-t.backend.image.at.offset), true) // the log ends shortly before the end of a block
+	t.step(1000+int(block-300-each-t.backend.image.at.offset), true) // now the log ends shortly before the end of a block
 	want, got := t.version, int64(0)
 	for r, err := range t.backend.Records(t.Context(), backend.Query{}) {
 		t.must(err)
@@ -84,7 +86,7 @@ func TestRecordsBesideAppends(outer *testing.T) {
 	}
 }
 
-// unlocked removes the files of the process lock.
+// unlocked removes the lock files of the state at path.
 func unlocked(t *testing.T, path string) {
 	t.Helper()
 	for _, suffix := range []string{"-turn", "-next"} {
@@ -94,15 +96,15 @@ func unlocked(t *testing.T, path string) {
 	}
 }
 
-// reserves returns a reservation that changes the part of all sessions.
+// reserves returns a reservation that changes the part shared by all sessions.
 func reserves(version int64) *backend.Op {
 	op := writes(shared, version)
 	op.Reserve = true
 	return op
 }
 
-// TestLockFilesRemovedWhileHeld: the lock files are removed while a process holds the lock. It sees what
-// another process has written into the padding meanwhile.
+// TestLockFilesRemovedWhileHeld checks that, if the lock files are removed while a process holds
+// the lock, the process sees the steps that another process has since written into the padding.
 func TestLockFilesRemovedWhileHeld(outer *testing.T) {
 	t := try(outer)
 	b := open(outer, Options{Path: t.path})
@@ -119,8 +121,8 @@ func TestLockFilesRemovedWhileHeld(outer *testing.T) {
 	has(outer, b, shared, 1)
 }
 
-// TestLockFilesRemovedBeforeClose: the lock files are removed while the process closes the log. It cuts off
-// padding, but no steps.
+// TestLockFilesRemovedBeforeClose checks that, if the lock files are removed while a process closes
+// the log, the process cuts off padding, but no steps of another process.
 func TestLockFilesRemovedBeforeClose(outer *testing.T) {
 	d := &tampered{}
 	path := place(outer)
@@ -140,7 +142,8 @@ func TestLockFilesRemovedBeforeClose(outer *testing.T) {
 	}
 }
 
-// TestCloseBesideOthers: other processes commit while a process folds the log at its end.
+// TestCloseBesideOthers checks that other processes can commit while a process folds the log before
+// closing it.
 func TestCloseBesideOthers(t *testing.T) {
 	path := place(t)
 	a, b := open(t, Options{Path: path, disk: &tampered{}}), open(t, Options{Path: path})

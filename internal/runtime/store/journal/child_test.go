@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// roles maps the roles of this test binary when it runs again as another process.
+// roles maps each role of a child process to its function. A child process runs this test binary
+// again.
 func roles() map[string]func(path string) error {
 	all := map[string]func(path string) error{"fair": fair, "spend": spend}
 	maps.Copy(all, limits())
@@ -22,7 +23,8 @@ const (
 	childPath = "PETRIGATE_TEST_DATABASE"
 )
 
-// runChild runs the child's role if this process is a child.
+// runChild runs the role of this process and then exits. It does nothing if this process is not a
+// child.
 func runChild() {
 	role := os.Getenv(childRole)
 	if role == "" {
@@ -35,7 +37,7 @@ func runChild() {
 	os.Exit(0)
 }
 
-// A child is another process with the same database.
+// A child is another process that uses the same database.
 type child struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// abandon simulates kill -9: the locks are released, and nothing is folded.
+// abandon simulates kill -9: it releases the locks without folding the log.
 func (b *Backend) abandon() {
 	b.appending.Lock()
 	defer b.appending.Unlock()
@@ -34,7 +34,8 @@ func (b *Backend) abandon() {
 	_ = b.checkpoint.Close()
 }
 
-// tampered is a disk that lets a test act before each operation.
+// tampered is a disk that calls a function before each operation. The function can also make the
+// operation fail.
 type tampered struct {
 	osDisk
 	before func(op, name string) error // may be nil
@@ -99,7 +100,7 @@ func (f *tamperedFile) sync() error {
 	return f.file.sync()
 }
 
-// tamper sets the function that runs before each operation of the disk of b.
+// tamper sets the function that the disk of b calls before each operation.
 func (b *Backend) tamper(before func(op, name string) error) {
 	b.folding.Lock()
 	defer b.folding.Unlock()
@@ -108,7 +109,8 @@ func (b *Backend) tamper(before func(op, name string) error) {
 
 var errTampered = errors.New("tampered")
 
-// once returns a function that calls do at the first operation on a file with the given suffix.
+// once returns a function that calls do ahead of the first operation op on a file with the given
+// suffix.
 func once(op, suffix string, do func() error) func(op, name string) error {
 	done := false
 	return func(o, name string) error {
@@ -122,12 +124,12 @@ func once(op, suffix string, do func() error) func(op, name string) error {
 
 var shared = backend.PartID{Scope: backend.Global}
 
-// writes returns an op that replaces a part that outlives processes.
+// writes returns an op that replaces the part with the given ID and outlives the process.
 func writes(id backend.PartID, version int64) *backend.Op {
 	return &backend.Op{Lasts: true, Writes: []backend.Write{{ID: id, Version: version, Data: []byte(`{"n":` + strconv.FormatInt(version+1, 10) + `}`)}}}
 }
 
-// does commits ops. All must succeed.
+// does commits ops and fails the test unless all of them succeed.
 func does(t *testing.T, b *Backend, ops ...*backend.Op) {
 	t.Helper()
 	if err := commit(t.Context(), b, ops...); err != nil {
@@ -142,7 +144,7 @@ func has(t *testing.T, b *Backend, id backend.PartID, version int64) {
 	}
 }
 
-// rollNow rotates the segment, as after a commit that fills it.
+// rollNow rotates the segment, as a commit does when it fills the segment.
 func (b *Backend) rollNow(t *testing.T) {
 	t.Helper()
 	b.appending.Lock()
@@ -169,8 +171,9 @@ func place1(t *testing.T, b *Backend) (at sqlite.Place) {
 	return at
 }
 
-// TestSealedUnderCheckpoint: a segment is renamed while it is folded up to its end, and is then
-// sealed. The checkpoint still names it, and the next start continues with the following segment.
+// TestSealedUnderCheckpoint checks recovery if the checkpoint names a segment that has been sealed,
+// because the segment was renamed while it was folded up to its end. The next start then continues
+// with the following segment.
 func TestSealedUnderCheckpoint(t *testing.T) {
 	for _, more := range []int64{0, 1} { // number of later segments that are renamed as well
 		path := place(t)
@@ -192,8 +195,8 @@ func TestSealedUnderCheckpoint(t *testing.T) {
 	}
 }
 
-// TestSealedBeforeRead: after the checkpoint is read and before the log is, another process seals
-// the segment that the checkpoint names.
+// TestSealedBeforeRead checks that a process can open the state if, after it reads the checkpoint
+// but before it reads the log, another process seals the segment that the checkpoint names.
 func TestSealedBeforeRead(t *testing.T) {
 	path := place(t)
 	a := open(t, Options{Path: path})
@@ -208,8 +211,8 @@ func TestSealedBeforeRead(t *testing.T) {
 	has(t, b, shared, 3)
 }
 
-// TestKilledBetweenNames: the process ends after the first segment was renamed and before the next
-// one is named, and nothing was ever folded.
+// TestKilledBetweenNames checks recovery if a process ends between renaming the first segment and
+// giving the next segment its name, and nothing has ever been folded.
 func TestKilledBetweenNames(t *testing.T) {
 	path := place(t)
 	a := open(t, Options{Path: path, disk: &tampered{}})
@@ -234,8 +237,8 @@ func TestKilledBetweenNames(t *testing.T) {
 	does(t, b, writes(shared, 1))
 }
 
-// TestUsedAndFolded: an approval's use is folded after the checkpoint was read and before the next
-// use is checked.
+// TestUsedAndFolded checks that an approval cannot be used twice, even if its first use is folded
+// between the read of the checkpoint and the check of the second use.
 func TestUsedAndFolded(t *testing.T) {
 	b := open(t, Options{Path: place(t)})
 	now := time.Now()
@@ -258,8 +261,9 @@ func TestUsedAndFolded(t *testing.T) {
 	}
 }
 
-// TestForgottenVersion: so many versions are cached that some are evicted between the read of the
-// checkpoint and the check. A part with an unknown version does not count as missing.
+// TestForgottenVersion checks that a part whose version is unknown does not count as missing. In
+// the test, so many versions are cached that some are evicted between the read of the checkpoint
+// and the check of the versions.
 func TestForgottenVersion(t *testing.T) {
 	b := open(t, Options{Path: place(t)})
 	does(t, b, writes(shared, 0))
@@ -283,7 +287,7 @@ func TestForgottenVersion(t *testing.T) {
 	does(t, b, writes(shared, 1))
 }
 
-// TestFlushThatFailed: data that a flush has failed to write is not folded, even if the next flush
+// TestFlushThatFailed checks that data lost in a failed flush is not folded, even if the next flush
 // succeeds, because that flush does not cover the lost data.
 func TestFlushThatFailed(t *testing.T) {
 	b := open(t, Options{Path: place(t), disk: &tampered{}})
@@ -304,8 +308,8 @@ func TestFlushThatFailed(t *testing.T) {
 	}
 }
 
-// TestRemovedChain: a process that still has to fold the end of a chain does not bring back a chain
-// that was removed meanwhile.
+// TestRemovedChain checks that a process that has yet to fold the end of a chain does not restore
+// the chain if another process has removed it.
 func TestRemovedChain(t *testing.T) {
 	path := place(t)
 	a := open(t, Options{Path: path, Writer: "a"})
@@ -327,8 +331,8 @@ func TestRemovedChain(t *testing.T) {
 	}
 }
 
-// TestBehindBetweenNames: a process ended during a rotation, while another process is still in an
-// earlier segment.
+// TestBehindBetweenNames checks that a process still in an earlier segment can continue after
+// another process has ended in the middle of a rotation.
 func TestBehindBetweenNames(t *testing.T) {
 	for _, sealed := range []bool{false, true} {
 		path := place(t)
@@ -374,8 +378,8 @@ func TestBehindBetweenNames(t *testing.T) {
 	}
 }
 
-// TestReadDuringRotation: while segments are renamed, sealed and removed, a reader gets all records
-// that existed at the beginning.
+// TestReadDuringRotation checks that a reader gets all records that existed when it began, although
+// segments are renamed, sealed and removed while it reads.
 func TestReadDuringRotation(t *testing.T) {
 	t.Parallel()
 	b := open(t, Options{Path: place(t), segment: 700})

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// moved returns a state with steps of all kinds in its log, all of them folded.
+// moved returns a state whose log contains steps of all kinds. All of them have been folded.
 func moved(t *testing.T, path string) *Backend {
 	t.Helper()
 	b := open(t, Options{Path: path})
@@ -39,7 +39,7 @@ func moved(t *testing.T, path string) *Backend {
 	return b
 }
 
-// damaged expects damage to be found.
+// damaged fails the test unless b finds damage.
 func damaged(t *testing.T, b *Backend, how string) {
 	t.Helper()
 	if file, what, err := b.Damage(t.Context()); what == "" || file == "" || err != nil {
@@ -47,8 +47,8 @@ func damaged(t *testing.T, b *Backend, how string) {
 	}
 }
 
-// TestEveryByteOfTheLog: a change of any byte of the log is detected, both in records and in
-// changes of the state.
+// TestEveryByteOfTheLog checks that a change to any byte of the log is detected, both in records
+// and in changes of the state.
 func TestEveryByteOfTheLog(t *testing.T) {
 	t.Parallel()
 	path := place(t)
@@ -91,7 +91,8 @@ func TestEveryByteOfTheLog(t *testing.T) {
 	}
 }
 
-// TestChangedCheckpoint: a state or a stop that differs from the log is detected.
+// TestChangedCheckpoint checks that a difference between the checkpoint and the log is detected,
+// for example in a part or a stop.
 func TestChangedCheckpoint(t *testing.T) {
 	t.Parallel()
 	for _, change := range []string{

@@ -11,20 +11,20 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs"
 )
 
-// A databaseDisk is a file system of SQLite on files of the machine. Nothing is written to the disk
-// before it is synced: at a power loss each later write is kept, dropped or torn. Names of files
-// are always kept.
+// A databaseDisk is a file system for SQLite that simulates power losses. It uses the machine's own
+// files. A write reaches the disk only when it is synced; at a power loss, each later write is
+// kept, dropped or torn. File names always survive.
 type databaseDisk struct {
-	vfs.VFS // file system of the machine, for names, locks and shared memory
+	vfs.VFS // the machine's own file system, for names, locks and shared memory
 
 	*power
 	files map[string]*platter
 }
 
-// A platter is the content of one file.
+// A platter is the content of one file, both on the disk and as programs see it.
 type platter struct {
 	file   *os.File
-	seen   []byte // as programs see it
+	seen   []byte // the content as programs see it
 	writes []change
 }
 
@@ -37,7 +37,7 @@ func newDatabaseDisk(p *power) *databaseDisk {
 				if d.random.IntN(2) == 0 {
 					continue
 				}
-				if len(c.data) > sector && d.random.IntN(3) == 0 { // some sectors of the page
+				if len(c.data) > sector && d.random.IntN(3) == 0 { // keep only some sectors of the page
 					first := d.random.IntN(len(c.data) / sector)
 					last := first + 1 + d.random.IntN(len(c.data)/sector-first)
 					c.at, c.data = c.at+int64(first)*sector, c.data[first*sector:last*sector]
@@ -97,7 +97,7 @@ func (d *databaseDisk) Delete(name string, sync bool) error {
 	return d.VFS.Delete(name, sync)
 }
 
-// bring writes a change to the disk.
+// bring applies the change c to the file on the disk.
 func (p *platter) bring(c change) error {
 	if c.data == nil {
 		return p.file.Truncate(c.at)
@@ -112,7 +112,7 @@ func (d *databaseDisk) close() {
 	}
 }
 
-// A handle is an open file.
+// A handle is an open file of a databaseDisk.
 type handle struct {
 	vfs.File
 	disk *databaseDisk

@@ -16,7 +16,8 @@ import (
 	"syscall"
 )
 
-// A disk writes whole sectors. The pages of a file in memory are written to the disk independently.
+// A disk writes whole sectors. The pages of a file that is cached in memory reach the disk
+// independently of one another.
 const (
 	sector = 512
 	page   = 4096
@@ -24,22 +25,22 @@ const (
 
 var errOff = errors.New("the power is off")
 
-// power is the power supply of the disks of a machine.
+// power is the power supply of a machine's disks. It fails after a number of operations.
 type power struct {
 	mu      sync.Mutex
 	random  *rand.Rand
-	left    int  // number of writes, syncs and changes of names until the power fails
+	left    int  // number of writes, syncs and name changes until the power fails
 	lies    bool // syncs of files do nothing
 	forgets bool // syncs of directories do nothing
 	off     bool
-	cuts    []func() error // called for each disk when the power fails
-	err     error          // joined errors of cuts
+	cuts    []func() error // called when the power fails, one function for each disk
+	err     error          // joined errors returned by cuts
 }
 
 func (p *power) onCut(f func() error) { p.cuts = append(p.cuts, f) }
 
-// act counts the operations of a disk, and cuts the power at the chosen one. The caller must hold
-// mu.
+// act counts an operation of a disk, and cuts the power if the chosen number of operations is
+// reached. The caller must hold mu.
 func (p *power) act() error {
 	if p.off {
 		return errOff
@@ -54,34 +55,34 @@ func (p *power) act() error {
 	return errOff
 }
 
-// A change is a write, or, if data is nil, a truncation.
+// A change is a write or, if data is nil, a truncation.
 type change struct {
 	at   int64
 	data []byte
 }
 
-// A logDisk has the files of a log. Programs see files of the machine. At a power loss these are
-// restored from the synced state: of the writes to a file since the sync, each page is kept,
-// dropped or torn, and of the changes of names since the directory was synced, each is kept or
-// dropped, or only the first ones are kept.
+// A logDisk holds the files of a log and simulates power losses. Programs see the machine's own
+// files. At a power loss, these are restored from the synced state. Of the writes to a file since
+// its last sync, each page is kept, dropped or torn. Of the name changes since the last sync of the
+// directory, either each is kept or dropped at random, or only the first ones are kept.
 type logDisk struct {
 	osDisk
 	*power
 
 	path   string // path of the database
 	inodes map[uint64]*inode
-	names  map[string]*inode // contents on the disk
-	moves  []naming          // changes of names since the directory was synced
+	names  map[string]*inode // files on the disk, keyed by name
+	moves  []naming          // name changes since the last sync of the directory
 }
 
-// A naming is a change of a directory.
+// A naming is a change of a name in a directory.
 type naming struct {
-	from string // name that loses its file; may be empty
-	to   string // name that gets the file; may be empty
+	from string // name to remove; may be empty
+	to   string // name to give to the file; may be empty
 	file *inode
 }
 
-// An inode is a file, independent of its name.
+// An inode is the content of a file, independent of its name.
 type inode struct {
 	synced []byte
 	writes []change
@@ -93,7 +94,7 @@ func newLogDisk(p *power, path string) *logDisk {
 	return d
 }
 
-// inode returns the inode of a file of the machine.
+// inode returns the inode that stands for a file of the machine.
 func (d *logDisk) inode(info fs.FileInfo) *inode {
 	n := info.Sys().(*syscall.Stat_t).Ino
 	if d.inodes[n] == nil {
@@ -118,7 +119,7 @@ func (d *logDisk) open(name string, flags int) (file, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	if missing != nil {
-		delete(d.inodes, info.Sys().(*syscall.Stat_t).Ino) // the inode number was reused
+		delete(d.inodes, info.Sys().(*syscall.Stat_t).Ino) // the system has reused the inode number of a removed file
 	}
 	i := d.inode(info)
 	if missing != nil {
@@ -197,7 +198,7 @@ func (d *logDisk) bring(n naming) {
 	}
 }
 
-// cut replaces the files by what a power loss leaves.
+// cut replaces the machine's files with those that remain after a power loss.
 func (d *logDisk) cut() error {
 	first, ordered := d.random.IntN(len(d.moves)+1), d.random.IntN(2) == 0
 	for i, n := range d.moves {
@@ -228,7 +229,7 @@ func (d *logDisk) cut() error {
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// left returns the files on the disk after a power loss.
+// left returns the content of the file on the disk after a power loss.
 func (i *inode) left(random *rand.Rand) []byte {
 	data := slices.Clone(i.synced)
 	for _, c := range i.writes {
@@ -247,7 +248,7 @@ func (i *inode) left(random *rand.Rand) []byte {
 				if random.IntN(2) == 0 {
 					data = put(data, at, nil)
 				}
-			case 1: // keep the page up to a sector, or from a sector on
+			case 1: // keep only the part of the page before or after a sector boundary
 				middle := min(n, sector*(1+random.Int64N(page/sector))-from%sector)
 				if random.IntN(2) == 0 {
 					data = put(data, from, part[:middle])
@@ -262,7 +263,8 @@ func (i *inode) left(random *rand.Rand) []byte {
 	return data
 }
 
-// put writes to a file and fills the gap before the offset with zeros.
+// put writes b at the given offset of data and returns the result. It fills the gap before the
+// offset with zeros.
 func put(data []byte, at int64, b []byte) []byte {
 	if more := at + int64(len(b)) - int64(len(data)); more > 0 {
 		data = append(data, make([]byte, more)...)

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestProcessLockIsFair checks that no process starves if several write to one file as fast as they
-// can: each gets at least a quarter of its share.
+// TestProcessLockIsFair checks that no process starves if several processes write to the same log
+// as fast as they can. Each process must get at least a quarter of its fair share.
 func TestProcessLockIsFair(t *testing.T) {
 	t.Parallel()
 	if soak.Race {
@@ -50,7 +50,7 @@ func fairly(t *testing.T, processes int) {
 					break
 				}
 			}
-			first <- struct{}{} // made enough steps, or ended
+			first <- struct{}{} // the process has made enough steps, or has ended
 		})
 	}
 	<-first
@@ -71,7 +71,8 @@ func fairly(t *testing.T, processes int) {
 	}
 }
 
-// fair writes with 16 goroutines until its input ends, and prints the number of its steps.
+// fair is the role of a process that commits steps in 16 sessions until its input ends. After each
+// commit, it prints the number of its steps.
 func fair(path string) error {
 	b, err := Open(context.Background(), Options{Path: path})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A trial is a state in use that a test tampers with.
+// A trial is a test that tampers with a state while the state is in use.
 type trial struct {
 	*testing.T
 	path    string
@@ -27,10 +27,10 @@ func try(t *testing.T) *trial {
 	return &trial{T: t, path: path, backend: open(t, Options{Path: path})}
 }
 
-// log returns the name of the log.
+// log returns the path of the log.
 func (t *trial) log() string { return t.path + logSuffix }
 
-// commit makes steps of one session, each with a record.
+// commit commits the given number of steps in one session. Each step has a record.
 func (t *trial) commit(steps int) error {
 	for range steps {
 		if err := commit(t.Context(), t.backend, sample("s", t.version)); err != nil {
@@ -41,7 +41,7 @@ func (t *trial) commit(steps int) error {
 	return nil
 }
 
-// good commits steps, which must succeed.
+// good commits steps, and fails the test unless all succeed and the state is then ready.
 func (t *trial) good(steps int) {
 	t.Helper()
 	if err := t.commit(steps); err != nil {
@@ -52,8 +52,8 @@ func (t *trial) good(steps int) {
 	}
 }
 
-// refused expects that nothing is committed, with an error that contains the text, and that the
-// state is not ready.
+// refused fails the test unless commits fail and the state is not ready, both with an error that
+// contains the text.
 func (t *trial) refused(want string) {
 	t.Helper()
 	for range 2 {
@@ -67,7 +67,7 @@ func (t *trial) refused(want string) {
 	}
 }
 
-// due makes the next check of the files due, which otherwise happens every 10 ms.
+// due makes the next step check the files, which otherwise happens every 10 ms.
 func (t *trial) due() {
 	t.backend.appending.Lock()
 	defer t.backend.appending.Unlock()
@@ -78,7 +78,7 @@ func (t *trial) due() {
 	}
 }
 
-// whole checks that the state matches the committed steps.
+// whole checks that the state and the records match the committed steps.
 func (t *trial) whole() {
 	t.Helper()
 	p, err := t.backend.Load(t.Context(), backend.PartID{Scope: backend.Session, Name: "s"})
@@ -90,13 +90,13 @@ func (t *trial) whole() {
 	}
 }
 
-// close ends the process.
+// close closes the state, as at the end of a process.
 func (t *trial) close() {
 	t.Helper()
 	t.must(t.backend.Close())
 }
 
-// again opens the state in another process.
+// again opens the state, as another process would.
 func (t *trial) again() {
 	t.Helper()
 	b, err := Open(t.Context(), Options{Path: t.path})
@@ -105,7 +105,7 @@ func (t *trial) again() {
 	t.backend = b
 }
 
-// fails expects that no process can open the state, with an error that contains the text.
+// fails fails the test unless opening the state returns an error that contains the text.
 func (t *trial) fails(want string) {
 	t.Helper()
 	b, err := Open(t.Context(), Options{Path: t.path})
@@ -117,7 +117,7 @@ func (t *trial) fails(want string) {
 	}
 }
 
-// must fails the test if an operation of the test itself has failed.
+// must ends the test if err is not nil. It is used for operations that are not being tested.
 func (t *trial) must(err error) {
 	t.Helper()
 	if err != nil {
@@ -125,7 +125,7 @@ func (t *trial) must(err error) {
 	}
 }
 
-// copy creates another file with the same content and gives it the name.
+// copy replaces the file to with a new file that has the content of the file from.
 func (t *trial) copy(from, to string) {
 	t.Helper()
 	data, err := os.ReadFile(from)
@@ -134,7 +134,7 @@ func (t *trial) copy(from, to string) {
 	t.must(os.Rename(to+".copy", to))
 }
 
-// over overwrites a file with the content of another.
+// over overwrites the file to with the content of the file from. The file to stays the same file.
 func (t *trial) over(from, to string) {
 	t.Helper()
 	data, err := os.ReadFile(from)
@@ -144,8 +144,8 @@ func (t *trial) over(from, to string) {
 
 const putBack = "the database is an older copy of itself: "
 
-// TestTamperedLog: the log is tampered with while it is in use. Each time the backend refuses with the
-// reason, and works again when the log is repaired.
+// TestTamperedLog checks that commits are refused with a reason if the log is tampered with while
+// it is in use, and that they work again when the log is repaired.
 func TestTamperedLog(outer *testing.T) {
 	outer.Parallel()
 	for name, c := range map[string]struct {
@@ -227,7 +227,7 @@ func TestTamperedLog(outer *testing.T) {
 	}
 }
 
-// rest releases the process lock, as the process does after a short idle time.
+// rest releases the process lock, as happens after a short idle time.
 func (t *trial) rest() { t.backend.rest() }
 
 func (b *Backend) rest() {
@@ -236,7 +236,8 @@ func (b *Backend) rest() {
 	b.process.unlock()
 }
 
-// TestTamperedLogAtStart: the log is tampered with while no process uses it.
+// TestTamperedLogAtStart checks that a state cannot be opened if its log, its database or the file
+// that stores the end of the log was tampered with while no process used it.
 func TestTamperedLogAtStart(outer *testing.T) {
 	outer.Parallel()
 	for name, c := range map[string]struct {
@@ -294,12 +295,12 @@ func TestTamperedLogAtStart(outer *testing.T) {
 	}
 }
 
-// TestDamagedTail: a step that was on the disk is damaged. Then nothing is cut off the log.
+// TestDamagedTail checks that nothing is cut off the log if a step that was on the disk is damaged.
 func TestDamagedTail(outer *testing.T) {
 	t := try(outer)
 	t.good(10)
-	t.backend.abandon() // nothing is folded
-	t.again()           // the next process knows where the log began
+	t.backend.abandon() // ends without folding
+	t.again()           // the next process stores the end of the log when it starts
 	t.backend.abandon()
 	whole, err := os.ReadFile(t.log())
 	t.must(err)
@@ -315,7 +316,8 @@ func TestDamagedTail(outer *testing.T) {
 	t.good(1)
 }
 
-// TestOperatorContinuesAfterLoss: an operator who knows that data is lost can continue without it.
+// TestOperatorContinuesAfterLoss checks that an operator who knows that data is lost can continue
+// without it.
 func TestOperatorContinuesAfterLoss(outer *testing.T) {
 	t := try(outer)
 	t.good(5)
@@ -324,7 +326,7 @@ func TestOperatorContinuesAfterLoss(outer *testing.T) {
 	t.fails("remove")
 	t.must(os.Remove(t.path + endSuffix))
 	t.again()
-	t.good(3) // based on the state in the database
+	t.good(3) // continues from the state in the database
 	if heads, err := t.backend.Heads(t.Context()); err != nil || len(heads) != 2 || heads[0].Seq+heads[1].Seq != 8 {
 		t.Error(heads, err)
 	}
@@ -333,8 +335,8 @@ func TestOperatorContinuesAfterLoss(outer *testing.T) {
 	t.good(1)
 }
 
-// TestTamperedDatabase: the database is tampered with while it is in use. Calls continue until the log has
-// to be folded, and again when the database is repaired.
+// TestTamperedDatabase checks that calls continue after the database in use has been tampered with,
+// until the log must be folded, and that they work again when the database is repaired.
 func TestTamperedDatabase(outer *testing.T) {
 	outer.Parallel()
 	for name, c := range map[string]struct {
@@ -369,7 +371,7 @@ func TestTamperedDatabase(outer *testing.T) {
 			t.must(t.backend.fold())
 			t.settle(".now")
 			c.harm(t)
-			t.must(t.commit(3)) // the version of the part is cached
+			t.must(t.commit(3)) // succeeds, because the version of the part is cached
 			refused := func(err error) {
 				t.Helper()
 				if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -395,14 +397,15 @@ func TestTamperedDatabase(outer *testing.T) {
 	}
 }
 
-// alone replaces the database by a copy, without the log of SQLite.
+// alone replaces the database with the copy that has the given suffix, and removes SQLite's own
+// log.
 func (t *trial) alone(suffix string) {
 	t.Helper()
 	t.copy(t.path+suffix, t.path)
 	_, _ = os.Remove(t.path+"-wal"), os.Remove(t.path+"-shm")
 }
 
-// settle makes a copy of the completely folded database.
+// settle copies the database after everything has been folded. The copy gets the given suffix.
 func (t *trial) settle(suffix string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", t.path)
@@ -411,14 +414,14 @@ func (t *trial) settle(suffix string) {
 	t.must(errors.Join(err, db.Close(), os.Chmod(t.path+suffix, 0o600)))
 }
 
-// forget clears the cached versions of the database, as happens if there are many parts.
+// forget clears the cached versions of parts, as happens if there are many parts.
 func (b *Backend) forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	clear(b.image.versions)
 }
 
-// TestLockedDatabase: another program has locked the database. Only folding waits.
+// TestLockedDatabase checks that only folding waits while another program has locked the database.
 func TestLockedDatabase(outer *testing.T) {
 	t := try(outer)
 	t.good(1)
@@ -438,7 +441,7 @@ func TestLockedDatabase(outer *testing.T) {
 	t.whole()
 }
 
-// TestBacklog: if too much of the log is not folded, nothing is admitted until it is.
+// TestBacklog checks that nothing is committed while too much of the log is not folded.
 func TestBacklog(outer *testing.T) {
 	t := try(outer)
 	t.good(3)
@@ -461,8 +464,8 @@ func TestBacklog(outer *testing.T) {
 	t.whole()
 }
 
-// TestStuckLockHolder: nothing is committed while another process holds the process lock and does not release
-// it, for example because it was stopped.
+// TestStuckLockHolder checks that nothing is committed while another process holds the process lock
+// and does not release it, for example because it was stopped.
 func TestStuckLockHolder(outer *testing.T) {
 	t := try(outer)
 	t.good(1)
@@ -474,7 +477,7 @@ func TestStuckLockHolder(outer *testing.T) {
 		t.refused("another process holds the lock of the state log; if it is suspended, resume it or stop it")
 		t.must(f.Close())
 		if left := t.backend.process.abandoned; left != nil {
-			<-left // after waiting in vain
+			<-left // the goroutine that has waited in vain for the lock
 		}
 		t.backend.process.timeout = time.Minute
 		t.good(3)
@@ -482,8 +485,8 @@ func TestStuckLockHolder(outer *testing.T) {
 	t.whole()
 }
 
-// TestLockFilesRemoved: the lock files are removed while they are in use. Processes that had them open
-// still exclude those that did not.
+// TestLockFilesRemoved checks that, if the lock files are removed while they are in use, processes
+// that had them open still exclude those that did not.
 func TestLockFilesRemoved(outer *testing.T) {
 	t := try(outer)
 	for range 2 {
@@ -492,7 +495,7 @@ func TestLockFilesRemoved(outer *testing.T) {
 		b := t.backend
 		b.lockAppend()
 		b.process.idle = false
-		b.process.yield(time.Now().Add(lease)) // as after the next step
+		b.process.yield(time.Now().Add(lease)) // as happens after the next step
 		b.unlockAppend()
 		other := open(outer, Options{Path: t.path})
 		other.lockAppend()
@@ -510,8 +513,8 @@ func TestLockFilesRemoved(outer *testing.T) {
 	t.whole()
 }
 
-// TestUnsafeFilesAreRefused: files and directories that other users could have written are refused, and so are
-// special files.
+// TestUnsafeFilesAreRefused checks that a state is not opened if other users could have written to
+// its files or its directory, or if one of its files is not a regular file.
 func TestUnsafeFilesAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(path string) error
@@ -552,7 +555,7 @@ func TestUnsafeFilesAreRefused(t *testing.T) {
 	}
 }
 
-// TestFileModes: no other user can read the files.
+// TestFileModes checks that no other user can read the files of a state.
 func TestFileModes(t *testing.T) {
 	path := place(t)
 	b := open(t, Options{Path: path, segment: 2000})

@@ -13,8 +13,8 @@ import (
 // A gate blocks the flushes of a log.
 type gate struct {
 	backend *Backend
-	arrived chan struct{} // receives once for each flush
-	result  chan error    // lets one flush continue, with its error
+	arrived chan struct{} // receives a value whenever a flush begins
+	result  chan error    // ends one blocked flush: nil lets it continue, an error makes it fail
 }
 
 // gated opens a state whose flushes of the log are blocked.
@@ -36,7 +36,8 @@ func gated(t *testing.T) (*Backend, *gate) {
 // open lets all later flushes pass immediately. No flush may be waiting.
 func (g *gate) open() { g.backend.tamper(nil) }
 
-// lasting commits a reservation that needs a flush, and returns the flush.
+// lasting commits a reservation that needs a flush, and returns the function that performs this
+// flush.
 func lasting(t *testing.T, b *Backend, session string) func() error {
 	t.Helper()
 	op := sample(session, 0)
@@ -46,7 +47,7 @@ func lasting(t *testing.T, b *Backend, session string) func() error {
 	return op.Flush
 }
 
-// flushed runs flushes, each in a goroutine, and returns channels with their results.
+// flushed runs each flush in a goroutine of its own, and returns channels with the results.
 func flushed(all ...func() error) (results []chan error) {
 	for _, flush := range all {
 		c := make(chan error, 1)
@@ -56,8 +57,8 @@ func flushed(all ...func() error) (results []chan error) {
 	return results
 }
 
-// TestAppendDuringFlush: an outcome is committed while a flush runs, and one flush serves all steps that were
-// appended before it began.
+// TestAppendDuringFlush checks that an outcome can be committed while a flush runs, and that one
+// flush serves all steps that were appended before it began.
 func TestAppendDuringFlush(t *testing.T) {
 	b, g := gated(t)
 	first := flushed(lasting(t, b, "a"))
@@ -89,8 +90,8 @@ func TestAppendDuringFlush(t *testing.T) {
 	g.open()
 }
 
-// TestFlushFailed: after a failed flush, every unflushed reservation of the segment fails, no flush is tried
-// again, and the next step begins another segment.
+// TestFlushFailed checks that, after a failed flush, every unflushed reservation in the segment
+// fails, no flush is retried, and the next step begins another segment.
 func TestFlushFailed(t *testing.T) {
 	b, g := gated(t)
 	failed := flushed(lasting(t, b, "a"))
@@ -114,8 +115,8 @@ func TestFlushFailed(t *testing.T) {
 	}
 }
 
-// TestFlushBehindSegment: a step is flushed although its segment is renamed meanwhile, and the file
-// is closed when nothing needs it any more.
+// TestFlushBehindSegment checks that a step is flushed even if its segment has been renamed, and
+// that the file is closed when nothing needs it any longer.
 func TestFlushBehindSegment(t *testing.T) {
 	b, g := gated(t)
 	first := lasting(t, b, "a")
@@ -136,7 +137,7 @@ func TestFlushBehindSegment(t *testing.T) {
 	}
 }
 
-// TestManyFlushes: many steps are appended and flushed concurrently.
+// TestManyFlushes checks that many steps can be appended and flushed concurrently.
 func TestManyFlushes(t *testing.T) {
 	t.Parallel()
 	b := open(t, Options{Path: place(t), segment: 100 << 10})

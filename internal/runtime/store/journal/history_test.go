@@ -23,8 +23,8 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// A keeping disk keeps a copy of each segment that is removed after sealing. Its flushes do
-// nothing, because power is never lost.
+// A keeping disk keeps a copy of each full segment that is removed because it has been sealed. Its
+// flushes do nothing, because power is never lost.
 type keeping struct {
 	osDisk
 	between func() // called at the next flush; may be nil
@@ -65,18 +65,18 @@ func (f *unflushed) sync() error {
 	return nil
 }
 
-// A content is a part as a user of the state sees it, independent of its encoding.
+// A content is the value of a part as a user of the state sees it, independent of its encoding.
 type content struct {
 	version int64
 	data    map[string]any
 	values  map[string]string
 }
 
-// A story is the history of a state, in memory.
+// A story is a model of the state in memory. It contains the expected results of all steps so far.
 type story struct {
 	parts     map[backend.PartID]content
 	stops     map[string]bool
-	approvals map[string]string // their states
+	approvals map[string]string // states of the approvals, keyed by ID
 	records   []string          // in the order of the steps
 	steps     uint64
 }
@@ -88,7 +88,7 @@ func (s *story) part(id backend.PartID) content {
 	return content{}
 }
 
-// judge returns the expected errors of the ops of a commit, and applies the ops.
+// judge returns the expected error of each op of a commit, and applies the ops to the model.
 func (s *story) judge(ops []*backend.Op) (want []error) {
 	moved, refused := map[backend.PartID]bool{}, map[backend.PartID]bool{}
 	for _, op := range ops {
@@ -182,7 +182,7 @@ func object(data []byte) map[string]any {
 	return all
 }
 
-// of returns the content of a part that was read.
+// of returns the content of a part that was read from the state.
 func of(p backend.Part) content {
 	if p.Version == 0 {
 		return content{}
@@ -207,7 +207,8 @@ func (c content) equal(d content) bool {
 	return c.version == d.version && maps.Equal(c.values, d.values) && (c.version == 0 || reflect.DeepEqual(c.data, d.data))
 }
 
-// A history is a number of processes that share one state in turn, and their operations.
+// A history is a sequence of random operations by several processes that share a state and take
+// turns.
 type history struct {
 	t      *testing.T
 	random *rand.Rand
@@ -215,7 +216,7 @@ type history struct {
 	open   []*Backend
 	story  story
 	now    time.Time
-	number int // number of the next write
+	number int // number of the latest write or event
 
 	flushes []func() error // flushes still to be run; the process may have ended meanwhile
 }
@@ -225,9 +226,9 @@ var parts = []backend.PartID{
 	{Scope: backend.Principal, Name: "p"}, {Scope: backend.Global},
 }
 
-// TestHistory: after any history of several processes, some of them killed, four views are equal:
-// the state after a replay of the log from its beginning, the completely folded checkpoint, the
-// results of reads, and a model in memory.
+// TestHistory runs random histories of several processes, some of them killed. It checks that four
+// views of the state are equal: the state after a replay of the log from its beginning, the
+// completely folded checkpoint, the results of reads, and a model in memory.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	from, count := soak.Range(t, 30)
@@ -249,7 +250,8 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// process is one of the processes. No other process holds the process lock then.
+// process returns a random process, which it starts if necessary. It makes all other processes
+// release the process lock.
 func (h *history) process() (i int, b *Backend) {
 	i = h.random.IntN(len(h.open))
 	for k, b := range h.open {
@@ -270,7 +272,7 @@ func (h *history) process() (i int, b *Backend) {
 	return i, h.open[i]
 }
 
-// step makes the next random operation.
+// step performs the next random operation.
 func (h *history) step() {
 	h.now = h.now.Add(time.Millisecond)
 	i, b := h.process()
@@ -304,7 +306,7 @@ func (h *history) step() {
 	}
 }
 
-// folds folds while a process commits something.
+// folds folds the log while some process commits something.
 func (h *history) folds(b *Backend) error {
 	b.folding.Lock()
 	defer b.folding.Unlock()
@@ -312,14 +314,14 @@ func (h *history) folds(b *Backend) error {
 	d.between = func() {
 		_, other := h.process()
 		defer func(before int64) { other.segment = before }(other.segment)
-		other.segment = maxSegment // no rotation: it would wait for the end of the flush
+		other.segment = maxSegment // prevents a rotation, because it would wait for the end of the flush
 		h.commits(other)
 	}
 	defer func() { d.between = nil }()
 	return b.foldNow(true)
 }
 
-// flush runs the oldest n of the waiting flushes.
+// flush runs the n oldest of the waiting flushes.
 func (h *history) flush(n int) (err error) {
 	for _, flush := range h.flushes[:n] {
 		err = errors.Join(err, flush())
@@ -347,7 +349,7 @@ func (h *history) event() backend.Event {
 	return backend.Event{Time: h.now, Session: "a", Object: fmt.Appendf(nil, `{"n":%d,"text":"%s"}`, h.number, strings.Repeat("x", h.random.IntN(50)))}
 }
 
-// commits commits some ops; most of them are valid.
+// commits commits several random ops, most of them valid, and checks their errors.
 func (h *history) commits(b *Backend) {
 	var ops []*backend.Op
 	ahead := map[backend.PartID]int64{}
@@ -467,7 +469,7 @@ func (h *history) reads(b *Backend) {
 	}
 }
 
-// end ends the history, and checks that all views of the state are equal.
+// end ends the history and checks that all views of the state are equal.
 func (h *history) end() {
 	_, b := h.process()
 	h.reads(b)
@@ -527,21 +529,21 @@ func (h *history) end() {
 	}
 }
 
-// replay returns the state after a replay of the log from its beginning, including the kept
-// segments.
+// replay replays the log from its beginning, including the kept segments. It returns the resulting
+// state and the position of the last step.
 func (h *history) replay() (image, position) {
 	names, err := filepath.Glob(h.path + segmentSuffix + "*" + fullSuffix + "*")
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	slices.Sort(names) // by their numbers
+	slices.Sort(names) // by segment number
 	i := newImage(&sqlite.Place{}, map[string]backend.Stop{}, sqlite.Clock{})
 	var at position
 	last := ""
 	for _, name := range append(names, h.path+logSuffix) {
 		number, _, _ := strings.Cut(name, fullSuffix)
 		if number == last {
-			continue // another process still has to remove it
+			continue // skip the copy, because the segment itself still exists
 		}
 		last = number
 		data, err := os.ReadFile(name)

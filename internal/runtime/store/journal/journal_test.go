@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) {
 	runChild()
-	_ = flag.Set("test.parallel", "8") // most tests wait for the disk; the flag -parallel takes precedence
+	_ = flag.Set("test.parallel", "8") // many tests can run at once, because most of them wait for the disk; the flag -parallel takes precedence
 	goleak.VerifyTestMain(m)
 }
 
@@ -41,8 +41,8 @@ func TestBackend(t *testing.T) {
 	})
 }
 
-// TestBackendOfSmallSegments runs the same tests while segments are renamed and sealed all the
-// time.
+// TestBackendOfSmallSegments runs the same tests as TestBackend with segments so small that they
+// are constantly renamed and sealed.
 func TestBackendOfSmallSegments(t *testing.T) {
 	t.Parallel()
 	backendtest.Run(t, func(t *testing.T) func() backend.Backend {

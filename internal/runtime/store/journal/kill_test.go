@@ -20,7 +20,7 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// Shared by the processes of TestKill: the spent part of the budget, and the earnings of the calls
+// Parts that the processes of TestKill share: the spent part of the budget, and the number of calls
 // that have ended.
 var (
 	spent  = backend.PartID{Scope: backend.Global, Name: "spent"}
@@ -30,18 +30,18 @@ var (
 const (
 	budgetOf  = "PETRIGATE_TEST_BUDGET"
 	segmentOf = "PETRIGATE_TEST_SEGMENT" // size of a segment in bytes; empty for the default
-	foldsAt   = "PETRIGATE_TEST_FOLDS"   // set if the process folds all the time; empty for the default
+	foldsAt   = "PETRIGATE_TEST_FOLDS"   // set if the process folds the log all the time; empty for the default
 )
 
-// TestKill kills processes with signal 9 at random points of calls that spend one budget. Each call
-// reserves, reports that, and settles. PETRIGATE_SOAK is the number of calls, PETRIGATE_SEED the
-// seed of the random points.
+// TestKill kills processes with signal 9 at random points while they make calls that share one
+// budget. Each call reserves, reports the reservation, and settles. PETRIGATE_SOAK sets the number
+// of calls, and PETRIGATE_SEED the seed for the random points.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string][]string{
 		"usual": nil,
 		"folds": {foldsAt + "=1"},
-		"rolls": {segmentOf + "=3000", foldsAt + "=1"}, // a segment has several calls, and is sealed at once
+		"rolls": {segmentOf + "=3000", foldsAt + "=1"}, // a segment holds several calls and is sealed immediately
 		"stays": {segmentOf + "=3000"},                 // a segment is sealed much later
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,14 +73,14 @@ func kill(t *testing.T, more []string) {
 	audited(t, path, calls, told.lines)
 }
 
-// told holds the output of processes before they were killed.
+// told collects the lines that processes printed before they were killed.
 type told struct {
 	mu    sync.Mutex
 	lines map[string]bool
 }
 
-// all runs a process and kills it after some lines and some time, or when it has spent the whole
-// budget.
+// all runs a process and kills it after a random number of lines and a random time. It returns true
+// if the process has spent the rest of the budget before that.
 func (o *told) all(t *testing.T, random *rand.Rand, path string, more []string) bool {
 	c := start(t, "spend", path, more...)
 	lines, wait := 1+random.IntN(60), time.Duration(random.IntN(3_000))*time.Microsecond
@@ -112,7 +112,7 @@ func (o *told) note(line string) {
 	o.lines[line] = true
 }
 
-// spend is the role of the processes of TestKill.
+// spend is the role of the processes of TestKill. It makes calls until the budget is spent.
 func spend(path string) error {
 	budget, err := strconv.Atoi(os.Getenv(budgetOf))
 	if err != nil {
@@ -125,7 +125,7 @@ func spend(path string) error {
 	}
 	if os.Getenv(foldsAt) != "" {
 		go func() {
-			for range time.Tick(100 * time.Microsecond) { // without pauses, little processor time would be left for the others
+			for range time.Tick(100 * time.Microsecond) { // without pauses, folding would leave little processor time for the other processes
 				if b.fold() != nil {
 					return // the backend is closed
 				}
@@ -150,14 +150,15 @@ func spend(path string) error {
 	}
 }
 
-// add increments a part up to the bound, with a record.
+// add increments a part and records this, unless the part has reached the bound. It reports whether
+// it has incremented the part.
 func add(b *Backend, id backend.PartID, bound int, record string) (bool, error) {
 	for {
 		parts, err := b.Load(context.Background(), id)
 		if err != nil {
 			return false, err
 		}
-		n, _ := strconv.Atoi(string(parts[0].Data)) // 0 if it does not exist
+		n, _ := strconv.Atoi(string(parts[0].Data)) // 0 if the part does not exist
 		if n >= bound {
 			return false, nil
 		}
@@ -172,7 +173,8 @@ func add(b *Backend, id backend.PartID, bound int, record string) (bool, error) 
 	}
 }
 
-// audited checks the rest: the database, the chains, the budget, and the reports.
+// audited checks what remains: the database, the chains of records, the budget, and a record for
+// each reported line.
 func audited(t *testing.T, path string, calls int, lines map[string]bool) {
 	t.Helper()
 	b := open(t, Options{Path: path})
@@ -217,7 +219,8 @@ func audited(t *testing.T, path string, calls int, lines map[string]bool) {
 	tidy(t, path)
 }
 
-// linked reads all records, and checks that their chains are complete and end with the heads.
+// linked returns all records. It checks that their chains are complete and end with the recorded
+// heads.
 func linked(t *testing.T, b *Backend) (all []backend.Record) {
 	t.Helper()
 	ends := map[string]backend.Record{}
@@ -248,7 +251,7 @@ func linked(t *testing.T, b *Backend) (all []backend.Record) {
 	return all
 }
 
-// files returns the names of the database and of the files beside it.
+// files returns the paths of the database and of the files beside it.
 func files(t *testing.T, path string) []string {
 	t.Helper()
 	names, err := filepath.Glob(path + "*")
@@ -258,7 +261,7 @@ func files(t *testing.T, path string) []string {
 	return names
 }
 
-// tidy checks that the database is sound and that no useless files exist. No process may have the
+// tidy checks that the database is intact and that no unneeded files exist. No process may have the
 // database open.
 func tidy(t *testing.T, path string) {
 	t.Helper()
@@ -278,7 +281,8 @@ func tidy(t *testing.T, path string) {
 	}
 }
 
-// sound checks the pages of the database. No process may have the database open.
+// sound returns an error if the pages of the database are damaged. No process may have the database
+// open.
 func sound(path string) error {
 	db, err := sql.Open("sqlite", path)
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// TestSystemLimits: the system refuses operations. The test needs a process of its own, since limits and
-// users belong to a process.
+// TestSystemLimits checks the errors if the system refuses operations, for example because the disk
+// is full. Each case runs in a process of its own, because limits and users apply to a whole
+// process.
 func TestSystemLimits(t *testing.T) {
 	t.Parallel()
 	for role := range limits() {
@@ -26,7 +27,7 @@ func TestSystemLimits(t *testing.T) {
 		}
 		t.Run(role, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir() // only the user of the test can enter its parent
+			dir := t.TempDir() // by default, only the user who runs the test can enter the parent of this directory
 			if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777)); err != nil {
 				t.Fatal(err)
 			}
@@ -48,16 +49,16 @@ func limits() map[string]func(path string) error {
 	}
 }
 
-// An ordeal is a state used by a child.
+// An ordeal is a state that a child uses while the system refuses operations.
 type ordeal struct {
 	path    string
 	backend *Backend
 	version int64
-	others  int64 // number of steps of other sessions
+	others  int64 // number of steps in other sessions
 }
 
 func begin(path string) (*ordeal, error) {
-	if os.Geteuid() == 0 { // a user who may write everything
+	if os.Geteuid() == 0 { // root could write to everything, so become another user
 		if err := syscall.Setuid(65534); err != nil {
 			return nil, err
 		}
@@ -66,7 +67,7 @@ func begin(path string) (*ordeal, error) {
 	return &ordeal{path: path, backend: b}, err
 }
 
-// step makes a step with a record of the given size.
+// step commits a step with a record of the given size.
 func (o *ordeal) step(size int) error {
 	op := sample("s", o.version)
 	op.Events[0].Object = filled(size)
@@ -77,7 +78,7 @@ func (o *ordeal) step(size int) error {
 	return nil
 }
 
-// good commits steps, and checks that all of them are there.
+// good commits steps and checks that the state contains all of them.
 func (o *ordeal) good() error {
 	err := o.backend.Ready(context.Background())
 	for range 3 {
@@ -102,7 +103,8 @@ func (o *ordeal) good() error {
 	return errors.Join(err, o.backend.Ready(context.Background()), o.backend.fold())
 }
 
-// limit sets the maximum size of a file. If it is 0, limit restores the original size.
+// limit sets the maximum size of the files that this process writes. If to is 0, limit restores the
+// original maximum.
 func limit(to uint64) error {
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &l); err != nil {
@@ -114,11 +116,11 @@ func limit(to uint64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &l)
 }
 
-// full is the error of a file that cannot grow.
+// full is the message of the error for a file that cannot grow.
 const full = "file too large"
 
-// noSpace limits the size of files, as if the disk was full: either the log or the database reaches
-// the limit first.
+// noSpace limits the size of files, as if the disk were full. Depending on the limit, either the
+// log or the database reaches it first.
 func noSpace(path string) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	for size := 600 << 10; size <= 1200<<10; size += 20 << 10 {
@@ -134,7 +136,8 @@ func noSpace(path string) error {
 	return nil
 }
 
-// again checks that another process finds everything that was committed.
+// again opens the state as another process would, and checks that it contains everything that was
+// committed.
 func (o *ordeal) again() (err error) {
 	if o.backend, err = Open(context.Background(), Options{Path: o.path}); err != nil {
 		return err
@@ -154,7 +157,7 @@ func (o *ordeal) fills(size int) error {
 	record := 40000 + size>>10%7*900
 	for n := 0; err == nil; n++ {
 		if err = o.step(record); err == nil && n%10 == size>>10%10 {
-			_ = o.backend.fold() // fails if the disk has no space for it
+			_ = o.backend.fold() // fails if the limit leaves no space for it
 		}
 	}
 	for range 3 {
@@ -168,8 +171,8 @@ func (o *ordeal) fills(size int) error {
 	return errors.Join(limit(0), o.good(), o.backend.fold())
 }
 
-// littleSpace leaves space for small writes, but not for a decision. Then the state is not ready,
-// even if small writes succeed, until there is space for a decision.
+// littleSpace leaves space for small writes, but not for a large decision. It checks that the state
+// is then not ready, even if small writes succeed, until there is space for the decision.
 func littleSpace(path string) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	o, err := begin(path)
@@ -210,7 +213,8 @@ func littleSpace(path string) error {
 	return err
 }
 
-// readOnly is a directory or a file that cannot be written.
+// readOnly returns a role that checks the error if a file cannot be written, or if the directory
+// cannot (suffix ".."). The error must contain one of the texts in want.
 func readOnly(suffix string, want ...string) func(path string) error {
 	return func(path string) error {
 		o, err := begin(path)
@@ -260,8 +264,8 @@ func readOnly(suffix string, want ...string) func(path string) error {
 	}
 }
 
-// TestStoppedLockHolder: a process is stopped by the system while it holds the process lock. Meanwhile other
-// processes refuse, and afterwards they work again.
+// TestStoppedLockHolder checks that other processes refuse commits while the system has stopped a
+// process that holds the process lock, and that they work again after that process continues.
 func TestStoppedLockHolder(outer *testing.T) {
 	t := try(outer)
 	t.good(1)
@@ -289,7 +293,8 @@ func TestStoppedLockHolder(outer *testing.T) {
 	}
 }
 
-// holding holds the process lock until its input ends, and then makes a step.
+// holding is the role of a process that holds the process lock until its input ends, and then
+// commits a step.
 func holding(path string) error {
 	b, err := Open(context.Background(), Options{Path: path})
 	if err != nil {

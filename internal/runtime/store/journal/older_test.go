@@ -17,15 +17,15 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestOlderSchemasAreConverted: a database of each schema that had records in tables is converted with all its
-// contents.
+// TestOlderSchemasAreConverted checks that a database of each older schema, which stores records in
+// tables, is converted with all its contents.
 func TestOlderSchemasAreConverted(t *testing.T) {
 	for version := 1; version <= 3; version++ {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			path := place(t)
 			unpack(t, version, path)
 			older(t, path)
-			older(t, path) // by another process, after the conversion
+			older(t, path) // as another process would after the conversion
 			tidy(t, path)
 		})
 	}
@@ -70,7 +70,7 @@ func older(t *testing.T, path string) {
 	}
 }
 
-// unpack writes the database of an older schema.
+// unpack writes a database that has the given older schema.
 func unpack(t testing.TB, version int, path string) {
 	t.Helper()
 	f, err := os.Open(fmt.Sprintf("../sqlite/testdata/%d.db.gz", version))
@@ -88,8 +88,8 @@ func unpack(t testing.TB, version int, path string) {
 	}
 }
 
-// large creates a database of the third schema. It has three records, followed by the given number of
-// records, which three processes wrote in turn.
+// large creates a database with the third schema. It contains three records, followed by the given
+// number of records, which three processes wrote in turn.
 func large(t testing.TB, path string, records int) {
 	t.Helper()
 	unpack(t, 3, path)
@@ -129,8 +129,8 @@ func large(t testing.TB, path string, records int) {
 	}
 }
 
-// TestLargeOlderDatabase: many records are converted, in several files, and are on their chains in the order of
-// their commits.
+// TestLargeOlderDatabase checks that many records are converted, to several files, and that their
+// chains have the order of the commits.
 func TestLargeOlderDatabase(t *testing.T) {
 	t.Parallel()
 	soak.Bulk(t)
@@ -168,7 +168,8 @@ func larger(t *testing.T, b *Backend, records int) {
 	}
 }
 
-// TestInterruptedConversion: a process ends while it converts a database. The next one begins again.
+// TestInterruptedConversion checks that, if a process ends while it converts a database, the next
+// process starts the conversion again.
 func TestInterruptedConversion(t *testing.T) {
 	t.Parallel()
 	soak.Bulk(t)
@@ -195,7 +196,8 @@ func TestInterruptedConversion(t *testing.T) {
 	tidy(t, path)
 }
 
-// TestNewerSchemasAreRefused: data of a newer program, or of another one, is refused and left alone.
+// TestNewerSchemasAreRefused checks that a database written by a newer petrigate or by another
+// program is refused and left unchanged.
 func TestNewerSchemasAreRefused(outer *testing.T) {
 	for text, want := range map[string]string{
 		"PRAGMA user_version = 99":                              "a newer petrigate wrote it (schema 99; this one supports 4): run the newer one",
@@ -209,7 +211,7 @@ func TestNewerSchemasAreRefused(outer *testing.T) {
 		t.must(err)
 		_, err = db.Exec(text)
 		t.must(errors.Join(err, db.Close()))
-		if strings.Contains(want, "newer") { // a process that has the database open
+		if strings.Contains(want, "newer") { // a process that already has the database open must also refuse it
 			t.must(t.commit(1))
 			if err := t.backend.fold(); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("a process that has it open says %v, want %q", err, want)

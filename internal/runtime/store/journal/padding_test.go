@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// parted returns the lines of the log, and the length of the padding behind them.
+// parted returns the lines of the log, and the number of bytes of padding after them.
 func (t *trial) parted() (lines []byte, room int) {
 	t.Helper()
 	data, err := os.ReadFile(t.log())
@@ -16,7 +16,7 @@ func (t *trial) parted() (lines []byte, room int) {
 	return lines, len(data) - len(lines)
 }
 
-// step makes a step with a record of the given size. The step is flushed if it lasts.
+// step commits a step with a record of the given size. The step is flushed if lasts is true.
 func (t *trial) step(size int, lasts bool) {
 	t.Helper()
 	op := sample("s", t.version)
@@ -25,8 +25,8 @@ func (t *trial) step(size int, lasts bool) {
 	t.version++
 }
 
-// TestPadding: flushed steps have padding behind them and others have none. A process that ends leaves
-// none, and neither does a renamed segment.
+// TestPadding checks that the log gets padding after flushed steps, but not after other steps.
+// Neither a closed log nor a renamed segment has padding.
 func TestPadding(outer *testing.T) {
 	t := try(outer)
 	t.step(400, false)
@@ -64,8 +64,8 @@ func TestPadding(outer *testing.T) {
 	t.whole()
 }
 
-// TestBytesBehindPadding: bytes that a power loss has left behind padding are cut off when the log is
-// opened.
+// TestBytesBehindPadding checks that bytes left by a power loss after padding are cut off when the
+// log is opened.
 func TestBytesBehindPadding(outer *testing.T) {
 	for _, left := range []string{"a line\n", "half of a line", strings.Repeat("a line\n", 1000)} {
 		t := try(outer)

@@ -21,15 +21,15 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// A blackout is a state with a power loss at a random write.
+// A blackout is the result of a power loss at a random write.
 type blackout struct {
-	committed [2]int // number of committed reservations and outcomes
-	missing   [2]int // number of them that are missing afterwards
-	old       int    // number of records of an older schema to convert
-	err       error  // the problem with the state
+	committed [2]int // numbers of committed reservations and outcomes
+	missing   [2]int // numbers of these that are missing afterwards
+	old       int    // number of records converted from an older schema
+	err       error  // problem with the remaining state, if any
 }
 
-// A machineKind is a store with its disks.
+// A machineKind is a kind of machine: the settings of the store and the behavior of its disks.
 type machineKind struct {
 	name    string
 	sync    string
@@ -40,9 +40,8 @@ type machineKind struct {
 }
 
 // TestPower cuts the power of the disks of the log and of the database at random writes of calls
-// that reserve and settle, and checks the remaining state. PETRIGATE_SOAK is the number of runs.
-//
-// Stores that do not sync show that the test can detect them.
+// that reserve and settle, and checks the remaining state. PETRIGATE_SOAK sets the number of runs.
+// Some stores do not sync correctly, to show that the test can detect this.
 func TestPower(t *testing.T) {
 	t.Parallel()
 	seed, times := soak.Range(t, 12)
@@ -59,7 +58,7 @@ func TestPower(t *testing.T) {
 			bad := 0
 			times := times
 			if k.loses {
-				times = max(15, times/3) // enough runs to detect it
+				times = max(15, times/3) // enough runs to detect the loss
 			}
 			for i := range uint64(times) {
 				random := rand.New(rand.NewPCG(seed, i))
@@ -89,14 +88,14 @@ func TestPower(t *testing.T) {
 	}
 }
 
-// cut runs calls of one or two processes, which also end and start, until the power fails.
+// cut makes calls in one or two processes, which also end and start again, until the power fails.
 func (k *machineKind) cut(t *testing.T, random *rand.Rand) (c blackout) {
 	path := place(t)
 	if random.IntN(3) == 0 {
 		unpack(t, 3, path)
 		c.old = 3
 	}
-	own := rand.New(rand.NewPCG(random.Uint64(), 0)) // the disks are used by other goroutines too
+	own := rand.New(rand.NewPCG(random.Uint64(), 0)) // a source of its own, because other goroutines also use the disks
 	p := &power{random: own, left: 1 + random.IntN([]int{40, 400, 400}[random.IntN(3)]), lies: k.lies, forgets: k.forgets}
 	if k.loses {
 		p.left += 100 // run longer, so that there is data to lose
@@ -115,7 +114,7 @@ func (k *machineKind) cut(t *testing.T, random *rand.Rand) (c blackout) {
 		c.err = fmt.Errorf("it failed before the power did: %w, %w", err, p.err)
 		return c
 	}
-	_ = os.Remove(path + "-shm") // this file is only in memory
+	_ = os.Remove(path + "-shm") // SQLite keeps this file only in memory
 	c.after(t, Options{Path: path})
 	return c
 }
@@ -154,10 +153,11 @@ func (c *blackout) run(random *rand.Rand, o Options) error {
 	}
 }
 
-// kinds are the parts that pay increments.
+// kinds contains the parts that pay increments: one counts reservations, the other outcomes.
 var kinds = [2]backend.PartID{{Scope: backend.Global, Name: "reserved"}, {Scope: backend.Global, Name: "settled"}}
 
-// pay counts one more call, with a record that fills several sectors.
+// pay commits a step that increments a part, whose version is n, and has a record that fills
+// several sectors.
 func pay(b *Backend, kind, n int) error {
 	object := append(strconv.AppendInt(append(strconv.AppendInt([]byte(`{"kind":`), int64(kind), 10), `,"n":`...), int64(n), 10), `,"x":`...)
 	object = append(append(object, filled(700)...), '}')
@@ -168,7 +168,7 @@ func pay(b *Backend, kind, n int) error {
 	return commit(context.Background(), b, op)
 }
 
-// after checks the remaining state.
+// after opens the state after the power loss and checks it.
 func (c *blackout) after(t *testing.T, o Options) {
 	b, err := Open(t.Context(), o)
 	if err != nil {
@@ -195,7 +195,8 @@ func (c *blackout) after(t *testing.T, o Options) {
 	}
 }
 
-// chained checks that all records are on chains, and that each step of the parts has a record.
+// chained checks that the records form complete chains, and that each step of the parts has a
+// record.
 func (c *blackout) chained(b *Backend, parts []backend.Part) error {
 	last, n, old := map[string]backend.Record{}, [2]int64{}, 0
 	for r, err := range b.Records(context.Background(), backend.Query{}) {

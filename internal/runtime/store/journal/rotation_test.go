@@ -12,16 +12,16 @@ import (
 	"github.com/petrigate/petrigate/internal/soak"
 )
 
-// TestTwoDays simulates 48 hours of calls, by a process that starts again every five hours and
-// removes records older than six hours: the files do not grow in number or size, and the rest of
-// each chain is complete.
+// TestTwoDays simulates 48 hours of calls by a process that starts again every five hours and
+// removes records older than six hours. It checks that the files grow neither in number nor in
+// size, and that the rest of each chain is complete.
 func TestTwoDays(t *testing.T) {
 	t.Parallel()
 	const keep = 6 * time.Hour
 	every := 48 * time.Hour / time.Duration(soak.Count(96))
 	path, start := place(t), time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
 	var b *Backend
-	var begun time.Time // start of the process
+	var begun time.Time // time when the process started
 	most, size := 0, int64(0)
 	for at := start; at.Before(start.Add(48 * time.Hour)); at = at.Add(every) {
 		if at.Sub(begun) >= 5*time.Hour {
@@ -54,7 +54,7 @@ func TestTwoDays(t *testing.T) {
 	t.Logf("at most %d files with %d bytes", most, size)
 }
 
-// work makes calls at one simulated time, each with two records and a state.
+// work makes calls at one simulated time. Each call changes a part twice, each time with a record.
 func work(t *testing.T, b *Backend, at time.Time) {
 	t.Helper()
 	var ops []*backend.Op
@@ -69,7 +69,7 @@ func work(t *testing.T, b *Backend, at time.Time) {
 	}
 }
 
-// aged removes the records before the given time, and checks the others.
+// aged removes the records from before the given time, and checks that the chains have no gaps.
 func aged(t *testing.T, b *Backend, before time.Time) (gone int) {
 	t.Helper()
 	through, last := map[string]uint64{}, map[string]audit.Place{}
@@ -94,7 +94,7 @@ func aged(t *testing.T, b *Backend, before time.Time) (gone int) {
 	return gone
 }
 
-// used returns the size of the log files.
+// used returns the number and the total size of the log files.
 func used(t *testing.T, path string) (files int, bytes int64) {
 	t.Helper()
 	all, err := filepath.Glob(path + "-log*")

@@ -9,7 +9,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// sample returns a step of a session: a part of 300 bytes and a record of 420.
+// sample returns a step of a session that writes a part of 300 bytes and a record of 420 bytes.
 func sample(session string, version int64) *backend.Op {
 	at := time.Now()
 	return &backend.Op{Session: session, Reserve: true, Lasts: true, Time: at,

@@ -13,8 +13,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// TestRecordQueries: queries find records regardless of the clocks of their processes, and in every kind
-// of segment: of older schemas, sealed, renamed, and the log itself.
+// TestRecordQueries checks that queries find records in every kind of segment (converted from an
+// older schema, sealed, renamed, and the log itself), whatever the clocks of the processes show.
 func TestRecordQueries(t *testing.T) {
 	t.Parallel()
 	path := place(t)
@@ -28,8 +28,8 @@ func TestRecordQueries(t *testing.T) {
 		t.Fatal(len(want))
 	}
 	names := ""
-	for n := 0; n < 200 || !strings.Contains(names, fullSuffix); n++ { // a fold may have sealed all of them just now
-		m := at.Add(time.Duration(n) * time.Second) // one time in five is behind; number 130 is an hour ahead, so the later ones seem late
+	for n := 0; n < 200 || !strings.Contains(names, fullSuffix); n++ { // continue if a fold has just sealed all segments
+		m := at.Add(time.Duration(n) * time.Second) // one time in five is early; time 130 is an hour ahead, so the later ones seem late
 		if r.IntN(5) == 0 {
 			m = m.Add(-time.Duration(r.IntN(60)) * time.Second)
 		}
@@ -64,13 +64,13 @@ func TestRecordQueries(t *testing.T) {
 			}
 			searched(t, b[n%2], q, want)
 		}
-		if err := b[round].fold(); err != nil { // seals the rest
+		if err := b[round].fold(); err != nil { // seals the remaining segments
 			t.Fatal(err)
 		}
 	}
 }
 
-// searched checks that a query finds exactly the wanted records.
+// searched checks that the query returns exactly the records in all that satisfy it.
 func searched(t *testing.T, b *Backend, q backend.Query, all []backend.Record) {
 	t.Helper()
 	want := slices.DeleteFunc(slices.Clone(all), func(r backend.Record) bool {
@@ -96,8 +96,9 @@ func searched(t *testing.T, b *Backend, q backend.Query, all []backend.Record) {
 	}
 }
 
-// TestRemovedRecords: a segment is deleted with its last record, and rewritten when half of its records are
-// removed. The remaining records are unchanged, also for other processes and after a restart.
+// TestRemovedRecords checks that a segment is deleted along with its last record, and rewritten
+// when half of its records have been removed. The remaining records must stay the same, also for
+// other processes and after a restart.
 func TestRemovedRecords(outer *testing.T) {
 	outer.Parallel()
 	t := &trial{T: outer, path: place(outer)}
@@ -106,7 +107,7 @@ func TestRemovedRecords(outer *testing.T) {
 	for n := range 40 {
 		does(outer, []*Backend{a, b}[n%2], &backend.Op{Events: []backend.Event{{Time: time.Unix(int64(n), 0), Object: filled(400)}}})
 	}
-	t.must(errors.Join(a.fold(), b.fold())) // a does not know the last step, and b would seal its segment later
+	t.must(errors.Join(a.fold(), b.fold())) // fold both, because a does not know the last step, and b would seal its segment later
 	before := linked(outer, a)
 	names := [2]string{a.Writer(), b.Writer()}
 	count := func() (n int, size int64) {
@@ -157,7 +158,7 @@ func TestRemovedRecords(outer *testing.T) {
 	b = open(outer, o)
 	left(0, 15)
 	left(1, 15)
-	remove(0, 50, 50, 5) // the whole chain
+	remove(0, 50, 50, 5) // removes the whole chain
 	if heads, err := b.Heads(t.Context()); err != nil || len(heads) != 1 || heads[0].Seq != 20 {
 		t.Error(heads, err)
 	}
