@@ -38,14 +38,14 @@ func (s *Session) notify(c Call, d Decision) {
 	}
 }
 
-// Withdraw withdraws a, a request for approval. The call then no longer waits for an answer and
-// will not be decided again.
+// Withdraw withdraws the approval request a. The call then no longer waits for an answer and will
+// not be decided again.
 func (s *Session) Withdraw(a *Ask) {
 	s.update(func(*State) *Delta { return a.Withdraw() })
 }
 
-// Withdraw returns the change that removes a, a request for approval, from the state. The call will
-// not be decided again.
+// Withdraw returns the change that removes the approval request a from the state. The call will not
+// be decided again.
 func (a *Ask) Withdraw() *Delta { return &Delta{Answered: a.Number} }
 
 // Settle is like [Ticket.Settle], but identifies the call by its number.

@@ -229,8 +229,8 @@ func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	m.recordMissed(f, call)
 }
 
-// watchesBefore returns the watches without those of the given call. The call's watches come last
-// in the list, because new ones are added after the gating transitions have fired.
+// watchesBefore returns the watches that began before the given call. The call's own watches come
+// last in the list, because they are added after the gating transitions have fired.
 func watchesBefore(watches []Flight, call *Flight) []Flight {
 	for len(watches) > 0 && watches[len(watches)-1].SameCall(call) {
 		watches = watches[:len(watches)-1]
@@ -238,8 +238,8 @@ func watchesBefore(watches []Flight, call *Flight) []Flight {
 	return watches
 }
 
-// recordMissed marks as lapsed those watches of the call that do not count for the finding's key
-// value.
+// recordMissed marks the watches of some of the call's observers as lapsed: of those that do not
+// count for the key value that the finding is for.
 func (m *move) recordMissed(f *finding, call Flight) {
 	for missed := f.parts().missed; missed != 0; missed &= missed - 1 {
 		w := f.plan.watches[bits.TrailingZeros64(missed)]

@@ -36,7 +36,8 @@ func (m *move) marking() petri.Marking {
 	return m.data.Marking
 }
 
-// endDisabledWatches ends the watches of those observers that a firing has disabled.
+// endDisabledWatches ends the watches of observers that a firing has disabled, so they no longer
+// wait for their calls.
 func (m *move) endDisabledWatches() {
 	if len(m.baseWatches) > 0 {
 		m.lapseDisabled()

@@ -116,8 +116,8 @@ func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	return &c
 }
 
-// Prune removes from d's lapsed watches those that are no longer among the watches of base, the
-// default state. d must not be shared yet.
+// Prune removes the lapsed watches of d that are no longer among the watches of base, the default
+// state. A watch is an observer waiting for a call. d must not be shared yet.
 func Prune(d, base *NetData) {
 	if len(d.Lapsed()) > 0 {
 		SetLapsed(d, list.Filter(d.Lapsed(), func(w Flight) bool { return slices.Contains(base.Watches, w) }))
@@ -130,7 +130,7 @@ func Prune(d, base *NetData) {
 }
 
 // EqualsDefault reports whether d, the state for a value, equals base, the default state, and has
-// no calls in flight, no watches and nothing spent.
+// no calls in flight, no waiting observers and nothing spent.
 func EqualsDefault(d, base *NetData) bool {
 	return d.Stuck == base.Stuck && d.Spent == nil && d.Debt() == nil && len(d.Flights)+len(d.Watches)+len(d.Spoilers())+len(d.Meta) == 0 &&
 		slices.Equal(d.Marking, base.Marking) && slices.Equal(d.Lapsed(), base.Lapsed()) && d.Clock.equalTicks(base.Clock) &&
@@ -154,8 +154,8 @@ func (d *NetData) Debt() *Debt { return d.extras().Debt }
 // Spoilers returns the calls in flight that spoil evidence; see [Extras].
 func (d *NetData) Spoilers() []Flight { return d.extras().Spoilers }
 
-// Lapsed returns the default state's watches that no longer count for the key value whose state is
-// d; see [Extras].
+// Lapsed returns the default state's watches (observers waiting for calls) that no longer count for
+// the key value whose state is d; see [Extras].
 func (d *NetData) Lapsed() []Flight { return d.extras().Lapsed }
 
 // Row identifies the last call counted by a net with [toolnet.Net].Row; see [Extras].
@@ -166,8 +166,8 @@ func SetSpoilers(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Spoilers = flights })
 }
 
-// SetLapsed sets the list of default-state watches that no longer count for d's key value. d must
-// not be shared yet.
+// SetLapsed sets the list of waiting observers of the default state that no longer count for d's
+// key value. d must not be shared yet.
 func SetLapsed(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Lapsed = flights })
 }
