@@ -21,7 +21,7 @@ type finding struct {
 	kind      VerdictKind    // verdict of the net; Abstain only if the call nevertheless changes the net
 	manual    bool           // whether a chosen transition requires approval
 	restarts  bool           // whether data is the initial state because the call ends a series of equal calls
-	doubtful  bool // whether the net blocks only because the call's name is weak, and thus not evidence
+	doubtful  bool           // whether the net blocks only because the call's name is weak, and thus not evidence
 	broken    bool           // whether the net's Mapper has failed
 	addsValue bool           // whether the finding is for a key value that the state does not contain yet
 }

@@ -186,7 +186,7 @@ func (c *counterSearch) guard(t int, m Marking) (box, step) {
 func (r *mirror) total(m Marking) int {
 	left := r.invariant.Constant
 	for _, w := range r.invariant.Weights {
-		left -= w.Weight * m[w.Place] // m has no tokens in the large places
+		left -= w.Weight * m[w.Place] // the sum leaves out the large places, because m is 0 for them
 	}
 	return left / r.weight
 }
