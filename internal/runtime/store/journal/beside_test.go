@@ -10,7 +10,7 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// A hooked value is a file that calls the function before ahead of its next write.
+// A hooked value is a file that calls a function once, immediately ahead of its next write.
 type hooked struct {
 	file
 	before func() // may be nil

@@ -338,7 +338,7 @@ func TestBehindBetweenNames(t *testing.T) {
 		path := place(t)
 		d := &tampered{}
 		a, b := open(t, Options{Path: path, disk: d}), open(t, Options{Path: path})
-		does(t, b, writes(shared, 0)) // in the first segment
+		does(t, b, writes(shared, 0)) // leaves b in the first segment
 		b.rest()
 		for n := range 3 {
 			does(t, a, writes(shared, int64(1+n)))

@@ -173,8 +173,8 @@ func add(b *Backend, id backend.PartID, bound int, record string) (bool, error) 
 	}
 }
 
-// audited checks what remains: the database, the chains of records, the budget, and a record for
-// each reported line.
+// audited checks what remains: the database, the chains of records, and the budget. Each reported
+// line must have a record.
 func audited(t *testing.T, path string, calls int, lines map[string]bool) {
 	t.Helper()
 	b := open(t, Options{Path: path})

@@ -153,7 +153,8 @@ func (c *blackout) run(random *rand.Rand, o Options) error {
 	}
 }
 
-// kinds contains the parts that pay increments: one counts reservations, the other outcomes.
+// kinds contains the parts that the function pay increments: one counts reservations, the other
+// outcomes.
 var kinds = [2]backend.PartID{{Scope: backend.Global, Name: "reserved"}, {Scope: backend.Global, Name: "settled"}}
 
 // pay commits a step that increments a part, whose version is n, and has a record that fills

@@ -54,7 +54,8 @@ func TestTwoDays(t *testing.T) {
 	t.Logf("at most %d files with %d bytes", most, size)
 }
 
-// work makes calls at one simulated time. Each call changes a part twice, each time with a record.
+// work makes calls at one simulated time. Each call creates a part and removes it again, each time
+// with a record.
 func work(t *testing.T, b *Backend, at time.Time) {
 	t.Helper()
 	var ops []*backend.Op
