@@ -17,7 +17,7 @@ import (
 // A Process holds the known part of a process's command line.
 type Process []string
 
-// Running lists the processes on this machine.
+// Running returns the processes on this machine.
 func Running(ctx context.Context) ([]Process, error) {
 	switch runtime.GOOS {
 	case "linux":

@@ -180,7 +180,7 @@ func secretsWithin(text string) (all []Secret) {
 }
 
 // writtenParts returns the literal parts of a secret. It leaves out references to values stored
-// elsewhere, because the user must see which values will be read.
+// elsewhere; they must not be masked, because they show the user which values will be read.
 func writtenParts(name, value string) (all []Secret) {
 	if strings.TrimSpace(reference.ReplaceAllString(value, "")) == "" {
 		return nil

@@ -137,8 +137,8 @@ func (r *reader) readMore(key string, v any) {
 	}
 }
 
-// as converts v, the value of key, to the type T. If v has another type, as refuses the entry, and
-// its error message describes the required type with the text in want.
+// as returns the value v of the given key as a T. If v has another type, the entry is refused; want
+// describes the required type in the reason.
 func as[T any](r *reader, key string, v any, want string) T {
 	value, ok := v.(T)
 	if !ok {

@@ -13,8 +13,8 @@ import (
 // configuration.
 type variables struct {
 	find *regexp.Regexp
-	// one translates a single match. ok is false if the match is ordinary text rather than a
-	// reference. If a reference cannot be translated, problem explains why.
+	// one is a function that translates a single match. ok is false if the match is ordinary text
+	// rather than a reference. If a reference cannot be translated, problem explains why.
 	one func(s System, match string) (p piece, problem string, ok bool)
 }
 

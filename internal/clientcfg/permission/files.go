@@ -28,7 +28,7 @@ func (f files) home(variable, folder string, parts ...string) string {
 	return filepath.Join(append([]string{dir}, parts...)...)
 }
 
-// in returns the path of a file in the project.
+// in joins the path elements to the path of a file in the project.
 func (f files) in(parts ...string) string {
 	return filepath.Join(append([]string{f.project}, parts...)...)
 }

@@ -266,7 +266,7 @@ func (b *jsonBody) joinExtra(comment, extra hujson.Extra) hujson.Extra {
 	return slices.Concat(comment, extra)
 }
 
-// change passes the members of an object to the function to, and replaces them with its result.
+// change passes the members of an object to the given function, and replaces them with the result.
 func (b *jsonBody) change(object *hujson.Object, to func([]jsonSegment) []jsonSegment) {
 	head, all := segments(object)
 	b.setMembers(object, head, to(all))

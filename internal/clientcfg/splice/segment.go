@@ -10,8 +10,9 @@ type segment[T any] struct {
 	text  T
 }
 
-// replaced returns a copy of all that lacks the entries named in remove. The segments in more are
-// inserted where the first removed entry was or, if no entry is removed, before the index end.
+// replaced returns a copy of the slice all without the entries named in remove. The segments in
+// more are inserted where the first removed entry was or, if no entry is removed, before the index
+// end.
 func replaced[T any](all []segment[T], remove []string, more []segment[T], end int) []segment[T] {
 	at := slices.IndexFunc(all, func(s segment[T]) bool { return s.entry && slices.Contains(remove, s.name) })
 	if at < 0 {
@@ -32,7 +33,7 @@ func replaced[T any](all []segment[T], remove []string, more []segment[T], end i
 	return rest
 }
 
-// restored returns a copy of all that lacks the entry named ours, but contains the entries of old
+// restored returns a copy of the slice all without the entry named ours and with the entries of old
 // that are listed in names. The first inserted entry takes the place of the removed one if fits
 // returns true for its text. Each of the others is inserted after the segment that it followed in
 // old.

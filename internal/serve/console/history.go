@@ -80,7 +80,7 @@ func (h *history) forget(why string) {
 	h.count, h.before = 0, why
 }
 
-// open records that a session has just started, so its track will include the first step.
+// open marks the session's track as complete, because the session has just started.
 func (h *history) open(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,8 +90,8 @@ func (h *history) open(session string, at time.Time) {
 	}
 }
 
-// missed records that the final state of the session is unknown, because the session ended before
-// the history could read it.
+// missed marks the final state of the session as unknown, because the session ended before the
+// history could read it.
 func (h *history) missed(session string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

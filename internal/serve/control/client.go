@@ -160,12 +160,13 @@ func (c *Client) SettleCall(id string, a Settle) error {
 	return c.do("/sessions/"+url.PathEscape(id)+"/settle", a, &struct{}{})
 }
 
-// Stop calls [operator.Proxy.Stop] on the running proxy.
+// Stop makes the running proxy refuse calls, as described in [operator.Proxy.Stop].
 func (c *Client) Stop(a Stop) (done operator.Stopping, err error) {
 	return done, c.do("/stop", a, &done)
 }
 
-// StartAgain calls [operator.Proxy.StartAgain] on the running proxy.
+// StartAgain makes the running proxy allow calls again, as described in
+// [operator.Proxy.StartAgain].
 func (c *Client) StartAgain(a Stop) (done operator.Stopping, err error) {
 	return done, c.do("/start", a, &done)
 }

@@ -63,7 +63,7 @@ func (p *processors) begin() {
 	}
 }
 
-// end records that a call has ended.
+// end decrements the number of in-flight calls.
 func (p *processors) end() { p.inFlight.Add(-1) }
 
 // useAll lifts the limit until the returned function release is called. It is used for work other

@@ -86,7 +86,7 @@ func (l *lines) plain(s string, limit int) string {
 	return text.Excerpt(s, limit)
 }
 
-// join joins the nonempty parts.
+// join returns the nonempty parts, separated by two spaces.
 func join(parts ...string) string {
 	return strings.Join(list.Filter(parts, func(p string) bool { return p != "" }), "  ")
 }

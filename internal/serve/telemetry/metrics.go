@@ -69,7 +69,8 @@ func NewMetrics() *Metrics {
 	}
 }
 
-// Decided counts the gate's decision on a call and records how long the decision took.
+// Decided increments the counter for the kind of decision that the gate has made on a call, and
+// records how long the decision took.
 func (m *Metrics) Decided(c *admission.Call, d admission.Decision, took time.Duration) {
 	m.decide.observe(int64(took))
 	labels := callLabels{c.Method, c.Upstream, c.Tool}
@@ -87,7 +88,7 @@ func (m *Metrics) Decided(c *admission.Call, d admission.Decision, took time.Dur
 	}
 }
 
-// Refused counts a refusal, once for each rule that caused it.
+// Refused increments the refusal counter of each rule that caused the refusal r.
 func (m *Metrics) Refused(r *admission.Refused) {
 	if r.Facts.Decision == "ask" { // a person is asked, so the call has not been refused yet
 		return
@@ -105,10 +106,10 @@ func (m *Metrics) refusal(kind, rule string) {
 	m.refusals.cells(refusalLabels{kind, rule}, refusalLabels{kind, other}).Add(1)
 }
 
-// Forwarding counts a call that is being sent to its upstream.
+// Forwarding counts a call as in flight, because it is being sent to its upstream.
 func (m *Metrics) Forwarding(upstream string) { m.upstream(upstream).inFlight.Add(1) }
 
-// Forwarded counts a call that has ended at its upstream, whether or not a response arrived.
+// Forwarded counts a call as ended at its upstream, whether or not a response arrived.
 func (m *Metrics) Forwarded(upstream, _, _ string, took time.Duration, err error) {
 	cells := m.upstream(upstream)
 	cells.inFlight.Add(^uint64(0)) // subtract 1
@@ -118,7 +119,7 @@ func (m *Metrics) Forwarded(upstream, _, _ string, took time.Duration, err error
 	}
 }
 
-// Settled counts the outcome of a call.
+// Settled increments the counter for the outcome of a call.
 func (m *Metrics) Settled(upstream string, o gate.Outcome, took time.Duration) {
 	cells := m.upstream(upstream)
 	cells.total.observe(int64(took))
@@ -134,15 +135,15 @@ func (m *Metrics) Settled(upstream string, o gate.Outcome, took time.Duration) {
 
 func (m *Metrics) upstream(name string) *upstreamCells { return m.upstreams.cells(name, other) }
 
-// Answered counts an approval request that has ended, by its final state and the channel of the
-// answer. It also records how long the request was pending.
+// Answered increments the counter for approval requests that ended in the given state, with an
+// answer through the given channel. It also records how long the request was pending.
 func (m *Metrics) Answered(state, channel string, waited time.Duration) {
 	m.answers.cells(answerLabels{state, channel}, answerLabels{other, other}).Add(1)
 	m.wait.observe(int64(waited))
 }
 
-// Reloaded counts a reload of the configuration. problem describes why the reload failed, and is
-// empty if it succeeded.
+// Reloaded counts a reload of the configuration. If the reload failed, problem describes why;
+// otherwise, it is empty.
 func (m *Metrics) Reloaded(problem string) {
 	m.reloads.Add(1)
 	if problem != "" {
