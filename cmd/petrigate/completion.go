@@ -18,9 +18,9 @@ import (
 // description.
 type completer = func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective)
 
-// completeVerbs sets up shell completion for c and its subcommands. It completes the values of
-// choice flags, the names of files with the right extension, and the approvals, sessions and nets
-// of running proxies.
+// completeVerbs sets up shell completion for the command c and its subcommands. It completes the
+// values of choice flags, the names of files with the right extension, and the approvals, sessions
+// and nets of running proxies.
 func completeVerbs(c *cobra.Command) {
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) { completeFlag(c, f) })
 	if words, ok := completers()[c.CommandPath()]; ok {

@@ -53,7 +53,8 @@ func newDoctor(s stdio) *cobra.Command {
 	return c
 }
 
-// newDoctorOf returns a doctor for this machine and the configuration selected by the flags of c.
+// newDoctorOf returns a doctor for this machine and the configuration selected by the flags of the
+// command c.
 func newDoctorOf(c *cobra.Command, s stdio, f deskFlags) (*doctor.Doctor, error) {
 	desk, err := f.desk(c.Context(), s)
 	if err != nil {

@@ -18,7 +18,7 @@ type policyFlags struct {
 	configLoader
 }
 
-// add adds the flags to c. Their help texts begin with the given verb, such as "check".
+// add adds the flags to the command c. Their help texts begin with the given verb, such as "check".
 func (f *policyFlags) add(c *cobra.Command, does string) {
 	c.Flags().StringArrayVar(&f.rules, "rules", nil, does+" this `file` of rules instead of a configuration; may be given more than once")
 	c.Flags().StringArrayVar(&f.nets, "net", nil, does+" this `file` with a net; may be given more than once")
@@ -27,7 +27,7 @@ func (f *policyFlags) add(c *cobra.Command, does string) {
 // bare reports whether the policy consists of rules files and net files without a configuration.
 func (f *policyFlags) bare() bool { return len(f.rules)+len(f.nets) > 0 }
 
-// parse evaluates the flags of c and the command's arguments, which can be paths of policy files.
+// parse evaluates the flags of the command c and its arguments, which can be paths of policy files.
 func (f *policyFlags) parse(s stdio, c *cobra.Command, files []string) (err error) {
 	if f.configLoader, err = s.configLoader(c); err != nil {
 		return err

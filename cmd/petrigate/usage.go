@@ -37,10 +37,10 @@ func strictUsage(c *cobra.Command) {
 	}
 }
 
-// verb returns the command path of c without the program name.
+// verb returns the path of the command c without the program name.
 func verb(c *cobra.Command) string { return strings.TrimPrefix(c.CommandPath(), "petrigate ") }
 
-// refuseUnknownVerb returns an error if the first argument is not a subcommand of c.
+// refuseUnknownVerb returns an error if the first argument is not a subcommand of the command c.
 func refuseUnknownVerb(c *cobra.Command, got []string) error {
 	if len(got) == 0 {
 		return nil

@@ -146,7 +146,7 @@ func (t *content) place(line, column int) int {
 // span returns the range between two byte offsets.
 func (t *content) span(from, to int) Range { return Range{t.position(from), t.position(max(from, to))} }
 
-// utf16Len returns the number of code units in the UTF-16 encoding of r.
+// utf16Len returns the number of code units in the UTF-16 encoding of the character r.
 func utf16Len(r rune) int {
 	if r != utf8.RuneError && r > 0xffff {
 		return 2

@@ -78,8 +78,8 @@ func (s *server) notified(method string, params json.RawMessage) {
 	}
 }
 
-// handle decodes the parameters of a notification and passes them to f. It ignores malformed
-// parameters.
+// handle decodes the parameters of a notification and passes them to the function f. It ignores
+// malformed parameters.
 func handle[T any](params json.RawMessage, f func(T)) {
 	var p T
 	if json.Unmarshal(params, &p) == nil {

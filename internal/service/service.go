@@ -90,8 +90,8 @@ type step struct {
 	retried bool // whether to repeat the command if it fails, because the previous service may still be stopping
 }
 
-// Text returns the content of the service file for s. It returns an error if the manager cannot run
-// such a service.
+// Text returns the content of the service file for the service s. It returns an error if the
+// manager cannot run such a service.
 func (m *Manager) Text(s Service) (string, error) {
 	for _, word := range append([]string{s.Program, s.Config}, s.Args...) {
 		if strings.ContainsRune(word, 0) {

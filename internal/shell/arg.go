@@ -79,7 +79,7 @@ func isLocalBin(a arg) bool {
 // systemDirs lists the system's program directories.
 var systemDirs = setOf("/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /opt/homebrew/bin")
 
-// isSystem reports whether p is in one of the system's program directories.
+// isSystem reports whether the path p is in one of the system's program directories.
 func isSystem(p string) bool {
 	return !strings.Contains(p, "..") && systemDirs[path.Dir(path.Clean(p))]
 }

@@ -142,7 +142,8 @@ func (f *flow) leaveList(errexit, pipefail bool) {
 	}
 }
 
-// fails reports whether s certainly fails or, like exit 1, ends the script with a failure.
+// fails reports whether the statement s certainly fails or, like exit 1, ends the script with a
+// failure.
 func fails(s *syntax.Stmt) bool {
 	if s.Background || s.Negated {
 		return false

@@ -49,8 +49,8 @@ func (c *command) mayBeSplit() bool {
 	return slices.ContainsFunc(c.args[:len(c.args)-len(rest)], func(a arg) bool { return a.split })
 }
 
-// is reports whether the command runs the program that p names. It also returns the command's
-// arguments under that name; see [command.argsUnder].
+// is reports whether the command runs the program named by the pattern p. It also returns the
+// command's arguments under that name; see [command.argsUnder].
 func (c *command) is(p *Pattern) (Outcome, []arg) {
 	switch {
 	case p.name.text == "":
@@ -69,8 +69,8 @@ func (c *command) is(p *Pattern) (Outcome, []arg) {
 	return NoMatch, nil
 }
 
-// found reports whether args contain p's operands: the first one as the subcommand, if the program
-// has subcommands, and the others in the same order as in p.
+// found reports whether args contain the pattern's operands: the first one as the subcommand, if
+// the program has subcommands, and the others in the same order as in the pattern.
 func (p *Pattern) found(c *command, args []arg) Outcome {
 	if len(p.operands) == 0 {
 		return Match
@@ -163,7 +163,7 @@ func (p *Pattern) advance(a arg, n int, files bool) int {
 	return n
 }
 
-// isFile reports whether at is a longer path to the file named by w.
+// isFile reports whether at is a longer path to the file that the word names.
 func (w *word) isFile(at string) bool {
 	if !strings.ContainsAny(w.text, "./") || len(at) <= len(w.text) || strings.HasPrefix(at, "-") {
 		return false
@@ -175,8 +175,8 @@ func (w *word) isFile(at string) bool {
 	return w.is(path.Base(clean))
 }
 
-// inert reports whether a command that matches p does exactly what its name says. If the program
-// has a table, it must contain all the command's options and operands.
+// inert reports whether the command, which matches the pattern p, does exactly what its name says.
+// If the program has a table, it must contain all the command's options and operands.
 func (c *command) inert(p *Pattern) bool {
 	args, _ := c.plainArgs()
 	known, options, lead, ok := programOf(c.name, args)
@@ -218,7 +218,7 @@ func (p *Pattern) names(o givenOption) bool {
 	})
 }
 
-// leads reports whether the first elements of args match p's operands, one by one.
+// leads reports whether the first elements of args match the pattern's operands, one by one.
 func (p *Pattern) leads(args []arg) bool {
 	if len(args) < len(p.operands) {
 		return false

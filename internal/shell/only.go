@@ -172,7 +172,7 @@ func (c *command) exportsInert() bool {
 	})
 }
 
-// certainly reports whether the command certainly matches p and does nothing else.
+// certainly reports whether the command certainly matches the pattern p and does nothing else.
 func (c *command) certainly(p *Pattern) bool {
 	if c.matches(p) != Match {
 		return false

@@ -79,7 +79,7 @@ func Compile(words []string, exactly bool) (Pattern, error) {
 // String returns the words of the pattern.
 func (p Pattern) String() string { return p.source }
 
-// mayBe reports whether the argument may match w.
+// mayBe reports whether the argument may match the word w of a pattern.
 func (a arg) mayBe(w *word) bool {
 	if !w.glob || a.kind == literal {
 		return a.kind == literal && w.is(a.text) || !w.glob && a.may(w.text)

@@ -23,7 +23,7 @@ func isText(parts []syntax.WordPart) bool {
 	})
 }
 
-// isQuoted reports whether a part of w is quoted.
+// isQuoted reports whether a part of the word w is quoted.
 func isQuoted(w *syntax.Word) bool {
 	return slices.ContainsFunc(w.Parts, func(part syntax.WordPart) bool {
 		l, ok := part.(*syntax.Lit)
@@ -31,17 +31,17 @@ func isQuoted(w *syntax.Word) bool {
 	})
 }
 
-// isPlain reports whether p is $x, ${x} or ${x[...]}.
+// isPlain reports whether the expansion p is $x, ${x} or ${x[...]}.
 func isPlain(p *syntax.ParamExp) bool { return p.Slice == nil && isSlice(p) }
 
-// isSlice reports whether p is $x, ${x}, ${x[...]} or ${x:...}.
+// isSlice reports whether the expansion p is $x, ${x}, ${x[...]} or ${x:...}.
 func isSlice(p *syntax.ParamExp) bool {
 	return p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Repl == nil && p.Exp == nil &&
 		p.Names == 0 && p.NestedParam == nil && p.Flags == nil && !p.IsSet && len(p.Modifiers) == 0
 }
 
-// onlyExpansion returns the expansion that w consists of, or nil if w consists of anything else.
-// quoted reports whether the expansion is in double quotes.
+// onlyExpansion returns the expansion that the word w consists of, or nil if w consists of anything
+// else. quoted reports whether the expansion is in double quotes.
 func onlyExpansion(w *syntax.Word) (p *syntax.ParamExp, quoted bool) {
 	if len(w.Parts) != 1 {
 		return nil, false
@@ -57,7 +57,8 @@ func onlyExpansion(w *syntax.Word) (p *syntax.ParamExp, quoted bool) {
 	return p, quoted
 }
 
-// isGiven reports whether w consists only of function arguments: "$@", "${@:2}", "$*" or $1.
+// isGiven reports whether the word w consists only of function arguments: "$@", "${@:2}", "$*" or
+// $1.
 func isGiven(w *syntax.Word) bool {
 	p, _ := onlyExpansion(w)
 	if p == nil || !isSlice(p) || p.Index != nil {
@@ -67,7 +68,7 @@ func isGiven(w *syntax.Word) bool {
 	return name == "@" || p.Slice == nil && (name == "*" || len(name) == 1 && "1" <= name && name <= "9")
 }
 
-// lit returns the text of x if x is a single literal word, and "" otherwise.
+// lit returns the text of the operand x if x is a single literal word, and "" otherwise.
 func lit(x syntax.ArithmExpr) string {
 	if w, ok := x.(*syntax.Word); ok {
 		return w.Lit()
@@ -75,7 +76,7 @@ func lit(x syntax.ArithmExpr) string {
 	return ""
 }
 
-// plainText returns the text of w if w contains no expansions and no special characters.
+// plainText returns the text of the word w if w contains no expansions and no special characters.
 func plainText(w *syntax.Word) (text string, ok bool) {
 	if len(w.Parts) != 1 {
 		return "", false
@@ -96,8 +97,8 @@ func plainText(w *syntax.Word) (text string, ok bool) {
 	return text, ok && strings.Trim(text, plainLetters+" ") == ""
 }
 
-// isList reports whether p expands to a list, such as the arguments in $@ or the elements of an
-// array.
+// isList reports whether the expansion p yields a list, such as the arguments in $@ or the elements
+// of an array.
 func isList(p *syntax.ParamExp) bool {
 	return p.Param != nil && (p.Param.Value == "@" || p.Param.Value == "*") || lit(p.Index) == "@" || lit(p.Index) == "*" || p.Names != 0
 }
@@ -129,7 +130,8 @@ func setsInput(list []*syntax.Redirect) bool {
 	})
 }
 
-// givesText reports whether rd gives a command text from the script as its standard input.
+// givesText reports whether the redirection rd gives a command text from the script as its standard
+// input.
 func givesText(rd *syntax.Redirect) bool {
 	return rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc || rd.Op == syntax.WordHdoc
 }
@@ -145,7 +147,8 @@ func nameOf(a *syntax.Assign) string {
 	return ""
 }
 
-// mayFail reports whether rd opens a file. If opening it fails, the shell does not run the command.
+// mayFail reports whether the redirection rd opens a file. If opening it fails, the shell does not
+// run the command.
 func mayFail(rd *syntax.Redirect) bool {
 	return rd.Word != nil && rd.Hdoc == nil && rd.Op != syntax.WordHdoc && rd.Op != syntax.DplIn && rd.Op != syntax.DplOut && rd.Word.Lit() != "/dev/null"
 }

@@ -24,8 +24,8 @@ func (r *Reading) Touches(p FilePattern) (Outcome, Doubt) {
 	return Opaque, Doubt{What: what, Code: r.code(f.from, f.to), At: r.character(f.from), Advice: advice(what)}
 }
 
-// namedInCode looks in code in other languages for files that p describes. It returns NoMatch for
-// the glob *.
+// namedInCode looks in code in other languages for files that the pattern p describes. It returns
+// NoMatch for the glob *.
 func (r *Reading) namedInCode(p *FilePattern) (Outcome, Doubt) {
 	if strings.Trim(p.glob, "*") == "" {
 		return NoMatch, Doubt{}

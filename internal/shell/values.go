@@ -76,7 +76,8 @@ func (v *values) alternatives(name string) []string {
 	return v.either[name]
 }
 
-// sliced returns the elements of list that remain after applying the offset of p, as in "${@:2}".
+// sliced returns the elements of list that remain after applying the offset in the expansion p, as
+// in "${@:2}".
 func sliced(p *syntax.ParamExp, list []arg, known bool) ([]arg, bool) {
 	if p.Slice == nil || !known {
 		return list, known

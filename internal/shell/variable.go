@@ -99,8 +99,8 @@ func (v *variables) neverBind(name string) {
 	v.unknowable.add(name)
 }
 
-// valueOf returns the value of the variable that p expands. ok is false if the value is unknown or
-// if p may expand to anything but a single word.
+// valueOf returns the value of the variable in the expansion p. ok is false if the value is unknown
+// or if p may expand to anything but a single word.
 func (v *variables) valueOf(p *syntax.ParamExp, quoted bool) (value arg, ok bool) {
 	if len(v.texts) == 0 || !isPlain(p) || p.Index != nil {
 		return arg{}, false

@@ -381,7 +381,7 @@ func (r *reader) loop(c *syntax.ForClause) {
 	r.vars.forgetEffects(changed)
 }
 
-// isCount reports whether w is a brace expansion that yields only numbers, such as {1..9}.
+// isCount reports whether the word w is a brace expansion that yields only numbers, such as {1..9}.
 func isCount(w *syntax.Word) bool {
 	text := w.Lit()
 	return strings.HasPrefix(text, "{") && strings.Trim(text, "{}.-0123456789") == ""
@@ -390,8 +390,8 @@ func isCount(w *syntax.Word) bool {
 // keyed matches scripts that may declare an associative array with the option -A.
 var keyed = regexp.MustCompile(`[-+][a-zA-Z]*A`)
 
-// isIndices reports whether w expands to the indexes of an array: "${!x[@]}". Indexes are numbers
-// unless the array is declared with -A.
+// isIndices reports whether the word w expands to the indexes of an array: "${!x[@]}". Indexes are
+// numbers unless the array is declared with -A.
 func isIndices(w *syntax.Word) bool {
 	parts := w.Parts
 	if len(parts) == 1 {

@@ -251,7 +251,8 @@ func (w *wanted) begins(letter string) bool {
 	return len(w.names) == 1 && len(w.names[0]) > 1 && w.names[0][0] != '-' && strings.EqualFold(w.names[0][:1], letter)
 }
 
-// valued reports whether an option found in the arguments has the value that w requires.
+// valued reports whether an option found in the arguments has the value that the wanted option
+// requires.
 func (w *wanted) valued(attached arg, with bool, rest []arg) Outcome {
 	if !w.with {
 		return Match

@@ -49,7 +49,7 @@ func (r *expander) words(words []*syntax.Word) []arg {
 	return args
 }
 
-// expand appends the expansion of w to args.
+// expand appends the expansion of the word w to args.
 func (r *expander) expand(args []arg, w *syntax.Word) []arg {
 	if hasBraces(w) {
 		return r.expandBraces(args, w)
@@ -64,7 +64,7 @@ func (r *expander) expand(args []arg, w *syntax.Word) []arg {
 	return append(args, a)
 }
 
-// hasBraces reports whether bash may expand braces in w.
+// hasBraces reports whether bash may expand braces in the word w.
 func hasBraces(w *syntax.Word) bool {
 	open, between := false, false
 	for _, part := range w.Parts {

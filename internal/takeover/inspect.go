@@ -25,7 +25,7 @@ type Inspection struct {
 }
 
 // Inspect reads the files of all clients and compares their servers with those of the configuration
-// in c.
+// named in the connection c.
 func (d *Driver) Inspect(ctx context.Context, c Connection) (all []Inspection) {
 	for _, l := range d.List(ctx) {
 		client, _, _ := clientcfg.Find(l.Name)
