@@ -33,7 +33,7 @@ var sinces = []struct {
 	For         time.Duration // length of the period; 0 means all records
 }{{"", "all records", 0}, {"1h", "the last hour", time.Hour}, {"24h", "the last day", 24 * time.Hour}, {"168h", "the last week", 7 * 24 * time.Hour}}
 
-// policy serves the page that shows the policy in force in an editor.
+// policy serves the page with an editor that contains the policy in force.
 func (c *Console) policy(w http.ResponseWriter, r *http.Request) {
 	if b := c.policyBody(w, r, r.FormValue("text")); b != nil {
 		number, err := strconv.Atoi(r.FormValue("claim"))
