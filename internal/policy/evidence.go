@@ -70,8 +70,8 @@ func idleOption(m *gate.Map) string {
 	return ""
 }
 
-// checkDefault warns if a rule makes the default ineffective, or if the default makes a rule
-// ineffective.
+// checkDefault warns if a rule makes the default decision ineffective, or if the default decision
+// makes a rule ineffective.
 func (b *builder) checkDefault() {
 	deny := b.source.Default == "deny"
 	if !deny && b.source.Default == "" && b.source.Config == nil {

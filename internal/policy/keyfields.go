@@ -110,7 +110,7 @@ func (b fieldChecker) waysIn(f config.KeyField) [][]string {
 // waysOf returns the paths below args that an expression in a key or sum mentions.
 func (b fieldChecker) waysOf(source string) [][]string {
 	if b.result.Policy == nil {
-		return nil // no expression reader is known
+		return nil // without a policy, the paths in expressions are unknown
 	}
 	for _, n := range b.result.Policy.Nets() {
 		fields := slices.Concat(n.Key, list.FlatMap(n.Transitions, func(t gate.Transition) []gate.Field { return t.Key }))

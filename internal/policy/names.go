@@ -65,7 +65,8 @@ func mentions(s rules.Statement) (all []mention) {
 	return all
 }
 
-// withoutSuccess returns the consequence for the rule if a required call never succeeds.
+// withoutSuccess returns a phrase about the consequence for the rule if a required call never
+// succeeds.
 func withoutSuccess(s *rules.Require) string {
 	before := listed(s.Before)
 	switch {

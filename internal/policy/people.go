@@ -80,8 +80,8 @@ func (b *builder) mappedTo(name string) (tools []string) {
 	return tools
 }
 
-// unasked returns the reason why the given number of people cannot be asked through the channel,
-// and a hint. It returns empty strings if they can be asked.
+// unasked returns the reason why the given number of people cannot be asked through the approval
+// channel, and a hint. It returns empty strings if they can be asked.
 func (b *builder) unasked(via string, persons int) (msg, hint string) {
 	const elicit = "elicit"
 	open := []string{elicit, "web", "cli"}

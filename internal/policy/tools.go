@@ -36,7 +36,7 @@ func (b *builder) checkTools() {
 	}
 }
 
-// checkName warns about a name in rules, but only once if the warning would be the same.
+// checkName warns about a name in rules, unless it has already given the same warning.
 func (b *builder) checkName(m mention, known []string, warned map[string]bool) {
 	n := m.Name
 	key := n.String() + " " + m.so
@@ -127,7 +127,7 @@ func (b *builder) noteNames() {
 	}
 }
 
-// oddName describes what makes a name suspicious. before holds the names used earlier.
+// oddName describes what makes a name suspicious. before holds the names that were already checked.
 func (b *builder) oddName(n rules.Name, servers []string, before []rules.Name) (msg, hint string) {
 	if n.Quoted || b.givenBy(n.Text) != "" {
 		return "", ""

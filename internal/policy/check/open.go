@@ -20,7 +20,7 @@ type openQuestion struct {
 	Hint     string   `json:"hint,omitempty"` // how to get an answer
 
 	text  string // the question, written out in full
-	group string // for "deadlock", the names of the nets
+	group string // if Question is "deadlock", the names of the nets
 }
 
 // raise returns a hint on how to raise the limit that ended the search, or "" if no limit did.

@@ -178,7 +178,7 @@ func (v *Analysis) deadlocks() diag.List {
 	return ps
 }
 
-// claimed reports whether a refuted claim already shows this deadlock.
+// claimed reports whether a refuted claim already shows the deadlock d.
 func (v *Analysis) claimed(d verify.Deadlock) bool {
 	return slices.ContainsFunc(v.proofs, func(p proven) bool {
 		return p.Result == verify.Refuted && slices.Equal(p.Because, d.Because) && slices.Equal(p.Counterexample, d.Trace)

@@ -182,7 +182,8 @@ func Lacking(t gate.Transition, s gate.NetState) string {
 	return text.And(missing)
 }
 
-// refutingState describes the state that refutes a claim about states.
+// refutingState describes the state that refutes a claim about states, such as the claim that a net
+// never deadlocks. For other claims, it returns the empty string.
 func (v *Analysis) refutingState(p proven) string {
 	switch p.Kind {
 	case rules.AlwaysPossible, rules.NoFailureLocks, rules.DeadlockFree, rules.NoTerminalStates:

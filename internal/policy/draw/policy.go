@@ -33,7 +33,7 @@ func OfPolicy(source policy.Source) ([]Net, error) {
 	return nets, nil
 }
 
-// OfNet returns a policy's net for drawing.
+// OfNet converts a policy's net for drawing.
 func OfNet(info gate.NetInfo) Net {
 	n := Net{Name: info.Name, From: ruleLine(info.Rule)}
 	number := make(map[string]int)
@@ -87,13 +87,13 @@ func texts(tools []gate.Tool) []string {
 	return list.Map(tools, func(t gate.Tool) string { return t.Name })
 }
 
-// ruleLine returns a position as base name and line.
+// ruleLine returns a position as text: the base name of the file, and the line.
 func ruleLine(p gate.Position) string {
 	p.File, p.Column = filepath.Base(p.File), 0
 	return p.String()
 }
 
-// OfFile returns, for drawing, a net from a file that is not a policy. Such a net gates nothing.
+// OfFile converts a net in a file that is not a policy for drawing. Such a net gates nothing.
 func OfFile(n *netfile.Net, from string) Net {
 	out := Net{Name: n.Name, From: from}
 	for i, place := range n.Places {

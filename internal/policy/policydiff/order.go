@@ -41,7 +41,7 @@ func (s *Side) within(other *Side, alone []gate.Map, stop func() bool) bool {
 	if !s.deny {
 		return true
 	}
-	known := func(n gate.NetInfo) bool { // reports whether s also knows the calls that n knows
+	known := func(n gate.NetInfo) bool { // reports whether a net of s lists all calls that n lists
 		return !stop() && slices.ContainsFunc(s.nets, func(o gate.NetInfo) bool { return replaces(n, o, alone, false) })
 	}
 	return other.deny && !slices.ContainsFunc(other.nets, func(n gate.NetInfo) bool { return !known(n) })
@@ -120,8 +120,8 @@ func withNumbers(n, other gate.Net) gate.Net {
 	return n
 }
 
-// slower reports whether a's limit is no higher than b's and is refilled no faster. If so, a never
-// has more of its limit left than b after the same calls.
+// slower reports whether the limit of a is at most as high as that of b and is refilled at most as
+// fast. If so, a never has more of its limit left than b after the same calls.
 func slower(a, b gate.Sum) bool {
 	product := func(most int, every time.Duration) *big.Int {
 		return new(big.Int).Mul(big.NewInt(int64(most)), big.NewInt(int64(every)))

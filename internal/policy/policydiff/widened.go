@@ -24,10 +24,10 @@ const (
 // widenedTime is the time limit of [Widened].
 const widenedTime = 5 * time.Second
 
-// Widened returns an error for each base policy unless the configuration is proved merely to narrow
-// it. A configuration narrows a base policy if it admits no call that the base policy does not
-// admit, and requires no fewer approvals. result is the configuration's policy. All commands and
-// components that read configurations use this function, so that they report the same errors.
+// Widened returns an error for each base policy, unless it is proved that the configuration only
+// narrows it. A configuration narrows a base policy if it admits no call that the base policy does
+// not admit, and requires no fewer approvals. result is the configuration's policy. All commands
+// and components that read configurations use this function, so that they report the same errors.
 func Widened(ctx context.Context, c *config.Config, result *policy.Result) (found diag.List) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -89,7 +89,7 @@ func (r *Report) Add(f FileResult) {
 	r.Files = append(r.Files, f)
 }
 
-// marked returns m without the empty places.
+// marked returns the token counts in m, without empty places.
 func marked(m gate.Marking) map[string]int {
 	places := make(map[string]int)
 	for _, tokens := range m {

@@ -40,7 +40,8 @@ func (s *Simulation) piped(c *gate.Call) (args []byte, ok bool) {
 	return pipefail.Add(s.result.Policy, *c)
 }
 
-// Before makes a call and lets it succeed. It returns an error if the call is refused.
+// Before makes a call that precedes the explained one, and lets it succeed. It returns an error if
+// the call is refused.
 func (s *Simulation) Before(c Call) error {
 	call := s.newCall(c, 1)
 	if r, ok := s.session.Call(call, sandbox.Yes).(*gate.Refusal); ok {

@@ -98,7 +98,7 @@ func (e *Explanation) reasons(b *strings.Builder, k text.Ink) {
 	}
 }
 
-// waiting writes to b the marking of a hand-written net that blocks the call, and the tokens that
+// If a hand-written net blocks the call, waiting writes to b the net's marking and the tokens that
 // the transitions for the call lack.
 func (e *Explanation) waiting(b *strings.Builder, block gate.Block) {
 	net := e.of.net(block.Net)

@@ -54,7 +54,7 @@ func (plan *Plan) prepareAgent(c *config.Config) (err error) {
 		}
 	default:
 		keys := []key{{"rules", "rules:\n  - file: " + name, `"rules": [{ "file": "` + name + `" }]`}}
-		if !c.Has("mode") && !c.Has("nets") { // nets that are enforced must remain so
+		if !c.Has("mode") && !c.Has("nets") { // nets that are already enforced must stay enforced
 			keys = append([]key{shadowKey}, keys...)
 		}
 		plan.Enforced = plan.Enforced || !c.Has("mode") && c.Has("nets")

@@ -84,8 +84,8 @@ func successPrefix(statement string) string {
 	return ""
 }
 
-// have returns the set of existing statements in canonical form. A statement on several tools is
-// also included once for each tool.
+// The function have returns the set of existing statements in canonical form. A statement on
+// several tools is also included once for each tool.
 func (plan *Plan) have() map[string]bool {
 	have := map[string]bool{}
 	for _, t := range plan.texts {

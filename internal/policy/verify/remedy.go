@@ -200,9 +200,9 @@ func (t *remedySearch) states() []*gate.NetData {
 // maxRounds is the maximum number of values of a call that are handled one after the other.
 const maxRounds = 8
 
-// continueFrom searches for steps to add to the partial remedy so. After the steps of so, in state
-// s, the call is still refused because of a value that these steps do not take into account;
-// stopped is that refusal.
+// continueFrom searches for steps to add to a partial remedy. After the steps of the partial
+// remedy, in state s, the call is still refused because of a value that these steps do not take
+// into account; stopped is that refusal.
 func (t *remedySearch) continueFrom(s *gate.State, so Remedy, stopped *gate.Refusal) (Remedy, bool) {
 	keyed := slices.ContainsFunc(stopped.Blocks, func(b gate.Block) bool { return b.Key != nil })
 	if t.rounds++; !keyed || len(so.Steps) == 0 || t.rounds > maxRounds {

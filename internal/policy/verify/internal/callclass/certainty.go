@@ -57,8 +57,8 @@ func (n *Net) exempts(name string) bool {
 }
 
 // kindsOf returns values that all patterns in set match, one for each combination of properties of
-// the patterns' labels. The values may also match patterns in either, since this makes no
-// difference, but no other patterns. If no such text can exist, kindsOf returns no values. ok is
+// the patterns' labels. Patterns in either may match the values too, since this makes no
+// difference, but no other patterns do. If no such text can exist, kindsOf returns no values. ok is
 // false if there are too many combinations.
 func (b *Enumerator) kindsOf(field string, ps []pattern, set, either uint64) (values []*value, ok bool) {
 	text, known := witness(ps, set)

@@ -15,7 +15,7 @@ type clock struct {
 	late  bool
 }
 
-// over reports whether time is up, as determined by stop.
+// The method over reports whether time is up, as determined by stop.
 func (c *clock) over() bool {
 	if c == nil {
 		return false

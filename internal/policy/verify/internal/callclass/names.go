@@ -45,7 +45,7 @@ func (b *vocabulary) synthesizeTools(also map[string][]gate.Name) bool {
 			}
 		}
 		if !strings.HasPrefix(f.text, ".") {
-			b.tool(f.text) // a leading dot would denote a tool of an upstream
+			b.tool(f.text) // with a leading dot, the name would denote a tool of a server without a name
 		}
 	}
 	if len(dots) == 0 {

@@ -8,9 +8,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An openTool is a tool whose fields can match in more combinations than can be listed. A question,
-// together with its nets, sees only a few names of the tool's calls. The classes that it can
-// distinguish are therefore created for each question; see [Enumerator.Kinds].
+// An openTool is a tool whose fields can match in more combinations than can be listed. A single
+// question about the policy depends on only a few names of the tool's calls. The classes that it
+// distinguishes are therefore created for each question; see [Enumerator.Kinds].
 type openTool struct {
 	deferred
 	name   string

@@ -90,10 +90,9 @@ func (s *Class) same(sort int) bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.sort == sort && d.Has == Same && !d.Field.Result })
 }
 
-// On returns the class that calls of class s have if the values that to.AsSame returns are tracked
-// instead. A field with the previously tracked value then has another value, provided that calls of
-// the class to have another value in the same sort. Result fields lack the value. On returns nil if
-// no such class is known.
+// On returns the class that calls of class s have once the values that to.AsSame returns are
+// tracked instead. In a sort with a new tracked value, a field that had the old tracked value then
+// has another value. Result fields lack the value. On returns nil if no such class is known.
 func (s *Class) On(to *Class) *Class {
 	if len(s.Data) == 0 {
 		return s

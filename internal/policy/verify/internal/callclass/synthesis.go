@@ -160,8 +160,8 @@ func (v *synthesis) passCounts() map[string]int {
 	return passes
 }
 
-// keyAfter returns the key of the state at after letter c. A text that ends in a dot is not a name,
-// so its key differs from that of a name in the same state.
+// keyAfter returns the key of the state at, which was reached by letter c. A text that ends in a
+// dot is not a name, so its key differs from that of a name in the same state.
 func keyAfter(c rune, at []uint64) string {
 	if c == '.' {
 		return "." + stateKey(at)

@@ -46,8 +46,8 @@ func (s *Space) Escapes(g *Goal, may func(class int) bool) []bool {
 }
 
 // successful returns, for each state, the states that precede it by the success of a call. Either a
-// call in flight succeeds, or a new call of a class accepted by the function may begins and
-// succeeds immediately.
+// call in flight succeeds, or a new call begins and succeeds immediately. The classes of new calls
+// must be accepted by the function may.
 func (s *Space) successful(may func(class int) bool) [][]int32 {
 	back := make([][]int32, len(s.At))
 	for _, e := range s.edges {

@@ -60,7 +60,7 @@ func (s *Space) Lock(g *Goal) Answer {
 	return Answer{Result: Refuted, Moves: Tidy(ms, nil), Nets: nets, Rough: !sure}
 }
 
-// reached returns a reachable state k for which good[k] is false, or -1 if no such state exists. It
+// reached returns a reachable state that is not marked as good, or -1 if no such state exists. It
 // prefers a state that can be reached by calls with a single value. If required is true, only calls
 // that are known to exist may lead to the state.
 func (s *Space) reached(good []bool, required bool) int32 {
@@ -76,7 +76,7 @@ func (s *Space) reached(good []bool, required bool) int32 {
 	return s.locked(good)
 }
 
-// locked returns a reachable state k for which good[k] is false, or -1 if no such state exists. It
+// locked returns a reachable state that is not marked as good, or -1 if no such state exists. It
 // prefers a state without calls in flight: if a state is not good, the state after the success of
 // all its calls in flight is not good either.
 func (s *Space) locked(good []bool) int32 {

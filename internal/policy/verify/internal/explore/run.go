@@ -17,7 +17,7 @@ type run struct {
 	long  bool // whether the run repeats calls more often than can be replayed; its final state is then unknown
 
 	from *run // the run that this run continues, if any
-	by   Move // beginning of the call that succeeded after from, or the end of this call if it was already in flight
+	by   Move // the beginning of the call whose success extends the run from, or its end if it was already in flight
 	next int  // number of the next call to begin
 }
 
@@ -360,8 +360,8 @@ func (l *searchLimits) continued(r *run, match func(*callclass.Class) bool, over
 	return nil, true
 }
 
-// The method then returns the moves that r adds to the run that it continues, including the end of
-// the last call.
+// The result of then contains the moves that r adds to the run that it continues, including the end
+// of the last call.
 func (r *run) then() (ms []Move) {
 	for ; r.from != nil; r = r.from {
 		ms = append(ms, Move{Call: r.by.Call, End: gate.Success})
