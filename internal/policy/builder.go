@@ -69,8 +69,8 @@ func (r *report) inNet(n *config.Net, p diag.Problem) {
 func at(places ...config.Position) gate.Position { return position(cmp.Or(places...)) }
 
 // places returns a function that maps a name to its position in a list of a net or transition. The
-// list has the given key, and the parameter of is the Of method of the net or transition. Names
-// without a known position are mapped to otherwise.
+// parameter of is the Of method of the net or transition, and key is the key of the list. If a
+// name's position is unknown, the function returns the position otherwise.
 func places(of func(key, text string) config.Position, key string, otherwise config.Position) func(text string) gate.Position {
 	return func(text string) gate.Position { return at(of(key, text), otherwise) }
 }

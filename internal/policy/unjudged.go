@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/rules"
 )
 
-// An unjudged finds calls that serve as evidence although their success is not defined.
+// The type unjudged finds calls that serve as evidence although their success is not defined.
 type unjudged struct {
 	*builder
 	warned map[string]bool // tools already warned about

@@ -114,7 +114,7 @@ type netInfos map[string]gate.NetInfo
 // writtenNets holds the hand-written nets.
 type writtenNets []config.Net
 
-// A proven holds a claim and the result of trying to prove it.
+// The type proven holds a claim and the result of trying to prove it.
 type proven struct {
 	policy.Claim
 	verify.Proof
@@ -259,8 +259,8 @@ func (v *Analysis) others(p *gate.Policy, tools ToolSet) []gate.Tool {
 	return append(others, gate.Tools(tools.others(seen)...)...)
 }
 
-// tellable returns why, the reason for an unknown result. If the result depends on whether the tool
-// called supposed exists, tellable adds that "petrigate check --live" can find out.
+// The function tellable returns the given reason for an unknown result. If the result depends on
+// whether the tool called supposed exists, it adds that "petrigate check --live" can find out.
 func tellable(why, supposed string) string {
 	if supposed == "" {
 		return why

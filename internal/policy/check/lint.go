@@ -75,9 +75,9 @@ func Warning(code string, at config.Position, message, hint string) diag.Problem
 	return p
 }
 
-// A counted holds the number of statements in a rules text, by kind: statements that gate calls,
-// claims, and maps (including their examples). Each syntax error counts as a statement that gates
-// calls.
+// The type counted holds the number of statements in a rules text, by kind: statements that gate
+// calls, claims, and maps (including their examples). Each syntax error counts as a statement that
+// gates calls.
 type counted struct{ gates, claims, maps int }
 
 func countRules(text config.RuleText) (n counted) {

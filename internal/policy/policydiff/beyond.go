@@ -53,7 +53,7 @@ func (d *Comparison) rechanneled(n gate.NetInfo) bool {
 func (d *Comparison) crossSessionNet() string {
 	for i, t := range d.pairs {
 		if d.shared != nil && !d.kept[i] {
-			continue // the policies behave alike even without the net
+			continue // no run needed the net, so it makes no difference
 		}
 		at := slices.IndexFunc(d.sides[0].nets, func(n gate.NetInfo) bool { return n.Name == t[0] })
 		n := &d.sides[0].nets[at]

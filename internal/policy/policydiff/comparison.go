@@ -18,8 +18,8 @@ type Comparison struct {
 	maybe      []possible        // calls that might not exist
 	vocabulary vocabulary        // names that the policies mention
 	pairs      []sharedNet       // nets that both policies have
-	shared     []sharedNet       // shared nets that are left out until a run needs them
-	kept       []bool            // for each net in shared, whether a run needs it
+	shared     []sharedNet       // nets that are left out until they are needed to confirm a difference
+	kept       []bool            // for each net in pairs, whether it was needed to confirm a difference
 	sums       [][2]gate.NetInfo // pairs of nets that differ only in the limit of a sum
 	states     int
 	stop       func() bool
@@ -45,8 +45,8 @@ type representative struct {
 	named *gate.Call // the call with all its names; nil if the call has only the name of its tool
 }
 
-// A possible is a call to compare. If no arguments for it are known, the call might not exist; each
-// policy then sees it with the names that the policy's maps would assign.
+// The type possible represents a call to compare. If no arguments for it are known, the call might
+// not exist; each policy then sees it with the names that the policy's maps would assign.
 //
 // A loose search includes calls that might not exist and lets the clock fire in any order and as
 // often as possible. It therefore over-approximates the policies: if it finds no difference, no

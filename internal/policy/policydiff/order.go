@@ -159,8 +159,8 @@ func fingerprint(n gate.Net) string {
 }
 
 // doubted returns the reason why the comparison is incomplete if only one of the two policies reads
-// some field as a script, and "" otherwise. Under that policy, such a field makes the call's other
-// fields doubtful, and no representative covers this case.
+// some field as a script, and "" otherwise. Such a field makes the other fields of a call doubtful
+// under that policy only, and the representatives do not include such calls.
 func doubted(from, to *Side, alone []gate.Map) string {
 	reads := func(maps []gate.Map, wanted func(gate.Map) bool) bool {
 		return slices.ContainsFunc(maps, func(m gate.Map) bool { return m.Reader != nil && m.Field != "" && wanted(m) })

@@ -74,7 +74,7 @@ func newComparison(from, to *Side, stop func() bool) *Comparison {
 		d.partly(why)
 	}
 	if len(d.shared) == len(from.nets) && len(d.shared) == len(to.nets) && from.deny == to.deny {
-		return d // the nets are equal
+		return d // both policies have the same nets and the same default
 	}
 	if from.yields() || to.yields() {
 		d.partly("advisory nets yield where they would leave no tool, and the comparison ignores which tools exist")

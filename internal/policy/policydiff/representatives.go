@@ -121,7 +121,7 @@ func (d *Comparison) bothNets(labels *gate.Labels) []gate.Net {
 func (d *Comparison) doubt(c representative, single []gate.Map) {
 	for _, certain := range []bool{false, true} {
 		p := possible{representative: c}
-		p.Args = "\x00" + strconv.Itoa(len(d.maybe)) // no real call has these arguments
+		p.Args = "\x00" + strconv.Itoa(len(d.maybe)) // a placeholder that no real call has
 		marked := false
 		for _, name := range c.Mapped {
 			if !strings.HasPrefix(name.Text, "\x00") {
@@ -129,7 +129,7 @@ func (d *Comparison) doubt(c representative, single []gate.Map) {
 				continue
 			}
 			marked = true
-			m := single[len(name.Text)-2] // the inverse of markOf
+			m := single[len(name.Text)-2] // the map whose label markOf replaced with this name
 			side := 0
 			if !hasMap(d.sides[0].maps, m) {
 				side = 1

@@ -66,9 +66,9 @@ type watch struct {
 	items  []*Item
 	policy *gate.Policy     // instrumented copy of the policy that reports fired transitions
 	chosen []firing         // transitions chosen for the current call
-	rules  map[string]*Item // rules, keyed by net
+	rules  map[string]*Item // items of rules, keyed by net name
 	moves  map[firing]*Item
-	maps   map[string][]*Item // maps, keyed by label
+	maps   map[string][]*Item // items of maps, keyed by label
 	spoils []spoiler
 }
 

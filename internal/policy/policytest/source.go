@@ -94,7 +94,7 @@ func (f *File) source(override string) (Source, error) {
 		return s, nil
 	}
 	for pattern, to := range map[string]*[]string{"*.rules": &s.Rules, "*.net.yaml": &s.Nets} {
-		if found, _ := filepath.Glob(filepath.Join(escape(dir), pattern)); len(found) > 0 { // the pattern is valid
+		if found, _ := filepath.Glob(filepath.Join(escape(dir), pattern)); len(found) > 0 { // Glob cannot fail, because the pattern is valid
 			*to = []string{filepath.Join(escape(dir), pattern)}
 		}
 	}

@@ -47,7 +47,7 @@ func (s *Simulation) Before(c Call) error {
 	if r, ok := s.session.Call(call, sandbox.Yes).(*gate.Refusal); ok {
 		return fmt.Errorf("--after: %s is refused, %s%s", c, blamed(r), r.Text)
 	}
-	s.session.End(call.ID, gate.End{Outcome: gate.Success}) // the call was just admitted
+	s.session.End(call.ID, gate.End{Outcome: gate.Success}) // the call was just admitted, so it can end
 	return nil
 }
 

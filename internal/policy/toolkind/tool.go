@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A Listed is a tool as listed by its server.
+// Listed describes a tool as its server lists it.
 type Listed struct {
 	Name        string // name on the server
 	Schema      json.RawMessage

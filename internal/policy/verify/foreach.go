@@ -32,8 +32,9 @@ func (a ForEach) prove(m *prover) Proof {
 	return p
 }
 
-// narrow restricts a tag function to calls with the tracked value. If the claim is a [NeverBefore],
-// calls to Tool without a value stay tagged, because no earlier call can have the same value.
+// narrow returns a variant of the function tag that tags only calls with the tracked value. If the
+// claim is a [NeverBefore], calls to Tool without a value stay tagged, because no earlier call can
+// have the same value.
 func (a *ForEach) narrow(tag func(*callclass.Class) uint8) func(*callclass.Class) uint8 {
 	if tag == nil {
 		return nil

@@ -60,7 +60,7 @@ func (a Each) prove(m *prover) Proof {
 	return all
 }
 
-// An Open is an assertion that cannot be decided, for the reason in Why.
+// Open describes an assertion that cannot be decided, for the reason in Why.
 type Open struct{ Why string }
 
 func (a Open) tools() []gate.Tool  { return nil }

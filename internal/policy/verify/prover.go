@@ -134,7 +134,7 @@ type ForEach struct {
 	Key []Compared
 }
 
-// A Compared is a pair of fields that must have the same value. Field belongs to a call that the
+// Compared is a pair of fields that must have the same value. Field belongs to a call that the
 // claim is about, and Other to a call that precedes it or restarts the count.
 type Compared struct{ Field, Other gate.Field }
 

@@ -64,8 +64,8 @@ type Deadlock struct {
 	Why     string // if Unknown, the reason
 }
 
-// A Redundant describes a net that never changes a verdict: the same calls are admitted and the
-// same approvals requested with and without the net.
+// Redundant describes a net that never changes a verdict: the same calls are admitted and the same
+// approvals requested with and without the net.
 type Redundant struct {
 	Net     Net
 	Because []Net // nets that forbid the same calls, so this net is not needed

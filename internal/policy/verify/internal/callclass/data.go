@@ -261,10 +261,10 @@ func (s *Class) HasOther() bool {
 	return slices.ContainsFunc(s.Data, func(d Datum) bool { return d.Has == Other })
 }
 
-// Exchanged returns the class that results if the tracked value and the other value trade places. A
-// call of s with the tracked value belongs to the resulting class once a new value is tracked, and
-// a call of s with another value belongs to it once that value is tracked. Exchanged returns nil if
-// no such class is known, and s itself if s has no values.
+// Exchanged returns the class that results if the tracked value and the other value trade places.
+// If a new value is tracked, a call of s with the tracked value belongs to this class. If the other
+// value of a call of s is tracked, that call belongs to it, too. Exchanged returns nil if no such
+// class is known, and s itself if s has no values.
 func (s *Class) Exchanged() *Class {
 	if len(s.Data) == 0 {
 		return s

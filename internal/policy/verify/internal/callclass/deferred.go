@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// seen returns the atoms that the nets or the tag function can see. An atom is a map, an action or
+// seen returns the atoms that the nets or the function tag can see. An atom is a map, an action or
 // a pattern that a call can match.
 func (d *deferred) seen(nets []int, tag func(*Class) uint8) []int {
 	atoms := list.FlatMap(nets, func(n int) []int { return d.byNet[n] })
@@ -31,7 +31,7 @@ func (d *deferred) kinds(atoms []int) kinds {
 	return k
 }
 
-// Kinds returns the classes of deferred calls that the nets and the tag function can distinguish.
+// Kinds returns the classes of deferred calls that the nets and the function tag can distinguish.
 // If classes might be missing, gap is the reason.
 func (b *Enumerator) Kinds(nets []int, tag func(*Class) uint8) (classes []*Class, gap string) {
 	for _, d := range b.deferred {

@@ -25,8 +25,8 @@ type Enumerator struct {
 	lacks             func(tool string, f gate.Field) string
 }
 
-// A keyFields holds the fields that keys and assertions read from calls with names in the
-// vocabulary.
+// The type keyFields holds the fields that keys and assertions read from calls whose names are in
+// the vocabulary.
 type keyFields struct {
 	vocabulary
 	sorts  []*sort
@@ -78,15 +78,15 @@ type sum struct {
 	net   int
 }
 
-// A deferred represents calls that can be distinguished in too many ways to list all their classes.
-// The calls differ in their atoms: the maps, actions or patterns that they match. A single question
-// about the policy depends on only a few atoms, so classes are created for each question.
+// The type deferred represents calls that can be distinguished in too many ways to list all their
+// classes. The calls differ in their atoms: the maps, actions or patterns that they match. A single
+// question about the policy depends on only a few atoms, so classes are created for each question.
 type deferred struct {
 	nets     []int        // nets that a single call can affect together
 	byNet    [][]int      // for each net, the atoms that it can see
 	alone    [][]contrast // for each atom, pairs of classes that show the effect of the atom
 	of       func(atoms []int) kinds
-	made     map[string]kinds // classes already created, by atoms
+	made     map[string]kinds // classes created so far, keyed by the atoms that they distinguish
 	overflow string           // why some calls are omitted if all atoms are visible
 }
 

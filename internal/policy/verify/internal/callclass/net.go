@@ -52,7 +52,7 @@ func NewNet(info gate.NetInfo, index int) *Net {
 // Numbers assigns consecutive numbers, starting at 0, to values with distinct keys. The zero value
 // is empty and ready to use.
 type Numbers[T any] struct {
-	List []T // values, by number
+	List []T // values, indexed by their numbers
 	of   map[string]int
 }
 

@@ -26,7 +26,7 @@ func Overlaps(p *gate.Policy, stop func() bool) (found []Overlap, more bool) {
 	return o.found, o.more
 }
 
-// An overlaps holds the state of the search for overlaps.
+// The type overlaps holds the state of the search for overlaps.
 type overlaps struct {
 	found []Overlap
 	more  bool

@@ -168,7 +168,7 @@ func comparisons(source, field string) (all []comparison, whole bool) {
 	return all, whole
 }
 
-// A between is an interval of numbers from low to high.
+// The type between is an interval of numbers from low to high.
 type between struct {
 	low, high         *big.Rat
 	aboveLow, belowUp bool // whether low and high themselves are excluded

@@ -83,8 +83,8 @@ func (m *Model) index() {
 	}
 }
 
-// ClassesFor returns all classes, including those of deferred calls that the nets and the tag
-// function can distinguish. If classes might be missing, gap is the reason.
+// ClassesFor returns all classes, including those of deferred calls that the nets and the function
+// tag can distinguish. If classes might be missing, gap is the reason.
 func (m *Model) ClassesFor(nets []int, tag func(*callclass.Class) uint8) (classes []*callclass.Class, gap string) {
 	kinds, gap := m.Calls.Kinds(nets, tag)
 	if m.full != nil {

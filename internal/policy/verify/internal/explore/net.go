@@ -42,8 +42,8 @@ type Net struct {
 	key    []byte
 }
 
-// A local is a local state of a net: its available tokens and, for each transition, the number of
-// calls in flight.
+// The type local is a local state of a net: its available tokens and, for each transition, the
+// number of calls in flight.
 type local struct {
 	marking petri.Marking
 	flights []int
@@ -68,7 +68,7 @@ const (
 	blocks
 )
 
-// A begun describes the beginning of a call in one net.
+// The type begun describes the beginning of a call in one net.
 type begun struct {
 	verdict verdict
 	manual  bool
@@ -83,7 +83,7 @@ type endKey struct {
 	outcome     gate.Outcome
 }
 
-// An ended describes the end of a call in one net.
+// The type ended describes the end of a call in one net.
 type ended struct {
 	next   int
 	hold   int // number of the [holding] that remains; nonzero only after an unknown outcome

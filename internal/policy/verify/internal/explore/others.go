@@ -116,7 +116,7 @@ func (sys *system) numbers() []int {
 	return list.Indexes(sys.off, func(off bool) bool { return !off })
 }
 
-// others collects the calls with other values that turn out to be admitted.
+// The type others collects the calls with other values that turn out to be admitted.
 type others struct {
 	model *Model
 	nets  []int

@@ -20,7 +20,7 @@ type planner struct {
 	states [][]int
 	length []int     // for each state, the number of calls on the shortest known path to it
 	queue  [][]int32 // states to expand, by estimated length of a plan that contains them
-	least  int       // index into queue; all queues before it are empty
+	least  int       // index of the first list in queue that might not be empty
 	key    []byte
 	sole   int // position of a net that must be the only one to refuse the call or ask for approval; -1 if a call tagged as wanted must be admitted
 }

@@ -26,9 +26,9 @@ func (q question) includes(other question) bool {
 	return q.approvals >= other.approvals && (other.via == "" || q.via == other.via)
 }
 
-// asksMore reports whether the net requires an approval that no approval required by another net
-// includes. Otherwise, covering is a net whose approval includes one that the net requires, or -1
-// if the net requires no approval.
+// asksMore reports whether the net requires an approval that the approvals required by other nets
+// do not include. If they include it, covering is such a net; if the net requires no approval,
+// covering is -1.
 func asksMore(net int, all []question) (more bool, covering int) {
 	covering = -1
 	for _, q := range all {

@@ -48,7 +48,7 @@ func (m *Model) unmet(q *Query, nets []int, o ViewOptions) Result {
 	return Proved
 }
 
-// An Untried is a net that might be redundant, with the reason why this is unknown.
+// Untried describes a net that might be redundant, with the reason why this is unknown.
 type Untried struct {
 	Net int
 	Why string

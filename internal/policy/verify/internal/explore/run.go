@@ -21,7 +21,7 @@ type run struct {
 	next int  // number of the next call to begin
 }
 
-// A live is a call that was admitted in a run, whether or not it has ended.
+// The type live represents a call that was admitted in a run, whether or not it has ended.
 type live struct {
 	class *callclass.Class
 	holds []callclass.Effect // numbers of the call's holdings, with the indexes of their nets

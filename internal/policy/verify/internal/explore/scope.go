@@ -10,7 +10,7 @@ type scope struct {
 	users [][]callclass.Effect // for each net, the calls that affect it and their effects
 	fails bool                 // whether calls can have any outcome; if false, all calls succeed
 
-	marked, opened []int // value of round when each call, and each net, was last visited
+	marked, opened []int // for each call and each net, the value of round when it was last visited
 	round          int
 	relaxed        *relaxation // the relaxation, computed on first use
 }
@@ -41,7 +41,7 @@ type relaxation struct {
 	each     []*relaxed
 }
 
-// A relaxed holds the states and holdings that a single net can reach.
+// The type relaxed holds the states and holdings that a single net can reach.
 type relaxed struct {
 	*Net
 	meanings []int // the meanings of the calls that are possible

@@ -86,7 +86,7 @@ type Space struct {
 	next []uint32 // a buffer for temporary data
 }
 
-// An openTypes assigns numbers to the types of the view's calls in flight.
+// The type openTypes assigns numbers to the types of the view's calls in flight.
 type openTypes struct {
 	*view
 	types callclass.Numbers[openType]
@@ -190,7 +190,7 @@ func (s *Space) begin(k int32, c uint32) {
 	cl := &s.classes[c]
 	words := s.state(k)
 	manual, soleBlocks := false, false
-	var questions []question // approvals that nets request; collected only if the query has a sole net
+	var questions []question // approvals that nets request; collected only if Query.Sole is a net
 	for _, t := range cl.effects {
 		b := s.nets[t.Net].begin(int(words[1+t.Net]), t.Meaning)
 		sole := s.q.Sole == s.nets[t.Net].Index && !cl.member.Waits
