@@ -11,7 +11,7 @@ import (
 )
 
 // An openQuestion is an unanswered question about the policy. Unknown claims and tools are not
-// listed here, because they carry their own reason.
+// included, because they state their own reasons.
 type openQuestion struct {
 	Question string   `json:"question"` // what the question is about: "calls", "lost", "redundant", "deadlock", "because" or "transitions"
 	Tools    []string `json:"tools,omitempty"`

@@ -34,9 +34,8 @@ func (n *Net) Live(m gate.Marking) {
 	}
 }
 
-// WithoutStart returns n without the transition "start" that the net of a rule can have, and
-// without that transition's place. The transition fires on its own, and has no effect after the
-// first call.
+// WithoutStart returns the net n of a rule without its start transition, if it has one, and without
+// that transition's place. The transition fires on its own, and has no effect after the first call.
 func (n Net) WithoutStart() Net {
 	t := slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Name == "start" && len(t.Tools) == 0 && t.Every == 0 })
 	if t < 0 || len(n.Transitions[t].In) != 1 {

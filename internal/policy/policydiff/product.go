@@ -160,8 +160,8 @@ func valuesOf(net *gate.NetData) []valueData {
 	return all
 }
 
-// watches reports whether call f only watches: it has no tokens in flight, and the states for key
-// values do not contain it.
+// watches reports whether call f only watches: it has no tokens in flight, and no net with a key
+// records it.
 func (n node) watches(f openCall) bool {
 	for i, s := range n.states {
 		is := func(one gate.Flight) bool { return one.Call == f.numbers[i] }

@@ -43,7 +43,7 @@ func (s *server) readersOf(t tool) (readers []string, key string) {
 	return readers, strings.Join(t.Fields.Same, ", ")
 }
 
-// showing returns the tools that show the contents of the path in the given field of t, and the key
+// showing returns the tools that show what the path in the given field of t refers to, and the key
 // for that path.
 func (s *server) showing(t tool, field string) (readers []string, key string) {
 	words := showing

@@ -85,7 +85,7 @@ func (plan *Plan) argument() string {
 	return " " + plan.agent.Client
 }
 
-// next prints suggestions for what to do once the plan has been written.
+// The method next prints suggestions for what to do once the plan has been written.
 func (plan *Plan) next(say func(format string, args ...any)) {
 	steps := []string{
 		"petrigate connect CLIENT, if no client runs petrigate yet; petrigate connect --list shows them",

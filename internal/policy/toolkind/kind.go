@@ -37,7 +37,7 @@ var strong = map[string]Kind{
 	"execute": Run, "exec": Run, "eval": Run, "evaluate": Run, "shell": Run, "bash": Run, "terminal": Run,
 }
 
-// leading contains verbs. The first one in a name determines the kind.
+// leading contains verbs. The first of them that occurs in a name determines the kind.
 var leading = map[string]Kind{
 	"get": Read, "list": Read, "read": Read, "search": Read, "find": Read, "describe": Read, "show": Read, "view": Read, "count": Read,
 	"check": Read, "status": Read, "stat": Read, "info": Read, "lookup": Read, "cat": Read, "ls": Read, "tree": Read,

@@ -98,8 +98,8 @@ func Known(start []string, tools []string) *Server {
 	})
 }
 
-// within reports whether text occurs in word, delimited by slashes, similar characters, or the ends
-// of word.
+// The function within reports whether text occurs in word between two delimiters: slashes, similar
+// characters, or the ends of word.
 func within(word, text string) bool {
 	for {
 		at := strings.Index(word, text)

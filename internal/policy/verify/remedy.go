@@ -159,7 +159,7 @@ type remedySearch struct {
 	call   gate.Call
 	goal   *callclass.Class
 	values callclass.Values // values of the nets' keys
-	done   Remedy           // steps found so far, for other values of the call
+	done   Remedy           // the partial remedy found for other key values of the call
 	rounds int
 }
 
