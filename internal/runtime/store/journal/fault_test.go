@@ -370,8 +370,10 @@ func TestTamperedDatabase(outer *testing.T) {
 			t.good(5)
 			t.must(t.backend.fold())
 			t.settle(".now")
-			c.harm(t)
-			t.must(t.commit(3)) // succeeds, because the version of the part is cached
+			t.unfolded(func() {
+				c.harm(t)
+				t.must(t.commit(3)) // succeeds, because the version of the part is cached
+			})
 			refused := func(err error) {
 				t.Helper()
 				if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -414,6 +416,13 @@ func (t *trial) settle(suffix string) {
 	t.must(errors.Join(err, db.Close(), os.Chmod(t.path+suffix, 0o600)))
 }
 
+// unfolded calls f, and delays each fold until f returns. If a fold failed, commits would be refused.
+func (t *trial) unfolded(f func()) {
+	t.backend.lockFold()
+	defer t.backend.unlockFold()
+	f()
+}
+
 // forget clears the cached versions of parts, as happens if there are many parts.
 func (b *Backend) forget() {
 	b.mu.Lock()
@@ -445,8 +454,10 @@ func TestLockedDatabase(outer *testing.T) {
 func TestBacklog(outer *testing.T) {
 	t := try(outer)
 	t.good(3)
-	t.must(os.Rename(t.path, t.path+".away"))
-	t.must(t.commit(1))
+	t.unfolded(func() {
+		t.must(os.Rename(t.path, t.path+".away"))
+		t.must(t.commit(1))
+	})
 	t.backend.mu.Lock()
 	t.backend.image.bytes += maxBacklog
 	t.backend.mu.Unlock()
