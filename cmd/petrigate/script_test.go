@@ -8,11 +8,13 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -30,6 +32,9 @@ func TestMain(m *testing.M) {
 	}
 	if runtime.GOMAXPROCS(0) < 4 { // most tests wait for processes
 		_ = flag.Set("test.parallel", "4")
+	}
+	if signal.Ignored(syscall.SIGHUP) { // as under nohup; petrigate would inherit it, and ignore SIGHUP too
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	debug.SetGCPercent(400) // with the default of 100, garbage collection takes a sixth of the time
 	testscript.Main(m, map[string]func(){
