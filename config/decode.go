@@ -232,7 +232,7 @@ func checkWord(words []string, later ...string) check {
 		case slices.Contains(words, word):
 			return "", ""
 		case slices.Contains(later, word):
-			return fmt.Sprintf("%s: %s is not supported yet", what, shown), "now: " + strings.Join(words, ", ")
+			return fmt.Sprintf("%s: %s is not supported yet", what, shown), "supported: " + strings.Join(words, ", ")
 		}
 		return fmt.Sprintf("%s: unknown value %s", what, shown), cmp.Or(text.Suggest(word, words), "one of: "+strings.Join(words, ", "))
 	}

@@ -41,7 +41,7 @@ func ExampleText() {
 	// petrigate.yaml:1:1: unknown key "rulse" in the configuration (did you mean "rules"?)
 	//     rulse:
 	//     ^
-	// petrigate.yaml:3:10: "default": "ask" is not supported yet (now: allow, deny)
+	// petrigate.yaml:3:10: "default": "ask" is not supported yet (supported: allow, deny)
 	//     default: ask
 	//              ^
 }

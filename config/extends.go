@@ -61,10 +61,10 @@ func (r baseReader) entry(v Value) *baseFile {
 	case v.kind != mapKind || !ok:
 		return nil
 	case (file == "") == (address == ""):
-		v.Fault(`an entry of "extends" has either "file" or "url"`, "")
+		v.Fault(`an entry of "extends" must have either "file" or "url"`, "")
 		return nil
 	case (digest == "") == (key == ""):
-		v.Fault(`an entry of "extends" has either "digest" or "key"`, "use digest: sha256: and the output of sha256sum to pin these bytes, or key: and the minisign public key that signs them")
+		v.Fault(`an entry of "extends" must have either "digest" or "key"`, "use digest: sha256: and the output of sha256sum to pin these bytes, or key: and the minisign public key that signs them")
 		return nil
 	case refresh > 0 && (address == "" || key == ""):
 		v.faultAt(v.get("refresh"), `"refresh" requires a base with "url" and "key"`, "omit refresh: files are watched, and a base with a digest never changes")

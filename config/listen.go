@@ -87,7 +87,7 @@ func readListen(v Value, c *Config, l *layers) {
 	switch {
 	case stdio == nil:
 	case http != nil && o.Stdio:
-		v.faultAt(stdio, `"stdio" and "http" exclude each other`, "keep one of them")
+		v.faultAt(stdio, `"stdio" and "http" cannot be combined`, "keep one of them")
 	case http == nil && !o.Stdio && stdio.kind == boolKind:
 		v.faultAt(stdio, `without "stdio", "http" is required`, `http: "127.0.0.1:7777"`)
 	}

@@ -92,7 +92,7 @@ func readNetEntry(v Value) (nets []Net, ok bool) {
 		},
 	})
 	if len(v.fields) != 1 {
-		v.Fault(`an entry of "nets" has one key, "file" or "inline", or the keys of a net`, "")
+		v.Fault(`an entry of "nets" must have one key, "file" or "inline", or the keys of a net`, "")
 	}
 	return nets, true
 }
@@ -178,7 +178,7 @@ func readTransition(v Value) (Transition, bool) {
 		v.faultAt(unless, `"unless" has no effect for a transition without tools`, "")
 	}
 	if except := v.get("except"); except != nil && !slices.Equal(t.Tools, []string{"*"}) {
-		v.faultAt(except, `"except" has no effect without tools: ["*"]`, "use unless to exempt calls of single tools")
+		v.faultAt(except, `"except" has no effect without tools: ["*"]`, "use unless to exempt calls to individual tools")
 	}
 	return t, true
 }

@@ -63,7 +63,7 @@ func readRuleEntry(v Value) (texts []RuleText, ok bool) {
 		},
 	})
 	if v.kind == mapKind && len(v.fields) != 1 {
-		v.Fault(`an entry of "rules" has one key, "file" or "inline"`, "")
+		v.Fault(`an entry of "rules" must have one key, "file" or "inline"`, "")
 	}
 	return texts, true
 }

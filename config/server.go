@@ -282,7 +282,7 @@ func checkAuthorizedOnce(v Value, s *Server) {
 	}
 	for name := range s.Headers {
 		if strings.EqualFold(name, "Authorization") {
-			v.faultAt(section, `"oauth" and a header Authorization exclude each other`, "keep one of them")
+			v.faultAt(section, `"oauth" and an Authorization header cannot be combined`, "keep one of them")
 		}
 	}
 	if s.URL != "" && !isSecureURL(s.URL) {

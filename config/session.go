@@ -32,7 +32,7 @@ const maxSessionName = 128
 var checkSessionName = accept(func(text string) bool {
 	printable := utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 	return text != "" && len(text) <= maxSessionName && printable && strings.TrimSpace(text) == text
-}, "%[1]s: %[2]s is not a name of a session", fmt.Sprintf("at most %d printable characters, no space around them", maxSessionName))
+}, "%[1]s: %[2]s is not a valid session name", fmt.Sprintf("use at most %d printable characters, without spaces at either end", maxSessionName))
 
 var headerName = regexp.MustCompile(`^(?i:x-)[A-Za-z0-9-]{1,60}$`)
 

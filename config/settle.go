@@ -56,7 +56,7 @@ func (c *Config) settleChannels(d *decoder, l *layers) {
 func (c *Config) checkHookChannels(d *decoder, l *layers) {
 	beside := func(name string) bool { return !channel.IsClient(name) }
 	if c.Listen.Hooks && !slices.ContainsFunc(c.Approval.Channels, beside) {
-		d.warn(l.set["approval.channels"], "no person can approve a call that comes through listen.hooks: a hook shows no question, and only the client's channels are open", "channels: [elicit, web, cli]")
+		d.warn(l.set["approval.channels"], "no person can approve a call that comes through listen.hooks: a hook cannot show a question, and only the client's channels are enabled", "channels: [elicit, web, cli]")
 	}
 }
 

@@ -55,7 +55,7 @@ func readWebhook(v Value) (*Webhook, bool) {
 	case at != nil && w.Arguments != "masked":
 		v.faultAt(at, `"mask" has no effect with "arguments": "`+w.Arguments+`"`, "arguments: masked")
 	case answer == nil && allNetworks(w.Listen):
-		v.faultAt(v.get("listen"), `"listen" means all networks of the machine, so "webhook" requires "answerUrl"`, `answerUrl: "https://gate.example.com"`)
+		v.faultAt(v.get("listen"), `"listen" covers all networks of the machine, so "webhook" requires "answerUrl"`, `answerUrl: "https://gate.example.com"`)
 	case answer == nil && w.Listen != "" && !loopback(w.Listen), answer != nil && !answer.unresolved && !isSecureURL(w.AnswerURL):
 		v.warn(v.get("listen"), "approval links cross the network unencrypted: anyone who reads a link can use it", `answerUrl: "https://gate.example.com", the address of a TLS server in front`)
 	}

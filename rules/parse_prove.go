@@ -147,7 +147,7 @@ func (p claimParser) never() {
 		p.after()
 	case t.is("while"):
 		p.line.off = t.end
-		claim.Claim, claim.Others = NeverWhile, p.claimNames("the call that is under way is missing", whileForm)
+		claim.Claim, claim.Others = NeverWhile, p.claimNames("the call that is in progress is missing", whileForm)
 		p.end()
 	default:
 		hint := proveForm

@@ -20,7 +20,7 @@ func (p ruleParser) require(r Rule) Statement {
 	s.Before = p.list("the call that waits is missing", "name", requireForm)
 	s.Once = p.optional("once")
 	if p.optional("since") {
-		s.Since = p.list("the call that takes the success away is missing", "name", sinceForm)
+		s.Since = p.list("the call that cancels the success is missing", "name", sinceForm)
 		s.Once = s.Once || p.optional("once")
 	}
 	s.Key = keyParser(p).key(side{other: true, first: true, result: true})

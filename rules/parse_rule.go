@@ -30,9 +30,9 @@ func (p ruleParser) after() (after, until []Name) {
 	if !p.optional("after") {
 		return nil, nil
 	}
-	after = p.list("the call after which the rule holds is missing", "name", afterForm)
+	after = p.list("the call that starts the rule is missing", "name", afterForm)
 	if p.optional("until") {
-		until = p.list("the call that ends it is missing", "name", afterForm)
+		until = p.list("the call that ends the rule is missing", "name", afterForm)
 	}
 	return after, until
 }

@@ -40,7 +40,7 @@ func TestLoadErrors(t *testing.T) {
 		{"sum of many", edit(func(n *toolnet.Net) { n.Sum = &toolnet.Sum{Most: 1, Field: toolnet.Field{Path: "$.f[*]"}} }), `net "n": the sum: the path "$.f[*]" leads to more than one value`},
 		{"sum of a result", edit(func(n *toolnet.Net) { n.Sum = &toolnet.Sum{Most: 1, Field: toolnet.Field{Path: "f", Result: true}} }), `net "n": the sum reads the result, which is unknown before the call (sum up an argument)`},
 		{"sum of nought", edit(func(n *toolnet.Net) { n.Sum = &toolnet.Sum{Field: toolnet.Field{Path: "$.f.g"}} }), `net "n": the limit of the sum is 0 (use 1 or more)`},
-		{"sum by a fast clock", edit(func(n *toolnet.Net) { n.Sum = &toolnet.Sum{Field: toolnet.Field{Path: "f"}, Most: 1, Every: 1} }), `net "n": the sum comes back every 1ns (1µs is the shortest interval)`},
+		{"sum by a fast clock", edit(func(n *toolnet.Net) { n.Sum = &toolnet.Sum{Field: toolnet.Field{Path: "f"}, Most: 1, Every: 1} }), `net "n": the sum refills every 1ns (1µs is the shortest interval)`},
 		{"phase of no place", edit(func(n *toolnet.Net) { n.Phases = []toolnet.Phase{{Place: "q"}} }), `net "n": unknown place "q" (did you mean "p"?)`},
 		{"phase twice", edit(func(n *toolnet.Net) { n.Phases = []toolnet.Phase{{Place: "p"}, {Place: "p"}} }), `net "n": the place "p" has two phases`},
 		{"phase without a name", edit(func(n *toolnet.Net) { n.Phases = []toolnet.Phase{{Place: "p", Tools: toolnet.Tools("")}} }), `net "n": a tool of the phase "p" has no name`},

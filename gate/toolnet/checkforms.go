@@ -70,7 +70,7 @@ func (c *checker) sum() {
 		c.report("", fmt.Sprintf("the limit of the sum is %d", s.Most), "use 1 or more")
 	}
 	if s.Every != 0 && s.Every < minEvery {
-		c.report("", fmt.Sprintf("the sum comes back every %s", s.Every), fmt.Sprintf("%s is the shortest interval", minEvery))
+		c.report("", fmt.Sprintf("the sum refills every %s", s.Every), fmt.Sprintf("%s is the shortest interval", minEvery))
 	}
 }
 
