@@ -164,7 +164,7 @@ func TestProblems(t *testing.T) {
 			Map:    []config.Map{{Tool: "t", Field: "f", Word: "a", As: "x"}, {Tool: "t", Field: "f", Word: "b", As: "y"}},
 			Places: []string{"p"}, Transitions: []config.Transition{{Name: "t", Inputs: []string{"p"}, Tools: []string{"a?"}, Deferred: true, Unknown: "release"}},
 		}}}, []string{
-			`warning W102 net "n": with "match: first", a call that matches several entries passes as the first one only: "cp a && rm a" as a copy (omit match)`,
+			`warning W102 net "n": with "match: first", a call that matches several entries gets only the first one's name: "cp a && rm a" counts as a copy (omit match)`,
 			`warning W103 net "n": the transition "t" treats a call with an unknown outcome as not made, but it may have been made`,
 			`warning W104 net "n": the tools of a net are exact names, but "a?" looks like a pattern (use a rule for patterns)`,
 			`warning W104 net "n": the tools of a net are exact names, but "read_*" looks like a pattern (use a rule for patterns)`,

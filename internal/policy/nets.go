@@ -123,7 +123,7 @@ func tools(names []string, pattern gate.ToolKind) []gate.Tool {
 func (r *netReader) checkNet(n *config.Net) {
 	if n.Match == "first" && len(n.Map) > 1 {
 		r.inNet(n, problem(diag.Warning, FirstMatch, at(n.Of("match", ""), n.Position),
-			`with "match: first", a call that matches several entries passes as the first one only: "cp a && rm a" as a copy`, "omit match"))
+			`with "match: first", a call that matches several entries gets only the first one's name: "cp a && rm a" counts as a copy`, "omit match"))
 	}
 	for _, t := range n.Transitions {
 		if t.Unknown == "release" {

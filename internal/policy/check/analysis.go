@@ -265,7 +265,7 @@ func tellable(why, supposed string) string {
 	if supposed == "" {
 		return why
 	}
-	return why + ", which petrigate check --live can tell"
+	return why + "; run petrigate check --live to find out"
 }
 
 // The method tellable is like the function of the same name, but supposed may also be a name that a
@@ -273,7 +273,7 @@ func tellable(why, supposed string) string {
 func (v *Analysis) tellable(why, supposed string) string {
 	for _, m := range v.policy.Maps() {
 		if supposed == m.As {
-			return fmt.Sprintf("%s, besides the calls that the map at %s names so; petrigate check --live or --tools FILE can tell", why, m.Rule)
+			return fmt.Sprintf("%s, apart from the calls that get this name from the map at %s; run petrigate check with --live or --tools FILE to find out", why, m.Rule)
 		}
 	}
 	return tellable(why, supposed)

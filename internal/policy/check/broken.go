@@ -37,7 +37,7 @@ func brokenBy(p proven) string {
 		}
 		return fmt.Sprintf(", the last %s after %s", called(a.Tool), called(a.After)) + unapprovedText(a.Unapproved)
 	case verify.NeverWhile:
-		return ", the last of them while another is under way or has an unknown outcome"
+		return ", the last of them while another is in progress or has an unknown outcome"
 	case verify.NeverWithoutApproval:
 		return unapprovedText(&a.Approval)
 	case verify.Only:
@@ -52,9 +52,9 @@ func brokenBy(p proven) string {
 		return ", and " + p.Net + " does not keep its tokens"
 	case verify.Exclusive:
 		if slices.ContainsFunc(p.Counterexample, func(s verify.Step) bool { return s.Ends && s.Outcome == gate.Unknown }) {
-			return ", and two of the places are taken then, one by a call that may still run"
+			return ", and two of the places are then occupied, one by a call that may still be running"
 		}
-		return ", and two of the places are marked then"
+		return ", and two of the places are then marked"
 	}
 	return ""
 }

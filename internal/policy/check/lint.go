@@ -51,7 +51,7 @@ func NoPolicy(s policy.Source) diag.List {
 	}
 	for i, text := range s.Rules {
 		if n := counts[i]; n.gates+n.claims == 0 && (n.maps == 0 || gates == 0) { // a text can consist of maps alone if another text contains rules
-			problems = append(problems, Warning(codeNoRule, text.Position(1, 1), "the file has no rule", "begin a rule with require, block, limit or allow"))
+			problems = append(problems, Warning(codeNoRule, text.Position(1, 1), "the file contains no rules", "begin a rule with require, block, limit or allow"))
 		}
 	}
 	so := ": every call passes"
@@ -135,7 +135,7 @@ func NoAudit(c *config.Config) diag.List {
 		return nil
 	}
 	return diag.List{Warning(codeNoAuditHere, config.Position{File: c.File},
-		fmt.Sprintf("the audit log %s cannot be written: %s is not a directory", c.Audit.File, dir), "make the directory: petrigate serve does not start without it")}
+		fmt.Sprintf("the audit log %s cannot be written: %s is not a directory", c.Audit.File, dir), "create the directory; petrigate serve does not start without it")}
 }
 
 // Sessions warns if callers can choose their sessions, because a caller can then reset limits per

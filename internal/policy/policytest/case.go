@@ -141,7 +141,7 @@ func checkEvent(e *sandbox.Event) error {
 			return fmt.Errorf("times must be from 1 to %d", maxTimes)
 		}
 		if e.Times > 0 && e.Approve == sandbox.Later {
-			return errors.New("a call with several times cannot wait for its answer")
+			return errors.New("a repeated call cannot wait for its answer")
 		}
 	case "result":
 		if !slices.Contains(sandbox.Outcomes[:], e.Outcome) {

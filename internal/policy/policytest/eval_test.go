@@ -61,7 +61,7 @@ func TestEvalLines(t *testing.T) {
 			`{"name":"n","nets":[{"name":"block-a","states":2}],"decisions":[{"i":0,"decision":"allow","kind":"blocked","nets":["block-a"],"cause":"block","reason":"a is blocked and cannot be called."}],"final":[{"name":"block-a","active":true,"marking":{"ready":1},"inFlight":0}]}`},
 		{"too often", `{"events":[{"type":"call","tool":"a","times":10000001}]}`, errorsOf("", "event 0: times must be from 1 to 10000000")},
 		{"never", `{"events":[{"type":"call","tool":"a","times":-1}]}`, errorsOf("", "event 0: times must be from 1 to 10000000")},
-		{"often and later", `{"events":[{"type":"call","tool":"a","times":2,"approve":"wait"}]}`, errorsOf("", "event 0: a call with several times cannot wait for its answer")},
+		{"often and later", `{"events":[{"type":"call","tool":"a","times":2,"approve":"wait"}]}`, errorsOf("", "event 0: a repeated call cannot wait for its answer")},
 		{"time", `{"rules":"limit a to 1 per minute","events":[{"type":"call","tool":"a"},{"type":"call","tool":"a"},{"type":"wait","for":"1m"},{"type":"call","tool":"a"}]}`,
 			`{"name":"","nets":[{"name":"limit-a-1-per-minute","states":3}],"decisions":[{"i":0,"decision":"allow","nets":[]},{"i":1,"decision":"refuse","kind":"blocked","nets":["limit-a-1-per-minute"],"cause":"limit","reason":"a has reached its limit of 1 call per minute; the next call is possible in 1m."},{"i":2,"decision":"settled"},{"i":3,"decision":"allow","nets":[]}],"final":[{"name":"limit-a-1-per-minute","active":true,"marking":{"ready":1,"spent":1},"inFlight":0}]}`},
 		{"no tool", `{"events":[{"type":"call","id":"1"}]}`, errorsOf("", "event 0: the call has no tool")},

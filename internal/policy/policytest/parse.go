@@ -76,7 +76,7 @@ func (p *parser) test(v config.Value) {
 	case p.seen[t.Name]:
 		v.Fault(fmt.Sprintf("another test has the name %q", t.Name), "")
 	case len(steps) > 0 && len(events)+len(expect) > 0:
-		v.Fault("a test has steps, or the events of a counterexample and the expected decision on its last call", "omit events and expect")
+		v.Fault("a test must have either steps, or the events of a counterexample and the expected decision on its last call", "omit events and expect")
 	case len(steps)+len(events) == 0:
 		v.Fault("the test has no steps", `write "steps:" and below it "- call: ..."`)
 	}

@@ -146,7 +146,7 @@ func (t *Test) check(s *Step, v config.Value) {
 		v.Fault(fmt.Sprintf("an earlier call is named %q", s.As), "")
 	}
 	if s.Times > 1 && (s.canSettleLater() || s.As != "") {
-		v.Fault("a call with several times ends each time", "omit times, or the result and the name")
+		v.Fault("a repeated call cannot stay open or have a name", "omit times, or the result and the name")
 	}
 	s.Result, s.Times = cmp.Or(s.Result, "success"), max(s.Times, 1)
 }

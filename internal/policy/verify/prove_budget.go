@@ -26,7 +26,7 @@ func (a AlwaysPossible) butBudget(m *prover) Proof {
 	}
 	free, err := gate.NewPolicy(nets, m.policy.Options())
 	if err != nil {
-		return Proof{Why: "its own budget cannot be ignored"}
+		return Proof{Why: "the policy without its own budget is not valid"}
 	}
 	without := newProver(free, m.options)
 	without.Limit = m.Limit

@@ -68,7 +68,7 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 		return Remedy{Why: "no other call changes what was refused"}
 	}
 	if awaited(r) {
-		return Remedy{Why: "a call under way will bring the missing tokens"} // the refusal already states this reason
+		return Remedy{Why: "a call in progress will provide the missing tokens"} // the refusal already states this reason
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -80,7 +80,7 @@ func (f *RemedyFinder) Remedy(s *gate.State, c gate.Call, r *gate.Refusal) Remed
 	}
 	refusing := f.numbers(r)
 	if slices.ContainsFunc(refusing, func(n int) bool { return f.model.Nets[n].Info.Row }) {
-		return Remedy{Why: "any other call starts a new row"} // the refusal already states this reason
+		return Remedy{Why: "any other call starts the count again"} // the refusal already states this reason
 	}
 	for _, b := range r.Blocks {
 		if n := f.number(b.Net); n >= 0 && f.model.Nets[n].Keyed() && b.Key == nil {

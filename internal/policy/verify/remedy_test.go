@@ -172,7 +172,7 @@ func TestDoubtfulRemedy(t *testing.T) {
 	p, o := build(t, map[string]string{"policy.rules": "map sh.c /^x{9}y?$/ as long\nmap sh.c /x{3}/ as short\nblock short\nrequire long before pay\n", "known": ""})
 	s, call, r := refusal(t, p, "", "pay")
 	got := verify.NewRemedyFinder(p, o).Remedy(s, call, r)
-	if got.Found || got.None || got.Why != "no arguments are known that match the maps as this would need" {
+	if got.Found || got.None || got.Why != "no known arguments match the maps in the way that this requires" {
 		t.Errorf("%+v", got)
 	}
 }

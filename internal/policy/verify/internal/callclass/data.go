@@ -210,7 +210,7 @@ func (b *keyFields) data(s *Class) (data []Datum, why string) {
 			continue
 		}
 		if n.crossed {
-			why = "keys compare fields of %s with each other that stand side by side in one"
+			why = "a key contains two fields of %s that keys also compare with each other"
 		}
 		for _, a := range n.Meanings.List[e.Meaning] {
 			for _, t := range slices.Concat(a.Transitions, a.Spoilers) {

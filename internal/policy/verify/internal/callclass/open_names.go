@@ -80,7 +80,7 @@ func (o *openNames) kindsOf(seen []int) kinds {
 	long := slices.IndexFunc(names, func(p string) bool { return len(p) > longestPattern })
 	switch {
 	case long >= 0:
-		k.gap = fmt.Sprintf("the pattern %s is longer than the %d bytes of which names are made up", names[long], longestPattern)
+		k.gap = fmt.Sprintf("the pattern %s is too long to make up names for: the limit is %d bytes", names[long], longestPattern)
 	case !b.synthesizeTools(o.also):
 		k.gap = fmt.Sprintf("the patterns %s can match names in more ways than were tried", strings.Join(names, ", "))
 		if b.clock.late {

@@ -91,7 +91,7 @@ func (b *Enumerator) class(tool string, f *form) *Class {
 		e := n.meaning(ls)
 		if n.Info.Row {
 			if !n.begins(e) {
-				b.addGap("", "the net %s counts calls in a row, and does not let each of them begin", n.Info.Name)
+				b.addGap("", "the net %s counts calls in a row, but does not admit every call in its initial marking", n.Info.Name)
 			}
 			continue // the net limits only identical consecutive calls, so it would admit calls with different arguments
 		}

@@ -20,7 +20,7 @@ func (r Result) String() string { return [...]string{"unknown", "proved", "refut
 
 // Reasons for an unknown answer.
 const (
-	WhyDoubtful = "no arguments are known that match the maps as this would need"
+	WhyDoubtful = "no known arguments match the maps in the way that this requires"
 	WhyStates   = "there are more states than were explored"
 	WhyTime     = callclass.WhyTime
 	WhyLong     = "it takes more calls than were tried"

@@ -49,7 +49,7 @@ func (m *Model) planFor(q *Query, nets []int, o ViewOptions) Answer {
 			return Answer{Result: Refuted, Moves: ms}
 		}
 		if slices.Contains(nets, stopped) {
-			return Answer{Why: "a plan does not hold in the nets that it was made of"}
+			return Answer{Why: "a plan fails in the nets that it was built from"}
 		}
 		nets = append(nets, stopped)
 		slices.Sort(nets)
