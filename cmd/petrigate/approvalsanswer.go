@@ -16,9 +16,9 @@ func approvalsApprove(s stdio) *cobra.Command {
 		Long: "approve lets one call pass, once, with exactly the arguments shown. At a terminal it shows the call and asks\n" +
 			"for confirmation, and the ID is optional if only one call is pending. Otherwise --yes and the ID are required.\n" +
 			"With --for, similar calls also pass without a question for a while, or with --for session until the session\n" +
-			"ends (at most a day). Similar calls are calls of the same session and tool whose arguments have the same\n" +
-			"members, with the same values for those that --like names. approvals grants lists grants, approvals revoke\n" +
-			"ends one.",
+			"ends (at most a day). Similar calls are calls to the same tool in the same session whose arguments have the\n" +
+			"same members, with the same values for those that --like names. approvals grants lists grants, approvals\n" +
+			"revoke ends one.",
 	}
 	var wanted grantFlags
 	wanted.add(c)

@@ -101,7 +101,7 @@ func promptPINs(ctx context.Context, s stdio, fromInput bool, clients []*control
 func readPIN(ctx context.Context, s stdio, prompt string, fromInput bool) (string, error) {
 	if !fromInput {
 		if !terminal.Is(s.in) {
-			return "", usage("the proxy requires its PIN, and standard input is not a terminal; --pin-stdin reads the PIN from there")
+			return "", usage("the proxy requires its PIN, and standard input is not a terminal; use --pin-stdin to read the PIN from standard input")
 		}
 		return terminal.Secret(ctx, s.in, s.out, prompt)
 	}

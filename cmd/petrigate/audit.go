@@ -138,7 +138,7 @@ func parseTime(s string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("write 2026-01-31, 2026-01-31T15:04:05Z or 2h, not %q", s)
+	return time.Time{}, fmt.Errorf("expected 2026-01-31, 2026-01-31T15:04:05Z or 2h, not %q", s)
 }
 
 // recordsCommand turns c into a command that reads audit records and has flags to select them.

@@ -140,7 +140,7 @@ func grantIDs(*cobra.Command) []cobra.Completion {
 func sessionIDs(*cobra.Command) (ids []cobra.Completion) {
 	all, _ := gather((*control.Client).ListSessions)
 	for _, o := range all {
-		about := "of " + o.it.Principal + ", since " + terminal.Age(o.it.Since)
+		about := "of " + o.it.Principal + ", started " + terminal.Age(o.it.Since) + " ago"
 		ids = append(ids, cobra.CompletionWithDesc(o.it.ID, about))
 		if o.it.Name != "" {
 			ids = append(ids, cobra.CompletionWithDesc(o.it.Name, about))

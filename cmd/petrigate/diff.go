@@ -27,7 +27,7 @@ func newDiff(s stdio) *cobra.Command {
 	states := c.Flags().Int("max-states", 20_000, "explore at most this many `states`")
 	timeout := c.Flags().Duration("timeout", 10*time.Second, "stop the search after this time")
 	direction := choose(c.Flags(), "fail-on", "", "exit with code 4 if the new policy is, or could be, looser, stricter or different", "looser", "stricter", "different")
-	allowUnknown := c.Flags().Bool("allow-unknown", false, "do not fail if an incomplete search found no such calls")
+	allowUnknown := c.Flags().Bool("allow-unknown", false, "do not fail just because the search is incomplete")
 	c.RunE = func(c *cobra.Command, files []string) error {
 		r, err := s.configLoader(c)
 		if err != nil {
@@ -70,9 +70,9 @@ func failOn(d *policydiff.Comparison, direction string, allowUnknown bool) error
 	found := map[string]bool{"looser": looser, "stricter": stricter, "different": looser || stricter}[direction]
 	switch {
 	case found:
-		return &exitError{exitDiffers, fmt.Errorf("--fail-on %s: the search found such calls", direction)}
+		return &exitError{exitDiffers, fmt.Errorf("--fail-on %[1]s: the new policy is %[1]s for some calls", direction)}
 	case direction != "" && !d.Excludes(direction) && !allowUnknown:
-		return &exitError{exitDiffers, fmt.Errorf("--fail-on %s: no such calls were found, but the search is incomplete; raise --max-states or --timeout, or pass --allow-unknown", direction)}
+		return &exitError{exitDiffers, fmt.Errorf("--fail-on %[1]s: found no calls for which the new policy is %[1]s, but the search is incomplete; raise --max-states or --timeout, or pass --allow-unknown", direction)}
 	case direction == "" && !allowUnknown && d.Undecided():
 		return &exitError{exitInvalid, nil}
 	}

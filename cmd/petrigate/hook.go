@@ -17,7 +17,7 @@ func newHook(s stdio) *cobra.Command {
 		"\n" +
 		"AGENT is " + text.Join(hook.Names(), "or") + "."
 	session := c.Flags().String("session", "", "use the session with this `name` instead of the event's session")
-	servers := c.Flags().StringArray("server", nil, "the agent's `name` for petrigate as an MCP server (default petrigate); the proxy gates those calls itself")
+	servers := c.Flags().StringArray("server", nil, "the agent's `name` for petrigate as an MCP server (default petrigate); the proxy itself gates calls to that server")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		file, _ := c.Flags().GetString("config")
 		code := control.HookRun{

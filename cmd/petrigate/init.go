@@ -30,7 +30,8 @@ var initHelp = "init asks the configured servers for their tools and proposes ru
 	"push requires tests since the last change, and a person must approve permanent deletions, forced pushes,\n" +
 	"publishing, deployments and access to key files. init looks for the test command in package.json, go.mod,\n" +
 	"Cargo.toml, pyproject.toml and the Makefile of the current folder; --test names another. With --pipefail,\n" +
-	"tests whose output goes through a pipe count too. If there is no configuration, init creates the user's."
+	"tests whose output goes through a pipe count too. If there is no configuration, init creates the user's\n" +
+	"configuration."
 
 func newInit(s stdio) *cobra.Command {
 	c := &cobra.Command{
@@ -45,7 +46,7 @@ func newInit(s stdio) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 1 && f.tools != "":
-			return usage("--tools lists the tools of servers: omit it, or omit %q", args[0])
+			return usage("--tools applies to servers, not to agents: omit it, or omit %q", args[0])
 		case len(args) == 1:
 			return s.initAgent(c, args[0], *tests, *yes, *pipefail)
 		case len(*tests) > 0:

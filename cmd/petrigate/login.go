@@ -45,7 +45,7 @@ func newLogin(s stdio) *cobra.Command {
 	}
 	var f loginFlags
 	f.add(c)
-	noBrowser := c.Flags().Bool("no-browser", false, "print the address instead of opening it, and read the final address of a browser on another machine")
+	noBrowser := c.Flags().Bool("no-browser", false, "print the address instead of opening it; if the browser runs on another machine, paste its final address")
 	list := c.Flags().Bool("list", false, "list the servers and whether they have tokens")
 	asJSON := c.Flags().Bool("json", false, "print JSON, with --list")
 	timeout := c.Flags().Duration("timeout", 5*time.Minute, "how long to wait for the browser")

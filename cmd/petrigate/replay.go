@@ -19,12 +19,12 @@ import (
 
 func newReplay(s stdio) *cobra.Command {
 	c := &cobra.Command{
-		Use: "replay", Short: "Decide the calls of an audit log again, under the same or another policy",
+		Use: "replay", Short: "Decide the calls of an audit log again, under the same or a different policy",
 		Long: "replay decides every call of an audit log again, session by session, at the recorded times. Under the recorded\n" +
-			"policy each verdict must match. Under another policy replay shows the first decision that differs, and the\n" +
-			"number of differences for each rule. It treats a call that the policy refuses as not made. It does not guess\n" +
-			"missing data: it counts those decisions as unknown. It does not replay a log with a broken hash chain: it\n" +
-			"reports the position and exits with code 4.",
+			"policy each verdict must match. Under a different policy replay shows the first decision that differs, and the\n" +
+			"number of differences for each rule. It treats a call that the policy refuses as if it had not been made. It does\n" +
+			"not guess missing data: it counts those decisions as unknown. It does not replay a log with a broken hash chain:\n" +
+			"it reports the position and exits with code 4.",
 	}
 	var f policyFlags
 	f.add(c, "replay under")

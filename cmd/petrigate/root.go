@@ -5,7 +5,7 @@ import "github.com/spf13/cobra"
 func newRoot(s stdio) *cobra.Command {
 	root := &cobra.Command{
 		Use:     "petrigate",
-		Short:   "An MCP proxy that gates tool calls by Petri nets",
+		Short:   "An MCP proxy that gates tool calls with Petri nets",
 		Version: versionString(),
 		Long: "petrigate sits between an MCP client and its servers, and lets a tool call pass only if every rule and net of\n" +
 			"the policy allows it. To start, run: petrigate demo",

@@ -40,7 +40,7 @@ func newServe(s stdio) *cobra.Command {
 			return err
 		}
 		if f.bare() {
-			return usage("serve requires a configuration, but %q is not one; use petrigate wrap to gate one server by rules and nets", files[0])
+			return usage("serve requires a configuration, but %q is not one; use petrigate wrap to gate one server with rules and nets", files[0])
 		}
 		if f.found {
 			return usage("serve requires a file, not a folder: petrigate serve %s", shellWord(f.path))

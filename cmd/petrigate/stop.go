@@ -89,7 +89,7 @@ func switchInDatabase(s stdio, on bool, session string, pid int, file string, or
 		session := resolveSession(p, session)
 		done, err := order(p, session)
 		if err == nil && done.Alone != "" {
-			err = errors.New("the order could not be written to the database, and no proxy received it")
+			err = errors.New("the request could not be written to the database, and no proxy received it")
 		}
 		if err == nil {
 			printSwitch(s.out, on, session, 0, done)

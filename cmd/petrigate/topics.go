@@ -27,7 +27,7 @@ order: one refusal is enough. Calls that no rule covers pass (default: deny refu
 
   require backup before delete                each delete needs its own successful backup
   require review before release once          one review is enough for the session
-  require human-approval before deploy        approval; "via cli" or "via elicit" sets the channel
+  require human-approval before deploy        a person must approve; "via cli" or "via elicit" sets the channel
   block shutdown                              never
   limit push to 3 per session                 or per ` + strings.Join(rules.TimeSpans(), ", ") + `, in the session; per user: across sessions
   limit retry to 2 per test                   each test allows one more retry
@@ -79,7 +79,7 @@ const environmentTopic = `Variables that petrigate reads:
                            PETRIGATE_LOG_LEVEL, PETRIGATE_LISTEN_TOKEN_FILE, ...). Flags take precedence
   PETRIGATE_REQUIRE_BASE   base policies that every configuration must extend, as for --require-base of serve,
                            separated by spaces
-  PETRIGATE_RUNTIME_DIR    the folder of the sockets through which status, tools, approvals, sessions and nets
+  PETRIGATE_RUNTIME_DIR    the folder for the sockets that status, tools, approvals, sessions and nets use to
                            reach running proxies
   NO_COLOR, TERM           no color if NO_COLOR is set or TERM is dumb; never in a pipe
   BROWSER                  the program that login opens pages with
@@ -101,8 +101,8 @@ const exitTopic = `  0  success
   1  runtime error; a file is not formatted (fmt --check); a case cannot be read (eval)
   2  usage error
   3  the configuration, rules or a net are invalid, or a claim is not proved; diff is incomplete and found no difference
-  4  an eval answer differs, a policy test fails, diff --fail-on finds such calls, audit verify finds a change,
-     or replay finds a broken chain or (--detailed-exitcode) a different decision
+  4  an eval answer differs, a policy test fails, diff --fail-on finds a difference of that kind, audit verify
+     finds a change, or replay finds a broken chain or (--detailed-exitcode) a different decision
   5  the call is refused (explain --exit-code)
   6  the call requires approval (explain --exit-code)
   7  a server does not answer (check --live, init), or a doctor check failed

@@ -152,7 +152,7 @@ func TestEveryUsageError(t *testing.T) {
 	const two = "testdata/script/two.txtar: it wants proxies that run"
 	messagetest.CheckCalls(t, []string{"usage"}, shown, map[string]string{
 		"--pipefail has no effect here: no test command was found, %s's hooks cannot change a script, or the configuration already has a policy or the key shell": "testdata/script/initagent.txtar: it wants a project",
-		"the proxy requires its PIN, and standard input is not a terminal; --pin-stdin reads the PIN from there":                                                  "testdata/script/approvalspin.txtar: it wants a proxy that runs",
+		"the proxy requires its PIN, and standard input is not a terminal; use --pin-stdin to read the PIN from standard input":                                   "testdata/script/approvalspin.txtar: it wants a proxy that runs",
 		"%s each require their own PIN, and --pin-stdin reads only one; choose a proxy with --proxy":                                                              "testdata/script/pinorders.txtar: it wants proxies that run",
 		"no running proxy with the process id %d has %s; choose one of: %s":                                                                                       two,
 		"%d running proxies have %s; choose one of: %s":                                                                                                           two,

@@ -23,7 +23,7 @@ func (d *Doctor) clientFiles(ctx context.Context) []Finding {
 		if agents, _ := d.Desk.HookedAgents(); len(agents) > 0 { // the checks in the group "hooks" report on these agents
 			return nil
 		}
-		return []Finding{warning("petrigate connect --list shows where petrigate looks for their files", "no known client has a file here")}
+		return []Finding{warning("petrigate connect --list shows where petrigate looks for their files", "no file of a known client was found")}
 	}
 	return all
 }
@@ -31,7 +31,7 @@ func (d *Doctor) clientFiles(ctx context.Context) []Finding {
 func (d *Doctor) checkClient(c takeover.Inspection) []Finding {
 	running := ""
 	if c.Running != nil && *c.Running {
-		running = ", and runs"
+		running = ", and is running"
 	}
 	switch {
 	case c.Connected == "gone":
@@ -69,7 +69,7 @@ func (d *Doctor) withReconnect(c takeover.Inspection, f Finding) Finding {
 func (d *Doctor) checkEntry(c takeover.Inspection, e takeover.Entry, running string) Finding {
 	fix := "petrigate connect " + c.Name
 	if e.URL != "" {
-		return ok("%s is connected%s by URL", c.Title, running)
+		return ok("%s is connected by URL%s", c.Title, running)
 	}
 	if !filepath.IsAbs(e.Command) {
 		if filepath.Base(e.Command) == e.Command && find(d.Short, e.Command) != "" {

@@ -95,7 +95,7 @@ func TestPostgresReportsClockAndSilence(t *testing.T) {
 	for off, want := range map[time.Duration]string{0: OK, time.Hour: Warning, -time.Hour: Warning} {
 		d := &Doctor{Now: func() time.Time { return time.Now().Add(off) }, loaded: &config.Config{State: config.State{Driver: "postgres", DSN: dsn}}}
 		found := d.state(t.Context())
-		if len(found) != 2 || found[0].Status != OK || found[1].Status != want || off != 0 && !strings.Contains(found[1].Says, "the clock of the database is off by "+(-off).String()) {
+		if len(found) != 2 || found[0].Status != OK || found[1].Status != want || off != 0 && !strings.Contains(found[1].Says, "the clock of the database differs from this machine's by "+(-off).String()) {
 			t.Errorf("%s: %+v", off, found)
 		}
 	}

@@ -165,7 +165,7 @@ func chmod(path string, was fs.FileInfo, mode fs.FileMode) func(context.Context)
 // securedFiles returns petrigate's files and directories, each with the mode bits it must not have.
 func (d *Doctor) securedFiles() []secured {
 	const others, writers, readers = 0o077, 0o022, 0o055
-	all := []secured{{what: "the state folder", path: d.StateDir, mask: writers}, {what: "the backups of client files", path: d.Desk.State, mask: others, tolerated: readers}}
+	all := []secured{{what: "the state folder", path: d.StateDir, mask: writers}, {what: "the folder with backups of client files", path: d.Desk.State, mask: others, tolerated: readers}}
 	if d.Config != "" {
 		all = append(all, secured{what: "the configuration", path: d.Config, mask: writers})
 	}

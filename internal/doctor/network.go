@@ -30,9 +30,9 @@ func (d *Doctor) skew(of string, there, begin time.Time) Finding {
 		off = there.Sub(end)
 	}
 	if off > maxSkew || off < -maxSkew {
-		return warning("synchronize the clocks with NTP: limits per hour, tokens and approvals depend on them", "the clock of %s is off by %s", of, off.Round(time.Second))
+		return warning("synchronize the clocks with NTP: limits per hour, tokens and approvals depend on them", "the clock of %s differs from this machine's by %s", of, off.Round(time.Second))
 	}
-	return ok("the clock of %s is accurate", of)
+	return ok("the clocks of %s and this machine agree", of)
 }
 
 // clock compares the local clock with the clocks of all upstreams reached over HTTP.

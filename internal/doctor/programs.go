@@ -65,7 +65,7 @@ func (d *Doctor) command(s config.Server) Finding {
 				real = abs
 			}
 			return warning(fmt.Sprintf("write command: %s for the server %s", real, s.Name),
-				"this shell finds the command %q of the upstream %s, but a desktop client, with its short PATH, does not", s.Command, s.Name)
+				"this shell finds the command %q of the upstream %s, but a desktop client, with its minimal PATH, cannot", s.Command, s.Name)
 		}
 	} else if !filepath.IsAbs(path) {
 		path = filepath.Join(s.Cwd, path)

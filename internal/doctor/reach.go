@@ -30,13 +30,13 @@ func (d *Doctor) unansweredHooks(ctx context.Context, h takeover.HookInspection)
 	}
 	if i := slices.IndexFunc(h.There, func(t clientcfg.Hook) bool { return t.URL != "" }); i >= 0 {
 		if at := refusingAddress(ctx, h.There[i].URL); at != "" {
-			return []Finding{warning("petrigate serve --http "+at, "nothing listens at %s: every call of %s is refused until a proxy does", at, h.Title)}
+			return []Finding{warning("petrigate serve --http "+at, "nothing listens at %s: every call from %s is refused until a proxy does", at, h.Title)}
 		}
 		return nil
 	}
 	ours := func(p operator.Status) bool { return sameFile(p.Config, d.Config) }
 	if !d.isConnected(h.Client) && !slices.ContainsFunc(d.Proxies, ours) {
-		return []Finding{warning("petrigate connect "+h.Client+" --hooks --service makes one a service; petrigate serve --http 127.0.0.1:7777 runs one now", "no proxy runs with this configuration: every call of %s is refused until one does", h.Title)}
+		return []Finding{warning("petrigate connect "+h.Client+" --hooks --service makes one a service; petrigate serve --http 127.0.0.1:7777 runs one now", "no proxy runs with this configuration: every call from %s is refused until one does", h.Title)}
 	}
 	return nil
 }

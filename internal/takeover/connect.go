@@ -142,7 +142,7 @@ func (d *Driver) noteDirectServers(items []item, c Connection) {
 	direct := list.Filter(items, func(i item) bool { return !d.replaces(c, i) })
 	names := list.Map(direct, func(i item) string { return cmp.Or(i.entry.Name, `""`) })
 	if len(names) > 0 {
-		d.say("note: the client still reaches %s directly, bypassing petrigate; petrigate import imports what it can, --all-servers removes the rest here", text.And(text.EscapeAll(names)))
+		d.say("note: the client still reaches %s directly, bypassing petrigate. petrigate import imports what it can; --all-servers removes the rest from the client", text.And(text.EscapeAll(names)))
 	}
 }
 

@@ -169,7 +169,7 @@ func doubted(from, to *Side, alone []gate.Map) string {
 		here := func(o gate.Map) bool { return o.Tool == m.Tool && o.Field == m.Field }
 		other := func(o gate.Map) bool { return o.Field != m.Field }
 		if m.Reader != nil && m.Field != "" && reads(from.maps, here) != reads(to.maps, here) && (reads(from.maps, other) || reads(to.maps, other)) {
-			return fmt.Sprintf("%s.%s is read by one policy only, which puts in doubt what is read beside it", m.Tool, m.Field)
+			return fmt.Sprintf("only one of the policies reads %s.%s as a script, so the call's other fields are uncertain", m.Tool, m.Field)
 		}
 	}
 	return ""

@@ -93,7 +93,7 @@ func (plan *Plan) next(say func(format string, args ...any)) {
 		"petrigate suggest: the rules that your record supports, and what shadow would have refused",
 	}
 	if a := plan.agent; a != nil {
-		steps[0] = fmt.Sprintf("petrigate connect %s --hooks: %s asks petrigate before each call of its own tools", a.Client, a.Title)
+		steps[0] = fmt.Sprintf("petrigate connect %s --hooks: %s asks petrigate before each call to one of its own tools", a.Client, a.Title)
 		steps[1] = "use your agent as always (petrigate sessions shadow shows what would be refused; with audit: { arguments: full } it shows the commands too)"
 		steps = steps[:2]
 		if plan.pipefail && a.Name == "claude-code" {
@@ -103,7 +103,7 @@ func (plan *Plan) next(say func(format string, args ...any)) {
 	if !plan.Enforced {
 		enforce := "petrigate enforce: what would be refused is refused from then on"
 		if plan.agent != nil {
-			enforce += ", and a person is asked in the console (petrigate open) or at a terminal (petrigate approvals watch)"
+			enforce += ", and a person approves calls in the console (petrigate open) or at a terminal (petrigate approvals watch)"
 		}
 		steps = append(steps, enforce)
 	}
@@ -124,5 +124,5 @@ func (plan *Plan) Summary() string {
 	if plan.agent != nil {
 		return fmt.Sprintf("%s's own tools: %s, %s proved.", plan.agent.Title, text.Count(len(plan.Report.Nets), "net"), text.Count(proved, "claim"))
 	}
-	return fmt.Sprintf("%s: %s, %s proved. No rule makes a tool impossible or gets a session stuck.", text.Count(plan.Tools, "tool"), text.Count(len(plan.Report.Nets), "net"), text.Count(proved, "claim"))
+	return fmt.Sprintf("%s: %s, %s proved. Every tool can still be called, and no session can get stuck.", text.Count(plan.Tools, "tool"), text.Count(len(plan.Report.Nets), "net"), text.Count(proved, "claim"))
 }
