@@ -118,8 +118,8 @@ func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	}
 }
 
-// decideOn makes a decision on the call, given that its session is in state s. It returns
-// errSwapped if s belongs to another policy.
+// decideOn decides on the call of v, given that its session is in state s. It returns errSwapped if
+// s belongs to a policy other than that of v's generation.
 func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err error) {
 	if s.Policy() != v.generation.Policy {
 		return Change{}, errSwapped
@@ -156,15 +156,15 @@ func (a *Admission) decideOn(s *gate.State, v *verdict) (change Change, err erro
 	return change, nil
 }
 
-// answer returns the decision to report to the caller, given the error from committing the
-// decision.
+// answer returns the decision to report to the caller. The argument err is the error from
+// committing the decision, if any.
 func (a *Admission) answer(ctx context.Context, v *verdict, err error) Decision {
 	c := v.call
 	if errors.Is(err, ErrStopped) {
 		return a.refuseStopped(ctx, c)
 	}
 	switch d := v.decision.(type) {
-	case *gate.Refusal: // the refusal stands even if its clock changes could not be committed
+	case *gate.Refusal: // the refusal stands even if committing its changes to the clocks failed
 		v.addRemedy(d)
 		a.logRefusal(c, v.refused)
 		if err != nil {

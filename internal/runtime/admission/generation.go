@@ -25,14 +25,14 @@ type Generation struct {
 	Pipefail      bool // whether to add `set -o pipefail` to an agent's script if the script counts as evidence only with this change
 
 	Files  []audit.File    // source files of the policy
-	Reads  *reading.Reader // selects the parts of arguments and results that are recorded
+	Reads  *reading.Reader // selects the parts of arguments and results to record
 	opaque map[string]bool // names of the nets that read parts of a call that Reads does not select
 
 	// The following fields are computed in advance because every call needs them.
 	identity      string // distinguishes generations whose decisions can differ; see setActive
 	shadow        bool   // whether the whole policy is in shadow mode
 	readsValues   bool   // whether Reads selects any values
-	countsRows    bool   // whether any net counts equal calls in a row
+	countsRows    bool   // whether any net counts consecutive identical calls
 	readsResults  bool   // whether the policy reads the JSON values of results
 	judgesResults bool   // whether the policy has conditions on results
 
@@ -48,8 +48,8 @@ type RemedyFunc func(s *gate.State, c gate.Call, r *gate.Refusal) Remedy
 // active. A nil active means all nets.
 type ImpossibleFunc func(tools []gate.Call, active []string) []string
 
-// NewGeneration returns a generation with only the fields set that can be derived from the policy
-// and the active nets. The caller must set the other fields before using it.
+// NewGeneration returns a generation and sets the fields that can be derived from the policy and
+// the active nets. The caller must set the other fields before using the generation.
 func NewGeneration(p *gate.Policy, active []string) *Generation {
 	g := &Generation{
 		Policy: p, Given: active, Fingerprint: p.Fingerprint(), opaque: map[string]bool{},
@@ -70,9 +70,9 @@ func NewGeneration(p *gate.Policy, active []string) *Generation {
 	return g
 }
 
-// setActive sets the nets that take part in decisions. It also sets the field identity, which
-// differs between generations with different nets or different active nets, because such
-// generations can decide differently.
+// setActive sets g.Active, the nets that take part in decisions, and g.identity, which
+// distinguishes generations whose policies or active nets differ, because such generations can
+// decide differently.
 func (g *Generation) setActive(active []string) {
 	g.Active, g.identity = active, g.Fingerprint
 	if active != nil && len(active) != len(g.Policy.Nets()) {
@@ -95,9 +95,9 @@ func (g *Generation) IsActive(net string) bool {
 	return g.Active == nil || slices.Contains(g.Active, net)
 }
 
-// keepSwitches returns the nets of the new policy, next, that are active after a swap. These are
-// the nets in active, or all nets if active is nil, except that a net that an operator has switched
-// on or off under g stays on or off.
+// keepSwitches returns the nets of next, the new policy, that are active after a swap: the nets in
+// active, or all nets if active is nil. However, a net that an operator has switched on or off
+// under g stays on or off.
 func (g *Generation) keepSwitches(next *gate.Policy, active []string) []string {
 	on := func(list []string, net string) bool { return list == nil || slices.Contains(list, net) }
 	names, all := []string{}, active == nil

@@ -25,7 +25,7 @@ const (
 	PhaseCall    Phase = "call"    // from receiving the client's request to answering it
 	PhaseDecide  Phase = "decide"  // evaluating the nets
 	PhaseApprove Phase = "approve" // asking a person
-	PhaseForward Phase = "forward" // sending the call to the upstream and waiting for the answer
+	PhaseForward Phase = "forward" // sending the call to the upstream and waiting for the response
 	PhaseSettle  Phase = "settle"  // recording the outcome and updating the nets' markings
 )
 
@@ -115,7 +115,8 @@ type deciding struct {
 	end   func(Result)    // ends the phase; nil if the Watch has no observer
 }
 
-// deciding starts the decision phase of c.
+// deciding starts timing and tracing the decision on c. The phase ends when the caller calls
+// decided.
 func (w *Watch) deciding(ctx context.Context, c *Call) deciding {
 	d := deciding{trace: ctx, ctx: ctx}
 	if w.meter != nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// setNames sets the call's names in the record.
+// setNames stores names, the names of the call, in the record. It stores at most maxNames of them
+// and counts the rest.
 func (r *decisionEntry) setNames(c *Call, names []gate.Name) {
 	if len(names) > maxNames {
 		names, r.Omitted = names[:maxNames], len(names)-maxNames
@@ -204,8 +205,8 @@ func bounded(reason string) string {
 	return reason
 }
 
-// withoutQuotes removes from the sentence the arguments that it quotes according to the blocks:
-// words of the call, code that could not be analyzed, and reasons why earlier calls did not count.
+// withoutQuotes removes the quotations listed in blocks from the sentence: words of the call, code
+// that could not be analyzed, and code in the reasons why earlier calls did not count.
 func withoutQuotes(sentence string, blocks []gate.Block) string {
 	for i := range blocks {
 		b := &blocks[i]
@@ -267,7 +268,8 @@ func shadowDecision(r *gate.Refusal) string {
 	return "refuse"
 }
 
-// MapID returns a short hash that identifies one of a policy's maps in records.
+// MapID returns a short hash that identifies the map m in records. A map is a statement of a policy
+// that gives calls additional names.
 func MapID(m *gate.Map) string {
 	return audit.HashOf(fmt.Sprintf("%q %v %q %q %q", m.Tool, m.Glob, m.Field, m.Source, m.As))[:16]
 }

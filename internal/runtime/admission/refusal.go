@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// Refused is the decision that a call must not run, or the answer to an admitted call that has no
-// result. Text is meant for a model, and Facts gives programs the same information.
+// Refused is the decision that a call must not run, or reports that an admitted call has no result.
+// Text is meant for a model, and Facts gives programs the same information.
 type Refused struct {
 	Text  string
 	Facts Facts
@@ -70,7 +70,7 @@ func Refuse(kind, text string) *Refused {
 	return &Refused{Text: text, Facts: Facts{Decision: "refuse", Kind: kind}}
 }
 
-// Unanswered returns the answer to an admitted call if the upstream did not return a result.
+// Unanswered reports that the upstream did not return a result for an admitted call.
 func Unanswered(kind string, o gate.Outcome, text string) *Refused {
 	return &Refused{Text: text, Facts: Facts{Decision: "allow", Outcome: o.String(), Kind: kind}}
 }

@@ -95,9 +95,10 @@ func (a *Admission) Text(r *gate.Refusal, session string, now time.Time) string 
 	return b.String()
 }
 
-// holderSentence describes the call in flight that holds the missing token, or that spoils the
-// evidence of other calls. For a call of another session, it omits the call number, which would
-// mean nothing to the reader.
+// holderSentence describes a call in flight that the refused call may have to wait for: it holds
+// the missing token, could still produce it, or prevents concurrent calls from counting as
+// evidence. If the call belongs to another session, the sentence omits its number, which would mean
+// nothing to the reader.
 func holderSentence(h gate.Holder, now time.Time) string {
 	what := " and holds the token."
 	switch {
@@ -163,7 +164,7 @@ func (a *Admission) Stopped(session string) *Stop {
 // refuseStopped refuses a call because its session is stopped.
 func (a *Admission) refuseStopped(ctx context.Context, c *Call) *Refused {
 	s := a.Stopped(c.Session)
-	if s == nil { // another process has just stopped the session, and this process does not know the stop yet
+	if s == nil { // another process has just stopped the session, and this process has not learned of the stop yet
 		s = &Stop{}
 	}
 	r := Refuse("stopped", s.sentence())

@@ -53,7 +53,7 @@ type Settling struct {
 
 	policy   *gate.Policy
 	end      gate.End
-	ended    gate.PreparedEnd // the field end, converted for use with the field policy
+	ended    gate.PreparedEnd // s.end, prepared for s.policy
 	entry    outcomeEntry
 	events   []audit.Event                     // events to record with the settlement
 	run      func(*gate.State) (Change, error) // the method value s.step, stored so that it is allocated only once

@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/logkind"
 )
 
-// maxWould is the maximum number of distinct answers that a [Tally] keeps if Most is 0.
+// maxWould is the default of [Tally].Most.
 const maxWould = 1000
 
 // Would describes a refusal or a question that nets in shadow mode would have caused, and the
@@ -23,7 +23,7 @@ type Would struct {
 	Kind     string    `json:"kind"`
 	Nets     []string  `json:"nets"`
 	Rules    []string  `json:"rules"`
-	Reason   string    `json:"reason"` // reason for the answer to the most recent affected call
+	Reason   string    `json:"reason"` // reason for the most recent refusal or question
 	Count    int       `json:"count"`
 	Last     time.Time `json:"last"`
 
@@ -44,16 +44,16 @@ type counts struct {
 	sessions map[string]*Tally
 }
 
-// A Tally counts the answers that nets in shadow mode would have given. The zero value is empty and
-// ready to use.
+// A Tally counts the refusals and questions that nets in shadow mode would have caused. The zero
+// value is empty and ready to use.
 type Tally struct {
-	Most int // maximum number of distinct answers to keep; further answers count only toward the totals; 0 means 1000
+	Most int // maximum number of distinct refusals and questions to store; others count only toward the totals; 0 means 1000
 
 	refused, asked int
-	answers        map[string]*Would // the distinct answers, keyed by tool, kind and nets
+	answers        map[string]*Would // the distinct refusals and questions, keyed by tool, kind and nets
 }
 
-// add counts one answer of the given session.
+// add adds the refusal or question w to the counts of the session and to the total.
 func (c *counts) add(session string, w Would) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +74,8 @@ func (c *counts) forget(session string) {
 	delete(c.sessions, session)
 }
 
-// Add counts the answer w.
+// Add counts one more occurrence of the refusal or question w, whose reason and arguments replace
+// those of the previous occurrence.
 func (t *Tally) Add(w Would) {
 	key := strings.Join(append([]string{w.Tool, w.Kind}, w.Nets...), "\x00")
 	if w.Decision == "ask" {

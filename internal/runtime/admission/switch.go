@@ -21,7 +21,7 @@ type Stop struct {
 
 // Switched is the result of starting or ending a stop.
 type Switched struct {
-	Already bool   // whether nothing had to be changed
+	Already bool   // whether there was nothing to change
 	Left    []Stop // stops that are now in force, oldest first
 
 	// Alone is the reason the change could not be stored, or nil if it was stored. A change that

@@ -52,7 +52,7 @@ func (u *Unwritten) add(s *Settling) bool {
 	return true
 }
 
-// all returns the kept settlements, oldest first.
+// all returns the settlements in u, oldest first.
 func (u *Unwritten) all() []*Settling {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -113,7 +113,7 @@ func (u *Unwritten) catchUp(ctx context.Context) {
 	u.drop(written)
 }
 
-// Run retries kept settlements until ctx is done.
+// Run tries repeatedly to store the settlements in u, until ctx is done.
 func (u *Unwritten) Run(ctx context.Context) {
 	for {
 		select {

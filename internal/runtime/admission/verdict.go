@@ -17,7 +17,7 @@ type verdict struct {
 	prepared   gate.Prepared
 	decision   gate.Decision
 	entry      decisionEntry
-	refused    *Refused    // answer to the caller if the nets refuse the call
+	refused    *Refused    // refusal to return to the caller if the nets refuse the call
 	state      *gate.State // state in force when the call was refused; nil if no remedy is wanted
 }
 

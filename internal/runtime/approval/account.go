@@ -61,7 +61,7 @@ func (m accounts) account(name string, l limit) *account {
 	return cmp.Or(m[name], &account{name: name, limit: l})
 }
 
-// full returns nil if the account can take another request, or else the reason it cannot.
+// full returns an error if the account cannot take another request.
 func (a *account) full() error {
 	switch {
 	case a.waiting >= a.limit.waiting:
@@ -92,9 +92,9 @@ func (q *Request) room(n int) bool {
 	return !slices.ContainsFunc(q.accounts[:], func(a *account) bool { return a.bytes+n > a.limit.bytes })
 }
 
-// weight returns the memory that q uses if the given number of calls wait for it: the message of
-// each call and the parts that q has copied. If q has copied nothing, it points into a message and
-// keeps that message in memory even if no call is waiting.
+// weight returns the memory in bytes that q uses if the given number of calls wait for it: the
+// message of each call, and the parts that q has copied. Until q has copied its parts, it points
+// into a message and keeps that message in memory even if no call is waiting.
 func (q *Request) weight(waiters int) int {
 	switch {
 	case !q.live():

@@ -123,9 +123,10 @@ func (a arguments) match(pins []Pin) bool {
 	})
 }
 
-// canonical appends the canonical form of value to to: without white space, with sorted members and
-// minimally escaped strings, and with numbers unchanged. The result ok is false if this form is
-// ambiguous because two values that some JSON parsers read differently could have it.
+// canonical appends value to the buffer to in canonical form: without white space, with sorted
+// members and minimally escaped strings, and with numbers unchanged. It returns false if the form
+// is ambiguous, because another value that some JSON parsers read differently could have the same
+// form.
 func canonical(to, value []byte) (_ []byte, ok bool) {
 	switch rawjson.Kind(value) {
 	case '{':
@@ -142,7 +143,7 @@ func canonical(to, value []byte) (_ []byte, ok bool) {
 		return append(to, ']'), ok && whole
 	case '"':
 		s, ok := rawjson.String(value)
-		return rawjson.AppendString(to, s), ok && !strings.ContainsRune(s, '\ufffd') // some JSON parsers replace invalid characters by U+FFFD
+		return rawjson.AppendString(to, s), ok && !strings.ContainsRune(s, '\ufffd') // some JSON parsers replace invalid characters with U+FFFD
 	}
 	return append(to, bytes.TrimSpace(value)...), len(value) > 0
 }

@@ -107,7 +107,9 @@ func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool
 	return q, b.requests.byID[q.ID] != nil, nil
 }
 
-// addStored adds a new request that the store has accepted with the given progress and version.
+// addStored adds q, which the store has accepted with the given progress and version, and returns
+// it. If the broker has already read the request from the store, addStored returns that copy
+// instead and makes the call wait for it.
 func (b *Broker) addStored(q *Request, d Progress, version int64) *Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -101,7 +101,7 @@ func (s *Grants) draft(q *Request) (Progress, error) {
 }
 
 // EndSession revokes the known grants of a session that has ended. The error lists the grants that
-// could not be removed from the store; no call can use them any more.
+// could not be removed from the store; even these can no longer be used.
 func (s *Grants) EndSession(session string) error {
 	var failed error
 	for _, g := range s.ofSession(session) {
@@ -112,7 +112,7 @@ func (s *Grants) EndSession(session string) error {
 	return failed
 }
 
-// use looks for a grant that approves q. If it finds one, it counts the use.
+// use looks for a grant that approves q and, if it finds one, records the use.
 func (s *Grants) use(q *Request) (g Grant, ok bool, err error) {
 	candidates := s.candidates(q)
 	if len(candidates) == 0 {
@@ -135,7 +135,7 @@ func (s *Grants) candidates(q *Request) []Grant {
 	return slices.DeleteFunc(s.ofSession(q.Key.Session), func(g Grant) bool { return g.Key.Tool != q.Key.Tool })
 }
 
-// count counts a use of a grant. It returns false if the grant is no longer valid.
+// count records one use of the grant g. It returns false if g is no longer valid.
 func (s *Grants) count(g Grant) (bool, error) {
 	for range maxStale {
 		s.mu.Lock()

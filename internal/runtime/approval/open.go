@@ -41,8 +41,8 @@ func (t *requests) insert(q *Request) {
 	t.accounts.recharge(q)
 }
 
-// reclaim marks q as opened by this broker. The broker had read q from the store before it learned
-// that the store had accepted it, so q was treated as another broker's request.
+// reclaim marks q as opened by this broker. The broker had read q from the store before learning
+// that the store had accepted it, and so had attributed q to another broker.
 func (t *requests) reclaim(q *Request) {
 	if !q.foreign {
 		return

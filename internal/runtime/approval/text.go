@@ -14,9 +14,9 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// Text returns the text that a person reads: what would run, who requests it, and which rules
-// require the question. It is plain text, identical for all channels. where formats the position of
-// a rule.
+// Text returns the text that a person reads before answering: what would run, who requests it, and
+// which rules require approval. It is plain text, identical for all channels. The function where
+// formats the position of a rule.
 func (s Record) Text(where func(gate.Position) string, now time.Time) string {
 	b := s.question(where)
 	s.writeSince(b, now)
@@ -32,7 +32,7 @@ func (s Record) Text(where func(gate.Position) string, now time.Time) string {
 	return b.String()
 }
 
-// Shown returns a hash of the displayed text, without the parts that change with time. It
+// Shown returns a hash of the displayed text except for the parts that change with time. It
 // identifies the text that an answer refers to.
 func (s Record) Shown(where func(gate.Position) string) string {
 	return audit.HashOf(s.Request.ID + "\n" + s.question(where).String())

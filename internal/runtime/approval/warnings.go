@@ -135,8 +135,8 @@ func (w *warner) addresses(b []byte) bool {
 	return true
 }
 
-// hasCode is a quick test whether s could contain a Punycode host name. It avoids running a slow
-// regular expression on most content.
+// hasCode reports whether s might contain a Punycode host name. This quick test avoids running a
+// slow regular expression on most content.
 func hasCode(s []byte) bool {
 	for from := 0; ; {
 		at := bytes.Index(s[from:], dashes)

@@ -28,7 +28,7 @@ type Decision struct {
 	Arguments string          `json:"arguments,omitempty"` // SHA-256 of the arguments
 	Args      json.RawMessage `json:"args,omitempty"`      // the call's arguments; recorded only if configured
 	Values    []Value         `json:"values,omitempty"`    // argument values that nets read
-	Row       string          `json:"row,omitempty"`       // hash that is the same for equal calls; recorded only if a net counts equal calls
+	Row       string          `json:"row,omitempty"`       // hash that identical calls share; recorded only if a net counts consecutive identical calls
 	Reads     []string        `json:"reads,omitempty"`     // nets that did not abstain and read parts of the call or its result that are not in Names or Values
 	Decision  string          `json:"decision"`            // "allow", "refuse" or "ask"
 	Kind      string          `json:"kind,omitempty"`

@@ -14,7 +14,8 @@ func openFile(path string, flags int) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|flags, 0o600)
 }
 
-// There are no file locks here, so only one process may write to the file.
+// File locks are not implemented for these operating systems, so only one process may write to the
+// file.
 func lock(*os.File) error  { return nil }
 func unlock(*os.File)      {}
 func share(*os.File) error { return nil }

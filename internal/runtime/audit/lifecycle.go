@@ -26,7 +26,7 @@ type Policy struct {
 	Results   []string  `json:"results,omitempty"`   // result fields that the nets read
 	Maps      []string  `json:"maps,omitempty"`      // short hashes that identify the policy's maps, which give calls additional names
 	Actions   []string  `json:"actions,omitempty"`   // names of the form tool.action that nets contain; actions of calls are determined only for these names
-	Rows      bool      `json:"rows,omitempty"`      // whether a net counts equal calls in a row
+	Rows      bool      `json:"rows,omitempty"`      // whether a net counts consecutive identical calls
 	Arguments string    `json:"arguments,omitempty"` // how arguments are recorded: "hash", "masked" or "full"
 }
 

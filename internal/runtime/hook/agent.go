@@ -31,7 +31,7 @@ const (
 	before        // a call is about to be made and needs a decision
 	after         // a call has ended; it was successful unless its result indicates otherwise
 	failed        // a call has failed
-	turnEnds      // a turn has ended, so no call of the session is in flight any more
+	turnEnds      // a turn has ended, so no call of the session is still in flight
 	ends          // the session has ended
 )
 

@@ -106,8 +106,8 @@ func (s *calls) end() []*call {
 	return s.markLate(func(*call) bool { return true })
 }
 
-// markLate marks the admitted calls that the function which selects as settled with an unknown
-// outcome. It returns the calls that it has marked. It must be called with mu held.
+// markLate marks the admitted calls selected by the function which as settled with an unknown
+// outcome, and returns the calls that it has marked. The caller must hold mu.
 func (s *calls) markLate(which func(*call) bool) (late []*call) {
 	for _, c := range s.open {
 		if c.ticket != nil && !c.settledUnknown && which(c) {

@@ -221,11 +221,11 @@ func (e *Event) parts() [][2]string {
 	return agenttool.Parts(e.Tool)
 }
 
-// throughProxy reports whether the call goes through the proxy, and returns the proxy's tool. This
-// is a tool that the function offered accepts, called at an MCP server with one of the given names.
-// The proxy itself decides on such calls. A matching server name alone proves little, because other
-// servers can have the same name. An empty name, which might come from an unset variable, matches
-// no server.
+// throughProxy reports whether the call goes through the proxy, which itself decides on such calls,
+// and returns the proxy's tool. The call must be made at an MCP server with one of the given names,
+// to a tool that the function offered accepts. A matching server name alone proves little, because
+// other servers can have the same name. An empty name, which might come from an unset variable,
+// matches no server.
 func (e *Event) throughProxy(servers []string, offered func(string) bool) (tool string, ok bool) {
 	for _, s := range servers {
 		if s == "" {

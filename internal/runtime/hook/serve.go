@@ -169,8 +169,8 @@ func (g *Gate) admissionCall(key admission.Key, e *Event) *admission.Call {
 	}
 }
 
-// offers reports whether an upstream server has a tool with the given name. Names that agentName
-// maps to the same name count as equal.
+// offers reports whether an upstream server has a tool with the given name. Names are considered
+// the same if agentName maps them to the same name.
 func (g *Gate) offers(name string) bool {
 	return slices.ContainsFunc(g.Tools(), func(c gate.Call) bool { return c.Tool == name || agentName(c.Tool) == agentName(name) })
 }

@@ -34,7 +34,7 @@ func NewRetention(d *Durable, keep time.Duration) *Retention {
 	return &Retention{committer: d.committer, keep: keep, pause: sleep}
 }
 
-// sleep waits until t has passed or ctx is done. In the latter case it returns ctx.Err().
+// sleep waits until t has passed or ctx is done. If ctx is done first, it returns ctx.Err().
 func sleep(ctx context.Context, t time.Duration) error {
 	select {
 	case <-time.After(t):

@@ -147,7 +147,8 @@ func (s *survey) scan(ctx context.Context, of *Retention) error {
 	return nil
 }
 
-// noteKeptStart notes the time of a start record that is kept.
+// noteKeptStart records that a start record from the time at is kept. keepRemovals then also keeps
+// the removal events that this record may need.
 func (s *survey) noteKeptStart(at time.Time) {
 	if s.oldestStart.IsZero() || at.Before(s.oldestStart) {
 		s.oldestStart = at

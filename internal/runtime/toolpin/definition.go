@@ -22,7 +22,7 @@ type Definition struct {
 	Tool   string `json:"tool"`
 
 	// Text is the tool's JSON without the ignored members and without white space, and with the
-	// other members sorted by name. Equal definitions have the same Text.
+	// other members sorted by name. Identical definitions have the same Text.
 	Text json.RawMessage `json:"definition"`
 }
 

@@ -49,7 +49,7 @@ type content struct {
 }
 
 // Open reads the file at path if the file exists. If the file is damaged, Open returns an error,
-// because treating the file as empty would accept all definitions anew.
+// because starting without pins would accept all definitions anew.
 func Open(path string, now func() time.Time) (*File, error) {
 	b := &File{path: path, now: now, pins: map[key]Pin{}}
 	b.mu.Lock()
@@ -173,7 +173,7 @@ func (b *File) Refresh(context.Context) (changed bool, err error) {
 }
 
 // update applies f to the pins and writes the file while other processes are locked out. If the
-// file cannot be written, the pins stay unchanged.
+// file cannot be written, the pins are left unchanged.
 func (b *File) update(f func()) error {
 	return textfile.Locked(b.path, func() error {
 		if err := b.load(); err != nil {

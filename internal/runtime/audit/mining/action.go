@@ -18,11 +18,12 @@ type action struct {
 	time      time.Time
 	principal string
 	values    []fieldValue
-	row       string // the same string for equal calls; empty if unknown
+	row       string // the same string for identical calls; empty if unknown
 	clock     int    // time of admission on the session's clock
 }
 
-// A named is one of the names of a call: its tool, or a name given to it by a map of the policy.
+// A named is one of the names of a call: its tool, or a name given to it by a map of the policy
+// (see [gate.Map]).
 type named struct {
 	tool    int  // index of the name in reader.names
 	certain bool // whether the name counts as evidence of a call; other names can only restrict calls

@@ -22,9 +22,9 @@ type either struct {
 	same            []*candidate // candidates for rules that also require the same value of a field
 }
 
-// eithers returns pairs of calls that might form an "or" rule with some B. In the first sessions
-// with B, each of the two calls came before B in some but not all sessions, and in each session at
-// least one of them did. The result more reports whether the limit was reached.
+// eithers returns pairs of calls that might form an "or" rule with some B: in each of the first
+// sessions with B, at least one of the two came before B, but neither came before B in all of them.
+// The result more reports whether the limit was reached.
 func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	for b, t := range v.tools {
 		if t.sessions < least {
@@ -71,7 +71,8 @@ func (e *either) strength() chance {
 	return max(e.once, coveredByChance(e.sessions, e.early, e.altEarly))
 }
 
-// An eitherVisitor tests "or" rules against the log.
+// An eitherVisitor is the visitor that drops the "or" rules refuted by the log and collects
+// statistics about the others.
 type eitherVisitor struct{ byB map[int][]*either }
 
 // newEitherVisitor returns a visitor for the given rules. The visitor removes refuted rules from
@@ -94,7 +95,8 @@ func (c *eitherVisitor) admit(s *session, a *action) {
 	}
 }
 
-// check tests whether the rule holds for a call to B, given the earlier calls of the session.
+// check is called for each call to B. It marks the rule as refuted if neither A nor alt has
+// succeeded earlier in the session.
 func (e *either) check(s *session, b *toolState) {
 	last := max(stateOf(s.tools, e.a).lastOK, stateOf(s.tools, e.alt).lastOK)
 	e.out = last == 0

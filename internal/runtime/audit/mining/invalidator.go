@@ -1,6 +1,6 @@
 package mining
 
-// maxInvalidators is the maximum number of calls to consider for "since".
+// maxInvalidators is the maximum number of invalidators to test.
 const maxInvalidators = 5000
 
 // An invalidator is a rule that a call C invalidates a success of A, so A must be called again
@@ -8,7 +8,7 @@ const maxInvalidators = 5000
 type invalidator struct {
 	pair
 	c        int
-	out      bool // whether B was called after C without another A in between, which refutes the rule
+	out      bool // whether B was called after C without a new success of A between the two, which refutes the rule
 	sessions int  // number of sessions where C was called between A and B
 	calls    int  // number of calls to B where C was called between A and B
 	chance   chance

@@ -123,7 +123,7 @@ func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for k := 1; k < most; k++ {
 		could, went = could+least(k), went+least(k+1)
 	}
-	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // smoothed, because a few observations do not make anything certain
+	share := func(some, of int) float64 { return float64(some+1) / float64(of+2) } // smoothed, because a few observations prove little
 	on := min(share(went, could), share(reached, least(most-1)))
 	how = chance(float64(reached) * math.Log1p(-on))
 	if near := most / 4; near > 1 { // numbers near the maximum differ only by chance
@@ -132,7 +132,8 @@ func ceiling(counts map[int]int) (most, reached int, how chance) {
 	return most, reached, how
 }
 
-// row returns the proposal that limits the number of equal calls in a row.
+// row returns proposals that limit consecutive identical calls, or nil if the log supports no such
+// limit.
 func (m *Miner) row() (all []Proposal) {
 	v := m.survey
 	if v.rowOff || v.run == 0 || v.sessions < m.least || m.deny {
@@ -140,7 +141,7 @@ func (m *Miner) row() (all []Proposal) {
 	}
 	most := max(3, v.run+2)
 	looser := Proposal{Kind: "row", Sessions: v.sessions, Calls: v.calls, Chance: 1, Since: v.from}
-	looser.Rule = fmt.Sprintf("limit * to %d in a row", 4*most) // allows for equal calls that are written differently and therefore look different in the log
+	looser.Rule = fmt.Sprintf("limit * to %d in a row", 4*most) // allows for identical calls that look different in the log because their arguments are written differently
 	looser.Evidence = fmt.Sprintf("the same call was made at most %s in a row in %s", times(v.run), text.Count(v.sessions, "session"))
 	p := looser
 	p.Rule, p.looser = fmt.Sprintf("limit * to %d in a row", most), []Proposal{looser}

@@ -89,8 +89,8 @@ func (m *Miner) replay(ctx context.Context, r *Report) (wrong map[int]string, er
 // pass.
 var ignoredReasons = []string{replay.BeforeFirst, replay.MovedMeanwhile}
 
-// blame marks as wrong each proposal that has a net accepted by the function meant. If meant
-// accepts no net, blame marks all proposals.
+// blame marks a proposal as wrong, for the reason why, if the function meant selects one of its
+// nets. If meant selects no net at all, blame marks every proposal.
 func blame(wrong map[int]string, at map[string]int, why string, meant func(net string) bool) {
 	found := false
 	for net, i := range at {

@@ -31,7 +31,7 @@ type reader struct {
 	log        Log
 	names      []string
 	numbers    map[string]int
-	labels     map[string]bool // names that the policy's maps can assign
+	labels     map[string]bool // names that maps of the policy (see [gate.Map]) can give to calls
 	kinds      []toolkind.Kind
 	sessions   map[string]*session
 	drivers    map[string]string

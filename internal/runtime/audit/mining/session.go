@@ -14,7 +14,7 @@ type session struct {
 	tools        map[int]*toolState
 	values       map[fieldKey]map[string]*valueState
 	invalidators map[*invalidator]*invalidatorState
-	lastRow      string // value of action.row for the last call, which is the same for equal calls
+	lastRow      string // action.row of the last call; identical calls have the same value
 	run          int
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// An invalidatorVisitor tests invalidators against the log.
+// An invalidatorVisitor is the visitor that drops the invalidators refuted by the log and collects
+// evidence for the others.
 type invalidatorVisitor struct{ byA, byB, byC map[int][]*invalidator }
 
 func newInvalidatorVisitor(all []*invalidator) *invalidatorVisitor {
@@ -34,8 +35,8 @@ func (v *invalidatorVisitor) admit(s *session, a *action) {
 	}
 }
 
-// check tests whether the rule holds for a call to B, given the events since the previous call to
-// B.
+// check is called for each call to B. It marks the rule as refuted if A has not succeeded again
+// since C, and otherwise adds the events since the previous call to B to the evidence.
 func (of *invalidator) check(s *session) {
 	state := s.invalidatorState(of)
 	c := s.tools[of.c]
@@ -78,8 +79,8 @@ func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*inv
 	return by
 }
 
-// invalidators returns the invalidators to test, for those pairs whose order held for each call to
-// B. The result more reports whether the limit was reached.
+// invalidators combines each pair whose order held for every call to B with all tools that could be
+// C. The result more reports whether the limit was reached.
 func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*invalidator, more bool) {
 	for p := range held {
 		s := v.pairs[p]

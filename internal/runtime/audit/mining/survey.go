@@ -47,7 +47,7 @@ type survey struct {
 	from, to time.Time
 
 	days   map[dayKey]*dayCount
-	run    int  // maximum number of equal calls in a row
+	run    int  // maximum number of consecutive identical calls
 	rowOff bool // whether there was a call that could not be compared with others
 }
 
@@ -140,7 +140,7 @@ func (v *survey) day(tool int, a *action, all *toolStats) {
 	}
 }
 
-// row counts equal calls in a row.
+// row counts consecutive identical calls, as long as all calls in the log can be compared.
 func (v *survey) row(s *session, a *action) {
 	if v.rowOff = v.rowOff || a.row == ""; v.rowOff {
 		return

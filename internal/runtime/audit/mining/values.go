@@ -119,8 +119,8 @@ func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 	}
 }
 
-// countValue counts a new value of B. The arguments one and other report whether A and alt,
-// respectively, had the value.
+// countValue counts a new value of B. The arguments one and other report whether the value occurred
+// in A and in alt.
 func (c *candidate) countValue(one, other bool) {
 	c.drawn++
 	if one {

@@ -57,7 +57,8 @@ func (r *Replay) Add(record *trail.Record, e *trail.Entry) {
 
 var outcomes = map[string]gate.Outcome{"success": gate.Success, "failure": gate.Failure, "unknown": gate.Unknown}
 
-// load stores the recorded description of a policy, and updates the set of active nets.
+// load stores the description of a policy from its record, to be used for the calls decided under
+// that policy. If it is the replayed policy, load also updates the set of active nets.
 func (r *Replay) load(e *trail.Entry) {
 	set := func(list []string) map[string]bool {
 		m := map[string]bool{}
@@ -107,7 +108,7 @@ func (r *Replay) toggle(net string, on bool, at time.Time) {
 		r.active = active
 	}
 	all := slices.Collect(maps.Values(r.sessions))
-	for _, p := range r.parts { // parts are included even if no open session shares them
+	for _, p := range r.parts { // include shared states (parts) even if no open session uses them
 		all = append(all, &session{state: r.policy.NewState(r.active), parts: []*part{p}})
 	}
 	for _, s := range all {
@@ -118,7 +119,7 @@ func (r *Replay) toggle(net string, on bool, at time.Time) {
 	}
 }
 
-// end settles a call.
+// end applies the recorded end of a call to the replayed state.
 func (r *Replay) end(e *trail.Entry, how gate.End) {
 	s := r.sessions[e.Session]
 	if s == nil {
@@ -140,7 +141,8 @@ func (r *Replay) end(e *trail.Entry, how gate.End) {
 	}
 }
 
-// markAllLost records that the markings of all sessions and parts are unknown from now on.
+// markAllLost records that the markings of all sessions, and of the parts that they share, are
+// unknown from now on.
 func (r *Replay) markAllLost(why string) {
 	for _, s := range r.sessions {
 		s.markLost(why)

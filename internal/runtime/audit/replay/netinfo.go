@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A netInfo describes what a net needs from a record.
+// A netInfo describes which parts of a recorded call a net depends on.
 type netInfo struct {
 	name     string
 	opaque   bool
@@ -18,7 +18,7 @@ type netInfo struct {
 	tools    []gate.Tool
 	mentions []gate.Tool // all tools that the net mentions, even as exceptions
 	always   bool        // whether the net can concern any call
-	row      bool        // whether the net counts equal calls in a row
+	row      bool        // whether the net counts consecutive identical calls
 }
 
 // concerns reports whether the net can concern a call with the given names.

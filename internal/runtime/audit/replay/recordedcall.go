@@ -18,7 +18,7 @@ type recordedCall struct {
 	names  map[string]gate.Name
 	values map[string]audit.Value // recorded values, keyed by field name
 
-	maps    []gate.Map // the policy's maps; the Pattern of a rebuilt map is the index of the original in this list
+	maps    []gate.Map // the policy's maps (see [gate.Map]); the Pattern of a rebuilt map is the index of the original in this list
 	fields  []string   // names of the argument fields that keys read; the Number of a rebuilt field is the index of its name in this list
 	sums    []string   // names of the fields that are summed; the Number of a rebuilt field is the index of its name in this list
 	results []string   // recorded result fields; the i-th one is at path "f" followed by i
@@ -28,7 +28,7 @@ type recordedCall struct {
 func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy, error) {
 	o := p.Options()
 	o.Static = false
-	o.Ignored = nil // not needed, because the record shows which calls are equal
+	o.Ignored = nil // not needed, because the record shows which calls are identical
 	labels := map[*gate.Labels]*gate.Labels{}
 	for i, l := range o.Labels {
 		labels[l] = s.labels(l)
@@ -57,7 +57,7 @@ func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy,
 	return gate.NewPolicy(nets, o)
 }
 
-// labels returns maps that give the call its recorded names.
+// labels returns a copy of l whose maps read the recorded names instead of a call.
 func (s *recordedCall) labels(l *gate.Labels) *gate.Labels {
 	rebuilt := &gate.Labels{}
 	for _, m := range l.Maps {

@@ -143,7 +143,7 @@ func (r *Replay) name(c *gate.Call, e *trail.Entry) {
 }
 
 // action returns synthetic arguments that contain the action that gave the call one of its names.
-// They are the same for equal calls.
+// For identical calls, it returns the same arguments.
 func (r *Replay) action(c *gate.Call, e *trail.Entry, own []string) []byte {
 	args := map[string]any{}
 	if e.Row != "" {

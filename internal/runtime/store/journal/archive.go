@@ -44,8 +44,8 @@ func (a *archive) seal(folded uint64) error {
 	return nil
 }
 
-// segmentEnd returns the number of the last step in a segment. The next segment has the same
-// number. The argument later contains the numbers of the renamed segments after the segment.
+// segmentEnd returns the number of the last step in a segment, which is also the number of the next
+// segment. The argument later contains the numbers of the renamed segments after the segment.
 func (a *archive) segmentEnd(later []uint64) (uint64, error) {
 	if len(later) > 0 {
 		return later[0], nil

@@ -31,7 +31,7 @@ type processLock struct {
 	verified    time.Time   // time when the image was last known to be at the end of the log; zero if it might not be there
 	current     atomic.Bool // whether this process holds the lock and its image is known to be at the end of the log
 	files       lockFiles
-	abandoned   chan struct{} // closed when the goroutine that wait abandoned most recently ends; nil if no goroutine has been abandoned
+	abandoned   chan struct{} // closed when the goroutine most recently abandoned by wait ends; nil if none has been abandoned
 }
 
 // errLockTimeout means that the other process did not release the lock in time.

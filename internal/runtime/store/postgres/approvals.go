@@ -20,7 +20,7 @@ const (
 
 // PutApproval implements [backend.Backend].
 func (d *DB) PutApproval(ctx context.Context, a backend.Approval) (version int64, err error) {
-	open := false // whether an earlier attempt received no answer
+	open := false // whether an earlier attempt received no response
 	err = d.read(ctx, "writing an approval to", func(ctx context.Context) error {
 		err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return writeApproval(ctx, tx, a) })
 		if open && errors.Is(err, backend.ErrStale) {

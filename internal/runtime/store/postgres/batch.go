@@ -186,7 +186,8 @@ func (b *batch) addStop(s backend.Stop, on bool) {
 	b.stopSession, b.actor, b.reason = []byte(s.Session), []byte(s.Actor), []byte(s.Reason)
 }
 
-// args returns the arguments of petrigate_commit that follow the writer's arguments.
+// args returns the arguments of the SQL function petrigate_commit, except the first ones, which
+// identify the writer.
 func (b *batch) args() []any {
 	return []any{
 		b.scopes, b.names, b.inserts, b.ends, b.shared,

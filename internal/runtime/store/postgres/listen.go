@@ -9,7 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// The channel name contains a table's ID, because a database may have several schemas.
+// Each schema has its own notification channel, because a database may have several schemas. The
+// channel's name contains the ID of one of the schema's tables.
 const (
 	channelSQL = `SELECT 'petrigate_' || 'petrigate_change'::regclass::oid::text`
 	notifySQL  = `SELECT pg_notify('petrigate_' || 'petrigate_change'::regclass::oid::text, '')`

@@ -136,7 +136,7 @@ func backoff(ctx context.Context, n int) error {
 	return sleep(ctx, min(time.Millisecond<<min(n, 10), 250*time.Millisecond))
 }
 
-// sleep waits until t has passed or ctx is done. In the latter case it returns ctx.Err().
+// sleep waits until t has passed or ctx is done. If ctx is done first, it returns ctx.Err().
 func sleep(ctx context.Context, t time.Duration) error {
 	select {
 	case <-time.After(t):

@@ -73,8 +73,8 @@ func (e *encoder) changedNets(s *gate.State, change *Change) {
 	e.flag("}", len(change.Nets) > 0)
 }
 
-// order lists the members of a part in the order of their encoding. Unknown members come after
-// these, followed by the nets and the calls.
+// order lists the known members of a part in encoding order. Unknown members come next, followed by
+// the nets and the calls.
 var order = []string{"v", "policy", "principal", "since", "owner", "writer", "ended", "about", "last", "spent", "would"}
 
 // defaults contains the default values of members, which are not written.

@@ -276,7 +276,7 @@ func (d *decoder) complete(where string, n *net, data *gate.NetData) {
 	}
 }
 
-// data decodes a member of a net's state. It reports whether it knows the member.
+// data decodes a member of a net's state. It returns false if the member's name is unknown.
 func (d *decoder) data(where string, n *net, data *gate.NetData, key string, value []byte) bool {
 	switch key {
 	case "stuck":

@@ -33,8 +33,8 @@ func (d *decoder) fail(where, format string, args ...any) bool {
 	return false
 }
 
-// object decodes an object. It passes each member to the function each, which reports whether it
-// knows the member's key.
+// object decodes an object. It passes each member to the function each, which returns false if the
+// member's key is unknown.
 func (d *decoder) object(where string, value []byte, each func(key string, value []byte) bool) {
 	whole := rawjson.Members(value, func(key, value []byte, _ int) bool {
 		if !each(string(key), value) {
