@@ -46,8 +46,8 @@ type AdoptOptions struct {
 	// previous state.
 	Reset []string
 
-	// Time is the current time, when the clocks of changed limits start. If Time is zero, these
-	// clocks start at the first time that becomes known.
+	// Time is the current time. The clocks of changed limits start at this time or, if Time is
+	// zero, at the next known time.
 	Time time.Time
 }
 
@@ -55,8 +55,8 @@ type AdoptOptions struct {
 // first p's nets in order, then the dropped nets. [Policy.Heirs] determines which nets correspond to
 // each other.
 //
-//   - A net with an unchanged fingerprint, including the maps that supply its names, keeps its state, whether or not it is in shadow mode.
-//   - A limit from rules that counts the same calls for the same callers keeps its usage. If the usage exceeds the new maximum, nothing is left until enough has been refunded, and the excess still counts if the limit is raised again (see [Debt]). Clock refunds start now.
+//   - A net with an unchanged fingerprint, including the maps that give it the names of calls (see [Map]), keeps its state, whether or not it is in shadow mode.
+//   - A limit from rules that counts the same calls for the same callers keeps its usage. If the usage exceeds the new maximum, nothing is left until enough has been refunded, and the excess still counts if the limit is raised again (see [Debt]). Clock refunds start at the current time.
 //   - Any other net starts in its initial state. But if that would lose the state of a hand-written net that is not in shadow mode, the net is [Held]: the caller must either keep the old policy or reset the net. In the returned state, a held net is in its initial state.
 //
 // Calls in flight and calls that wait for approval are preserved, and still change the nets that
@@ -136,15 +136,15 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 }
 
 // withSuspects returns n's initial state d together with the calls in flight that may spoil n's
-// evidence. These are the calls that spoiled the evidence of the replaced net old, and the calls
-// that might have a name listed by a spoiling transition. For the latter, only the tool is known,
-// not the arguments.
+// evidence: the calls that spoiled the evidence of the replaced net old, and the calls to tools
+// whose calls can get a name that a spoiling transition lists. The arguments of the latter calls
+// are unknown.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight
 	if old != nil {
 		for _, f := range allSpoilers(s.Nets[old.index]) {
-			if !slices.ContainsFunc(suspects, func(g Flight) bool { return g.SameCall(&f) }) { // a call can appear several times, for different key values
+			if !slices.ContainsFunc(suspects, func(g Flight) bool { return g.SameCall(&f) }) { // a call can appear several times, once for each key value
 				suspects = append(suspects, Flight{Owner: f.Owner, Call: f.Call, Transition: t, Name: f.Name, Since: f.Since})
 			}
 		}
@@ -217,9 +217,9 @@ func (n *net) convertShadow(d *NetData) *NetData {
 	return &c
 }
 
-// withUsageOf returns a state for the limit n with the usage recorded in d, the state of the limit
-// old that n replaces. If family is true, old and n have the same [NetID].Family, so the result
-// also keeps the watches, which are observers waiting for calls.
+// withUsageOf returns a state for the limit n with the usage recorded in d, the state of the
+// replaced limit old. If family is true, old and n have the same [NetID].Family, so the result also
+// retains the watches, that is, the observers that wait for calls to end.
 func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetData {
 	one := func(d *NetData) *NetData {
 		c := &NetData{Active: d.Active, Meta: d.Meta}
@@ -262,13 +262,13 @@ func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	return &moved
 }
 
-// couldHave reports whether the entry u matches a name that the call has, or that the call could
-// get from its arguments.
+// couldHave reports whether the tool entry u matches a name that the call has or could get from its
+// arguments.
 func (c *namedCall) couldHave(n *net, u Tool) bool {
 	return slices.ContainsFunc(c.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || c.couldGive(n, u, Perhaps)
 }
 
-// addSuspects extends c.Nets with the nets whose evidence the call might spoil.
+// addSuspects adds to c.Nets the nets whose evidence the call c might spoil.
 func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	for i, n := range s.policy.nets {
 		f := s.flight(n, c.Number, c.Call.Time)

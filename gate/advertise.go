@@ -9,7 +9,7 @@ import (
 type Advertised struct {
 	Tools    []string  // tools to show, in the order of [Session.Offer]
 	Hidden   []Hidden  // all other offered tools
-	Conflict *Conflict // nil unless the nets together allow no tool
+	Conflict *Conflict // set only if the nets together allow no tool
 	Ignored  []string  // advisory nets that would hide tools, but yield to other nets
 }
 

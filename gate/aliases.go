@@ -14,7 +14,7 @@ type (
 	Scope = toolnet.Scope
 	// A Transition moves tokens from its inputs to its outputs.
 	Transition = toolnet.Transition
-	// A Field is the part of a call that a key or a sum reads.
+	// A Field selects the part of a call that a net's key or a [Sum] reads.
 	Field = toolnet.Field
 	// A ValueReader evaluates expressions over a call's data.
 	ValueReader = toolnet.ValueReader
@@ -26,7 +26,7 @@ type (
 	Tool = toolnet.Tool
 	// A ToolKind determines how the name of a [Tool] is interpreted.
 	ToolKind = toolnet.ToolKind
-	// Labels are names that maps give to calls.
+	// Labels holds the [Map] entries that give names to calls, for all nets that share them.
 	Labels = toolnet.Labels
 	// A Map gives calls an additional name if their arguments match.
 	Map = toolnet.Map
@@ -34,11 +34,12 @@ type (
 	Condition = toolnet.Condition
 	// A Judge evaluates conditions on call results.
 	Judge = toolnet.Judge
-	// A Reader parses calls on behalf of several maps.
+	// A Reader parses a call's arguments once for several [Map] entries, for example as a shell
+	// script.
 	Reader = toolnet.Reader
 	// A Reading is a string parsed by a [Reader].
 	Reading = toolnet.Reading
-	// A Doubt explains why a match is uncertain or is not evidence.
+	// A Doubt explains why a match is uncertain or does not count as evidence.
 	Doubt = toolnet.Doubt
 	// Found is the result of matching a string against a pattern.
 	Found = toolnet.Found

@@ -96,8 +96,8 @@ func (j *judgement) judge(f *finding) {
 	j.blocked, j.manual = j.blocked || f.kind == Blocked, j.manual || f.manual
 }
 
-// now returns n's state, advanced to the time of the call. If data is the state for one value of
-// the key, base is the net's default state.
+// now returns data, a state of n, advanced to the time of the call. key is the key value that data
+// belongs to; if it is not empty, base is the net's default state.
 func (j *judgement) now(n *net, key string, data, base *NetData) *NetData {
 	moved := n.advanced(data, base, j.call.Time)
 	if moved != data {
@@ -273,10 +273,9 @@ func (s *scratch) take(t int) bool {
 	return true
 }
 
-// judgeWatches handles the observers whose key is read from the result. They wait for the result in
-// the default state, so judgeWatches removes them from the choices for the current key value. If
-// such an observer was not among these choices, it does not count for the value, which judgeWatches
-// records as missed.
+// judgeWatches removes from f's choices the observers whose key is read from the result, because
+// they wait for the result in the default state. It records as missed those that were not chosen
+// for f's key value, so that the result does not count for this value.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {

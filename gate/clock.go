@@ -58,10 +58,10 @@ func watchesOf(d *NetData) []Flight {
 	return d.Watches
 }
 
-// tick advances d to time t, or to its latest known time if that is later. over lists the watches
-// of the default state, that is, its observers that wait for calls to end. Such a watch can lapse
-// only after its call was admitted. large reports whether d is the default state of a net with a
-// key.
+// tick advances the state d to time t, or to its latest known time if that is later. over lists the
+// watches of the default state, that is, its observers that wait for calls to end. A watch lapses
+// only for changes after its call was admitted, so tick advances d in stages. large reports whether
+// d is the default state of a net with a key.
 func (n *net) tick(d *NetData, over []Flight, large bool, t time.Time) *NetData {
 	d = n.refunded(d, t)
 	if debt := d.Debt(); debt != nil && paidOff(debt, t) {

@@ -221,7 +221,8 @@ func (j *judgement) unrest(f *finding) *Refusal {
 	return j.refuse(KindBlocked, []Block{f.net.block(slices.Concat(f.choices, f.spoils())[0].name, f.net.unrest())})
 }
 
-// startKeyed prepares a move of a net that has a key.
+// startKeyed prepares m to move a net that has a key: it copies the state of the key value that f
+// is for, and sets up the watches of base, the default state.
 func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	*m.data = f.copyState()
 	m.setBaseWatches(watchesBefore(base.Watches, &call), f.value == nil)
@@ -229,8 +230,8 @@ func (m *move) startKeyed(f *finding, base *NetData, call Flight) {
 	m.recordMissed(f, call)
 }
 
-// watchesBefore returns the watches that began before the given call. The call's own watches come
-// last in the list, because they are added after the gating transitions have fired.
+// watchesBefore returns watches (observers waiting for calls) without those of the given call.
+// These come last in the list, because they are added after the gating transitions have fired.
 func watchesBefore(watches []Flight, call *Flight) []Flight {
 	for len(watches) > 0 && watches[len(watches)-1].SameCall(call) {
 		watches = watches[:len(watches)-1]
@@ -238,8 +239,8 @@ func watchesBefore(watches []Flight, call *Flight) []Flight {
 	return watches
 }
 
-// recordMissed marks the watches of some of the call's observers as lapsed: of those that do not
-// count for the key value that the finding is for.
+// recordMissed marks as lapsed the watches of those observers of the call that do not count for the
+// key value that f is for.
 func (m *move) recordMissed(f *finding, call Flight) {
 	for missed := f.parts().missed; missed != 0; missed &= missed - 1 {
 		w := f.plan.watches[bits.TrailingZeros64(missed)]
@@ -268,8 +269,8 @@ func (m *move) start(c choice, flight Flight) {
 	}
 }
 
-// pass removes the findings of nets that block the call. It keeps such a finding if the call
-// changes the net nevertheless: by spoiling evidence or by ending a series of equal calls.
+// pass removes the findings of nets that block the call. It retains such a finding if the call
+// changes the net nevertheless: by spoiling evidence or by ending a series of identical calls.
 func (fs *findings) pass() {
 	passed := (*fs)[:0]
 	for _, f := range *fs {

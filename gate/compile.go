@@ -71,7 +71,7 @@ func (n *net) findBudget() *budget {
 }
 
 // prepareClock sets n.independent if no timed transition changes an input of another timed or
-// structural transition. The structural transitions then stay at rest while time passes, and the
+// structural transition. As time passes, the structural transitions then remain disabled, and the
 // timed transitions tick independently of each other.
 func (n *net) prepareClock() {
 	n.independent = true

@@ -103,7 +103,7 @@ type judgement struct {
 	replayed bool       // whether the call has already been made, regardless of the verdicts
 	offered  []Call     // tools that can be called; nil means those in the state
 	world    world      // selects the nets to evaluate and their states; the zero value is acting
-	row      string     // fingerprint of the call (see [argument.Fingerprint]); empty if no net counts equal calls in a row
+	row      string     // fingerprint of the call (see [argument.Fingerprint]); empty if no net counts consecutive identical calls
 	ticked   []NetDelta // states of evaluated nets that the clock has changed
 	shadows  []subject  // nets in shadow mode that apply to the call
 

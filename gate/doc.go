@@ -26,27 +26,29 @@
 //
 // # Decisions
 //
-// A call has one or more names (see [Policy.Names]). Each active net that lists one of them gates
-// the call or blocks it; the others abstain. If any net blocks, the call is refused. Otherwise, a
-// person is asked to approve all manual transitions at once; then the nets' validators check the
-// call; and then either all nets fire their transitions, or none of them does.
+// A call has one or more names (see [Policy.Names]). Each active net that lists one of these names
+// either permits or blocks the call; all other nets abstain. If any net blocks the call, it is
+// refused. Otherwise, a person is asked to approve all manual transitions at once; then the nets'
+// validators check the call; and then either all nets fire their transitions, or none of them does.
 //
 // A deferred transition takes its tokens when the call is admitted and produces tokens when the
-// call succeeds; in between, the tokens are in flight and unavailable to other calls. An observing
-// transition follows the calls to a tool but never forbids them. If it has [Transition.Evidence],
-// it counts successes for later calls, but does not allow a call that the net gates. A transition
-// with [Transition.Spoils] invalidates evidence: a test that runs concurrently with an edit proves
-// nothing, however either of them ends. A net can also impose restrictions that tokens cannot
-// express: on the sum of an argument ([Net.Sum]), on equal calls in a row ([Net.Row]), and on all
-// calls that are not on a list while a place is marked ([Net.Phases]).
+// call succeeds; until the call ends, the tokens are in flight and unavailable to other calls. An
+// observing transition fires for the calls to a tool but never forbids them. With
+// [Transition.Evidence], the success of a call counts only for later calls, and the observing
+// transition does not admit a call that another transition of the net gates. A transition with
+// [Transition.Spoils] invalidates evidence: a test that runs concurrently with an edit proves
+// nothing, whether or not the test and the edit succeed. A net can also impose restrictions that
+// tokens cannot express: on the sum of an argument ([Net.Sum]), on consecutive identical calls
+// ([Net.Row]), and on all calls that are not on a list while a place is marked ([Net.Phases]).
 //
 // A net with a key ([Net.Key]) has a separate marking for each value of its fields, so that a
-// backup of one file does not unlock another file. A call is checked for each of its values, and
-// all of them must permit it; [Field.Result] reads the values from the call's result; see [End].
+// backup of one file does not unlock another file. If a call has several key values, the marking
+// for each of them must permit the call. With [Field.Result], the key values are read from the
+// call's result; see [End].
 //
-// A transition with [Transition.Every] fires by the clock. A net is advanced to the time of the call
-// when it is evaluated, so no timers run in between. [Net.Scope] determines which calls a
-// net counts: sessions created with the same [Shared] share its state. A net in shadow mode
+// A transition with [Transition.Every] fires periodically. No timer runs: when a net is evaluated,
+// it catches up on the firings that were due by the time of the call. [Net.Scope] determines which
+// calls a net counts: sessions created with the same [Shared] share its state. A net in shadow mode
 // ([Net.Shadow]) records its decisions and has no effect, and [Session.Advertise] selects
 // the tools of [Session.Offer] that are worth showing to a client.
 //
@@ -59,6 +61,7 @@
 // are in package toolnet and have aliases here. The package has no clock, no I/O, no
 // goroutines and no logger of its own.
 //
-// The locks are those of [Session] and [Shared], which are taken in the order session, principal,
-// global; [Prepared] and [PreparedEnd] do the work that needs no state before a lock is taken.
+// Only [Session] and [Shared] have locks. A decision locks its session first, then the Shared of
+// its principal, then the global Shared. [Prepared] and [PreparedEnd] do the work that needs no
+// state before a lock is taken.
 package gate

@@ -8,7 +8,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// ending describes how a call ends for a net, or for a single value of its key.
+// ending holds the outcome of a call, to be applied to a net or to the state for a single key
+// value.
 type ending struct {
 	call    *OpenCall
 	flight  Flight
@@ -23,8 +24,8 @@ type ending struct {
 	named []KeyValue
 }
 
-// applyBoth computes the state that follows old, including the enforced state of a net in shadow
-// mode, and stores it in *room. It reports whether the net waited for the call.
+// applyBoth applies the outcome to the state old and, if the net is in shadow mode, to its enforced
+// state, and stores the resulting state in *room. It reports whether the net waited for the call.
 func (e *ending) applyBoth(n *net, old, room *NetData) bool {
 	waited := e.apply(n, old, room)
 	if old.Shadow == nil {
@@ -109,8 +110,8 @@ func (m *move) credit(e *ending, w Flight) {
 	m.callOnSuccess(e, w)
 }
 
-// nextWatch removes the first watch of the call, that is, of an observer waiting for it, and
-// returns it.
+// nextWatch removes and returns the first watch of the call. A watch is an observer waiting for a
+// call to end.
 func (m *move) nextWatch(call Flight) (Flight, bool) {
 	for i, w := range m.data.Watches {
 		if w.SameCall(&call) {
@@ -137,8 +138,8 @@ func (m *move) callOnSuccess(e *ending, f Flight) {
 	m.data.Meta = meta
 }
 
-// matchingWatches returns those watches of the call whose key, read from the result, has the value
-// that the ending is for.
+// matchingWatches returns the watches of the call (observers waiting for it) whose key is read from
+// the result and has the value that e is for. It returns nothing unless the call succeeded.
 func (e *ending) matchingWatches(n *net) []Flight {
 	if e.keys == 0 || e.outcome != Success {
 		return nil

@@ -20,7 +20,7 @@ type finding struct {
 	label     int32          // index in labels of the first name that the net blocks
 	kind      VerdictKind    // verdict of the net; Abstain only if the call nevertheless changes the net
 	manual    bool           // whether a chosen transition requires approval
-	restarts  bool           // whether data is the initial state because the call ends a series of equal calls
+	restarts  bool           // whether data is the initial state because the call ends a series of identical calls
 	doubtful  bool           // whether the net blocks only because the call's name is weak, and thus not evidence
 	broken    bool           // whether the net's Mapper has failed
 	addsValue bool           // whether the finding is for a key value that the state does not contain yet
@@ -30,8 +30,8 @@ type finding struct {
 type findings []finding
 
 // subject is a net that applies to a call, and its state when the call is made. For a net with a
-// key, there is a subject for each value in the call, and another one, without a value, for
-// everything that is independent of the values.
+// key, there is a subject for each key value in the call, and another one, without a value, for
+// everything that is independent of the key values.
 type subject struct {
 	net  *net
 	data *NetData
@@ -94,7 +94,7 @@ func (f *finding) blockFor(reason string, retry time.Duration) {
 	s.reason, s.retry = reason, retry
 }
 
-// makeSpecial returns the finding's additional data, creating it if necessary.
+// makeSpecial returns f.special, allocating it if necessary.
 func (f *finding) makeSpecial() *special {
 	if f.special == nil {
 		f.special = &special{}
@@ -102,8 +102,8 @@ func (f *finding) makeSpecial() *special {
 	return f.special
 }
 
-// parts returns the finding's additional data. Without such data, it returns an empty value that
-// must not be modified.
+// parts returns f.special for reading or, if it is nil, an empty value. Use makeSpecial to modify
+// the data.
 func (f *finding) parts() *special {
 	if f.special == nil {
 		return &noSpecial
@@ -111,7 +111,7 @@ func (f *finding) parts() *special {
 	return f.special
 }
 
-// noSpecial is empty additional data. It is read-only.
+// noSpecial is the empty value that parts returns. It is read-only.
 var noSpecial special
 
 // spoils returns the transitions that spoil evidence and list a name of the call.
@@ -121,8 +121,8 @@ func (f *finding) spoils() []choice { return f.parts().spoils }
 // the net does not block it.
 func (f *finding) objection() string { return f.parts().reason }
 
-// copyState returns a copy of the subject's state that may be modified. If the value has no state
-// yet, the copy is derived from the default state.
+// copyState returns a copy of the subject's state that may be modified. If the key value has no
+// state yet, the copy is derived from the default state.
 func (s *subject) copyState() NetData {
 	if s.value == nil || s.data != s.base {
 		return *s.data
@@ -130,7 +130,8 @@ func (s *subject) copyState() NetData {
 	return netstate.ForNewValue(s.base)
 }
 
-// enforced returns the subject s with its state in the world where the nets in shadow mode block.
+// enforced returns s with the enforced state: the state that the net would have if the nets in
+// shadow mode blocked calls.
 func (s subject) enforced() subject {
 	s.data = s.data.Shadow.Enforced
 	if s.base != nil {
@@ -147,7 +148,7 @@ func (f *finding) keyValues() []KeyValue {
 	return f.value.Named
 }
 
-// withValue returns the transitions in lists that apply to the key value that the finding is for.
+// withValue returns the transitions in lists that apply to the finding's key value.
 func (f *finding) withValue(lists []int) []int {
 	if f.value != nil && f.plan.KeysOf(f.value) == f.net.allKeys() {
 		return lists
@@ -155,8 +156,8 @@ func (f *finding) withValue(lists []int) []int {
 	return listing.Delete(lists, func(t int) bool { return !f.appliesTo(t) })
 }
 
-// appliesTo reports whether transition t applies to the key value that the finding is for. A
-// transition whose key is read from the result might apply to any value.
+// appliesTo reports whether transition t applies to the finding's key value. A transition whose key
+// is read from the result might apply to any value.
 func (f *finding) appliesTo(t int) bool {
 	if f.value == nil {
 		return false
@@ -164,7 +165,8 @@ func (f *finding) appliesTo(t int) bool {
 	return f.plan.KeysOf(f.value)&(1<<f.net.keyOf[t]) != 0 || slices.Contains(f.net.results, t)
 }
 
-// lacks reports whether the net blocks because the call lacks a key value.
+// lacks reports whether the net blocks the call because a gating transition needs a key value that
+// is missing from the call.
 func (f *finding) lacks() bool { return f.value == nil && f.plan != nil && f.plan.missing != nil }
 
 func (f *finding) verdict() Verdict {

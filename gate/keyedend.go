@@ -38,11 +38,11 @@ func (q PreparedEnd) settleKeyed(d *Delta, s *State, n *net, e ending) {
 	}
 }
 
-// endedValues returns the values that wait for the call to end, followed by the result's values for
-// the observers that wait for the call. If the policy does not allow storing that many values,
-// endedValues first tries to make room by removing values whose state equals after, the new default
-// state; idle lists these removals. If there is still not enough room, it omits the result's
-// values, so the call does not count as evidence.
+// endedValues returns the key values whose states the end of the call can change: first those that
+// wait for the call, then those that the result has for the observers waiting for the call. If the
+// policy does not allow storing that many values, endedValues first makes room by removing values
+// whose state equals after, the new default state; idle lists these removals. If there is still not
+// enough room, it omits the result's values, so the call does not count as evidence.
 func (q PreparedEnd) endedValues(n *net, e *ending, after *NetData) (values []keyvalue.Value, idle []NetDelta) {
 	for k, i := range e.call.Nets {
 		if i == n.index && len(e.call.Keys) > 0 && e.call.Keys[k] != "" {

@@ -16,8 +16,8 @@ type move struct {
 	data *NetData
 	own  bool // whether the move has its own copy of the marking
 
-	// Set only for a net with a key.
-	baseWatches []Flight // watches of the net's default state; each can lapse for a value
+	// The following fields are set only for a net with a key.
+	baseWatches []Flight // watches of the net's default state (observers waiting for calls); each can lapse for a value
 	isBase      bool     // whether the move changes the default state rather than the state for a single value
 }
 
@@ -51,19 +51,20 @@ func (m *move) endDisabledWatches() {
 	})
 }
 
-// fireStructural fires the structural transitions until the net comes to rest. If it never does,
-// the net keeps its marking and becomes stuck. fireStructural reports whether the net came to rest.
+// fireStructural fires the structural transitions until none of them is enabled, and reports
+// whether this point was reached. If they do not stop firing, the marking is left unchanged and the
+// net becomes stuck.
 func (m *move) fireStructural() bool {
 	enabled := func(t int) bool { return m.net.net.Transitions[t].Enabled(m.data.Marking) }
 	m.data.Stuck = slices.ContainsFunc(m.net.structural, enabled) && !m.net.advance(m.marking(), m.data.Flights)
 	return !m.data.Stuck
 }
 
-// setBaseWatches sets m's copy of the default state's watches to over and drops the lapsed watches
-// that are not in over. large reports whether m changes the default state rather than the state for
-// a single key value. A watch is an observer waiting for a call. It lapses for a value if, at any
-// time since the call was admitted, the observer was disabled or its evidence was spoiled, except
-// that tokens held by later calls count as present.
+// setBaseWatches prepares m to update the watches of the default state, given by over, after each
+// firing. A watch is an observer waiting for a call. It lapses for a key value if, at any time
+// since the call was admitted, the observer was disabled or its evidence was spoiled; tokens held
+// by later calls count as present. setBaseWatches drops the lapsed watches that are not in over.
+// large reports whether m changes the default state rather than the state for a single key value.
 func (m *move) setBaseWatches(over []Flight, large bool) {
 	m.baseWatches, m.isBase = over, large
 	if len(m.data.Lapsed()) > 0 {

@@ -60,8 +60,8 @@ func (j *judgement) near(d *Delta) {
 	}
 }
 
-// spoiledBy lists, as text, the call's other names that spoil its evidence for the given name. The
-// list may be empty.
+// spoiledBy lists the call's other names that spoil the evidence of its success for the given name,
+// joined with "and". It returns "" if there are no such names.
 func (fs findings) spoiledBy(name string) string {
 	var by []string
 	for i := range fs {

@@ -14,8 +14,8 @@ import (
 
 // NewPolicy checks the nets and returns a policy. A non-nil error is an [ErrorList].
 //
-// Equal nets with Labels are merged (see [Policy.Merged]). Different nets with Labels that have the
-// same name get the suffixes "#2", "#3" and so on. Any other two nets with the same name are an
+// Identical nets with Labels are merged (see [Policy.Merged]). Different nets with Labels that have
+// the same name get the suffixes "#2", "#3" and so on. Any other two nets with the same name are an
 // error.
 func NewPolicy(nets []Net, o PolicyOptions) (*Policy, error) {
 	p := &Policy{asks: o.AskDoubts, deny: o.Deny, shadow: o.Shadow, static: o.Static, netTable: netTable{byName: make(map[string]*net, len(nets)), awaits: make(map[string]bool)}}
@@ -68,7 +68,7 @@ func (t *netTable) enforcedFirst() []*net {
 	return append(enforced, slices.DeleteFunc(slices.Clone(t.nets), func(n *net) bool { return !n.Shadow })...)
 }
 
-// add compiles the nets, merges equal statements of the rules and makes the names of the nets
+// add compiles the nets, merges repeated statements of the rules and makes the names of the nets
 // unique.
 func (t *netTable) add(nets []Net, shadow, static bool) (errs ErrorList) {
 	written := make(map[string]bool) // names of hand-written nets
@@ -136,8 +136,8 @@ func (p *Policy) fingerprint(maps []Map) string {
 	return f.Print()
 }
 
-// readParts sets p.parts to the first two words of each command of at least three words whose name
-// some net awaits.
+// readParts sets p.parts to the first two words of each command that has at least three words and a
+// name awaited by some net.
 func (p *Policy) readParts() {
 	for _, m := range p.Maps() {
 		words := strings.Fields(m.Source)
@@ -164,7 +164,7 @@ func newNaming(maps []Map, nets []*net) *naming.Naming {
 }
 
 // newIndex returns an index of the nets that might apply to a call. A net that names calls itself,
-// counts equal calls in a row or has phases might apply to every call.
+// counts consecutive identical calls or has phases might apply to every call.
 func newIndex(g *naming.Naming, nets []*net) listing.Index {
 	x := listing.NewIndex(len(nets), len(g.Patterns()))
 	for _, n := range nets {

@@ -29,8 +29,9 @@ type PolicyOptions struct {
 	// another value is refused. 0 means 10,000.
 	Keys int
 
-	// Ignored lists arguments that do not belong to a call's identity: nets that count equal calls
-	// in a row do not compare them, and an approval also applies to calls that differ only in them.
+	// Ignored lists arguments that do not belong to a call's identity: nets that count consecutive
+	// identical calls do not compare these arguments, and an approval also applies to calls that
+	// differ only in these arguments.
 	Ignored []Ignored
 }
 
@@ -45,7 +46,7 @@ type Policy struct {
 	static bool // whether no net may be switched at run time
 	asks   bool // whether a person is asked about doubts; see [PolicyOptions.AskDoubts]
 	print  string
-	parts  []part // the first two words of each longer command whose name some net awaits
+	parts  []part // for each command of at least three words that some net awaits, its first two words
 
 	netKeys
 	maxValues int // maximum number of key values per net
@@ -67,7 +68,7 @@ type netTable struct {
 	merged []Merge
 
 	timed    []int           // nets that the clock alone can change
-	rows     bool            // whether any net counts equal calls in a row
+	rows     bool            // whether any net counts consecutive identical calls
 	advisory bool            // whether any net is advisory
 	awaits   map[string]bool // names of the calls whose success any net waits for
 }
@@ -116,7 +117,7 @@ func (p *Policy) Nets() []NetInfo {
 	return infos
 }
 
-// A NetID identifies a net when states are transferred between policies. A net with the same Print
+// A NetID identifies a net when a state is converted for another policy. A net with the same Print
 // can take over the state, and a limit with the same Limit can take over the usage.
 type NetID struct {
 	Name   string
@@ -158,8 +159,8 @@ func (p *Policy) Ignored(c *Call) []string {
 	return p.ignored.of(c)
 }
 
-// Row returns a fingerprint of c that is the same only for equal calls, or "" if no net counts
-// equal calls in a row.
+// Row returns a fingerprint of c that only identical calls share, or "" if no net counts
+// consecutive identical calls.
 func (p *Policy) Row(c *Call) string {
 	if !p.rows {
 		return ""

@@ -11,13 +11,13 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// maxWords is the maximum length, in bytes, of the part of an argument that is quoted in a
-// sentence.
+// maxWords is the maximum length, in bytes, of an argument's text that is quoted in a sentence.
 const maxWords = 80
 
-// quoteCall puts the tool and the text that a map has read before the block's sentence, if that
-// sentence starts with a name given by a map. The caller knows which call it made, but might not
-// know that name. quoteCall omits the text if the sentence already shows a key value.
+// quoteCall adds the call's tool, and the text of the arguments that gave it the name l, to the
+// beginning of b.Reason, because a caller knows which call it made but might not know l. It does
+// nothing unless l comes from a map and b.Reason starts with l. It omits the text if the sentence
+// already shows a key value.
 func (c *namedCall) quoteCall(b *Block, f *finding, l *naming.Label) {
 	rest, ok := strings.CutPrefix(b.Reason, l.Text+" ")
 	if !ok || l.From != naming.FromMap || b.Cause == CauseNet {
@@ -29,9 +29,9 @@ func (c *namedCall) quoteCall(b *Block, f *finding, l *naming.Label) {
 	b.Reason = c.call.Tool + b.Words + " (" + l.Text + ") " + rest
 }
 
-// mappedText returns the first map that gives the name to the call, and the text that the map has
-// read. It returns nil if no map gives the name. If the text is longer than maxWords, only the part
-// matched by the map is returned.
+// mappedText returns the first map that gives the name to the call, and the text that this map
+// reads from the call. If the text is longer than maxWords, only the part matched by the map is
+// returned. If no map gives the name, the returned map is nil.
 func (c *namedCall) mappedText(name string) (string, *Map) {
 	for _, l := range c.policy.labels {
 		for i := range l.Maps {

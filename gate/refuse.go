@@ -65,8 +65,8 @@ func Ways(blocks []Block) (ways []string) {
 	return ways
 }
 
-// sentence describes a call that holds or will produce the missing tokens or spoils the evidence,
-// and how long it has been in flight.
+// sentence states that the call has not ended, for how long it has been in flight, and whether it
+// holds the missing tokens, will produce them, or spoils the evidence.
 func (h *Holder) sentence(now time.Time) string {
 	where := ""
 	if h.Other {
@@ -136,8 +136,8 @@ func (j *judgement) block(b *Block, f *finding) {
 	b.Reason = f.net.because(b.Reason)
 }
 
-// doubted explains why it is uncertain whether the call has label l, and rewords the net's reason
-// accordingly. If l is certain, doubted returns a nil doubt and the unchanged reason.
+// doubted explains why the maps leave it uncertain whether the call has label l, and rewords the
+// net's reason accordingly. If l is certain, the doubt is nil and the reason unchanged.
 func (c *namedCall) doubted(f *finding, l *naming.Label, reason string) (*Doubt, string) {
 	l = f.matched(l)
 	if !l.Weak || l.From != naming.FromMap {
@@ -241,7 +241,7 @@ func retry(blocks []Block) (last time.Duration) {
 	return last
 }
 
-// holders returns the calls in flight that hold tokens missing from the given transitions' inputs.
+// holders returns the calls in flight that hold the tokens that the given transitions lack.
 func (f *finding) holders(s *State, lists []int) []Holder {
 	var held []Holder
 	for i, flight := range f.data.Flights {
@@ -253,8 +253,8 @@ func (f *finding) holders(s *State, lists []int) []Holder {
 	return held
 }
 
-// awaited returns the first call in flight whose success would produce the tokens that the given
-// transitions lack. One such call is enough.
+// awaited returns the first call in flight whose success would produce tokens that the given
+// transitions lack, or nothing.
 func (f *finding) awaited(s *State, lists []int) []Holder {
 	ts := f.net.net.Transitions
 	for _, w := range f.data.Watches {

@@ -15,7 +15,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 	d.Nets = append(append(d.Nets, w.ticked...), a.ticked...)
 	for i := range j.shadows {
 		s := &j.shadows[i]
-		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the default state has no subject in j.shadows, but stores the counts of answers
+		if s.value != nil && (i == 0 || j.shadows[i-1].net != s.net) { // the counts in ShadowData belong to the default state, but a net with a key may have only subjects for values in j.shadows
 			at := subject{net: s.net, data: s.base}
 			at.move(d, &Delta{}, &Delta{}, r, j.call.Time)
 		}
@@ -28,7 +28,7 @@ func (j *judgement) shadow(d *Delta, number uint64) (findings, *Refusal) {
 }
 
 // move adds to d the moves that a net in shadow mode makes in the actual and the enforced world,
-// and counts how the net would have answered the call.
+// and counts the call if the net would have refused it or required approval.
 func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	key := ""
 	if s.value != nil {
@@ -91,8 +91,8 @@ func (j *judgement) moveActual(d *Delta, number uint64) {
 	j.dropNewValues(d, j.overfull(d))
 }
 
-// withAnswer returns a copy of s with one more refusal or question counted if r refuses the call or
-// requires approval because of the named net.
+// withAnswer returns a copy of s that also counts r, the refusal that the nets in shadow mode would
+// have caused, if the named net contributed to it.
 func withAnswer(s *ShadowData, net string, r *Refusal) *ShadowData {
 	c := *s
 	switch {

@@ -37,7 +37,7 @@ func (f *finding) concerns(t int) bool {
 	return f.plan == nil || f.appliesTo(t) || slices.ContainsFunc(f.plan.spoils, all)
 }
 
-// spoiled reports whether t waits for the call to succeed although its success will not count as
+// spoiled reports whether t waits in vain for the call to succeed: the success will not count as
 // evidence, because this call or a call in flight spoils the evidence.
 func (f *finding) spoiled(t int) bool {
 	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers())+len(f.spoils()) > 0 || f.base != nil && len(f.base.Spoilers()) > 0)
@@ -69,9 +69,9 @@ func (m *move) fireSpoilers(spoils []choice) {
 	m.data.Watches = nil
 }
 
-// spoilValues returns the states of all values after spoiling transitions have changed the default
-// state from base to after. enforced reports whether they also did so in the world where the nets
-// in shadow mode block.
+// spoilValues returns the states of all key values with the enabled spoiling transitions fired, as
+// they have been in the default state, which changed from base to after. enforced reports whether
+// they also fired in the enforced states of a net in shadow mode.
 func (n *net) spoilValues(base, after *NetData, spoils []choice, now time.Time, enforced bool) *Values {
 	return netstate.MapValues(base.Values, after, func(old *NetData) *NetData {
 		d := n.withSpoilersFired(n.advanced(old, base, now), spoils, now)

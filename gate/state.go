@@ -95,7 +95,8 @@ type NetDelta struct {
 	Data *NetData
 }
 
-// set records data as the new state of the net or, if key is not empty, of a single key value.
+// set makes data the new state of the net or, if key is not empty, of a single key value. It
+// replaces an earlier change in d.
 func (d *Delta) set(net int, key string, data *NetData) {
 	for i := len(d.Nets) - 1; i >= 0; i-- {
 		if n := &d.Nets[i]; n.Net == net && n.Key == key {
@@ -252,7 +253,7 @@ func (s *State) storeNear(n *Near) {
 	s.Near = kept[max(0, len(kept)-maxNear):]
 }
 
-// wait adds to c.Keys the key value that belongs to the last element of c.Nets.
+// wait records that the last net in c.Nets waits for the call with the given key value.
 func (c *OpenCall) wait(key string) {
 	for len(c.Keys) < len(c.Nets)-1 {
 		c.Keys = append(c.Keys, "")

@@ -86,7 +86,7 @@ func (s *State) valuesOf(n *net, base *NetData) ([]ValueState, int) {
 	return values, len(all) - len(shown)
 }
 
-// valueState describes d, the state of n for a single value. It leaves out the value itself.
+// valueState describes d, the state of n for a single key value. It leaves ValueState.Key empty.
 func (s *State) valueState(n *net, d *NetData) ValueState {
 	v := ValueState{Marking: n.show(d), Spent: n.spending(d.Deciding()), InFlight: s.inFlight(n, d.Flights), Spoilers: s.inFlight(n, d.Spoilers())}
 	if n.Shadow {
@@ -245,8 +245,8 @@ func (n *net) canFire(data *NetData) []bool {
 }
 
 // Left returns how many more calls the verdict's transition allows until its tokens are used up,
-// ignoring refunds. ok is false if the net is not a limit, if it counts equal calls in a row, or if
-// the verdict does not name a transition.
+// ignoring refunds. ok is false if the net is not a limit, if it counts consecutive identical
+// calls, or if the verdict does not name a transition.
 func (s *Session) Left(v Verdict) (calls int, ok bool) {
 	s.update(func(state *State) *Delta {
 		calls, ok = s.policy.Left(state, v)

@@ -21,7 +21,8 @@ func (s *State) endUnknown(c *OpenCall) *Delta {
 	return &Delta{Opened: &open}
 }
 
-// withOneLess returns the change to the open calls when one of the calls that c represents ends.
+// withOneLess returns the change to the open calls when one of the calls that c represents ends, so
+// that c represents one call fewer.
 func (c *OpenCall) withOneLess() *Delta {
 	open := *c
 	open.More--
@@ -29,9 +30,9 @@ func (c *OpenCall) withOneLess() *Delta {
 }
 
 // representative returns the first call with an unknown outcome that can represent c, whose outcome
-// is also unknown. Such a call is a call to the same tool, has no tokens in flight, and spoils at
-// least the same evidence. It returns nil if no call is suitable, if c has tokens in flight, or if
-// the session has few calls with unknown outcomes.
+// is also unknown: a call to the same tool that has no tokens in flight and spoils at least the
+// same evidence. It returns nil if no call qualifies, if c has tokens in flight, or if the session
+// has few calls with unknown outcomes.
 func (s *State) representative(c *OpenCall) (first *OpenCall) {
 	if len(s.Calls) <= maxUnknown {
 		return nil
@@ -52,8 +53,8 @@ func (s *State) representative(c *OpenCall) (first *OpenCall) {
 	return first
 }
 
-// sameTool reports whether both calls are to the same tool. If they are, [adoption.maySpoil] treats
-// them alike.
+// sameTool reports whether both calls are to the same tool, so that [adoption.maySpoil] returns the
+// same result for both.
 func sameTool(a, b *Call) bool {
 	return a.Tool == b.Tool && a.Foreign == b.Foreign && a.Upstream == b.Upstream &&
 		slices.Equal(a.Also, b.Also) && bytes.Equal(a.Annotations, b.Annotations)

@@ -65,9 +65,9 @@ func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	return len(idle)
 }
 
-// idle returns changes that remove the values in base whose states at time t equal after, the new
-// default state: values that the clock has reset, or that were stored only for observers that no
-// longer wait for a call. It leaves out the values that exclude accepts.
+// idle returns changes that remove the values of base whose states at time t equal after, the new
+// default state. These are values that the clock has reset, or that were stored only for observers
+// that no longer wait for a call. Values that exclude accepts are retained.
 func (n *net) idle(base, after *NetData, t time.Time, exclude func(key string) bool) (idle []NetDelta) {
 	if !n.moving && len(n.results) == 0 {
 		return nil

@@ -32,7 +32,8 @@ func (j *judgement) yield() {
 	}
 }
 
-// adviser determines which tools the nets block now, and which nets yield.
+// adviser asks the nets about each tool that can be called, to find out which tools they block now
+// and which nets yield.
 type adviser struct {
 	policy *Policy
 	state  *State
@@ -72,7 +73,7 @@ func (v *adviser) settle() *precedence.Settled {
 	return v.contest.Settle()
 }
 
-// judge evaluates the nets for a call to the tool without arguments.
+// judge evaluates the nets for a call to the tool with the given index, without arguments.
 func (v *adviser) judge(tool int) {
 	c := v.tools[tool]
 	c.Args, c.Time = nil, v.now

@@ -199,8 +199,8 @@ func (m *Mapping) matchMap(c *toolnet.Call, f *field, number int) (h match, ok b
 	return h, ok
 }
 
-// why reports whether the call matches any of the maps that give name to calls. It also explains
-// why the match is uncertain or why m does not match. m may be nil.
+// why reports whether the call matches any of the maps that give calls the given name. The doubt d
+// explains why the match is uncertain or, if no map matches, why not. m may be nil.
 func (m *Mapping) why(c *toolnet.Call, tools []Label, name string) (d toolnet.Doubt, found toolnet.Found) {
 	if m == nil {
 		return d, toolnet.NotFound

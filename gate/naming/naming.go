@@ -56,10 +56,10 @@ func (g *Naming) Name(name string) {
 	}
 }
 
-// Why reports whether a call matches any of the maps that assign name to calls. tools holds the
-// call's physical names. The returned Doubt explains why the match is uncertain, or why the call's
-// success does not count as evidence. If no map matches, the Doubt is empty or describes the part
-// of a map's pattern that is missing from the call.
+// Why reports whether a call matches any of the maps that give calls the given name. tools holds
+// the call's physical names. The returned Doubt explains why the match is uncertain, or why the
+// call's success does not count as evidence. If no map matches, the Doubt is empty or describes the
+// part of a map's pattern that is missing from the call.
 func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	return g.mapping.why(c, tools, name)
 }

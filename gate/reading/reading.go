@@ -1,6 +1,7 @@
-// Package reading extracts the data, other than names, that a policy's nets use from calls: key
-// values, the amounts of sums, and whether calls are equal. With a record of this data, even as
-// hashes, a decision can be repeated without the arguments.
+// Package reading extracts from a call the data that the decisions of a policy's nets depend on,
+// apart from the call's names: key values, the amounts of sums, and whether consecutive calls are
+// identical. With a record of this data, even as hashes, a decision can be repeated without the
+// arguments.
 package reading
 
 import (
@@ -74,7 +75,7 @@ func (r *Reader) Name(f toolnet.Field) string {
 	return r.keys[r.set.Number([]toolnet.Field{f})].Name()
 }
 
-// Rows reports whether any net counts equal calls in a row.
+// Rows reports whether any net counts consecutive identical calls.
 func (r *Reader) Rows() bool { return r.rows }
 
 // Call returns the values in a call's arguments. It omits fields without a value.

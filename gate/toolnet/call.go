@@ -7,7 +7,7 @@ import (
 
 // A Call is a tool call that a policy decides on.
 type Call struct {
-	ID   string // call ID chosen by the caller, not shared with another call in flight or waiting; may be empty
+	ID   string // call ID chosen by the caller, unique among the calls that are in flight or waiting; may be empty
 	Tool string // the tool's physical name
 
 	// Foreign means that Tool might also be the name of another tool. Such a name restricts the
@@ -78,7 +78,7 @@ func (o Outcome) String() string {
 }
 
 // Ignored names a tool argument that does not change a call's effect, such as a description for
-// people or a timeout. Calls that differ only in ignored arguments are equal.
+// people or a timeout. Calls that differ only in ignored arguments count as identical.
 type Ignored struct {
 	Tool  string // applies to calls that are certain to have this name
 	Field string // key of the argument

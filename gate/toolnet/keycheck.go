@@ -82,7 +82,7 @@ func (c *checker) results() {
 	}
 }
 
-// meets reports whether some call name could match the tools of both transitions.
+// meets reports whether a call could have a name that matches the tools of both transitions.
 func (t *Transition) meets(u *Transition) bool {
 	return slices.ContainsFunc(t.Tools, func(a Tool) bool {
 		return slices.ContainsFunc(u.Tools, func(b Tool) bool {

@@ -40,7 +40,7 @@ type Net struct {
 	Because        string   // author's explanation, which introduces every refusal and question; may be empty
 	Reason         string   // refusal text; empty means a general text
 	Rule           Position // position of the rule in the user's source
-	AllowUnbounded bool     // accept the net even if it is unbounded
+	AllowUnbounded bool     // whether the net is valid even if it is unbounded
 
 	// Key lists call fields. A net with a key has a separate marking for each value of the fields.
 	// A call is checked against the markings of all its values, and fires either in all of them or
@@ -48,10 +48,10 @@ type Net struct {
 	// its transitions does.
 	Key []Field
 
-	// Row makes the net count equal calls in a row. An admitted call that differs from the previous
-	// call in its tool or arguments first resets the net to its initial marking, even if the net
-	// does not list the call or exempts it. Arguments are compared as JSON values: key order,
-	// escapes and the spelling of numbers do not matter. A refused call changes nothing.
+	// Row makes the net count consecutive identical calls. An admitted call that differs from the
+	// previous call in its tool or arguments first resets the net to its initial marking, even if
+	// the net does not list the call or exempts it. Arguments are compared as JSON values: key
+	// order, escapes and the spelling of numbers do not matter. A refused call changes nothing.
 	Row bool
 
 	// Sum limits the sum of a numeric field over all gated calls.
@@ -241,8 +241,8 @@ type Labels struct {
 	Successes []Condition // conditions on results
 }
 
-// A Map gives calls to Tool an additional name if the arguments match. Exactly one of Match and
-// Reader is set.
+// A Map gives the calls to a tool an additional name if their arguments match. Exactly one of Match
+// and Reader is set.
 type Map struct {
 	Tool    string            // physical name of the calls that get the additional name
 	Glob    bool              // whether Tool is a pattern that matches physical names, as with kind [Glob]

@@ -1,5 +1,5 @@
 // Package argument reads call arguments for limits. It determines the amount of a call and whether
-// two calls are equal. It has no state.
+// two calls are identical. It has no state.
 package argument
 
 import (

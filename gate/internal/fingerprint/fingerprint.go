@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// identity contains everything that determines a net's decisions, with three exceptions: the code
-// of Go functions, refusal texts, and options that were added later without changing the meaning of
-// a marking (Transition.Evidence and Tool.Spared).
+// identity contains everything that determines a net's decisions except the code of Go functions,
+// the refusal texts, and the options Transition.Evidence and Tool.Spared, which were added later
+// without changing the meaning of a marking.
 type identity struct {
 	Places      []string
 	Initial     []int
@@ -116,7 +116,7 @@ type Policy struct {
 	Successes []toolnet.Condition
 	Deny      bool
 	Shadow    bool
-	Keys      int // maximum number of key values in a net; set only if relevant and not the default
+	Keys      int // maximum number of key values in a net; 0 if it is the default or does not matter
 
 	Ignored []toolnet.Ignored
 }

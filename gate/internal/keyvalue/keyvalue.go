@@ -38,7 +38,7 @@ type Value struct {
 	Text  string             // canonical string; see [Text]
 	Hash  uint64             // hash of Text; see [trie.Hash]
 	Named []toolnet.KeyValue // value of each field
-	Keys  uint64             // bit set of the net's keys that have this value; see [Union]
+	Keys  uint64             // bit set of the net's keys that produce this value; see [Union]
 }
 
 // A Key describes the fields of a key.
@@ -309,9 +309,9 @@ func formatPart(part string) string {
 	return string(text.EscapeJSON([]byte(part)))
 }
 
-// isPlain reports whether a string needs no quotes in a sentence: it starts with a letter or one of
-// /._~@#+, contains only letters, these characters, digits, hyphens and colons, and does not look
-// like another JSON value.
+// isPlain reports whether the string s can be shown without quotes. It must start with a letter or
+// one of /._~@#+, contain only letters, these characters, digits, hyphens and colons, not end with
+// a dot or a colon, and not look like the JSON value true, false or null.
 func isPlain(s string) bool {
 	if s == "" || s == "true" || s == "false" || s == "null" {
 		return false
@@ -355,7 +355,7 @@ func (u *Union) Add(values []Value, key uint64) {
 	for _, v := range values {
 		if i, ok := at[v.Text]; ok {
 			if old := &u.Values[i]; key < old.Keys&-old.Keys {
-				old.Named = v.Named // use the field names of the first of the keys that have the value
+				old.Named = v.Named // use the field names of the first key that has the value
 			}
 			u.Values[i].Keys |= key
 			continue

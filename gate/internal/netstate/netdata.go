@@ -16,7 +16,7 @@ import (
 // NetData is the state of a net. It is immutable.
 type NetData struct {
 	Active  bool
-	Stuck   bool  // whether the structural transitions have failed to come to rest
+	Stuck   bool  // whether the structural transitions did not stop firing
 	Marking []int // available tokens by place, excluding those in flight
 	Flights []Flight
 	Watches []Flight
@@ -28,7 +28,7 @@ type NetData struct {
 
 	// In a net with a key, this NetData is the default state, which applies to every value without
 	// an entry in Values. Its Watches belong to observers that take the value from the call's
-	// result, and its spoilers spoil the evidence for all values.
+	// result, and its spoilers (see [Extras]) spoil the evidence for all values.
 	Values *Values
 }
 
@@ -43,7 +43,7 @@ type ShadowData struct {
 // immutable. A nil pointer is empty.
 type Values struct {
 	states trie.Trie[storedState]
-	pool   trie.Trie[storedState] // plain states keyed by their encoding, so that equal states share memory
+	pool   trie.Trie[storedState] // plain states keyed by their encoding, so that identical states share memory
 }
 
 // storedState is the stored form of a state. It separates the clock and the spent amount, so that
@@ -97,8 +97,8 @@ func ForNewValue(d *NetData) NetData {
 	return c
 }
 
-// Unwatched returns d without the watches of the call, that is, of the observers waiting for it. If
-// the call has ended, Unwatched also removes the call from the spoilers.
+// Unwatched returns d without the watches of the call, so that no observer waits for the call any
+// longer. If ended is true, Unwatched also removes the call from the spoilers.
 func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	if !d.Waits(call) && (d.Shadow == nil || !d.Shadow.Enforced.Waits(call)) {
 		return d
@@ -116,8 +116,8 @@ func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	return &c
 }
 
-// Prune removes the lapsed watches of d that are no longer among the watches of base, the default
-// state. A watch is an observer waiting for a call. d must not be shared yet.
+// Prune removes from the lapsed watches of d those that are no longer watches of base, the default
+// state. A watch is an observer waiting for a call to end. d must not be shared yet.
 func Prune(d, base *NetData) {
 	if len(d.Lapsed()) > 0 {
 		SetLapsed(d, list.Filter(d.Lapsed(), func(w Flight) bool { return slices.Contains(base.Watches, w) }))
@@ -192,8 +192,8 @@ func (d *NetData) setExtras(change func(*Extras)) {
 	}
 }
 
-// Extras are the parts of a state that only some nets have: nets that spoil evidence, count equal
-// calls in a row or have a key. They are immutable.
+// Extras are the parts of a state that only some nets have: nets that spoil evidence, count
+// consecutive identical calls or have a key. They are immutable.
 type Extras struct {
 	// Spoilers are the calls in flight that spoil evidence. As long as there are any, no observer
 	// starts to wait for a call to succeed.

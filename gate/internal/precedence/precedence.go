@@ -73,8 +73,8 @@ type Conflict struct {
 }
 
 // Settle decides which nets take effect: all required nets and then, by priority, each advisory net
-// that is not overruled by a recovery and that leaves at least one of the tools allowed by the nets
-// before it.
+// that leaves at least one of the tools allowed by the nets before it. An advisory net that a
+// recovery overrules does not take effect.
 func (c *Contest) Settle() *Settled {
 	s := &Settled{Yields: make([]bool, len(c.nets))}
 	for i, n := range c.nets {
