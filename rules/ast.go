@@ -65,11 +65,11 @@ type Approve struct {
 type Block struct {
 	Rule
 	Tools        []Name
-	After, Until []Name // the rule applies from a call to After, or from the start if After is empty, until a call to Until succeeds, or to the end of the session if Until is empty
+	After, Until []Name // the rule applies from a call to After until a call to Until succeeds; if After is empty, from the start; if Until is empty, to the end of the session
 }
 
-// Limit is "limit A, B to N", over a span, for all names together. If Of is set, it limits the sum
-// of a field instead of the number of calls.
+// Limit is "limit A, B to N" followed by a span. The limit is shared by all names. If Of is set, it
+// limits the sum of a field instead of the number of calls.
 type Limit struct {
 	Rule
 	Tools      []Name
@@ -205,15 +205,16 @@ func (s *Success) Position() gate.Position { return s.Pos }
 
 func (s *Success) names() []Name { return nil }
 
-// certain reports whether the name given by the map can be evidence of what a call does.
+// certain reports whether the name that the map gives can be evidence of a call's effect.
 func (s *Map) certain() bool { return s.Pattern.Kind == Runs && !s.many() }
 
-// exempts reports whether the name given by the map can exempt a call. An exemption must be
+// exempts reports whether the name that the map gives can exempt a call. An exemption must be
 // certain, so the map must look for a command in a single script, or use an expression, which must
 // evaluate to true without an error.
 func (s *Map) exempts() bool { return s.certain() || s.Pattern.Kind == When }
 
-// many reports whether the map reads several values. If so, a match is not evidence.
+// many reports whether the map can read several values from one call. If so, a match is not
+// evidence.
 func (s *Map) many() bool {
 	if !isPath(s.Field) {
 		return false

@@ -58,8 +58,8 @@ func isEvidence(nets []gate.Net, name string) bool {
 	return false
 }
 
-// noEvidenceReason explains why the call's success would not count as evidence for the name. It
-// returns nil if the success would count, or if it is uncertain whether the call has the name.
+// noEvidenceReason explains why the name is not evidence although the example's call is certain to
+// have it. It returns nil in all other cases.
 func (e *Example) noEvidenceReason(tool Name, p *gate.Policy) *gate.Doubt {
 	why, found := p.Why(gate.Call{Tool: tool.Text, Args: e.args()}, e.As.Text)
 	if found != gate.Surely || why.What == "" {

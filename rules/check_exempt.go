@@ -10,9 +10,9 @@ import (
 // identifier matches the keys that an expression can read as args.KEY.
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
-// expression returns the text of a map that can replace m. It uses an expression, so the name that
-// it gives is certain. If m's pattern cannot be converted, expression returns the general form of
-// such a map.
+// expression returns the text of a map that could replace m and uses an expression, so that the
+// name that it gives is certain. It is shown as a hint. If m's pattern cannot be converted,
+// expression returns the general form of such a map.
 func (m *Map) expression() string {
 	pattern := m.Pattern.Text
 	if !identifier.MatchString(m.Field) || strings.Contains(pattern, "'") {
@@ -45,8 +45,8 @@ func (c *compiler) checkUnless(s Statement, r *Rule, tools []Name) {
 	}
 }
 
-// checkCertain rejects a name if no call can be certain to have it, because a name counts only for
-// calls that are certain to have it.
+// checkCertain rejects a name after "unless" that no call is certain to have, because such a name
+// would exempt no call.
 func (c *compiler) checkCertain(s Statement, names []Name) {
 	for _, n := range names {
 		maps := c.labels.maps[n.Text]
@@ -57,8 +57,9 @@ func (c *compiler) checkCertain(s Statement, names []Name) {
 	}
 }
 
-// checkEvidence warns if a call counts as evidence although it merely mentions a word. For example,
-// "echo cp" does not copy anything.
+// checkEvidence warns if calls named n are not reliable evidence, because a map gives the name
+// without certainty. For example, "echo cp" contains the word cp but does not copy anything. effect
+// completes the warning: it describes the effect of such a call.
 func (c *compiler) checkEvidence(n Name, effect string) {
 	m := c.labels.firstWeak(n)
 	if m == nil {

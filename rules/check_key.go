@@ -25,7 +25,8 @@ func fieldsOf(s Statement) (fields []Field) {
 	return fields
 }
 
-// checkFields checks the fields in a key or sum.
+// checkFields warns about invisible characters in the fields of a key or sum, and about names that
+// look like paths.
 func (c *compiler) checkFields(s Statement) {
 	for _, f := range fieldsOf(s) {
 		if r, ok := invisible(f.Text); ok && !f.Expression {
@@ -37,7 +38,7 @@ func (c *compiler) checkFields(s Statement) {
 	}
 }
 
-// warnField adds a warning about a field in a statement.
+// warnField adds a warning that points at a field in its statement.
 func (r *report) warnField(f Field, code Code, hint, format string, args ...any) {
 	r.warnAt(f.Pos, f.line.span(f.at.off, f.at.end), code, hint, format, args...)
 }

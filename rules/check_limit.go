@@ -53,7 +53,8 @@ func (c *compiler) checkPeriod(s *Limit) {
 	}
 }
 
-// checkLimits compares limits with each other and with the blocked names.
+// checkLimits looks for limits that contradict each other, that failed calls refill, or that are
+// never reached.
 func (c *compiler) checkLimits() {
 	c.checkContrary()
 	c.checkFailures()
@@ -80,7 +81,8 @@ func (c *compiler) checkContrary() {
 	}
 }
 
-// subject returns the limit as written in rules, without the count.
+// subject returns the limit as written in rules, but without the count, so that limits that differ
+// only in the count have the same subject.
 func (s *Limit) subject() string {
 	of := ""
 	if s.Of != nil {
@@ -89,7 +91,7 @@ func (s *Limit) subject() string {
 	return fmt.Sprintf("%s %s %s%s", joinNames(s.Tools), of, s.span(), keyEach(s.Key))
 }
 
-// countText returns the count with its unit.
+// countText returns the limit's count with its unit, for messages.
 func (s *Limit) countText() string {
 	if s.Of != nil {
 		return fmt.Sprintf("%d of %s", s.Count, s.Of)
@@ -128,7 +130,8 @@ func (s *Limit) countsAll() bool {
 	return s.Per == nil && s.Of == nil && len(s.Key) == 0 && spans[s.Over].word != ""
 }
 
-// strongerRules holds the rules that can make a limit redundant, keyed by call name.
+// strongerRules holds the rules that can make a limit redundant, keyed by the name of the calls
+// that they restrict.
 type strongerRules struct {
 	blocks map[string]*Block
 	limits map[string][]*Limit // limits with the lowest count for their span
@@ -172,7 +175,8 @@ func (c *compiler) strongerRules() strongerRules {
 	return over
 }
 
-// block keeps the first rule that blocks a name, but prefers an enforced rule to one in shadow.
+// block stores s as the rule that blocks the name key, unless an earlier one exists. An enforced
+// rule replaces one in shadow.
 func (o *strongerRules) block(key string, s *Block) {
 	if earlier := o.blocks[key]; earlier == nil || earlier.Shadow && !s.Shadow {
 		o.blocks[key] = s
@@ -225,8 +229,8 @@ func (n Name) enclosing() []string {
 }
 
 // implies reports whether s refuses every call that the limit other refuses. s must not be refilled
-// by calls. The result is true if the budget of s is not larger, s counts over at least the same
-// sessions, and s does not refill faster.
+// by calls. This is so if the budget of s is not larger, s counts over at least the same sessions,
+// and s does not refill faster.
 func (s *Limit) implies(other *Limit) bool {
 	switch {
 	case s.Shadow && !other.Shadow || s.Count > other.Count:

@@ -50,7 +50,8 @@ func (c *compiler) usedLabels() map[string]bool {
 // scripts contains the fields that maps read as shell scripts, with the first map for each field.
 type scripts map[string]*Map
 
-// of returns the first map that reads m's field as a script for any of m's tools, or nil.
+// of returns the first map that reads m's field, in calls to any of m's tools, as a script. It
+// returns nil if there are no such maps.
 func (s scripts) of(m *Map) *Map {
 	for _, one := range m.each() {
 		if script := s[one.target()]; script != nil {
@@ -70,11 +71,12 @@ func (c *compiler) scripts() scripts {
 	return first
 }
 
-// target returns a key that identifies the tool and field of a map for a single tool.
+// target returns a key for the tool and the field that m reads, so that maps can be compared. m
+// must have a single tool.
 func (m *Map) target() string { return m.tool().Text + "\x00" + m.Field }
 
-// checkWord checks a word that a map looks for in text. script is a map that reads the same field
-// as a script, or nil.
+// checkWord warns if the word that m looks for resembles a regex, or if m looks for a command in
+// the text of a script. script is a map that reads the same field as a script, or nil.
 func (m *Map) checkWord(r *report, script *Map) {
 	p := m.Pattern
 	switch {
@@ -86,14 +88,14 @@ func (m *Map) checkWord(r *report, script *Map) {
 	}
 }
 
-// keywordForms maps each pattern keyword, and "exactly", to the form of a pattern with that
-// keyword.
+// keywordForms contains the correct form of a pattern for each pattern keyword and for "exactly",
+// for use in hints.
 var keywordForms = map[string]string{
 	"runs": "runs COMMAND", "reads": "reads FILES", "writes": "writes FILES", "exactly": "runs exactly COMMAND", "when": `map TOOL when "EXPRESSION" as NAME`,
 }
 
-// checkKeyword warns about a pattern keyword on its own, because the map then looks for the keyword
-// as a word. It reports whether the pattern is a keyword.
+// checkKeyword warns if a pattern consists only of a pattern keyword, because the map then looks
+// for the keyword as a word. It reports whether this is so.
 func (m *Map) checkKeyword(r *report) bool {
 	p := m.Pattern
 	form, ok := keywordForms[p.Text]
@@ -103,8 +105,8 @@ func (m *Map) checkKeyword(r *report) bool {
 	return ok
 }
 
-// checkExactly warns about "exactly" on its own, because the map then looks for a program with that
-// name.
+// checkExactly warns if "runs" is followed only by "exactly", because the map then looks for a
+// program with that name.
 func (m *Map) checkExactly(r *report) {
 	if p := m.Pattern; p.Text == "exactly" && !p.Exactly {
 		r.warnPattern(m, KeywordAsWord, "write: runs exactly COMMAND", "the map looks for a program called exactly")
@@ -120,8 +122,8 @@ func (m *Map) checkProgram(r *report) {
 	}
 }
 
-// checkStar warns about a * between the words of a command, where other arguments are allowed
-// anyway.
+// checkStar warns about a * between the words of a command, because other arguments are allowed
+// there even without it.
 func (m *Map) checkStar(r *report) {
 	if words := m.Pattern.Words; slices.Index(m.Pattern.command(), "*") > 0 {
 		i := slices.Index(words, "*")
@@ -132,7 +134,9 @@ func (m *Map) checkStar(r *report) {
 // looseDot matches a regex with a dot that looks like a literal dot but matches any character.
 var looseDot = regexp.MustCompile(`^(?:[^\\\[]|\\.|\[[^\]]*\])*?\w\.\w`)
 
-// checkRegex checks a regex. If command is true, the field contains commands.
+// checkRegex warns if the regex matches all text, finds a command only at the start or end of the
+// text, or contains a dot that looks like a literal dot. command reports whether the field contains
+// commands.
 func (m *Map) checkRegex(r *report, command bool) {
 	p := m.Pattern
 	bare, escaped := strings.CutSuffix(p.Text, "$")

@@ -23,8 +23,8 @@ func (c *compiler) checkMisleading(s Statement) {
 	}
 }
 
-// checkPeople rejects a human approval as the call that ends a rule, and warns about calls with
-// similar names. write is the form of a statement that asks a person, for use in hints.
+// checkPeople rejects human-approval as the call that ends a rule, and warns about calls with
+// similar names. write is the correct form of a statement that asks a person, for use in hints.
 func (c *compiler) checkPeople(s Statement, until []Name, write string) {
 	for _, n := range until {
 		help := "write: " + write + "; quote the name of a tool"

@@ -1,6 +1,6 @@
 package rules
 
-// checkParts warns about a list element that repeats another statement.
+// checkParts warns if a name in a list makes a statement repeat what an earlier statement says.
 func (c *compiler) checkParts() {
 	first := make(map[string]Statement)
 	for _, s := range c.statements {
@@ -15,8 +15,8 @@ func (c *compiler) checkParts() {
 	}
 }
 
-// A part is a statement about a single combination of the names in a statement with lists. name is
-// the last name of the combination.
+// A part is a statement with a single name in place of each list. It says a part of what a
+// statement with lists says. name is the listed name that a warning about the part refers to.
 type part struct {
 	statement Statement
 	name      Name
@@ -50,8 +50,8 @@ func partsOf(s Statement) (parts []part) {
 	return parts
 }
 
-// parts returns the parts of the statement for before, one of the calls that must wait: a part for
-// each required call or, with Or, a single part.
+// parts returns the parts of s for the waiting call before: one for each required call or, with Or,
+// a single part.
 func (s *Require) parts(before Name) (parts []part) {
 	one := *s
 	one.Before, one.Because = []Name{before}, ""

@@ -8,7 +8,7 @@ import (
 
 func (c *compiler) checkRequire(s *Require) {
 	if n := s.pairs(); n > maxPairs {
-		first := s.Before[maxPairs*len(s.Before)/n] // the first of the names that exceed the limit
+		first := s.Before[maxPairs*len(s.Before)/n] // first name whose pairs exceed the limit
 		c.failName(s, first, ManyPairs, "write a pattern, such as git_*, for names that belong together",
 			"the lists form %d pairs, each with its own net; a statement can form at most %d", n, maxPairs)
 		return
@@ -32,9 +32,10 @@ func (c *compiler) checkRequire(s *Require) {
 	}
 }
 
-// checkPairs compares a waiting call with the calls that it waits for.
+// checkPairs warns if a call to before can never pass, because the required calls are calls to
+// before themselves and thus must wait, too.
 func (c *compiler) checkPairs(s *Require, before Name) {
-	var own []Name // required calls that are themselves calls to before and thus must wait, too
+	var own []Name // required calls that are themselves calls to before
 	for _, first := range s.First {
 		// If the rule exempts calls, a required call may be exempt and thus succeed without
 		// waiting.
@@ -65,8 +66,8 @@ func (c *compiler) warnLocked(s *Require, before Name, own ...Name) {
 	}
 }
 
-// checkSince warns if a call to n cancels the success that it earns or uses, because n is also one
-// of the calls after "since".
+// checkSince warns if n is one of the calls after "since", because a call to n then cancels the
+// success that it earns or uses. format and last describe this in the warning.
 func (c *compiler) checkSince(s *Require, n Name, format, last string) {
 	for _, spoiler := range s.Since {
 		if c.labels.isOneOf(n, spoiler) {

@@ -9,10 +9,11 @@ import (
 	"github.com/petrigate/petrigate/internal/shell"
 )
 
-// Options control how maps treat scripts.
+// Options determine how maps handle scripts that are not fully understood. The zero value is ready
+// to use.
 type Options struct {
-	Strict bool // whether to assume that a script that is not fully understood can run any command
-	Pass   bool // whether a script gets no name from a map if it is uncertain that the script runs the map's command
+	Strict bool // whether to assume that such a script can run any command
+	Pass   bool // whether to give no name to a script if it is uncertain that the script runs the map's command
 }
 
 // Compile compiles files with default options; see [Options.Compile].
@@ -49,8 +50,8 @@ func Load(fsys fs.FS, paths ...string) (*Compiled, error) {
 	return Compile(files...)
 }
 
-// Verification returns the number of reachable states of each net. The numbers are known for each
-// kind of net, so no states are explored.
+// Verification returns the number of reachable states of each net. These numbers follow from the
+// kind of statement, so no states are explored.
 func (c *Compiled) Verification() []Verification { return slices.Clone(c.verified) }
 
 // add compiles a statement and adds the result to the output.
@@ -83,8 +84,8 @@ func (c *compiler) add(s Statement) {
 	}
 }
 
-// afterStates returns the state count of a rule that applies between two calls. always is the state
-// count of the same rule if it applies from the start.
+// afterStates returns the state count of a rule that may be limited to the period from a call in
+// after to a call in until. always is the state count of the same rule without such a period.
 func afterStates(after, until []Name, always Verification) Verification {
 	switch {
 	case len(after) == 0:

@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// gateMaps converts m to gate maps, one for each tool and each file pattern. It returns no maps if
-// m is rejected.
+// gateMaps converts m to gate maps, one for each tool and each file pattern. If m has an error,
+// gateMaps reports it and returns no maps.
 func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	out := []gate.Map{{Field: m.Field, As: m.As.Text, Source: m.Pattern.String(), Rule: m.Pos}}
 	var bad *Error
@@ -35,7 +35,7 @@ func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	return all
 }
 
-// keys converts a key to gate fields: those of the calls that earn a success (see [KeyField]), and
+// keys converts a key to the gate fields of the calls that earn a success (see [KeyField]) and
 // those of the calls that the rule restricts.
 func (c *compiler) keys(s Statement, key []KeyField) (earn, restricted []gate.Field) {
 	for _, k := range key {
@@ -48,7 +48,7 @@ func (c *compiler) keys(s Statement, key []KeyField) (earn, restricted []gate.Fi
 // likeField matches text that looks like a field name rather than an expression.
 var likeField = regexp.MustCompile(`^(\$\.)?[\pL_-][\pL\pN_.*\[\]-]*$`)
 
-// field converts a field to a gate field.
+// field converts a field to a gate field. It rejects s if the field's expression is invalid.
 func (c *compiler) field(s Statement, f Field) gate.Field {
 	if !f.Expression {
 		return gate.Field{Path: f.Text, Result: f.Result, Source: f.String()}

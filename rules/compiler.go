@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// A compiler holds the state of a compilation.
+// A compiler collects the statements of all files, and the nets, errors and warnings that result
+// from them.
 type compiler struct {
 	report
 	statements []Statement // statements in all files, without duplicates

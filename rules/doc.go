@@ -118,8 +118,8 @@
 // refused if the rule restricts it, and otherwise earns nothing. Calls after since have the same
 // field as the calls that wait; a call without the field cancels all successes.
 //
-// "at once" limits the calls under way, "in a row" consecutive equal calls, and "to 1000 of amount
-// per day" the sum of a field. "require 2 human-approvals" needs two different people.
+// "at once" limits the calls under way, "in a row" consecutive identical calls, and "to 1000 of
+// amount per day" the sum of a field. "require 2 human-approvals" needs two different people.
 //
 // # Maps
 //

@@ -10,7 +10,7 @@ import (
 // maps.
 type labels struct {
 	maps  map[string][]*Map // maps, keyed by the name that they give
-	weak  map[string]*Map   // first map that gives a name without certainty, keyed by that name
+	weak  map[string]*Map   // first map that gives each name without certainty
 	order map[*Map]int
 	words vocabulary
 }

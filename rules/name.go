@@ -96,9 +96,8 @@ func joinNetForms(names []Name, word string) string {
 	return fmt.Sprintf("%s-%s-%d-more-%04x", forms[0], word, len(names)-1, sum.Sum32()&0xffff)
 }
 
-// shortList joins names for a sentence in a refusal. If there are more than three names, it uses
-// the first two and the number of others; the refusal refers to the rule's line, which lists all
-// names.
+// shortList joins names for a sentence in a refusal. For more than three names, it lists only the
+// first two and the number of others; the refusal refers to the rule's line, which lists all names.
 func shortList(names []Name, last string) string {
 	texts := nameTexts(names)
 	if len(texts) > 3 {

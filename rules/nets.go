@@ -116,8 +116,9 @@ func (s *Require) waitingCall(before Name) (tool gate.Tool, spared []gate.Tool) 
 	return tool, spared
 }
 
-// reason returns the sentence for refusals. The gate replaces {key} with the key's values. "A
-// successful call to" reads well before any name, whether a noun, a plural or a verb.
+// reason returns the sentence for refusals; the gate replaces {key} with the key's values. The
+// sentence speaks of "a successful call to" a name because this reads well before a noun, a plural
+// and a verb.
 func (s *Require) reason(first []Name, before Name) string {
 	call, one := "a successful call to "+text.Join(nameTexts(first), "or"), len(s.Key) > 0 && !twoFields(s.Key)
 	end := " first."
@@ -182,7 +183,8 @@ func blockNet(s *Block, tool Name) gate.Net {
 	return n
 }
 
-// taint returns the transitions for the calls that activate and deactivate a rule.
+// taint returns the transitions that activate a rule when a call in after is made, and deactivate
+// it when a call in until succeeds.
 func taint(after, until []Name) []gate.Transition {
 	ts := []gate.Transition{{Name: "taint", Inputs: []string{ready}, Outputs: []string{tainted}, Tools: calls(after), Observe: true, Spoils: true}}
 	if len(until) > 0 {
@@ -200,7 +202,8 @@ func untilExcluded(n Name, until []Name) []gate.Tool {
 	return excluded(until)
 }
 
-// excluded converts names to exemptions from a rule about a pattern.
+// excluded converts names to exemptions from a rule about a pattern. An exempted call remains
+// subject to the policy's default.
 func excluded(names []Name) []gate.Tool {
 	tools := calls(names)
 	for i := range tools {
@@ -218,7 +221,8 @@ func afterNetForm(after, until []Name) string {
 	return name
 }
 
-// whileTainted returns the words at the end of a refusal that explain when the rule applies.
+// whileTainted returns the end of a refusal's sentence, which states the period when the rule
+// applies.
 func whileTainted(after, until []Name) string {
 	end := " after " + shortList(after, "or")
 	if len(until) > 0 {

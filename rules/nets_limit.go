@@ -67,7 +67,7 @@ func (s *Limit) netName() string {
 	return name
 }
 
-// reason returns the sentence for refusals.
+// reason returns the sentence for refusals, which states the limit.
 func (s *Limit) reason() string {
 	tools, has, of := shortList(s.Tools, "and"), "has reached its", ""
 	if len(s.Tools) > 1 {
@@ -99,8 +99,8 @@ func (s *Limit) window() time.Duration {
 	return s.Over.Window()
 }
 
-// every returns the time between refills of a call, or 0 for a limit without a time span. It is
-// rounded up, so that after a burst that uses the whole budget, the next span does not give back
+// every returns the time between two refills of a limit, or 0 for a limit without a time span. It
+// is rounded up, so that after a burst that uses the whole budget, the next span does not refill
 // more calls than the limit allows.
 func (s *Limit) every() time.Duration {
 	n := time.Duration(s.Count)

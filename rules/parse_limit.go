@@ -91,7 +91,7 @@ func (p ruleParser) spanHint(t token) {
 	}
 }
 
-// per parses the words after "per".
+// per parses the words after "per": a span, or the call that refills the limit.
 func (p ruleParser) per(l *Limit) {
 	t := p.line.next()
 	if t.kind == atEnd {
@@ -124,7 +124,7 @@ func (p ruleParser) per(l *Limit) {
 	}
 }
 
-// spanOnly parses a span of sessions or time. A sum can have no other span.
+// spanOnly parses the span of a limit on a sum: a session, a user or a time span.
 func (p ruleParser) spanOnly(l *Limit) {
 	t := p.line.next()
 	switch {

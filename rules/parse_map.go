@@ -81,7 +81,8 @@ func (p *parser) anotherTool() bool {
 	return comma && strings.HasPrefix(rest, " ") && word != "as"
 }
 
-// wholeCall reports whether the rest of the statement concerns the whole call rather than a field.
+// wholeCall reports whether the next word is "when" or an argument object, so that the statement
+// concerns the whole call rather than a field.
 func (p *parser) wholeCall() bool {
 	return strings.HasPrefix(p.line.text[p.line.skip(p.line.off):], "{") || p.line.peek().is("when")
 }
@@ -108,8 +109,8 @@ func (p *parser) targetTool(form string) (token, int) {
 	return t, end
 }
 
-// fieldEnd returns the end of the field that begins with the dot at off. In a path, quoted keys may
-// contain separators.
+// fieldEnd returns the offset after the field that begins with the dot at off. In a path, quoted
+// keys may contain separators.
 func (p *parser) fieldEnd(off int) int {
 	if !isPath(strings.TrimPrefix(p.line.text[off:], ".")) {
 		return p.line.wordEnd(off)

@@ -37,7 +37,8 @@ func (p ruleParser) after() (after, until []Name) {
 	return after, until
 }
 
-// afterWords returns the keywords that may still follow in the rule.
+// afterWords returns the keywords that may still follow in the rule, given the calls already parsed
+// after "after".
 func (p ruleParser) afterWords(after []Name) []string {
 	if after == nil {
 		return []string{"after"}

@@ -90,8 +90,8 @@ func (s *Prove) allNames() []Name {
 	return s.names()
 }
 
-// Each splits s into claims about a single name or a single pair of names. Together, the claims are
-// equivalent to s. The calls of AtMost and Only are not split.
+// Each splits s into claims about a single name or a single pair of names. Together, these claims
+// are equivalent to s. The calls of AtMost and Only are not split.
 func (s *Prove) Each() []*Prove {
 	var out []*Prove
 	tools := [][]Name{s.Tools}

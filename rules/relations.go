@@ -31,7 +31,7 @@ func (l *labels) covers(a, b Name) bool {
 	return len(maps) > 0
 }
 
-// alsoLabels reports whether another map gives the label to all calls matched by m.
+// alsoLabels reports whether another map gives the label to all calls that match m.
 func (l *labels) alsoLabels(m *Map, label string) bool {
 	return slices.ContainsFunc(l.maps[label], func(other *Map) bool {
 		return other.tool().Text == m.tool().Text && other.Field == m.Field && other.Pattern.includes(m.Pattern)
@@ -69,7 +69,7 @@ func (l *labels) onlyAs(n, b Name) bool {
 	return len(maps) > 0 && !slices.ContainsFunc(maps, other)
 }
 
-// excludes reports whether some calls matched by the pattern need not wait, because maps make it
+// excludes reports whether some calls that match the pattern need not wait, because maps make it
 // certain that they have the required name n; see [Require.waitingCall].
 func (l *labels) excludes(n, pattern Name) bool {
 	return pattern.Glob() && slices.ContainsFunc(l.maps[n.Text], (*Map).exempts)

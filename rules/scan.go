@@ -113,8 +113,8 @@ func (s *scanner) skip(off int) int {
 	return off
 }
 
-// contentEnd returns the offset for reporting that a word is missing at off: just after the last
-// word and one separator.
+// contentEnd returns the offset to report if a word is missing at off: one separator after the last
+// word.
 func (s *scanner) contentEnd(off int) int {
 	end := len(strings.TrimRightFunc(s.text[:off], isSeparator))
 	if end < off {
@@ -240,7 +240,7 @@ func (s *scanner) column(off int) int {
 	return m.runes + utf8.RuneCountInString(s.text[min(m.off, off):off]) + 1
 }
 
-// mark sets the line's marks, at rune boundaries.
+// mark computes s.marks, which speed up the conversion of offsets to columns.
 func (s *scanner) mark() {
 	runes := 0
 	for i := range s.text {

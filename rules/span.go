@@ -19,7 +19,7 @@ const (
 	Hour
 	Day
 	AtOnce // calls in progress at the same time
-	InARow // equal calls in a row
+	InARow // consecutive identical calls
 )
 
 // A spanRow holds the spelling and the length of a span.
@@ -30,7 +30,7 @@ type spanRow struct {
 	window time.Duration // length of a time span
 }
 
-// spans is the table of spans. A new unit needs a row here, a constant above and a word in the
+// spans describes each span. A new unit needs a row here, a constant above and a word in the
 // editors' grammars (folder editors). A time unit also needs a row in internal/text, because the
 // gate formats periods without this package. Tests find any missing row. Time spans are sorted by
 // length.
