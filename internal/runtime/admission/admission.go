@@ -13,7 +13,7 @@ import (
 // Options configures an Admission. Ledger and Generation are required.
 type Options struct {
 	Ledger     Ledger
-	Generation *Generation                // generation that is in force initially
+	Generation *Generation                // generation in force until the first swap
 	Where      func(gate.Position) string // formats a rule's position for display; nil means gate.Position.String
 	Logger     *slog.Logger               // nil means that log output is discarded
 	Now        func() time.Time           // returns the current time; nil means time.Now

@@ -12,7 +12,7 @@ import (
 // Call is a call that the admission decides on.
 type Call struct {
 	Key
-	Gate    gate.Call   // the call in the form that the nets evaluate
+	Gate    gate.Call   // the call as the nets see it
 	Offered []gate.Call // tools that the client can call now (see [gate.Session.Offer]); nil means unknown
 
 	// Invalid is an error in the request, or nil. If Invalid is not nil, the call is refused and

@@ -48,7 +48,7 @@ func (p *Pending) Wait() Decision {
 	}
 	d := a.answer(ctx, &p.verdict, err)
 	a.Watch.decided(p.verdict.call, d, &p.phase)
-	if _, ok := d.(*Admitted); ok { // unlike other decisions, an Admitted does not point into p, so p can be reused
+	if _, ok := d.(*Admitted); ok { // an Admitted, unlike other decisions, does not point into p, so p can be reused
 		*p = Pending{}
 		a.pendings.Put(p)
 	}

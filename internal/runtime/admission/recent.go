@@ -25,7 +25,7 @@ type admitted struct {
 	number uint64
 }
 
-// note stores a call's arguments unless they are too long.
+// note remembers the arguments of an admitted call, unless they are too long.
 func (l *RecentArguments) note(key Key, number uint64, args []byte) {
 	if len(args) > maxRecentBytes {
 		return

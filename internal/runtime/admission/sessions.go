@@ -36,8 +36,7 @@ func (s *Sessions) Touch(ctx context.Context, k Key, now time.Time) error {
 	return s.admission.ledger.Touch(ctx, k, now)
 }
 
-// End ends a session and discards its counts of answers by nets in shadow mode. Calls still open
-// can be settled later.
+// End ends a session and discards its [Counts]. Calls that are still open can be settled later.
 func (s *Sessions) End(ctx context.Context, k Key) error {
 	a := s.admission
 	a.counts.forget(k.Session)

@@ -36,7 +36,8 @@ type Unwritten struct {
 	ends []*Settling
 }
 
-// add adds a settlement. It returns false if there already are maxUnwritten settlements.
+// add stores the settlement s and wakes Run. It returns false if there already are maxUnwritten
+// settlements.
 func (u *Unwritten) add(s *Settling) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -59,7 +60,7 @@ func (u *Unwritten) all() []*Settling {
 	return slices.Clone(u.ends)
 }
 
-// drop removes the given settlements, which the ledger has now stored.
+// drop removes the settlements in written, which the ledger has now stored.
 func (u *Unwritten) drop(written map[*Settling]bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -84,8 +85,8 @@ func (u *Unwritten) keep(ctx context.Context, s *Settling, why error) {
 	}
 }
 
-// catchUp stores the kept settlements if the ledger is ready again. It must be called before
-// reading or changing a state.
+// catchUp stores the settlements in u in the ledger if the ledger works again. It must be called
+// before reading or changing a state.
 func (u *Unwritten) catchUp(ctx context.Context) {
 	a := u.admission
 	if u.count.Load() == 0 || a.ledger.Ready() != nil {
@@ -152,7 +153,8 @@ func (u *Unwritten) List() []UnwrittenEnd {
 	})
 }
 
-// has reports whether the call has ended but its outcome has not been stored yet.
+// has reports whether u holds the settlement of the call: the call has ended, but its outcome is
+// not stored yet.
 func (u *Unwritten) has(session string, call uint64) bool {
 	return slices.ContainsFunc(u.List(), func(e UnwrittenEnd) bool { return e.Session == session && e.Call == call })
 }

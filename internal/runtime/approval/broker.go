@@ -231,7 +231,8 @@ func (b *Broker) withdraw(q *Request, due func() bool) {
 	}
 }
 
-// Announce marks q as announced. It returns false if q was announced before.
+// Announce marks q as announced to people. It returns false if q was announced before, so that each
+// request is announced only once.
 func (b *Broker) Announce(q *Request) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -70,7 +70,7 @@ func (c Call) ShownMeta() []byte {
 	return c.Meta
 }
 
-// bytes returns the total size of the parts of c and of the steps that the client supplied.
+// bytes returns the total size of the client-supplied parts of c and of the text in steps.
 func (c Call) bytes(steps []gate.Step) int {
 	n := max(c.given, len(c.Arguments)+len(c.Beside)+len(c.Meta)+len(c.SeenMeta)) + len(c.Client)
 	for _, s := range steps {

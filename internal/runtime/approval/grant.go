@@ -74,7 +74,7 @@ func (g *Grant) Like() []string {
 	return list.Map(g.Pins, func(p Pin) string { return text.Escape(p.Field) })
 }
 
-// newGrant returns a grant for calls similar to that of q.
+// newGrant returns a grant that covers calls similar to the one that q asks about.
 func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, now time.Time) (*Grant, error) {
 	switch {
 	case most <= 0:

@@ -130,7 +130,7 @@ func (s *Grants) use(q *Request) (g Grant, ok bool, err error) {
 	return g, false, nil
 }
 
-// candidates returns the valid grants for the session and tool of q.
+// candidates returns the valid grants that have the session and the tool of q.
 func (s *Grants) candidates(q *Request) []Grant {
 	return slices.DeleteFunc(s.ofSession(q.Key.Session), func(g Grant) bool { return g.Key.Tool != q.Key.Tool })
 }

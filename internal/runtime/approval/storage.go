@@ -99,9 +99,9 @@ func (s *storage) amend(id string, f amendment) error {
 	}
 }
 
-// look reads from the store the request with the given ID, even if it has ended. If id is empty, it
-// reads the requests with the given key instead. It ends expired requests, which would block new
-// ones.
+// look updates the broker with the stored request that has the given ID, even if it has ended. If
+// id is empty, look uses the requests with the given key instead. It ends expired requests, which
+// would block new ones.
 func (s *storage) look(id string, key Key) error {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()

@@ -152,7 +152,7 @@ func hasCode(s []byte) bool {
 
 var dashes = []byte("--")
 
-// host warns about the host name in a URL.
+// host warns about the host part of a URL if it contains a user name or non-ASCII letters.
 func (w *warner) host(authority string) {
 	at := strings.LastIndexByte(authority, '@')
 	host, _, _ := strings.Cut(authority[at+1:], ":")

@@ -176,10 +176,11 @@ func (l *logFile) tail(size int64) ([]byte, error) {
 // spaceTestSuffix is the suffix of the test file written by [logFile.checkSpace].
 const spaceTestSuffix = ".trial"
 
-// outcomeSpace is the disk space to reserve for a call's outcome.
+// outcomeSpace is the number of bytes to reserve on the disk for a call's outcome.
 const outcomeSpace = 4 << 10
 
-// noteShortage notes that n bytes could not be written.
+// noteShortage records that n bytes did not fit on the disk, so that checkSpace can tell when there
+// is room for them.
 func (l *logFile) noteShortage(n int) {
 	l.neededSpace = max(l.neededSpace, min(n, maxBuffer)+outcomeSpace)
 }

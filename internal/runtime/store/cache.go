@@ -121,7 +121,7 @@ func (c *cache) newSession(k admission.Key) *entry {
 	return e
 }
 
-// prepareTakeover converts the cached states to the new policy and adds them to t.
+// prepareTakeover converts all cached states to the new policy and stores the results in t.
 func (c *cache) prepareTakeover(t *takeover) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -149,7 +149,7 @@ func (c *cache) applyTakeover(t *takeover) {
 	}
 }
 
-// appendMissing appends the cached sessions that are missing from list.
+// appendMissing appends to list the cached sessions that are not in it yet.
 func (c *cache) appendMissing(list []admission.SessionInfo) []admission.SessionInfo {
 	there := make(map[string]bool, len(list))
 	for i := range list {

@@ -203,7 +203,7 @@ func (c *committer) finishBatch(steps []*queued) (all unflushed) {
 	return all
 }
 
-// copyRecords copies the committed steps' records to the recorder.
+// copyRecords passes the records of the committed steps to the recorder, if it is active.
 func (c *committer) copyRecords(steps []*queued) error {
 	if !c.recorder.Active() {
 		return nil
@@ -233,7 +233,8 @@ func (s *queued) finishCommitted(result error) {
 	s.finish(result)
 }
 
-// recordFault notes that the database has failed, so that ready checks it, and returns err.
+// recordFault remembers err, the error of a failed database access, so that ready checks the
+// database. It returns err.
 func (c *committer) recordFault(err error) error {
 	c.lastFault.Store(&err)
 	return err

@@ -64,17 +64,17 @@ func (r *row) changesOnly(b backend.Backend) bool {
 	return r.sinceFull > 0 && r.sinceFull <= maxChangeWrites && b.Merges()
 }
 
-// markNet marks a net as changed.
+// markNet records that a net has changed, so that the next write contains it.
 func (r *row) markNet(net int) { r.change.Nets = list.Add(r.change.Nets, net) }
 
-// markCall marks an open call as added, changed or closed. It does nothing if number is 0.
+// markCall records that an open call was added, changed or closed. It does nothing if number is 0.
 func (r *row) markCall(number uint64) {
 	if number != 0 && !slices.Contains(r.change.Calls, number) {
 		r.change.Calls = append(r.change.Calls, number)
 	}
 }
 
-// markValue marks the state that a net has for one value of its key as changed.
+// markValue records that the state of a net for one value of its key has changed.
 func (r *row) markValue(net int, key string) {
 	if r.dirty == nil {
 		r.dirty = map[value]struct{}{}
@@ -82,7 +82,7 @@ func (r *row) markValue(net int, key string) {
 	r.dirty[value{net, key}] = struct{}{}
 }
 
-// markValues marks the states for all values in the given maps as changed.
+// markValues records that the states of a net for all the given values of its key have changed.
 func (r *row) markValues(net int, values ...*gate.Values) {
 	for _, v := range values {
 		for key := range v.All() {

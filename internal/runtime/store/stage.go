@@ -77,8 +77,7 @@ func (d *Durable) stageChange(e *entry, c *admission.Change) (*queued, error) {
 	return d.enqueue(s), nil
 }
 
-// noteAsk notes the step that staged a call waiting for approval. Once the call is answered,
-// noteAsk forgets the step.
+// noteAsk remembers the step that staged a call waiting for approval, until the call is answered.
 func (e *entry) noteAsk(delta *gate.Delta, s *queued) {
 	delete(e.asks, delta.Answered)
 	if a := delta.Asked; a != nil {

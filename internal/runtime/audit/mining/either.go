@@ -13,7 +13,7 @@ const maxEithers = 5000
 // An either is a rule "A or alt before B".
 type either struct {
 	a, alt, b       int
-	out             bool // whether B was called without an earlier A or alt, which refutes the rule
+	out             bool // whether B was called without an earlier success of A or alt, which refutes the rule
 	notEach         bool
 	sessions        int // number of sessions with B
 	early, altEarly int // number of these sessions with a success of A (early) or of alt (altEarly) before B
@@ -48,13 +48,13 @@ func (v *survey) eithers(least, tried int) (all []*either, more bool) {
 	return all, false
 }
 
-// An earlyTool counts the sessions where a tool came before another one.
+// An earlyTool is a tool with the number of sessions where it came before B.
 type earlyTool struct {
 	tool, earlier int
 	early         uint64
 }
 
-// alone returns the tools that came before B in some of the sessions with B but not in all.
+// alone returns the tools that came before B in some, but not all, of the sessions with B.
 func (v *survey) alone(b, least int) (all []earlyTool) {
 	for a, t := range v.tools {
 		s := v.pairs[pair{a, b}]

@@ -25,8 +25,8 @@ type ruleActivity struct {
 	shadow int // number of decisions involving a net in shadow mode
 }
 
-// A netActivity counts the actions of one net. refuse and ask count actions that were suppressed by
-// shadow mode.
+// A netActivity counts the actions of one net. The fields refuse and ask count actions that shadow
+// mode suppressed.
 type netActivity struct {
 	refuse, ask      int
 	approved, denied int
@@ -47,7 +47,7 @@ func (s *ruleActivity) of(net, rule, session string) *netActivity {
 	return n
 }
 
-// count updates the counts with a decision.
+// count adds a recorded decision to the counts of the nets responsible for it.
 func (s *ruleActivity) count(e *trail.Entry) {
 	shadow := e.Shadow
 	for _, n := range e.Nets {

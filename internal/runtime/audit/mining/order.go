@@ -18,8 +18,8 @@ type findings struct {
 	invalidators map[pair][]*invalidator
 }
 
-// bestKeys returns, for each pair, the key that the log supports best: the field whose values agree
-// best, or two fields.
+// bestKeys returns, for each pair of calls, the key that the log supports best: the field whose
+// values agree best in both calls, or two fields.
 func (m *Miner) bestKeys(candidates, joint []*candidate, tried int) map[pair]*candidate {
 	best := map[pair]*candidate{}
 	for _, c := range candidates {
@@ -52,7 +52,7 @@ func (m *Miner) heldPairs(tried int, best map[pair]*candidate) map[pair]bool {
 	return held
 }
 
-// openingNotes returns notes about calls that most sessions begin with, whose position is therefore
+// openingNotes returns notes about the calls that most sessions begin with. That they come first is
 // not evidence for a rule.
 func (m *Miner) openingNotes() (all []Note) {
 	v := m.survey
@@ -163,8 +163,8 @@ func (m *Miner) alternative(e *either, tried int) Proposal {
 	return out
 }
 
-// clause returns the part of a rule that follows the names, and the wording of this part in the
-// evidence. c may be nil.
+// clause returns the part of a rule that follows the names of the calls, such as " once" or " with
+// same id", and the corresponding words for the evidence. The candidate c may be nil.
 func (c *candidate) clause(each bool, call string) (clause, said string) {
 	if !each {
 		clause = " once"
@@ -180,7 +180,7 @@ func (c *candidate) clause(each bool, call string) (clause, said string) {
 	return clause + c.key(), fmt.Sprintf(", each with the %s of one %s", c.fieldNames(), call)
 }
 
-// key returns the clause of the rule that names the fields of the key.
+// key returns the clause "with same", which names the fields of the key.
 func (c *candidate) key() string {
 	first, then := strings.Split(c.first, joined), strings.Split(c.then, joined)
 	var all []string
@@ -196,7 +196,8 @@ func (c *candidate) key() string {
 // fieldNames returns the names of B's fields, for display.
 func (c *candidate) fieldNames() string { return text.And(strings.Split(c.then, joined)) }
 
-// joins reports whether the two-field key is significantly stricter than either field alone.
+// joins reports whether the candidate, which has a two-field key, is significantly stricter than a
+// key with either field alone.
 func (c *candidate) joins(m *Miner, tried int) bool {
 	return !c.out && c.sessions >= m.least && c.together.changes[0] >= m.least && c.together.changes[1] >= m.least && c.once.beats(tried)
 }

@@ -131,7 +131,8 @@ func (r *reader) take(e *trail.Entry) {
 	}
 }
 
-// open starts a session, or resumes one that has outlived its process.
+// open starts a session. If an existing session has outlived its process, open continues it
+// instead.
 func (r *reader) open(e *trail.Entry) {
 	old := r.sessions[e.Session]
 	driver, known := r.drivers[e.Process]
@@ -171,7 +172,7 @@ func (r *reader) decide(e *trail.Entry) {
 			continue
 		}
 		n, ok := r.number(name, e)
-		if !ok { // there are too many tools to count them all
+		if !ok { // there are too many names, or this one is too long
 			return
 		}
 		a.names = append(a.names, named{n, !slices.Contains(e.Uncertain, name) && !slices.Contains(e.Weak, name)})

@@ -26,7 +26,7 @@ type Report struct {
 	least int // minimum number of sessions for a rule
 }
 
-// A Dropped holds a rule that was considered but is not proposed, and the reason.
+// A Dropped is a rule that was considered but is not proposed, with the reason.
 type Dropped struct {
 	Rule string `json:"rule"`
 	Why  string `json:"why"`

@@ -40,7 +40,7 @@ func newSession(process string) *session {
 
 func (s *session) tool(n int) *toolState { return entry(s.tools, n, math.MaxInt) }
 
-// passed counts an admitted call.
+// passed updates the tools' states for an admitted call.
 func (s *session) passed(a *action) {
 	for _, n := range a.names {
 		t := s.tool(n.tool)
@@ -52,7 +52,7 @@ func (s *session) passed(a *action) {
 	}
 }
 
-// ended counts an ended call, whatever its outcome.
+// ended updates the tools' states for a call that has ended, whatever its outcome.
 func (s *session) ended(a *action) {
 	for _, n := range a.names {
 		t := s.tool(n.tool)
@@ -61,7 +61,8 @@ func (s *session) ended(a *action) {
 	}
 }
 
-// succeeded counts a successful call.
+// succeeded updates the tools' states for a successful call. Names that are not certain do not
+// count.
 func (s *session) succeeded(a *action) {
 	for _, n := range a.names {
 		if !n.certain {

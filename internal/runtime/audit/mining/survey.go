@@ -12,7 +12,7 @@ import (
 
 // A pairStats holds the statistics of a pair of tools, A and B.
 type pairStats struct {
-	notOnce, notEach bool // whether B was called without an earlier A, which refutes the rule
+	notOnce, notEach bool // whether B was ever called without an earlier success of A (notOnce), or without a new one since the previous B (notEach)
 	shared           bool // whether any single call had both A and B among its names
 	sessions         int  // number of sessions with both A and B
 	once, each       chance
@@ -97,8 +97,8 @@ func (v *survey) admit(s *session, a *action) {
 	}
 }
 
-// check updates the statistics of all pairs (A, B) when B is called, given the earlier calls of the
-// session.
+// check is called for each call to B. It updates the statistics of all pairs (A, B) with the
+// earlier calls of the session.
 func (v *survey) check(s *session, b int, names []named) {
 	mine := s.tool(b)
 	for n, other := range s.tools {
@@ -154,7 +154,7 @@ func (v *survey) row(s *session, a *action) {
 
 func (v *survey) succeed(*session, *action) {}
 
-// end adds an ended session to the statistics.
+// end adds the counts of an ended session to the statistics, unless the session is partial.
 func (v *survey) end(s *session) {
 	switch {
 	case s.partial:
@@ -187,7 +187,7 @@ func (v *survey) end(s *session) {
 	}
 }
 
-// samples is the number of sessions recorded in pairStats.early.
+// samples is the number of sessions that the bits of pairStats.early can record.
 const samples = 64
 
 // together adds a session with both A and B to the statistics of the pair. Sessions with B alone

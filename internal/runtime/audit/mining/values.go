@@ -19,10 +19,10 @@ type candidate struct {
 	out         bool // whether B was called with a value that A did not have, which refutes the rule
 	notEach     bool
 	sessions    int
-	once, each  chance // chances that the values of B occurred earlier in the session
-	hits, tries int    // number of first values of B that also occurred in another session (hits), out of the number compared with another session (tries)
+	once, each  chance // chances that the values in calls to B occurred earlier in the session
+	hits, tries int    // number of new values in calls to B that were looked up in another session (tries), and number of these that also occurred there (hits)
 
-	drawn, early, altEarly int      // number of distinct values in B, and the numbers of these that occurred in A and in alt
+	drawn, early, altEarly int      // number of distinct values in calls to B, and numbers of those that also occurred in calls to A and to alt
 	together               together // used only if the key has two fields
 }
 
@@ -32,7 +32,8 @@ func (c *candidate) acrossChance() chance {
 	return chance(float64(c.sessions) * math.Log(float64(c.hits+1)/float64(c.tries+2)))
 }
 
-// A matchVisitor tests candidates against the log.
+// A matchVisitor is the visitor that drops the candidates refuted by the log and collects evidence
+// for the others.
 type matchVisitor struct {
 	byThen map[int][]*candidate    // all candidates, keyed by the tool B
 	byPair map[int][]*candidate    // candidates with two-field keys, keyed by the tool A
@@ -40,7 +41,7 @@ type matchVisitor struct {
 	recent map[fieldKey]*[2]recent // the last two sessions that used each field
 }
 
-// A recent holds the values that one field had in a session.
+// A recent is a session that used a field, with the values that the field had there.
 type recent struct {
 	session *session
 	values  map[string]*valueState
@@ -88,12 +89,14 @@ func (m *matchVisitor) admit(s *session, a *action) {
 	}
 }
 
-// evidence returns the counts of the session's calls to A and to alt that have the given value.
+// evidence returns the counts of the session's calls that had the given value: those of calls to A
+// and those of calls to alt.
 func (c *candidate) evidence(s *session, value string) (one, other valueState) {
 	return stateOf(s.values[fieldKey{c.a, c.first}], value), stateOf(s.values[fieldKey{c.alt, c.first}], value)
 }
 
-// match tests whether a candidate holds for a call to B.
+// match is called for each call to B. It marks the candidate c as refuted if neither A nor alt has
+// succeeded with the same value, and otherwise collects evidence.
 func (m *matchVisitor) match(s *session, a *action, c *candidate, first bool) {
 	value, ok := a.value(c.then)
 	one, other := c.evidence(s, value)
@@ -161,7 +164,8 @@ func (m *matchVisitor) succeed(s *session, a *action) {
 	}
 }
 
-// markUsed records that s is the last session to use the field.
+// markUsed records that s is the last session that used the field. It remembers the previous one
+// too.
 func (m *matchVisitor) markUsed(s *session, key fieldKey) {
 	if of := entry(m.recent, key, math.MaxInt); of[0].session != s {
 		of[1], of[0] = of[0], recent{s, s.values[key]}

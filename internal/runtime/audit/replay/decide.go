@@ -99,7 +99,7 @@ func (r *Replay) netResults(verdicts []gate.Verdict) []audit.NetVerdict {
 	})
 }
 
-// compare compares a repeated decision with the record and adds the result to the report.
+// compare compares a replayed decision with the recorded one and counts the result in the report.
 func (r *Replay) compare(record *trail.Record, e *trail.Entry, s *session, v *verdict, gone map[int]string) {
 	same := e.Policy == r.report.Policy
 	agrees := r.agrees(e, v, same)
@@ -187,7 +187,7 @@ func (r *Replay) unknownReason(e *trail.Entry, s *session, v *verdict, gone map[
 	return ""
 }
 
-// takenOut reports whether the net was deactivated in the session by the replay, and not by an
+// takenOut reports whether the net was deactivated in the session by the replay rather than by an
 // operator.
 func (r *Replay) takenOut(s *session, i int) bool {
 	active := false
@@ -195,7 +195,8 @@ func (r *Replay) takenOut(s *session, i int) bool {
 	return !active && (r.active == nil || slices.Contains(r.active, r.nets[i].name))
 }
 
-// count adds a differing decision to the counts of the rules responsible for it.
+// count counts a decision that differs from the record, under each of the rules responsible for the
+// difference.
 func (r *Replay) count(e *trail.Entry, v *verdict) {
 	c := RuleCount{Now: v.decision, Was: asRecorded(e)}
 	behind, verdicts := v.nets, "blocked asks"

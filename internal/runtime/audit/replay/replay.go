@@ -104,14 +104,15 @@ func (r *Replay) session(e *trail.Entry, since time.Time) *session {
 	return s
 }
 
-// switchIn activates or deactivates a net in a single state.
+// switchIn activates or deactivates a net in the given state.
 func (r *Replay) switchIn(state *gate.State, net string, on bool) {
 	if d, err := r.policy.Toggle(state, net, on); err == nil {
 		state.Apply(d)
 	}
 }
 
-// begin begins the session that the record belongs to, and returns it.
+// begin returns a new session for the record e, which starts at the given time. The session shares
+// the parts of its principal and of all sessions.
 func (r *Replay) begin(e *trail.Entry, since time.Time) *session {
 	s := &session{state: r.policy.NewState(r.active), process: e.Process, calls: map[uint64]call{}, policies: map[string]bool{}}
 	s.state.Apply(r.policy.Tick(s.state, since))
@@ -130,7 +131,7 @@ func (r *Replay) begin(e *trail.Entry, since time.Time) *session {
 	return s
 }
 
-// part returns the shared state for k, creating it if necessary.
+// part returns the part that k identifies, creating it in its initial state if necessary.
 func (r *Replay) part(k partKey, since time.Time) *part {
 	if p := r.parts[k]; p != nil {
 		return p
@@ -168,7 +169,7 @@ func (r *Replay) Report() Report {
 	return report
 }
 
-// inspect returns what each of the nets needs from a record.
+// inspect returns a netInfo for each net of the policy.
 func (r *Replay) inspect(nets []gate.Net) (all []netInfo) {
 	for i := range nets {
 		n := &nets[i]

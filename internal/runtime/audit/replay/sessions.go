@@ -19,24 +19,24 @@ type session struct {
 	partial  bool            // whether the session might have been opened before the log begins
 	early    bool            // whether the session is certainly partial, regardless of the number of its first admitted call
 	resumed  bool            // set until the first admitted call; that call's number shows whether the session is partial, because complete sessions begin with number 1
-	policies map[string]bool // policies used to decide on the session's calls
+	policies map[string]bool // policies that decided on the session's calls
 	first    bool            // whether an admitted call has been replayed
 }
 
 // A history shows how reliable the replayed marking of some nets is.
 type history struct {
 	moved  time.Time      // when the nets last fired
-	missed map[int]string // nets that could not be evaluated for some call, mapped to the reason
+	missed map[int]string // reasons why nets could not be evaluated for some call, keyed by net
 	lost   string         // why the marking is unknown; empty if it is known
 }
 
-// A call holds the replayed state of a call that was admitted when it was recorded.
+// A call is the replayed state of a call that was admitted when it was recorded.
 type call struct {
 	number uint64 // call number in the replayed state
 	made   bool   // whether the replayed policy allowed the call too
 }
 
-// A part is state that is shared between sessions.
+// A part is the state of the nets that a principal's sessions or all sessions share.
 type part struct {
 	history
 	nets  []int
@@ -52,7 +52,8 @@ type partKey struct {
 	name    string
 }
 
-// with runs f on the session's state, including the parts that it shares.
+// with calls f with the session's state, after copying the shared parts into it, and afterwards
+// copies the changed parts back.
 func (s *session) with(f func(*gate.State)) {
 	for _, p := range s.parts {
 		for k, i := range p.nets {
@@ -76,20 +77,20 @@ func (s *session) histories() []*history {
 	return all
 }
 
-// markMoved records when nets of the session last fired.
+// markMoved records that nets of the session fired at the given time.
 func (s *session) markMoved(at time.Time) {
 	for _, h := range s.histories() {
 		h.moved = at
 	}
 }
 
-// unmovedSince reports whether no nets of the session have fired since the given time.
+// unmovedSince reports whether no net of the session has fired since the given time.
 func (s *session) unmovedSince(since time.Time) bool {
 	return !slices.ContainsFunc(s.histories(), func(h *history) bool { return h.moved.After(since) })
 }
 
-// markMissed records that nets could not be evaluated for a call. The argument gone maps these nets
-// to reasons.
+// markMissed records that some nets could not be evaluated for a call. The map gone contains the
+// reason for each of these nets.
 func (s *session) markMissed(gone map[int]string) {
 	for net, why := range gone {
 		to := &s.history

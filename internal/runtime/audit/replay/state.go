@@ -54,7 +54,8 @@ func (r *Replay) State(id string, at time.Time) (state *State, reason string) {
 	return &State{unknown, r.policy, own}, ""
 }
 
-// unknownPosition returns the reason why the net's marking is unknown, or "" if it is known.
+// unknownPosition returns the reason why the marking of the net is unknown, or "" if the marking is
+// known.
 func (r *Replay) unknownPosition(s *session, net int) string {
 	if r.nets[net].advisory {
 		return "an advisory net yields depending on the offered tools, which are not recorded"
@@ -76,8 +77,8 @@ func (r *Replay) unknownPosition(s *session, net int) string {
 	return ""
 }
 
-// checkTracked checks that the verdicts agree with the record. If they do not, the replayed marking
-// has diverged from the live one, so the session's markings are unknown from now on.
+// checkTracked checks that the replayed verdicts agree with the recorded ones. If not, the replayed
+// marking has diverged from the live one, so checkTracked marks the session's markings as unknown.
 func (r *Replay) checkTracked(e *trail.Entry, s *session, v *verdict) {
 	if s.lost != "" || s.partial {
 		return

@@ -72,13 +72,13 @@ func (r *Replay) unknownNames(e *trail.Entry) map[string]string {
 	return missing
 }
 
-// ownNames returns those recorded names that do not depend on the arguments.
+// ownNames returns the recorded names of the call that do not depend on its arguments.
 func ownNames(e *trail.Entry) []string {
 	return e.Names[:min(max(e.Own, 1), len(e.Names))]
 }
 
-// hasAllArguments reports whether all arguments are known. If a call has no arguments, their hash
-// shows it.
+// hasAllArguments reports whether the record shows all arguments of the call. If the call had no
+// arguments, the recorded hash shows that.
 func (r *Replay) hasAllArguments(e *trail.Entry) bool {
 	if len(e.Args) == 0 {
 		none := e.Arguments == audit.HashOf("") || e.Arguments == audit.HashOf("{}")
@@ -87,9 +87,9 @@ func (r *Replay) hasAllArguments(e *trail.Entry) bool {
 	return !bytes.Contains(e.Args, []byte(`"***`))
 }
 
-// call reconstructs the recorded call and makes it r.current. It returns the nets that cannot be
-// evaluated for the call, with a reason for each. These are all nets if the call's names are
-// unknown.
+// call reconstructs the recorded call and makes it r.current. It also returns the nets that cannot
+// be evaluated for the call, each with a reason; if the call's names are unknown, these are all
+// nets.
 func (r *Replay) call(e *trail.Entry) (c gate.Call, gone map[int]string) {
 	c = gate.Call{Time: e.Time, Upstream: e.Upstream}
 	if !e.Called.IsZero() {
@@ -124,7 +124,7 @@ func (r *Replay) call(e *trail.Entry) (c gate.Call, gone map[int]string) {
 	return c, gone
 }
 
-// name gives c its recorded names.
+// name gives the reconstructed call c its recorded names.
 func (r *Replay) name(c *gate.Call, e *trail.Entry) {
 	r.current.names = make(map[string]gate.Name, len(e.Names))
 	for _, text := range e.Names {

@@ -23,7 +23,7 @@ type verdict struct {
 // ofPolicy reports whether the recorded decision was made by a policy.
 func ofPolicy(e *trail.Entry) bool {
 	decided := e.Decision.Decision == "allow" || e.Decision.Decision == "ask"
-	switch gate.Kind(e.Kind) { // KindDuplicate is left out, because it depends on the IDs in use, which are not recorded
+	switch gate.Kind(e.Kind) { // KindDuplicate is missing here, because such refusals depend on the IDs in use, which are not recorded
 	case gate.KindBlocked, gate.KindApproval, gate.KindValidation, gate.KindStateChanged, gate.KindDefault:
 		decided = true
 	}
@@ -39,7 +39,7 @@ func asRecorded(e *trail.Entry) string {
 	return e.Decision.Decision
 }
 
-// comparable returns the nets' verdicts as strings that can be compared, sorted by net.
+// comparable returns the verdicts as strings that can be compared, sorted by net.
 func (r *Replay) comparable(nets []audit.NetVerdict) []string {
 	all := list.Map(nets, func(n audit.NetVerdict) string { return n.Net + " " + n.Verdict + " " + n.Transition })
 	slices.Sort(all)
