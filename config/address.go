@@ -14,7 +14,7 @@ func isURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.Fragment == ""
 }
 
-// isSecureURL reports whether text is an https URL, or an http URL whose host is this machine.
+// isSecureURL reports whether text is an https URL, or an http URL that refers to this machine.
 func isSecureURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && isURL(text) && (u.Scheme == "https" || loopback(net.JoinHostPort(u.Hostname(), "0")))

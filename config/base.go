@@ -27,7 +27,7 @@ type Base struct {
 	Read []Read // content of each URL, returned by [Config.Fetched]
 }
 
-// A Read holds the content read from a URL.
+// A Read holds the content that was read from a URL.
 type Read struct {
 	Address string
 	Data    []byte

@@ -81,9 +81,9 @@ type Config struct {
 
 	Targets []string `json:"-"` // URLs of the systems that receive approval requests; if a URL is unknown, the name of the system
 
-	secrets func() []string // returns the secrets; it is a function so that printing the Config does not reveal them
+	secrets func() []string // returns the secrets; a function, so that printing the Config does not reveal them
 
-	origin // node of the whole file, used by the method Of to return the positions of top-level values
+	origin // node of the whole file; the method Of uses it to find the positions of top-level values
 }
 
 // Console configures the web console.
@@ -105,7 +105,7 @@ type Log struct {
 }
 
 // schema is the JSON Schema of a configuration. It is read-only. A test compares its keys with
-// those of the decoder.
+// those that the decoder accepts.
 //
 //go:embed petrigate.schema.json
 var schema string

@@ -240,7 +240,8 @@ func checkWord(words []string, later ...string) check {
 
 var checkNotEmpty = accept(func(text string) bool { return text != "" }, "%[1]s is empty", "")
 
-// into returns a decoder function that reads a value with read and stores the result in *to.
+// into returns a decoder function that calls read on a value and, on success, stores the result in
+// *to.
 func into[T any](to *T, read func(Value) (T, bool)) func(Value) {
 	return func(v Value) {
 		if x, ok := read(v); ok {
@@ -249,7 +250,7 @@ func into[T any](to *T, read func(Value) (T, bool)) func(Value) {
 	}
 }
 
-// each returns a function that reads a list, using read for each entry.
+// each returns a function that reads a list by calling read for each entry.
 func each[T any](read func(Value) (T, bool)) func(Value) ([]T, bool) {
 	return func(v Value) ([]T, bool) {
 		if !v.is(listKind) {
@@ -265,7 +266,7 @@ func each[T any](read func(Value) (T, bool)) func(Value) ([]T, bool) {
 	}
 }
 
-// mapOf returns a function that reads a mapping with keys chosen by users, using read for each
+// mapOf returns a function that reads a mapping with keys chosen by users, by calling read for each
 // value. In messages, a value is named by prefix followed by its key.
 func mapOf[T any](prefix string, read func(Value) (T, bool)) func(Value) (map[string]T, bool) {
 	return func(v Value) (map[string]T, bool) {
@@ -279,7 +280,7 @@ func mapOf[T any](prefix string, read func(Value) (T, bool)) func(Value) (map[st
 	}
 }
 
-// nonEmpty returns a function that is like read but rejects an empty list.
+// nonEmpty returns a function that calls read but rejects an empty list.
 func nonEmpty[T any](read func(Value) ([]T, bool)) func(Value) ([]T, bool) {
 	return func(v Value) ([]T, bool) {
 		if v.kind == listKind && len(v.items) == 0 {

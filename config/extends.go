@@ -94,8 +94,8 @@ func (r baseReader) entry(v Value) *baseFile {
 	return b
 }
 
-// fetching returns a function that is like fetch but also records the contents, and whether a
-// cached copy was used, in b.
+// fetching returns a function that calls fetch and records in b the contents and whether a cached
+// copy was used.
 func (b *baseFile) fetching(v Value, fetch Fetch) Fetch {
 	return func(addresses ...string) ([][]byte, error) {
 		all, err := fetch(addresses...)
@@ -110,8 +110,8 @@ func (b *baseFile) fetching(v Value, fetch Fetch) Fetch {
 	}
 }
 
-// Fetched returns the contents of the given URLs as read when c was loaded. They allow a modified
-// text of the same configuration to be parsed without network access.
+// Fetched returns the contents of the given URLs as they were read when c was loaded. With these
+// contents, an edited version of the same configuration can be parsed without network access.
 func (c *Config) Fetched(addresses ...string) (all [][]byte, err error) {
 	for _, address := range addresses {
 		for _, b := range c.Bases {
@@ -127,7 +127,8 @@ func (c *Config) Fetched(addresses ...string) (all [][]byte, err error) {
 	return all, nil
 }
 
-// readPinned returns a function that reads a digest or a public key and stores it in *to.
+// readPinned returns a function that reads a digest or a public key, checks it, and stores it in
+// *to.
 func readPinned(to *string, check func(string) error) func(Value) {
 	return func(v Value) {
 		text, ok := v.Text()
@@ -173,7 +174,7 @@ func readVerified(place, digest, key string, read Fetch) ([]byte, error) {
 	return all[0], basefile.Signed(all[0], all[1], key)
 }
 
-// readFiles reads the named files: a base policy and, if needed, its signature.
+// readFiles reads the files with the given names: a base policy and, if needed, its signature.
 func (e *environment) readFiles(names ...string) (all [][]byte, err error) {
 	for i, name := range names {
 		data, err := e.readFile(name)

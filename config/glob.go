@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxGlobNames is the maximum number of directory entries to examine per pattern. It is limited
+// maxGlobNames is the maximum number of directory entries to examine per pattern. The limit exists
 // because an editor expands patterns on every keystroke.
 const maxGlobNames = 50_000
 

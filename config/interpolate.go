@@ -22,10 +22,11 @@ type environment struct {
 	// same on every machine.
 	closed bool
 
-	// text means that the file is read as plain text: references are recorded but not resolved.
+	// text means that the file is read as plain text: references to variables and files are
+	// recorded but not resolved.
 	text       bool
 	references []string
-	skipped    int // number of unresolved references, counting repetitions
+	skipped    int // number of unresolved references, including repeated ones
 
 	secrets []string          // values that replaced a ${...}, and those of channels; see [Config.Secrets]
 	targets []string          // see [Config.Targets]
@@ -101,7 +102,7 @@ func (e *environment) value(expr string) (string, *badExpr) {
 	return value, nil
 }
 
-// skip records a reference that is not looked up and returns it unchanged.
+// skip records the reference what, which is not looked up, and returns it unchanged.
 func (e *environment) skip(what string) string {
 	e.skipped++
 	if !slices.Contains(e.references, what) {
@@ -124,8 +125,8 @@ func (e *environment) file(expr, path string) (string, *badExpr) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }
 
-// path returns the path of a file for opening it and for messages. A relative p is joined to the
-// directory of the configuration file.
+// path returns the path that a configured path p refers to, for opening the file and for messages.
+// A relative p is joined to the directory of the configuration file.
 func (e *environment) path(p string) string {
 	if p == "" || filepath.IsAbs(p) {
 		return p

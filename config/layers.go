@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/viper"
 )
 
-// A layers value merges the sources of scalars, which are the settings with a single value. A flag
+// layers merges the sources of the scalars, that is, of the settings with a single value. A flag
 // overrides the environment, which overrides the file, which overrides the default. Scalars that
 // can loosen a policy, such as mode and default, are excluded, because only the file can set them.
 type layers struct {
@@ -55,7 +55,7 @@ func newLayers() *layers {
 	return l
 }
 
-// scalar returns the function that decodes a scalar setting.
+// scalar returns a function that reads the scalar setting from the file and stores it in l.
 func (l *layers) scalar(name string) func(Value) {
 	return func(v Value) {
 		text, ok := scalars[name].read(v)
@@ -79,8 +79,8 @@ func (l *layers) section(v Value, others Keys) {
 	v.Fields(others)
 }
 
-// fileOnly returns a decoder function for a setting that only the file can set. The function also
-// records the position of the value.
+// fileOnly returns a decoder function for a setting that only the file can set. The function calls
+// read and records the position of the value.
 func (l *layers) fileOnly(name string, read func(Value)) func(Value) {
 	return func(v Value) {
 		read(v)
@@ -89,7 +89,8 @@ func (l *layers) fileOnly(name string, read func(Value)) func(Value) {
 }
 
 // trackFaults returns a decoder function for a section whose settings are later checked against
-// each other. It records whether the section has errors; if so, that check is skipped.
+// each other. The function calls read and records whether the section has errors; if so, that check
+// is skipped.
 func (l *layers) trackFaults(read func(Value)) func(Value) {
 	return func(v Value) {
 		before := v.Faults()
@@ -99,7 +100,7 @@ func (l *layers) trackFaults(read func(Value)) func(Value) {
 }
 
 // hasUnresolved reports whether a setting in the section uses a variable that was not looked up.
-// Its value is unknown, so problems in the section are not reported.
+// The value of such a setting is unknown, so problems in the section are not reported.
 func (l *layers) hasUnresolved(section string) bool {
 	for name, n := range l.set {
 		if of, _, _ := strings.Cut(name, "."); of == section && n.unresolved {

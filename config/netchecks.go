@@ -33,7 +33,7 @@ func checkPlaces(v Value, net *Net) {
 	}
 }
 
-// checkProofs reports references in "prove" to places that the net does not have.
+// checkProofs reports an error if a claim in "prove" names a place that the net does not have.
 func checkProofs(v Value, net *Net) {
 	for _, p := range net.Prove {
 		for _, place := range p.Places {
@@ -81,8 +81,8 @@ func checkValidatorsAndMemories(v Value, net *Net) {
 // selfLoopHint explains how a net can validate calls to a tool without counting them.
 const selfLoopHint = "add one whose outputs are its inputs; it changes nothing"
 
-// checkGated reports an error if no transition gates the tool, because then the net cannot forbid
-// it.
+// checkGated reports an error if no transition of the net gates the validator's tool, because then
+// the net cannot forbid calls to it.
 func checkGated(v Value, tool *node, net *Net, gated, observed []string) {
 	switch {
 	case tool.kind != textKind || tool.text == "":

@@ -18,9 +18,9 @@ type Options struct {
 	// working directory. A file found there is treated as if Found were set.
 	WorkDir bool
 
-	// Found means that the file was not named by a person, but discovered in a directory, and might
-	// belong to somebody else. Unless Trust accepts its bytes, the file is read as text; see
-	// [Config.TextOnly].
+	// Found means that the file was not named by a person, but discovered in a directory, so it
+	// might belong to somebody else. Unless Trust accepts its bytes, the file is read as plain
+	// text; see [Config.TextOnly].
 	Found bool
 	Trust func(path string, src []byte) bool // reports whether to trust a discovered file; nil means never
 	Kept  Fetch                              // replaces Fetch for files that are read as text; must not use the network; if nil, such files must not have remote base policies

@@ -12,7 +12,7 @@ type scalar struct {
 	path    bool // whether the value is a path; in the file, the path is relative to the file's directory
 }
 
-// read reads the value of a scalar setting from the file.
+// read returns the value of a scalar setting as text. A relative path becomes absolute.
 func (s scalar) read(v Value) (string, bool) {
 	if s.timed && !v.requireUnit("s") {
 		return "", false

@@ -7,8 +7,8 @@ import (
 )
 
 // Secrets returns the values that must not be logged: values that replaced a ${...}, headers,
-// variables whose names suggest a secret, the database's connection string, OAuth client secrets,
-// and the secrets and URLs of channels. Longer values come first.
+// variables with names that suggest a secret, the database's connection string, OAuth client
+// secrets, and the secrets and URLs of channels. Longer values come first.
 func (c *Config) Secrets() []string {
 	var secrets []string
 	if c.secrets != nil {
@@ -25,7 +25,7 @@ func (c *Config) Secrets() []string {
 	for _, s := range c.Servers {
 		for _, value := range s.Headers {
 			add(value)
-			_, credential, _ := strings.Cut(value, " ") // from "Bearer x", take the token x
+			_, credential, _ := strings.Cut(value, " ") // the token in a header such as "Bearer x" is a secret by itself
 			add(credential)
 		}
 		if s.OAuth != nil {

@@ -1,6 +1,7 @@
 package config
 
-// ServerLimits limits the use of a server. 0 means the proxy's default.
+// ServerLimits holds the limits on the use of an upstream server. A limit of 0 means the proxy's
+// default.
 type ServerLimits struct {
 	InFlight    int // maximum number of concurrent calls
 	MessageSize int // maximum size of a message from the server, in bytes

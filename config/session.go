@@ -28,7 +28,8 @@ func readSession(v Value, c *Config, l *layers) {
 // maxSessionName is the maximum length of a session name, in bytes.
 const maxSessionName = 128
 
-// checkSessionName accepts a printable name that is not too long.
+// checkSessionName accepts a name of 1 to maxSessionName bytes that consists of printable
+// characters and neither begins nor ends with white space.
 var checkSessionName = accept(func(text string) bool {
 	printable := utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 	return text != "" && len(text) <= maxSessionName && printable && strings.TrimSpace(text) == text

@@ -1,14 +1,14 @@
 package config
 
-// Shell configures how scripts are interpreted if "map" assigns names by what a script runs, reads
-// or writes.
+// Shell configures how scripts are interpreted. It applies to maps that name a call after the
+// commands that a script runs or the files that it reads or writes.
 type Shell struct {
 	Doubt  string `json:",omitempty"` // what to do with a script that might run a blocked command: "refuse", "ask" or "pass"; empty means "refuse"
 	Strict bool   `json:",omitempty"` // whether to assume that a script that is not fully understood might run any command
 
-	// Pipefail is "add", "leave" or empty. With "add", an agent whose hooks can change a script
-	// runs the script with "set -o pipefail" if that alone makes the script's success prove that
-	// its commands succeeded. In all other cases, scripts run unchanged.
+	// Pipefail is "add", "leave" or empty. With "add", an agent runs the script with "set -o
+	// pipefail" if the agent's hooks can change scripts and if this option alone makes the script's
+	// success prove that its commands succeeded. In all other cases, scripts run unchanged.
 	Pipefail string `json:",omitempty"`
 }
 

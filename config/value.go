@@ -10,8 +10,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A decoder interprets the values in a file. It continues after a problem, and so reports all
-// problems at once.
+// A decoder interprets the values in a file. After a problem it continues, so that all problems are
+// reported at once.
 type decoder struct {
 	*source
 	*environment
@@ -145,7 +145,7 @@ func (v Value) is(want kind) bool {
 // yesNo maps the YAML 1.1 words for booleans to true and false. It is read-only.
 var yesNo = map[string]string{"yes": "true", "on": "true", "no": "false", "off": "false", "true": "true", "false": "false"}
 
-// label returns the value's name for messages that report a wrong kind.
+// label returns the name of the value for messages about a value of the wrong kind.
 func (v Value) label() string {
 	if v.entry {
 		return "an entry of " + v.what
@@ -153,14 +153,14 @@ func (v Value) label() string {
 	return v.what
 }
 
-// quoted returns the value as written in the file, in quotes, for use in messages. A value that
-// replaces a ${...} may be a secret, so quoted does not return it.
+// quoted returns the value in quotes, as written in the file, for use in messages. It never shows a
+// value that replaced a ${...}, which may be a secret.
 func (v Value) quoted() string { return strconv.Quote(v.text) }
 
 // unsupported rejects a key that is reserved for a later version.
 func (v Value) unsupported() { v.faultAt(v.key, v.what+" is not supported yet", "") }
 
-// as returns a copy of v with the name what, for use in messages.
+// as returns a copy of v that messages refer to as what.
 func (v Value) as(what string) Value { return Value{v.decoder, v.node, v.key, what, false} }
 
 // needs reports an error for each of the given keys that the mapping lacks.

@@ -36,7 +36,7 @@ type Report struct {
 	Redundant []Net    // nets that never change a verdict
 	Gaps      []string // reasons why some kinds of calls were not considered; nothing is proved about such calls
 
-	Open []Question // questions that this report leaves open, other than results that are Unknown or Unsure
+	Open []Question // questions that this report leaves open, apart from results that are Unknown or Unsure
 }
 
 // A Question describes something that a report leaves open.

@@ -48,7 +48,7 @@ func (p *piece) check(wanted []string) error {
 	return p.err
 }
 
-// get returns the members that the lookup wants, and possibly other members.
+// get returns the members that the lookup wants. The result may contain other members, too.
 func (d *document) get(want lookup) (map[string]any, error) {
 	if want.members == nil {
 		return d.everything(want.keys)

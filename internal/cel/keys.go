@@ -13,9 +13,9 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// A keys value contains the keys of objects, grouped by their case-folded form. A server might
-// ignore letter case. If a call has a key that differs only in case from one that an expression
-// reads, it is therefore unknown which of the two values the server will use.
+// keys contains the keys of objects, grouped by their case-folded form. A server might ignore
+// letter case. If a call has a key that differs only in case from one that an expression reads, it
+// is therefore unknown which of the two values the server will use.
 type keys map[string][]string
 
 // maxSpellings is the maximum number of spellings stored per key. Two are enough, since at least
@@ -29,7 +29,8 @@ func (k keys) add(key string) {
 	}
 }
 
-// checkSpelling returns an error if k contains the given key in another spelling.
+// checkSpelling returns an error if k contains a key that differs from the given one only in letter
+// case.
 func (k keys) checkSpelling(key string) error {
 	for _, s := range k[rawjson.Fold(key)] {
 		if s != key {

@@ -57,7 +57,8 @@ func (c *Compiler) Template(src string, names *Names) (*Template, error) {
 	return t, nil
 }
 
-// shiftProblems converts the positions of problems in an embedded expression to positions in src.
+// shiftProblems makes the positions of problems in an embedded expression, which begins at offset
+// by, relative to the whole message src.
 func shiftProblems(src string, by int, err error) diag.List {
 	list, _ := err.(diag.List)
 	for i, e := range list {

@@ -33,8 +33,8 @@ func (p Path) Scalars(doc []byte, most int) ([]string, Fault) {
 	return s.all, None
 }
 
-// Readable is like [Path.Scalars], but skips array elements without scalars, and ignores any
-// scalars beyond the limit set by most.
+// Readable is like [Path.Scalars], but skips array elements without scalars, and ignores all
+// scalars after the first most.
 func (p Path) Readable(doc []byte, most int) ([]string, Fault) {
 	s := scalars{most: most, lenient: true}
 	if s.walk(p.steps, doc); len(s.all) > 0 {
@@ -43,7 +43,7 @@ func (p Path) Readable(doc []byte, most int) ([]string, Fault) {
 	return nil, max(s.fault, Absent)
 }
 
-// Scalars is like [Path.Scalars] with a path that selects value itself.
+// Scalars returns the scalars in value, as [Path.Scalars] does for a path that selects value.
 func Scalars(value []byte, most int) ([]string, Fault) { return Path{}.Scalars(value, most) }
 
 // A scalars value collects scalars until there is a fault.

@@ -9,7 +9,7 @@ import (
 // A Texts holds the strings that a key or path selects in a document.
 type Texts struct {
 	one     [1]string // the value, if it is certainly a single string
-	values  [][]byte  // values other than a single string; their leaves are the texts
+	values  [][]byte  // any other values; their leaves (strings, numbers and booleans) are the texts
 	all     []string  // all leaves, followed by the leaves joined together; computed on demand
 	weak    bool
 	present bool // whether the key or path selects any value in the document
@@ -36,7 +36,8 @@ func (p Path) Texts(doc []byte) Texts {
 // something other than a single string.
 func (t *Texts) Weak() bool { return t.weak }
 
-// add adds a value. If the value is doubtful or not a string, the texts become weak.
+// add adds a value that the key or path selects. If the value is doubtful or not a string, the
+// texts become weak.
 func (t *Texts) add(raw []byte, doubt bool) {
 	t.present = true
 	one, ok := rawjson.String(raw)

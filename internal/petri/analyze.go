@@ -20,8 +20,8 @@ func Analyze(n *Net, initial Marking, o Options) *Analysis {
 	return a
 }
 
-// bound tries to decide whether the net is bounded. It returns the place bounds known before the
-// search.
+// bound sets a.Bounded if a quick proof shows whether the net is bounded. It returns an upper bound
+// for the token count in each place, or -1 if it is unknown.
 func (a *Analysis) bound(n *Net, initial Marking) []int {
 	bounds := invariantBounds(n.Places, a.Invariants)
 	if !slices.Contains(bounds, -1) || n.NeverGrows() {
@@ -39,8 +39,8 @@ func (a *Analysis) bound(n *Net, initial Marking) []int {
 	return bounds
 }
 
-// coverWhole describes an unbounded net by its coverability. If the coverability search cannot be
-// completed, coverWhole lists only the unbounded places found so far, and no dead transitions.
+// coverWhole analyzes an unbounded net by a coverability search. If the search cannot be completed,
+// coverWhole lists only the unbounded places found so far, and no dead transitions.
 func (a *Analysis) coverWhole(n *Net, initial Marking) {
 	c := newCover(n, initial, coverBudget(n, thoroughCover), false)
 	a.Pump, a.Bounded = c.pump, No
@@ -58,7 +58,8 @@ func (a *Analysis) coverWhole(n *Net, initial Marking) {
 	a.Dead = unfired(c.fired)
 }
 
-// search visits every reachable state.
+// search completes the analysis by visiting the reachable states. If there are too many, it looks
+// for a proof that the net is unbounded, and for deadlocks.
 func (a *Analysis) search(n *Net, initial Marking, bounds []int, o *Options) {
 	s := newSearch(n, initial, bounds)
 	a.Stop = s.run(o)

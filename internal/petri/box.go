@@ -11,7 +11,7 @@ type box struct {
 	lo, hi [maxCounters]int
 }
 
-// step is the effect of a sequence of transitions on the counters.
+// step is the change that firing a sequence of transitions makes to each counter.
 type step [maxCounters]int
 
 func (b box) empty() bool {

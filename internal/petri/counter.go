@@ -22,7 +22,7 @@ const (
 // costs as much as a budget of three.
 type counterSearch struct {
 	net      *Net
-	small    []int // places that are neither counters nor mirrors; their token counts form a control
+	small    []int // places that are neither counters nor mirrors (see mirror); their token counts form a control
 	counters []int
 	mirrors  []mirror
 
@@ -114,7 +114,8 @@ func tiedPlaces(inv *Invariant, large []bool) (a, b, weight int, ok bool) {
 	return found[0].Place, found[1].Place, found[0].Weight, true
 }
 
-// control returns the index of the control with marking m, adding the control if necessary.
+// control returns the index in c.controls of the control with marking m, adding the control if
+// necessary.
 func (c *counterSearch) control(m Marking) int {
 	key := string(m.AppendKey(nil))
 	i, ok := c.index[key]
@@ -191,7 +192,7 @@ func (r *mirror) total(m Marking) int {
 	return left / r.weight
 }
 
-// insert adds the values in b to a control and appends the new ones to queue.
+// insert adds the values in b to a control and appends those that are new to queue.
 func (c *counterSearch) insert(u int, b box, queue []controlBox) []controlBox {
 	at := c.controls[u]
 	for _, part := range b.subtractAll(at.boxes) {
@@ -235,8 +236,8 @@ func (c *counterSearch) run(o *Options) bool {
 	return !c.failed
 }
 
-// repeat returns the values reached from r by repeating loop e at least once. r must lie within e's
-// guard.
+// repeat returns the counter values reached by following the loop e at least once, starting from
+// the values in r. All values in r must satisfy e's guard.
 func (e *move) repeat(r box) box {
 	i, _ := e.step.unit()
 	if e.step[i] < 0 {
@@ -350,7 +351,7 @@ func (a *Analysis) countStates(c *counterSearch, o *Options) bool {
 	return exact
 }
 
-// terminal returns the counter values that mark a terminal place in control u.
+// terminal returns, as boxes, the counter values for which a terminal place is marked in control u.
 func (c *counterSearch) terminal(u *control, places []int) []box {
 	var marked []box
 	for _, p := range places {

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// insertGathered adds the successors of the current states to the state set.
+// insertGathered adds the gathered successors of the current states to the state set. It returns
+// the reason why it stopped early, or Finished.
 func (s *search) insertGathered(limit int) Stop {
 	s.probe()
 	from := 0
@@ -18,7 +19,8 @@ func (s *search) insertGathered(limit int) Stop {
 	return Finished
 }
 
-// insertSuccessors stores a state's successors, whose indexes are in [from, to).
+// insertSuccessors adds to the state set those successors of a state that have indexes in [from,
+// to).
 func (s *search) insertSuccessors(state, from, to, limit int) Stop {
 	words, k := s.layout.words, s.known
 	k.load(state)

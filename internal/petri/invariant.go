@@ -81,7 +81,7 @@ type farkas struct {
 	rows []farkasRow
 	open []int // columns that are nonzero in at least one row
 	work int
-	cut  bool // whether anything was omitted because of a limit
+	cut  bool // whether any row was omitted because of a limit
 }
 
 type farkasRow struct {

@@ -48,7 +48,7 @@ func newKnownSuccessors(n *Net) *knownSuccessors {
 
 func (k *knownSuccessors) conflictsOf(t int) []uint64 { return k.conflicts[t*k.words:][:k.words] }
 
-// setOf returns the set of a waiting state's transitions to known states.
+// setOf returns the set of the transitions that lead from a waiting state to known states.
 func (k *knownSuccessors) setOf(state int) []uint64 {
 	return k.ring[state&(k.size-1)*k.words:][:k.words]
 }
@@ -70,7 +70,7 @@ func (t *Transition) sameEffect(u *Transition) bool {
 	return true
 }
 
-// load loads the set of the state that is expanded next.
+// load makes the given state, which is expanded next, the current state.
 func (k *knownSuccessors) load(state int) {
 	k.fresh = k.fresh[:0]
 	if k.words > 0 {

@@ -35,7 +35,7 @@ type components struct {
 	live []bool // transitions that are enabled in every terminal component completed so far
 	ask  func(states int) bool
 
-	number      []uint32 // 1-based discovery order of each state; 0 means not visited
+	number      []uint32 // 1-based number of each state in discovery order; 0 means not visited
 	low         []uint32 // low-link of each state; componentDone once its component is complete
 	count       uint32
 	path        []visit

@@ -31,8 +31,8 @@ func (s *search) run(o *Options) Stop {
 	return Finished
 }
 
-// gather computes the successors of the next few states. It reports whether all of them fit in the
-// layout.
+// gather computes the successors of the next few states, which become the current states. It
+// reports whether all token counts fit in the layout.
 func (s *search) gather() bool {
 	s.firable, s.lookups, s.next, s.ends = s.firable[:0], s.lookups[:0], s.next[:0], s.ends[:0]
 	for i := s.expanded; i < s.states.len() && len(s.lookups) < batchKeys && len(s.firable) < 16*batchKeys; i++ {
@@ -54,7 +54,8 @@ func (s *search) gather() bool {
 // batchKeys is the approximate number of successors that are looked up together.
 const batchKeys = 32
 
-// countGathered updates the statistics for the current states, whose successors are all stored.
+// countGathered updates the statistics of the search for the current states. Their successors must
+// already be stored.
 func (s *search) countGathered() {
 	from := 0
 	for _, e := range s.ends {
@@ -63,7 +64,8 @@ func (s *search) countGathered() {
 	}
 }
 
-// countState updates the statistics for the next state, whose successors are all stored.
+// countState updates the statistics of the search for the next state, which enables the transitions
+// in by.
 func (s *search) countState(by []int32) {
 	for _, t := range by {
 		s.fired[t] = true

@@ -2,16 +2,15 @@ package petri
 
 import "math/bits"
 
-// manyTransitions is the largest number of transitions that a search tries in every state. In nets
-// with more transitions, a search tries only those that watch a marked place; see the field
-// watchers.
+// manyTransitions is the largest number of transitions that a search tries in every state. In a net
+// with more transitions, a search tries only those that watch a marked place; see search.watchers.
 const manyTransitions = 48
 
-// learnStates is the number of states to visit before the search chooses again which place each
-// transition watches, based on the statistics so far.
+// learnStates is the number of states to visit before the search chooses again, based on these
+// states, which place each transition watches.
 const learnStates = 512
 
-// search visits a net's reachable markings in breadth-first order, in packed form.
+// search visits a net's reachable markings in breadth-first order. It stores them in packed form.
 type search struct {
 	net         *Net
 	initial     Marking
@@ -23,7 +22,7 @@ type search struct {
 
 	// In a net with many transitions, each transition watches one of its input places, and the
 	// search tries only the transitions that watch a marked place.
-	watchers [][]int32 // transitions watching each place
+	watchers [][]int32 // for each place, the transitions that watch it
 	always   []int32   // transitions to try in every state: those without inputs or, in a net with few transitions, all
 	marked   []int     // for each place, the number of states where it is marked; used only while learning
 
@@ -31,12 +30,12 @@ type search struct {
 
 	known *knownSuccessors // successors that need no lookup; unused if stubborn is set
 
-	firable   []int32  // transitions enabled in the current states
+	firable   []int32  // concatenated lists of the transitions enabled in each current state
 	lookups   []int32  // transitions in firable whose successors need a lookup
 	next      []uint64 // successors that need a lookup, as concatenated keys
-	ends      []end    // for each current state, the ends of its entries in firable and lookups
+	ends      []end    // for each current state, where its entries in firable and lookups end
 	scratch   []uint64 // scratch space for a key
-	knownHere []uint64 // in the current state, the transitions whose successors are known; may be empty
+	knownHere []uint64 // set of the transitions from the current state to known states; may be empty
 
 	hashes, found []uint64 // hash and first slot of each key in next; filled by probe
 
@@ -48,11 +47,11 @@ type search struct {
 	terminal     []int
 }
 
-// An end marks the end of a state's entries in firable and lookups.
+// An end holds the indexes after a state's last entries in firable and lookups.
 type end struct{ firable, lookups int }
 
-// newSearch prepares a search. bounds holds the known upper bounds of the token counts in the
-// places; a negative bound is unknown.
+// newSearch prepares a search. bounds contains the known upper bound of the token count in each
+// place; a negative number means that the bound is unknown.
 func newSearch(n *Net, initial Marking, bounds []int) *search {
 	s := &search{net: n, initial: initial, fired: make([]bool, len(n.Transitions)), firstTrapped: -1}
 	if len(n.Transitions) > manyTransitions {
@@ -99,8 +98,8 @@ func (s *search) chooseWatched() {
 	}
 }
 
-// learn increments the counts of the places that are marked in a state. At state learnStates, it
-// calls chooseWatched, which uses the counts.
+// learn counts which places are marked in the given state. At state learnStates, it calls
+// chooseWatched, which uses these counts.
 func (s *search) learn(key []uint64, state int) {
 	for place := range s.marked {
 		if s.layout.tokens(key, place) > 0 {
@@ -112,7 +111,7 @@ func (s *search) learn(key []uint64, state int) {
 	}
 }
 
-// updateHigh updates the largest token counts.
+// updateHigh raises s.high to the token counts of a state that exceed it.
 func (s *search) updateHigh(key []uint64) {
 	for w, k := range key {
 		guard := s.layout.guard[w]

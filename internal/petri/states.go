@@ -8,7 +8,7 @@ import (
 
 // stateSet is a set of keys of equal length, numbered in insertion order. A search uses it both as
 // its visited set and, because the keys are stored in that order, as the queue of its breadth-first
-// traversal. Keys are compared exactly, so two different keys are never confused.
+// traversal. Keys are compared exactly, so two different keys are never mixed up.
 //
 // It allocates memory for thousands of keys at once and never for a single key. It is not safe for
 // concurrent use.
@@ -39,8 +39,8 @@ type stateSet struct {
 // chunkWords is the approximate number of words in a chunk of keys.
 const chunkWords = 1 << 15
 
-// newStateSet returns an empty set of keys with the given number of words. A set of keys with 0
-// words contains at most one key. A one-word key must have at least one 0 bit.
+// newStateSet returns an empty set of keys. words is the number of words in each key. If it is 0,
+// the set can contain only a single key. If it is 1, each key must have at least one 0 bit.
 func newStateSet(words int) *stateSet {
 	s := &stateSet{words: words, shift: uint(bits.Len(uint(chunkWords / max(words, 1)))), size: firstSlots, hashShift: 64 - firstBits}
 	if words == 1 {

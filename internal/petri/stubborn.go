@@ -2,7 +2,8 @@ package petri
 
 import "github.com/petrigate/petrigate/internal/list"
 
-// stubborn chooses the transitions to fire in a state.
+// stubborn chooses, in each state, a strong stubborn set: transitions that are enough to fire in
+// order to find all deadlocks. See findDeadlocks.
 type stubborn struct {
 	net        *Net
 	interferes [][]int32 // for each transition, the transitions that it can disable or that can disable it
@@ -10,15 +11,16 @@ type stubborn struct {
 
 	marking Marking
 	active  []bool // transitions enabled in marking
-	addedIn []int  // for each transition, the last round that added it to the set
+	addedIn []int  // for each transition, the round that last added it to the set
 	round   int
 	set     []int32
 	best    []int32
 
-	states, enabled, chosen int // totals over the states visited so far
+	states, enabled, chosen int // totals of the visited states, their enabled transitions, and the chosen transitions
 }
 
-// worthwhile reports whether the sets chosen so far are small enough to be worth computing.
+// worthwhile reports whether computing stubborn sets has reduced the number of transitions to fire
+// enough to be worth the effort.
 func (s *stubborn) worthwhile() bool {
 	return s.states < 500 || 10*s.chosen < 9*s.enabled
 }
@@ -58,7 +60,7 @@ func newStubborn(n *Net) *stubborn {
 }
 
 // choose returns the transitions to fire in the state: the enabled transitions in the smallest
-// stubborn set that it finds.
+// stubborn set found.
 func (s *stubborn) choose(l *layout, key []uint64) []int32 {
 	l.unpack(key, s.marking)
 	for i := range s.active {
@@ -94,8 +96,8 @@ const (
 	maxSet   = 400
 )
 
-// build builds the stubborn set that contains seed. If it is smaller than the best set so far,
-// build stores its enabled transitions in best and returns true.
+// build builds the stubborn set that contains the transition seed. If it is smaller than the best
+// set so far, build stores its enabled transitions in best and returns true.
 func (s *stubborn) build(seed int32) bool {
 	s.round++
 	s.set = append(s.set[:0], seed)

@@ -53,7 +53,7 @@ func (c *checker) fail(at int, msg string) int {
 	return -1
 }
 
-// unexpected reports a syntax error at offset i. want describes what the document should contain
+// unexpected reports a syntax error at offset i. want describes the syntax element that is expected
 // there.
 func (c *checker) unexpected(i int, want string) int {
 	if i >= len(c.doc) {

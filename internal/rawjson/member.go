@@ -43,7 +43,8 @@ func Members(obj []byte, yield func(key, value []byte, at int) bool) bool {
 }
 
 // Elements calls yield for each element of the array arr in order, until yield returns false. The
-// value is a slice of arr that starts at offset at. The result is like that of [Members].
+// value is a slice of arr that starts at offset at. Elements reports whether arr was read to its
+// end and is an array; see [Members].
 func Elements(arr []byte, yield func(value []byte, at int) bool) bool {
 	return each(arr, '[', ']', func(_, value []byte, at int) bool { return yield(value, at) })
 }
