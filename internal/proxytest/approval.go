@@ -58,7 +58,8 @@ func (c *Client) Asked(tool, args, id string) Question {
 	return q
 }
 
-// Send sends an answer. It returns the ID of the call that the proxy will respond to.
+// Send sends a person's answer to the question. It returns the ID of the request whose response
+// shows the outcome: the original call or, in revision 2026-07-28, the repeated call.
 func (q Question) Send(result string) (id string) {
 	if !q.Client.Leg.Modern {
 		q.Client.Send([]byte(`{"jsonrpc":"2.0","id":`+q.Elicit+`,"result":`+result+`}`), nil)
@@ -67,13 +68,13 @@ func (q Question) Send(result string) (id string) {
 	return q.Client.CallWith(q.Tool, q.Args, "", q.With(result))
 }
 
-// With returns the members to add to the params when a client repeats a call in order to answer the
-// question.
+// With returns the members that a client adds to the params when it repeats the call in order to
+// answer the question.
 func (q Question) With(result string) string {
 	return `,"inputResponses":{"approval":` + result + `},"requestState":` + q.State
 }
 
-// Answer sends an answer and waits for the response to the call.
+// Answer sends a person's answer to the question and waits for the response to the call.
 func (q Question) Answer(result string) Message {
 	q.Client.T.Helper()
 	return q.Client.Reply(q.Send(result))
@@ -92,8 +93,8 @@ func (q Question) At(c *Client) Question {
 	return q
 }
 
-// OperatorSetup returns a setup where an operator at a terminal answers. A call that waits longer
-// than hold is parked: the caller is told to retry later.
+// OperatorSetup returns a setup where an operator at a terminal approves or denies calls. A call
+// that waits longer than hold is parked: the caller is told to retry later.
 func OperatorSetup(hold time.Duration) Setup {
 	return Setup{Change: func(o *proxy.Options) { o.Approval = proxy.Approval{Channels: []string{"cli"}, Hold: hold} }}
 }

@@ -130,8 +130,9 @@ func (c *Client) CountFrom(n int) { c.lastID.Store(int64(n)) }
 // nextID returns an unused request ID as JSON.
 func (c *Client) nextID() string { return strconv.FormatInt(c.lastID.Add(1), 10) }
 
-// Meta returns the member _meta of params, followed by a comma. It contains the members required by
-// the revision and the given ones. Without any members, Meta returns the empty string.
+// Meta returns the _meta member of params, followed by a comma. The _meta object contains the
+// members required by the revision and those in extra. If there are no members, Meta returns the
+// empty string.
 func (c *Client) Meta(extra string) string {
 	var members []string
 	if c.Leg.Modern {

@@ -60,7 +60,8 @@ func (s *Site) ModernCallAs(token string) HTTPRequest {
 	return p
 }
 
-// CallAs calls a tool with the given token, as a client on leg l would.
+// CallAs calls a tool with the given token, in the protocol revision of leg l (see [Leg]), and
+// returns the response. The session is used only in revision 2025-11-25.
 func (s *Site) CallAs(l Leg, token, session, id, tool string) Message {
 	s.T.Helper()
 	if !l.Modern {
@@ -103,7 +104,7 @@ const (
 	PushRequest       = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"push"}}`
 )
 
-// ServeWith serves the proxy on a new listener with the given access rules. The site's later
+// ServeWith serves the proxy on a new listener with the given access settings. The site's later
 // requests go to that listener.
 func (s *Site) ServeWith(a proxy.Access) {
 	s.T.Helper()

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// A Message is a received message, as bytes and parsed.
+// A Message is a received message, both as raw bytes and parsed.
 type Message struct {
 	Raw                   []byte
 	ID, Method            string
@@ -34,8 +34,8 @@ func ParseMessage(raw []byte, status int) Message {
 // byte anyway.
 const large = 1 << 20
 
-// parseLarge parses the members before the content of a message, which it assumes to be the last
-// member.
+// parseLarge parses a message up to its params, result or error, and assumes that this member is
+// the last one.
 func parseLarge(raw []byte, status int) Message {
 	m := Message{Raw: raw, Status: status}
 	contents := map[string]*json.RawMessage{"params": &m.Params, "result": &m.Result, "error": &m.Error}
@@ -65,7 +65,7 @@ func parseLarge(raw []byte, status int) Message {
 // IsError reports whether the result of a call is an error.
 func (m Message) IsError() bool { return Member(m.Result, "isError") == "true" }
 
-// Code returns the code of the error.
+// Code returns the JSON-RPC error code, or "" if the message is not an error response.
 func (m Message) Code() string { return Member(m.Error, "code") }
 
 // JSON-RPC error codes.
@@ -76,8 +76,7 @@ const (
 	CodeHeaders = "-32020"
 )
 
-// Decision returns the member with the given key of the proxy's decision, which is in the result's
-// _meta.
+// Decision returns one member of the decision that the proxy has stored in the result's _meta.
 func (m Message) Decision(key string) string {
 	s, _ := strconv.Unquote(Member(m.Result, "_meta", "io.petrigate/decision", key))
 	return s

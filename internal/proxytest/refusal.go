@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/testserver"
 )
 
-// Refuses calls a tool and fails the test unless the policy refuses the call. The answer must be a
-// readable tool error, exactly one refusal must be recorded, the state must not change, and the
+// Refuses calls a tool and fails the test unless the policy refuses the call. The response must be
+// a readable tool error, exactly one refusal must be recorded, the state must not change, and the
 // upstream must not execute the call.
 func (c *Client) Refuses(tool, args, kind string) Message {
 	c.T.Helper()
@@ -59,7 +59,7 @@ func (c *Client) Unknown(tool string) {
 }
 
 // Blocked calls a tool and fails the test unless the gate blocks the call. Unlike Refuses, it
-// examines only the answer.
+// examines only the response.
 func (c *Client) Blocked(tool string) {
 	c.T.Helper()
 	if r := c.Do(tool, `{}`); !r.IsError() || r.Decision("kind") != "blocked" {

@@ -93,9 +93,9 @@ func Start(t *testing.T, s Setup) *Site {
 	return st
 }
 
-// protocolOf returns the protocol to configure for a server that supports the given revisions. A
-// proxy that has to find out tries revision 2026-07-28 for two seconds, which may be too short on a
-// busy machine for a server that supports no other revision.
+// protocolOf returns the protocol version to configure for a server that supports the given
+// revisions. Without a configured version, the proxy tries revision 2026-07-28 for two seconds,
+// which may be too short on a busy machine for a server that supports no other revision.
 func protocolOf(r testserver.Revisions) string {
 	if r == testserver.Modern {
 		return "2026-07-28"

@@ -45,7 +45,7 @@ func ServeTools(t *testing.T, name string, log *testserver.Log, tools ...testser
 }
 
 // ServeFeatures serves an upstream with a prompt, a resource template and two resources. Its
-// answers contain its name.
+// responses contain its name.
 func ServeFeatures(t *testing.T, name, uri string) proxy.Upstream {
 	of := `"of":"` + name + `"`
 	return ServeUpstream(t, name, testserver.Options{Capabilities: AllCapabilities, Methods: map[string]testserver.Method{

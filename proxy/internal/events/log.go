@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Logs holds the logs of a client's streams. Budget must be set before use. A Logs is safe for
-// concurrent use.
+// Logs holds one log of events for each of a client's streams. Budget must be set before use. A
+// Logs is safe for concurrent use.
 type Logs struct {
-	Budget    *Budget // counts the bytes in all logs
+	Budget    *Budget // limits the bytes in all logs
 	Principal string  // the client's principal
 
 	mu     sync.Mutex
@@ -23,8 +23,8 @@ type Logs struct {
 	closed bool
 }
 
-// open starts a log for the stream that answers the given request. If the client has too many logs,
-// open drops the oldest, whose stream then cannot be resumed.
+// open starts a log for the stream that responds to the request with the given ID. If the client
+// has too many logs, open drops the oldest one, and that log's stream can no longer be resumed.
 func (s *Logs) open(request []byte) *log {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +43,7 @@ func (s *Logs) open(request []byte) *log {
 	return l
 }
 
-// drop drops the log of a stream that the client has received completely.
+// drop deletes the log of a stream that the client has received completely.
 func (s *Logs) drop(l *log) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *Logs) forget(i int) {
 	l.drop()
 }
 
-// Close drops all logs, because the client will not return.
+// Close deletes all logs, because the client will not return.
 func (s *Logs) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,11 +121,11 @@ func (s *Logs) Resume(w http.ResponseWriter, r *http.Request, stop <-chan struct
 	return true
 }
 
-// Resumable reports whether clients of the given revision can handle resumable streams, which may
-// end before the answer and may begin with an event without data.
+// Resumable reports whether clients of the given revision can handle resumable streams. Such a
+// stream may end before the JSON-RPC response and may begin with an event without data.
 func Resumable(protocol string) bool { return protocol >= "2025-11-25" && protocol < "2026" }
 
-// Limits on the bytes kept for clients that may reconnect, per principal and in total.
+// Limits on the bytes stored for clients that may reconnect, per principal and in total.
 const (
 	budgetEach = 16 << 20
 	budgetAll  = 64 << 20
@@ -134,23 +134,23 @@ const (
 // eventCost is the number of bytes counted per event in addition to its size.
 const eventCost = 64
 
-// A Budget limits the bytes that streams keep for clients that may reconnect, per principal and in
-// total. When a limit is reached, the oldest streams lose their events: first those of the same
-// principal, then those of the principal with the most bytes. The zero value is ready to use.
+// A Budget limits the bytes stored for clients that may reconnect to their streams, per principal
+// and in total. When a limit is reached, the oldest streams lose their events: first those of the
+// same principal, then those of the principal with the most bytes. The zero value is ready to use.
 type Budget struct {
 	mu    sync.Mutex // guards the fields below it and the logs
 	total int
 	held  map[string]*holding // keyed by principal; contains no empty holdings
 }
 
-// A holding holds the events kept for the streams of one principal.
+// A holding contains the events stored for the streams of one principal.
 type holding struct {
 	principal string
 	bytes     int
 	logs      list.List // list of the *log values that have events, oldest first
 }
 
-// drop deletes all events in the log. From then on, add keeps no events.
+// drop deletes all events in the log. From then on, add stores no events.
 func (l *log) drop() {
 	l.budget.mu.Lock()
 	defer l.budget.mu.Unlock()
@@ -272,13 +272,14 @@ func (b *Budget) largest() (most *holding) {
 	return most
 }
 
-// A log keeps the events of one stream, starting with the first that the client may have missed. It
-// is kept while the stream is open, and longer only if the client may have missed the end. If the
-// budget has no room for an answer, the answer is lost, and the client gets an error instead.
+// A log stores the events of one stream, starting with the first that the client may have missed.
+// It exists while the stream is open, and longer only if the client may have missed the end. If the
+// budget has no room for the JSON-RPC response, that response is lost, and the client gets an error
+// instead.
 type log struct {
 	name      string
 	principal string
-	request   []byte // request ID; nil if it is too long to keep
+	request   []byte // request ID; nil if it is too long to store
 	budget    *Budget
 
 	// Once open has returned, the budget's lock guards the fields below.
@@ -287,23 +288,23 @@ type log struct {
 	size    int           // total cost of the events
 	place   *list.Element // position in the principal's list; nil if the log has no events
 	done    bool
-	lost    bool          // whether the answer could not be kept
+	lost    bool          // whether the JSON-RPC response was too large to store or has been deleted
 	dropped bool          // whether no client will resume the stream
 	more    chan struct{} // closed when the next event arrives
 }
 
-// Limits on the events kept for clients that have lost a stream. A [Budget] limits all streams
+// Limits on the events stored for clients that have lost a stream. A [Budget] limits all streams
 // together.
 const (
 	maxStreams     = 64      // maximum number of streams per client
 	maxEvents      = 256     // maximum number of events per stream
 	maxStreamBytes = 4 << 20 // maximum number of bytes per stream
-	maxKeptID      = 128     // maximum length of a request ID kept for the error that replaces a lost answer
+	maxKeptID      = 128     // maximum length of a request ID stored for the error that replaces a lost response
 )
 
 func (l *log) id(number int) string { return eventID(l.name, number) }
 
-// lostAnswer returns the error that replaces a lost answer.
+// lostAnswer returns the error that replaces a JSON-RPC response that has been deleted.
 func (l *log) lostAnswer() []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":%q}}`, l.request,
 		"The answer to this request is lost: the client had left the stream, and the proxy stores only a limited number of answers. Find out what happened before repeating the request.")

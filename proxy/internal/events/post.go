@@ -3,7 +3,7 @@
 //
 // A [Post] responds to one POST request. A [Push] serves the GET stream of a session, which carries
 // messages that belong to no request. [Lines] serves the only stream of an HTTP+SSE client
-// (revision 2024-11-05). [Logs] keeps the events of a session's streams, so that a client that has
+// (revision 2024-11-05). [Logs] stores the events of a session's streams, so that a client that has
 // lost a stream can reconnect. All of them are safe for concurrent use, and callers never have to
 // wait for a slow client.
 package events
@@ -23,9 +23,9 @@ import (
 // jsonType is the Content-Type header of a JSON response. It must not be modified.
 var jsonType = []string{"application/json"}
 
-// A Post is the response to one POST request. If the answer is the only message, the response is
-// one JSON object. Otherwise, it is an event stream, which starts with the first message before the
-// answer.
+// A Post is the HTTP response to one POST request. If the answer (the JSON-RPC response) is the
+// only message, the HTTP response is a single JSON object. Otherwise, it is an event stream that
+// contains the notifications and requests sent before the answer, and then the answer.
 type Post struct {
 	o      PostOptions
 	events bool // whether the client prefers an event stream to a single JSON object
@@ -33,7 +33,7 @@ type Post struct {
 	mu     sync.Mutex
 	w      http.ResponseWriter // nil once the handler has returned
 	stream bool                // whether the event stream has begun
-	done   bool                // whether the answer has been written
+	done   bool                // whether the JSON-RPC response has been written or stored
 	log    *log                // events that the client may have missed; nil if the stream cannot be resumed
 }
 
@@ -46,7 +46,7 @@ type PostOptions struct {
 	Logs   *Logs    // logs for resuming the stream, or nil
 }
 
-// NewPost returns the response to a POST request. Finish must be called before the handler returns.
+// NewPost returns a [Post] that writes to w. Finish must be called before the handler returns.
 func NewPost(w http.ResponseWriter, o PostOptions) *Post {
 	return &Post{w: w, o: o, events: prefersEvents(o.Accept)}
 }
@@ -70,11 +70,11 @@ func (s *Post) begin() {
 	}
 }
 
-// Send sends a message before the answer.
+// Send sends a message that precedes the JSON-RPC response.
 func (s *Post) Send(parts ...[]byte) { s.Try(parts...) }
 
-// Try is like Send, but returns false if the answer has already been written, or if the response
-// has ended and cannot be resumed.
+// Try is like Send, but returns false if the JSON-RPC response has already been written, or if the
+// stream has ended and cannot be resumed.
 func (s *Post) Try(parts ...[]byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,8 +85,8 @@ func (s *Post) Try(parts ...[]byte) bool {
 	return true
 }
 
-// event writes a message to the event stream. If the client has lost the stream but will reconnect,
-// event keeps the message.
+// event writes a message to the event stream. If the stream can be resumed, event also stores the
+// message for a client that may have missed it.
 func (s *Post) event(parts [][]byte, last bool) {
 	if s.w != nil {
 		s.begin()
@@ -102,7 +102,7 @@ func (s *Post) event(parts [][]byte, last bool) {
 	}
 }
 
-// Reply writes the answer. Later calls have no effect.
+// Reply writes the JSON-RPC response. Later calls have no effect.
 func (s *Post) Reply(parts ...[]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,8 +117,8 @@ func (s *Post) Reply(parts ...[]byte) {
 	}
 }
 
-// Refuse writes the answer with the given HTTP status. It returns false if another message has
-// already been written; the caller must then use [Post.Reply].
+// Refuse writes a JSON-RPC response with the given HTTP status. It returns false if another message
+// has already been written; the caller must then use [Post.Reply].
 func (s *Post) Refuse(status int, answer []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,8 +130,8 @@ func (s *Post) Refuse(status int, answer []byte) bool {
 	return true
 }
 
-// ExpectLateAnswer lets another goroutine write the answer while the handler is still busy. The
-// connection is closed after the answer, so that the client uses a different one for its next
+// ExpectLateAnswer lets another goroutine write the JSON-RPC response while the handler is still
+// busy. The connection is closed afterwards, so that the client uses a different one for its next
 // request.
 func (s *Post) ExpectLateAnswer() {
 	s.mu.Lock()
@@ -141,8 +141,8 @@ func (s *Post) ExpectLateAnswer() {
 	}
 }
 
-// Interrupt ends the response for now, because the upstream has ended its stream and wants the
-// client to reconnect. It returns false if the client cannot reconnect.
+// Interrupt ends the stream before the JSON-RPC response, because the upstream has ended its own
+// stream and wants the client to reconnect. It returns false if the client cannot reconnect.
 func (s *Post) Interrupt(retry time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,7 +157,7 @@ func (s *Post) Interrupt(retry time.Duration) bool {
 	return true
 }
 
-// writeBody writes the answer as the response body, with the given HTTP status.
+// writeBody writes the JSON-RPC response as the body, with the given HTTP status.
 func (s *Post) writeBody(status int, parts ...[]byte) {
 	size := 0
 	for _, part := range parts {
@@ -175,11 +175,11 @@ func (s *Post) writeBody(status int, parts ...[]byte) {
 	for _, part := range parts {
 		_, _ = s.w.Write(part)
 	}
-	flush(s.w) // another goroutine might have written the answer while the handler is still waiting
+	flush(s.w) // another goroutine might have written the response while the handler is still waiting
 }
 
-// status returns the HTTP status for an error, as specified by revision 2026-07-28. In earlier
-// revisions, it is always 200.
+// status returns the HTTP status for a JSON-RPC response. Revision 2026-07-28 prescribes an error
+// status for certain errors. In earlier revisions, the status is always 200.
 func (s *Post) status(parts [][]byte) int {
 	if s.o.Rev != rev.Rev2026 || len(parts) > 1 && len(parts[1]) > 4<<10 {
 		return http.StatusOK
@@ -211,7 +211,7 @@ func (s *Post) Finish(r *http.Request) {
 		s.o.Logs.drop(s.log)
 	}
 	if s.w != nil && !s.done && !s.stream {
-		s.w.WriteHeader(http.StatusAccepted) // a canceled request gets no answer
+		s.w.WriteHeader(http.StatusAccepted) // a canceled request gets no JSON-RPC response
 	}
 	s.w = nil
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wait"
 )
 
-// Limits on the messages, other than answers, kept for the stream of a session. The limits are
-// lower while no stream is open and for messages that have been written, because there are many
-// sessions and most of their clients never miss a message.
+// Limits on the messages stored for the GET stream of a session. The limits are lower while no
+// stream is open and for messages that have been written, because there are many sessions and most
+// of their clients never miss a message.
 const (
 	maxPushed      = 256     // maximum number of messages for an open stream
 	maxPushedBytes = 1 << 20 // maximum total size of those messages in bytes
@@ -25,9 +25,9 @@ const (
 const pushName = "0"
 
 // A Push queues the messages of an HTTP session that belong to no request, until they are written
-// to the client's GET stream. It keeps them a little longer, because after a broken stream, the
-// client sends the ID of the last event that it has received. Nothing is allocated before the first
-// message. A Push is safe for concurrent use.
+// to the client's GET stream. It stores them a little longer, because a client whose stream has
+// broken reconnects with the ID of the last event that it has received. Nothing is allocated before
+// the first message. A Push is safe for concurrent use.
 type Push struct {
 	news func(message []byte) bool
 
@@ -44,14 +44,14 @@ type Push struct {
 	closed chan struct{}
 }
 
-// A pushed holds a message in the stream and its event number.
+// A pushed is a message in the stream with its event number.
 type pushed struct {
 	number  int
 	message []byte
 }
 
-// NewPush returns a Push. news reports whether a message only announces a change; of equal
-// announcements, only one is kept.
+// NewPush returns a Push. news reports whether a message only announces a change; of identical
+// announcements, the Push queues only one.
 func NewPush(news func(message []byte) bool) *Push {
 	return &Push{news: news}
 }
@@ -102,7 +102,7 @@ func (s *Push) bounded(events []pushed, count, size int) []pushed {
 	return events
 }
 
-// Reply is like Send. It is never called, because a Push carries no answers.
+// Reply is like Send. It is never called, because a Push carries no JSON-RPC responses.
 func (s *Push) Reply(parts ...[]byte) { s.Send(parts...) }
 
 // Listening reports whether the client has opened a stream.

@@ -55,8 +55,8 @@ type taskInput struct {
 	request *upstream.ServerRequest
 }
 
-// An Origin holds the parts of a call that are kept with its task: the session, client and tool,
-// but not the stream and the arguments.
+// An Origin holds the parts of a call that its task needs after the call has been answered: the
+// session, client and tool, but not the stream or the arguments.
 type Origin struct {
 	Session *session.Session
 	State   *session.Session // session whose nets decided the call

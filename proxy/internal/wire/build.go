@@ -120,7 +120,7 @@ type splicer struct {
 	some     bool // whether dst already has a member
 }
 
-// splice starts a copy of the object src.
+// splice returns a splicer that appends to dst a modified copy of the object src.
 func splice(dst, src []byte) splicer {
 	open := bytes.IndexByte(src, '{') + 1
 	return splicer{dst: append(dst, src[:open]...), src: src, done: open}

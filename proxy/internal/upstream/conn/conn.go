@@ -190,9 +190,9 @@ func (x *Exchange) Deliver(r Reply) bool {
 	return true
 }
 
-// Notify forwards a notification, unless the reply has already been delivered. It holds a lock so
-// that two streams of a server do not call Req.Notify concurrently. It returns false if the request
-// accepts no notifications.
+// Notify passes a notification to Req.Notify, unless the response has already been delivered. It
+// never calls Req.Notify concurrently, even if two streams of a server carry notifications for the
+// request. It returns false if Req.Notify is nil.
 func (x *Exchange) Notify(method string, params []byte) bool {
 	if x.Req.Notify == nil {
 		return false
