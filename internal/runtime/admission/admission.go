@@ -46,7 +46,7 @@ type Admission struct {
 	pendings, settlings sync.Pool
 }
 
-// New returns an Admission whose generation in force is o.Generation.
+// New returns an Admission whose first generation is o.Generation.
 func New(o Options) *Admission {
 	a := &Admission{
 		ledger: o.Ledger, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), now: o.Now, Watch: Watch{o.Observer, o.Meter}, kill: o.Switch, onEnd: o.Ended,

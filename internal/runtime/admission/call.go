@@ -57,7 +57,7 @@ func (*Asked) decision() {}
 type Ticket struct {
 	ticketFacts
 
-	judge    *Generation // generation that admitted the call; the conditions of its policy are applied to the result; nil means the generation in force
+	judge    *Generation // generation that admitted the call, whose policy's conditions apply to the result; nil means the generation in force
 	observed *observed   // nil if the call is not observed
 	settled  atomic.Bool // set once the outcome has been stored or has been queued for storing
 }

@@ -36,8 +36,8 @@ func (a *Admission) Stage(ctx context.Context, c *Call) *Pending {
 	return p
 }
 
-// Wait waits for the decision to become durable and returns it. If that fails, Wait returns a
-// refusal.
+// Wait waits for the decision to become durable and returns it, or a refusal if it could not become
+// durable.
 func (p *Pending) Wait() Decision {
 	a, ctx, err := p.admission, p.phase.ctx, p.err
 	if err == nil {
@@ -98,12 +98,12 @@ func (a *Admission) Ready(tool string) *Refused {
 // why it cannot.
 func (a *Admission) Writable() error { return a.ledger.Ready() }
 
-// decide makes a decision on the call under the generation in force and commits it.
+// decide makes the decision on v's call under the generation in force, and commits the decision.
 func (a *Admission) decide(ctx context.Context, v *verdict) error {
 	return commit(ctx, func() (Commit, error) { return a.stage(ctx, v) })
 }
 
-// stage makes a decision on the call under the generation in force and stages it.
+// stage makes the decision on v's call under the generation in force, and stages the decision.
 func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	a.Unwritten.catchUp(ctx)
 	for {

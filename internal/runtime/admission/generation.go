@@ -26,7 +26,7 @@ type Generation struct {
 
 	Files  []audit.File    // source files of the policy
 	Reads  *reading.Reader // selects the parts of arguments and results to record
-	opaque map[string]bool // names of the nets that read parts of a call that Reads does not select
+	opaque map[string]bool // names of the nets that read more of a call than Reads selects
 
 	// The following fields are computed in advance because every call needs them.
 	identity      string // distinguishes generations whose decisions can differ; see setActive

@@ -11,7 +11,7 @@ import (
 )
 
 // Begin records the start of this process and the policy in force. If the ledger keeps one chain of
-// records per process, the start record includes the heads of the other chains.
+// records per process, the start record includes the heads (the last records) of the other chains.
 func (a *Admission) Begin(ctx context.Context, p audit.Process) {
 	p.Time, p.Event, p.Process = a.now(), "start", a.records.process
 	if l, ok := a.ledger.(interface {

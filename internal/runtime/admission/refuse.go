@@ -42,8 +42,8 @@ func (a *Admission) Deny(ctx context.Context, c *Call, q *gate.Ask, text string,
 	return r
 }
 
-// Refused records a refusal that was not caused by a net. If the refusal cannot be recorded, the
-// call is refused nevertheless.
+// Refused records a refusal that was not caused by a net. Even if that fails, the call stays
+// refused.
 func (a *Admission) Refused(ctx context.Context, c *Call, r *Refused) {
 	a.recordRefusal(ctx, c, r, nil, nil)
 }

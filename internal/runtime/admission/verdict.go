@@ -36,7 +36,7 @@ func (v *verdict) addRemedy(r *gate.Refusal) {
 // errSwapped means that the policy was replaced during the decision, which must be retried.
 var errSwapped = errors.New("the policy was replaced")
 
-// decisionEntry is a decision record with preallocated space for most decisions.
+// decisionEntry is a decision record with enough preallocated space for most decisions.
 type decisionEntry struct {
 	audit.Decision
 	events [1]audit.Event

@@ -176,8 +176,8 @@ func (b *Broker) amend(id string, f amendment) error {
 	return err
 }
 
-// draft computes a change to the request with the given ID without applying it, and the resulting
-// row to store.
+// draft computes a change to the request with the given ID, and the resulting row to store, but
+// does not apply the change.
 func (b *Broker) draft(id string, f amendment) (q *Request, d Progress, row backend.Approval, ok bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -204,8 +204,8 @@ func (b *Broker) has(id string) bool {
 }
 
 // Release tells the broker that a call has stopped waiting for q. The argument parked reports
-// whether the caller was told to retry later to get the answer. The request is withdrawn if no call
-// is waiting for it or parked.
+// whether the caller was told to retry later to get the answer. The request is withdrawn once no
+// call is waiting for it, unless a caller was told to retry.
 func (b *Broker) Release(q *Request, parked bool) {
 	b.mu.Lock()
 	q.waiters--

@@ -41,8 +41,8 @@ const (
 	Webhook = channel.Webhook
 )
 
-// listed reports whether the channel lists all requests that can be answered through it, even those
-// that it was not notified of.
+// listed reports whether the channel lists all requests that can be answered through it, even if it
+// was not notified of them.
 func listed(name string) bool {
 	c, _ := channel.Find(name)
 	return c.Lists

@@ -54,7 +54,7 @@ type document struct {
 	Progress
 }
 
-// row returns the row of the store for the request q with progress p.
+// row returns the row to store for the request q if its progress is p.
 func (q *Request) row(p Progress) (backend.Approval, error) {
 	doc := document{q.Key, q.question, q.Conditions, p}
 	if !isLive(p.Answer.State) {
@@ -67,7 +67,7 @@ func (q *Request) row(p Progress) (backend.Approval, error) {
 	}, err
 }
 
-// read decodes a row of the store.
+// read decodes a stored row, and returns an error if the row is damaged.
 func read(row backend.Approval) (doc document, err error) {
 	if err := json.Unmarshal(row.Data, &doc); err != nil {
 		return doc, fmt.Errorf("approval %s in the state database: %w", row.ID, err)

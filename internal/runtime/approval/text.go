@@ -126,7 +126,7 @@ func clip(s string, n int) string {
 }
 
 const (
-	maxKept   = 1 << 10 // maximum size in bytes of a call, or of one of its names, that is kept after the request has ended
+	maxKept   = 1 << 10 // maximum number of bytes to keep of a call, and of each of its names, once its request has ended
 	maxReason = 1 << 10 // maximum size in bytes of the reason for an answer
 
 	recently = time.Minute // period covered by limit.recent, the limit on recent requests

@@ -97,7 +97,8 @@ func (l *logFile) ensurePending() bool {
 	return l.pending != nil
 }
 
-// closeLease ends the lease for good and removes the pending file unless another process uses it.
+// closeLease ends the lease because the log is being closed, and removes the pending file unless
+// another process uses it.
 func (l *logFile) closeLease() error {
 	if l.lease.timer != nil {
 		l.lease.timer.Stop()

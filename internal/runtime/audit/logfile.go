@@ -156,7 +156,7 @@ func (l *logFile) firstLine() uint64 {
 	return seq
 }
 
-// tail returns the end of the file, from some point before the last whole line.
+// tail returns the last bytes of the file, which include the last whole line.
 func (l *logFile) tail(size int64) ([]byte, error) {
 	for length := int64(4 << 10); ; length *= 4 {
 		from := max(0, size-length)

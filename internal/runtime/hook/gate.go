@@ -36,7 +36,7 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// Texts holds functions that return messages for models about approvals.
+// Texts holds functions that return messages about approvals for models.
 type Texts struct {
 	Parked    func(id string) string
 	NoConsent func(tool string, r *approval.Request, answer approval.Answer, gone, ending bool, now time.Time) string

@@ -26,7 +26,7 @@ func (g *Gate) Serve(ctx context.Context, r Request) (reply Reply, err error) {
 	}
 	met := g.states[a.Name]
 	met.reported.Store(true)
-	met.Do(func() { g.Met(a.Name, append(agenttool.Shells(a.Name), "bash")) }) // call Met before the first decision on a call by the agent
+	met.Do(func() { g.Met(a.Name, append(agenttool.Shells(a.Name), "bash")) }) // call Met before deciding on the agent's first call
 	e, wrong := a.Read(r.Event)
 	if r.Session != "" {
 		e.Session = r.Session

@@ -88,8 +88,8 @@ func (c *committer) drain() {
 	}
 }
 
-// commit commits the steps of a batch that do not depend on a dropped row, and returns those that
-// still need a flush. The caller must hold the commit lock.
+// commit commits the steps of a batch, except those that use a dropped row (see [row]), and returns
+// the steps that still need a flush. The caller must hold the commit lock.
 func (c *committer) commit(batch []*queued) unflushed {
 	valid, lost := splitDropped(batch)
 	// Fail the lost steps only after the commit, so that callers that retry see its result.
@@ -152,7 +152,7 @@ func (p *commitContext) cancel() {
 }
 
 // splitDropped splits a batch into the steps that can be committed and the steps that are lost. A
-// step is lost if one of its rows was dropped or if it depends on a lost step.
+// step is lost if one of its rows was dropped (see [row]) or if the step depends on a lost step.
 func splitDropped(batch []*queued) (valid, lost []*queued) {
 	undone := map[*row]bool{}
 	for i, s := range batch {

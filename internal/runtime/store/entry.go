@@ -30,8 +30,8 @@ type entry struct {
 	asks       map[uint64]*queued // steps that staged the calls waiting for approval, keyed by call number
 }
 
-// markEnded marks the session as ended. It returns e if the session has no open or waiting call,
-// and nil otherwise.
+// markEnded marks the session as ended. It returns e if the session can be forgotten, because no
+// call is open or waiting for approval, and nil otherwise.
 func (e *entry) markEnded() (over *entry) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -57,8 +57,8 @@ func (e *entry) unlockWithParts() {
 	e.mu.Unlock()
 }
 
-// ifFinished returns e if the session has ended and has no open or waiting call, and nil otherwise.
-// The caller must hold the session lock.
+// ifFinished returns e if the session can be forgotten, because it has ended and no call is open or
+// waiting for approval. Otherwise it returns nil. The caller must hold the session lock.
 func (e *entry) ifFinished() *entry {
 	if e.ended && len(e.state.Calls) == 0 && len(e.state.Asks) == 0 {
 		return e

@@ -253,7 +253,8 @@ func (s *Stops) writeLocal(ctx context.Context, session string) error {
 	return nil
 }
 
-// noteStored updates the known stops after a write to the database.
+// noteStored updates the known stops after the database has stored the beginning or the end of a
+// stop.
 func (s *Stops) noteStored(stop backend.Stop, on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

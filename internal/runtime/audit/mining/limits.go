@@ -100,9 +100,9 @@ func (m *Miner) daily(n int, t toolStats) (out Proposal, perDay int) {
 	return out, most
 }
 
-// ceiling returns the highest number of calls in a histogram, how many observations reached it, and
-// the chance that none of them went further if each further call were as likely as the earlier
-// ones.
+// ceiling returns the highest number of calls in a histogram, the number of observations that
+// reached it, and the chance that none of these would have gone further if a further call were as
+// likely as the earlier ones.
 func ceiling(counts map[int]int) (most, reached int, how chance) {
 	for n := range counts {
 		most = max(most, n)

@@ -2,7 +2,7 @@ package mining
 
 import "math"
 
-// A session holds the facts that the events read so far contain about a session in the log.
+// A session holds the facts about a session in the log that the events so far have shown.
 type session struct {
 	process string
 	partial bool // whether the session began before the log

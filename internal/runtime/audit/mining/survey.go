@@ -230,8 +230,8 @@ func (v *survey) always(p pair, least int) bool {
 	return s != nil && !s.notOnce && s.sessions >= least && s.sessions == v.tools[p.b].sessions
 }
 
-// opens reports whether most sessions that use the tool begin with it. Such a call comes before all
-// others whether they need it or not.
+// opens reports whether most sessions that use the tool begin with it. Such a tool comes before all
+// others whether they need it or not, so its position proves nothing.
 func (v *survey) opens(tool, least int) bool {
 	n := 0
 	for _, t := range v.tools {

@@ -20,7 +20,7 @@ type candidate struct {
 	notEach     bool
 	sessions    int
 	once, each  chance // chances that the values in calls to B occurred earlier in the session
-	hits, tries int    // number of new values in calls to B that were looked up in another session (tries), and number of these that also occurred there (hits)
+	hits, tries int    // number of first values of B (one per session) that were looked up in another session (tries), and number of these that also occurred there (hits)
 
 	drawn, early, altEarly int      // number of distinct values in calls to B, and numbers of those that also occurred in calls to A and to alt
 	together               together // used only if the key has two fields

@@ -21,7 +21,7 @@ type recordedCall struct {
 	maps    []gate.Map // the policy's maps (see [gate.Map]); the Pattern of a rebuilt map is the index of the original in this list
 	fields  []string   // names of the argument fields that keys read; the Number of a rebuilt field is the index of its name in this list
 	sums    []string   // names of the fields that are summed; the Number of a rebuilt field is the index of its name in this list
-	results []string   // recorded result fields; the i-th one is at path "f" followed by i
+	results []string   // names of the recorded result fields; endResult stores the values of the i-th field in the member "f" followed by i
 }
 
 // rebuild returns a copy of the policy whose nets read s instead of a call.
@@ -137,7 +137,7 @@ func (a amountReader) Value(_ *gate.Call, number int) ([]byte, bool) {
 // name, because a key can use the same field.
 func sumOf(field string) string { return "sum of " + field }
 
-// read stores the recorded values in s.
+// read makes the recorded values available to the rebuilt nets.
 func (s *recordedCall) read(values []audit.Value) {
 	s.values = make(map[string]audit.Value, len(values))
 	for _, v := range values {

@@ -33,7 +33,7 @@ type Options struct {
 // was refused in the log, the call fires no net either, because its outcome is unknown.
 type Replay struct {
 	original *gate.Policy
-	policy   *gate.Policy // the original policy with rebuilt nets, which read the call from current
+	policy   *gate.Policy // copy of the original policy, rebuilt so that its nets read the call from current
 	active   []string
 	where    func(gate.Position) string
 	reads    *reading.Reader

@@ -43,7 +43,7 @@ func blocks(r io.Reader, size int) iter.Seq2[[]byte, error] {
 	}
 }
 
-// ending returns the last block to yield, and its error.
+// ending returns the last block to yield, and the error to yield with it.
 func ending(buf []byte) ([]byte, error) {
 	end := bytes.LastIndexByte(buf, '\n') + 1
 	if end < len(buf) {

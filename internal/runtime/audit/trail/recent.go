@@ -121,9 +121,9 @@ func recordsOf(content []byte, path string) (records []Record) {
 	return records
 }
 
-// recent reads the records of a short period before the last record, and then of longer and longer
-// periods until it has enough records. The database is read in pages, so that other operations
-// never wait for more than one page.
+// recent reads the records of a short period before the last record and, until it has enough
+// records, of ever longer periods. The database is read in pages, so that other operations never
+// wait for more than one page.
 func (d Database) recent(ctx context.Context, last *newest) error {
 	heads, err := d.Backend.Heads(ctx)
 	if err != nil {

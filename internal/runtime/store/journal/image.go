@@ -77,7 +77,7 @@ func (i *image) setVersion(id backend.PartID, version int64) {
 	i.versions[id] = version
 }
 
-// apply applies a step. The caller must update the position.
+// apply applies the changes of a step to the image. The caller must update the image's position.
 func (i *image) apply(s *step) {
 	for k := range s.moves {
 		i.applyMove(s.number, &s.moves[k])

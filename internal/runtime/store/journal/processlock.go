@@ -50,13 +50,13 @@ func (t *processLock) lock(ctx context.Context) error {
 	return nil
 }
 
-// setCurrent notes that the image is at the end of the log.
+// setCurrent records that the image was at the end of the log at the given time.
 func (t *processLock) setCurrent(now time.Time) {
 	t.verified = now
 	t.current.Store(true)
 }
 
-// setStale notes that the image might not be at the end of the log.
+// setStale records that the image might not be at the end of the log.
 func (t *processLock) setStale() {
 	t.verified = time.Time{}
 	t.current.Store(false)

@@ -105,8 +105,9 @@ func (a *archive) records(ctx context.Context, q backend.Query, yield func(*back
 	return nil
 }
 
-// collect finds the segments of the log, and which records have been removed. It opens the unsealed
-// segments, so that the query sees a consistent log even if another process renames or seals them.
+// collect finds the segments of the log, and reads from the checkpoint which records have been
+// removed. It opens the unsealed segments, so that the query sees a consistent log even if another
+// process renames or seals them.
 func (s *selection) collect(a *archive) error {
 	index := map[uint64]*sqlite.Segment{}
 	err := a.checkpoint.Read(func(r sqlite.Reading) (err error) {

@@ -13,7 +13,7 @@ import (
 // 2,704 bytes.
 const maxName = 1000
 
-// batch encodes ops as the array arguments of petrigate_commit.
+// batch encodes ops as arrays, the arguments of the SQL function petrigate_commit.
 type batch struct {
 	ops []*backend.Op // ops to send; the other ops already have their Err set
 
@@ -199,13 +199,14 @@ func (b *batch) args() []any {
 	}
 }
 
-// answer is the result of petrigate_commit.
+// answer is the result of the SQL function petrigate_commit.
 type answer struct {
 	codes  []int32
 	newest *time.Time // time of the newest record, if the clock of an op is behind it
 }
 
-// applyAnswer sets the ops' errors.
+// applyAnswer sets the Err of each op that was sent. The argument mark is the database's mark at
+// the time of the answer; see [freshParts].
 func (b *batch) applyAnswer(a answer, mark string, f *freshParts) error {
 	if len(a.codes) != len(b.ops) {
 		return fmt.Errorf("petrigate_commit answered for %d of %d ops", len(a.codes), len(b.ops))

@@ -23,7 +23,7 @@ func diskFull(err error) bool {
 	return definite(err) && sqlState(err) == "53100"
 }
 
-// noteFull notes that n bytes did not fit.
+// noteFull records that n bytes did not fit on the disk, so that ready tests for that much space.
 func (r *freeSpace) noteFull(n int) {
 	for {
 		most := r.needed.Load()

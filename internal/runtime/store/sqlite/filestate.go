@@ -41,7 +41,8 @@ func (i fileState) olderThan(j fileState) bool {
 	return i.step < j.step || i.counter < j.counter || i.counter == j.counter && i.pages < j.pages
 }
 
-// unchanged reports whether the file itself was not written between a and b.
+// unchanged reports whether the database file, not counting its write-ahead log, was not written
+// between the times of a and b.
 func unchanged(a, b os.FileInfo) bool {
 	return a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }

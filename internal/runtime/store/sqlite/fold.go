@@ -55,13 +55,14 @@ type Fold struct {
 	Clock Clock
 }
 
-// FoldError returns the error for a [Fold] that begins after the [Place] stored in the database.
+// FoldError returns the error for a [Fold] whose changes begin after the [Place] that the database
+// has reached.
 func FoldError(have, from uint64) error {
 	return fmt.Errorf("%w: its checkpoint is at step %d, but was at %d; restore the newer copy", backend.ErrRolledBack, have, from)
 }
 
-// Fold applies the changes unless another process has already folded them. It returns the
-// database's new place.
+// Fold applies the changes unless another process has already folded them. It returns the place of
+// the database, which is then the same or later.
 func (c *Checkpoint) Fold(f *Fold) (at Place, err error) {
 	err = c.write("folding the log into the state database", func(l *link) error {
 		if at, err = readPlace(l); err != nil {

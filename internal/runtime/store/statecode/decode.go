@@ -265,7 +265,8 @@ func (d *decoder) values(where string, i int, base *gate.NetData, rows map[strin
 	return d.state.Nets[i].Values
 }
 
-// complete checks that a state has everything that the net needs.
+// complete completes the state of a net in shadow mode, and records an error if the net's shadow
+// mode has changed since the state was written.
 func (d *decoder) complete(where string, n *net, data *gate.NetData) {
 	switch {
 	case d.err != nil:

@@ -35,7 +35,7 @@ func event(n int) backend.Event {
 	return e
 }
 
-// commit commits ops and checks that each op has the given error.
+// commit commits ops and fails the test unless the error of each op is want.
 func commit(t *testing.T, b backend.Backend, want error, ops ...*backend.Op) {
 	t.Helper()
 	if err := b.Commit(t.Context(), ops); err != nil {
