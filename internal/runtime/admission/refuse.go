@@ -109,7 +109,7 @@ func holderSentence(h gate.Holder, now time.Time) string {
 	}
 	call, age := fmt.Sprintf("Call #%d of %s", h.Number, h.Tool), text.Duration(now.Sub(h.Since))
 	if h.Other {
-		call = fmt.Sprintf("A call of %s in another session", h.Tool)
+		call = fmt.Sprintf("A call to %s in another session", h.Tool)
 	}
 	if !h.Unknown {
 		return fmt.Sprintf(" %s has been in flight for %s%s", call, age, what)

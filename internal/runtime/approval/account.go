@@ -31,9 +31,9 @@ const (
 
 var (
 	errWaiting = errors.New("too many approvals are waiting already")
-	errRecent  = errors.New("people were asked too often in the last minute; wait a minute before you call it again")
+	errRecent  = errors.New("too many approvals were requested in the last minute; wait a minute before you call it again")
 	errBytes   = errors.New("the calls that wait for approval are too large in total")
-	errDenied  = errors.New("people have denied too many calls lately")
+	errDenied  = errors.New("too many calls were denied recently")
 )
 
 // An account counts the requests of one session, one principal, or all callers together.

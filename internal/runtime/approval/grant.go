@@ -80,7 +80,7 @@ func newGrant(q *Request, t Terms, most time.Duration, channel, actor string, no
 	case most <= 0:
 		return nil, errors.New("this proxy does not allow grants: approval.grants is false")
 	case t.Session && t.For != 0:
-		return nil, errors.New("a grant lasts for a time or for the session, not both")
+		return nil, errors.New("a grant lasts for a duration or for the session, not both")
 	case t.Session && most < MaxGrant:
 		return nil, fmt.Errorf("a grant lasts at most %s (approval.grants), and a session may last longer; give the grant a duration", text.Exact(most))
 	case !t.Session && (t.For <= 0 || t.For > most):

@@ -134,13 +134,13 @@ func TestWarnings(t *testing.T) {
 		{`{"a":"x` + "\u202e" + `y"}`, []string{"1 character is not visible, or changes where other text is shown, and is written as an escape: U+202E"}},
 		{`{"\u200bk":"\u001b[2J\u200b\r"}`, []string{"4 characters are not visible, or change where other text is shown, and are written as an escape: U+200B, U+001B, U+000D"}},
 		{`["\u0001\u0002\u0003\u0004\u0005\u0006"]`, []string{"6 characters are not visible, or change where other text is shown, and are written as an escape: U+0001, U+0002, U+0003, U+0004, U+0005 and others"}},
-		{`{"a":"ls` + strings.Repeat(" ", 200) + `; rm -rf /"}`, []string{"200 spaces or line ends in a row: read to the end"}},
+		{`{"a":"ls` + strings.Repeat(" ", 200) + `; rm -rf /"}`, []string{"200 spaces or line breaks in a row: read to the end"}},
 		{`{"u":"get https://аррӏе.com:443/x"}`, []string{`the host "аррӏе.com" has non-ASCII letters (U+0430, U+0440, U+04CF, U+0435): it is xn--80ak6aa92e.com`}},
 		{`{"u":"https://bücher.example"}`, []string{`the host "bücher.example" has non-ASCII letters (U+00FC): it is xn--bcher-kva.example`}},
 		{`{"u":"xn--80ak6aa92e.com"}`, []string{"the host xn--80ak6aa92e.com encodes non-ASCII letters"}},
-		{`{"u":"https://apple.com@evil.example/"}`, []string{"the host of an address is evil.example, after a user name"}},
+		{`{"u":"https://apple.com@evil.example/"}`, []string{"an address has a user name before its host, evil.example"}},
 		{`{"u":"https://аpple.com"}`, []string{`the host "аpple.com" has non-ASCII letters (U+0430): it is xn--pple-43d.com`}},
-		{`{"path":"/home/аdmin"}`, []string{`the word "аdmin" has letters of several alphabets: U+0430`}},
+		{`{"path":"/home/аdmin"}`, []string{`the word "аdmin" mixes letters from several alphabets: U+0430`}},
 	} {
 		got := warnings([][]byte{[]byte(c.value)}, [][]byte{[]byte(c.value), nil})
 		if !reflect.DeepEqual(got, c.want) {

@@ -37,7 +37,7 @@ func (t *requests) answerable(q *Request, id, channel string) error {
 	case q.Via != "" && q.Via != channel:
 		return fmt.Errorf("approval %s can be answered only via %s: its rule requires it", id, q.Via)
 	case !slices.Contains(q.open, channel):
-		return fmt.Errorf("approval %s is not open on the channel of this answer", id)
+		return fmt.Errorf("approval %s cannot be answered via this channel", id)
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func (s Record) writeSince(b *strings.Builder, now time.Time) {
 	}
 	fmt.Fprintf(b, "\n%s was last approved %s ago (%s)", text.Escape(s.Call.Tool), text.Duration(max(0, now.Sub(c.At))), text.Escape(c.Approval))
 	if c.Redefined {
-		b.WriteString(", with another definition")
+		b.WriteString(", with a different definition")
 	}
 	switch {
 	case c.TooLong:

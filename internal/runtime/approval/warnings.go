@@ -32,7 +32,7 @@ func warnings(forwarded, seen [][]byte) []string {
 			text.Subject(w.hidden, "character", "is", "are"), plural(w.hidden, "changes", "change"), plural(w.hidden, "is", "are"), w.characterNames()))
 	}
 	if w.spaces >= manySpaces {
-		w.add(fmt.Sprintf("%d spaces or line ends in a row: read to the end", w.spaces))
+		w.add(fmt.Sprintf("%d spaces or line breaks in a row: read to the end", w.spaces))
 	}
 	for _, part := range seen {
 		rawjson.Strings(part, w.addresses)
@@ -129,7 +129,7 @@ func (w *warner) addresses(b []byte) bool {
 	}
 	for _, found := range word.FindAllString(address.ReplaceAllString(s, " "), -1) {
 		if !ascii(found) && mixed(found) && len(w.list) <= maxWarnings {
-			w.add(fmt.Sprintf("the word %q has letters of several alphabets: %s", text.Excerpt(found, maxQuoted), nonASCII(found)))
+			w.add(fmt.Sprintf("the word %q mixes letters from several alphabets: %s", text.Excerpt(found, maxQuoted), nonASCII(found)))
 		}
 	}
 	return true
@@ -157,7 +157,7 @@ func (w *warner) host(authority string) {
 	at := strings.LastIndexByte(authority, '@')
 	host, _, _ := strings.Cut(authority[at+1:], ":")
 	if at >= 0 {
-		w.add(fmt.Sprintf("the host of an address is %s, after a user name", text.Excerpt(host, maxQuoted)))
+		w.add(fmt.Sprintf("an address has a user name before its host, %s", text.Excerpt(host, maxQuoted)))
 	}
 	if !ascii(host) {
 		w.add(fmt.Sprintf("the host %q has non-ASCII letters (%s): it is %s", text.Excerpt(host, maxQuoted), nonASCII(host), text.Excerpt(punycodeHost(host), maxQuoted)))

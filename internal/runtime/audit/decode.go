@@ -41,7 +41,7 @@ func (d *decoder) object(object []byte, t table, at, others []any) bool {
 				i -= len(at)
 			}
 			if !d.value(to[i], v) && d.err == nil {
-				d.err = fmt.Errorf("its member %q has another type", key)
+				d.err = fmt.Errorf("its member %q has the wrong type", key)
 			}
 		}
 		return d.err == nil

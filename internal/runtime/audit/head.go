@@ -77,7 +77,7 @@ func ReadHead(path string) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", name)
 	case !safefile.SameOwner(info, log):
-		return nil, fmt.Errorf("%s belongs to another user than the log", name)
+		return nil, fmt.Errorf("%s does not belong to the owner of the log", name)
 	}
 	return os.ReadFile(name)
 }

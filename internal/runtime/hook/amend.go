@@ -29,5 +29,5 @@ func mismatchWarning(c *call, e *Event) string {
 	if c.sent == e.digest() {
 		return "the agent ran a script without the change by shell.pipefail: its version may not support updatedInput, or another hook changed the script too"
 	}
-	return "the agent made a call with other arguments than the ones decided on" // another hook or a person changed the arguments
+	return "the agent made a call with arguments other than the ones decided on" // another hook or a person changed the arguments
 }

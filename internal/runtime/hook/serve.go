@@ -69,7 +69,7 @@ func (g *Gate) serve(ctx context.Context, r *Request, e *Event) Reply {
 	}
 	switch {
 	case e.Before() && s == nil:
-		return refuse(e, "The call was not made: too many sessions of agents are open.")
+		return refuse(e, "The call was not made: too many agent sessions are open.")
 	case e.Before():
 		return g.before(ctx, s, key, e)
 	case s == nil:

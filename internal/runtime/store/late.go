@@ -100,7 +100,7 @@ func (l *Late) attempt(ctx context.Context, ended chan struct{}) {
 		_ = inner.Close() // not needed, because the process is shutting down
 	case err == nil:
 		if l.err != nil {
-			l.log.Info("opened the state database: petrigate decides calls again")
+			l.log.Info("opened the state database: petrigate decides on calls again")
 		}
 		l.inner, l.since, l.err = inner, l.tried, nil
 	case errors.Is(err, backend.ErrUnusable) && l.err == nil:

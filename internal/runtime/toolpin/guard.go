@@ -77,7 +77,7 @@ func (g *Guard) Why(d Definition) string {
 	defer g.mu.Unlock()
 	switch is := g.rejections[d.Server]; {
 	case is.failed != nil:
-		return "its definition could not be stored; the log has the reason"
+		return "its definition could not be stored; see petrigate's log"
 	case is.left != nil:
 		return "its definition could not be stored: " + text.Escape(is.left.Error())
 	}

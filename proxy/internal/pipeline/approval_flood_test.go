@@ -82,7 +82,7 @@ func TestFloodOfQuestions(t *testing.T) {
 		n := 0
 		for ; n < 200; n++ {
 			id := c.Call("deploy", fmt.Sprintf(`{"n":%d}`, n))
-			if r := c.Reply(id); strings.Contains(r.Text(), "too often") {
+			if r := c.Reply(id); strings.Contains(r.Text(), "too many approvals were requested") {
 				if !r.IsError() || r.Decision("kind") != "approval" {
 					t.Errorf("%s", r.Raw)
 				}
@@ -197,7 +197,7 @@ func TestOperatorsAreTold(t *testing.T) {
 		if r.Text() != want {
 			t.Errorf("the model reads %q, want %q", r.Text(), want)
 		}
-		if n := strings.Count(out.String(), "approval "+id+" wanted: deploy on up, by "+st.Proxy.Approvals()[0].Principal+" (client tester); answer: petrigate approvals\""); n != 1 {
+		if n := strings.Count(out.String(), "approval "+id+" requested: deploy on up, by "+st.Proxy.Approvals()[0].Principal+" (client tester); answer: petrigate approvals\""); n != 1 {
 			t.Errorf("said %d times:\n%s", n, out.String())
 		}
 		if err := st.Proxy.Resolve(id, true, "ada\u202e", "fine"); err != nil {

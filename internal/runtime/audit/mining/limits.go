@@ -172,7 +172,7 @@ func (m *Miner) taint() (all []Proposal) {
 		}
 		p := m.proposal("taint", b)
 		p.Rule = fmt.Sprintf("require human-approval before %s after %s", rules.Written(m.names[b]), strings.Join(before, ", "))
-		p.Evidence = fmt.Sprintf("%s never came after them in %d sessions, and strangers may have written what they return", text.Escape(m.names[b]), t.sessions)
+		p.Evidence = fmt.Sprintf("%s never came after them in %d sessions, and their results can contain text written by strangers", text.Escape(m.names[b]), t.sessions)
 		p.claims = []string{fmt.Sprintf("prove never %s after %s without human-approval", rules.Written(m.names[b]), strings.Join(before, ", "))}
 		p.Chance = how.probability()
 		all = append(all, p)

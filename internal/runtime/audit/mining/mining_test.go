@@ -461,7 +461,7 @@ func TestLogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		path:   "reading the log: invalid record 1: its member \"time\" has another type",
+		path:   "reading the log: invalid record 1: its member \"time\" has the wrong type",
 		"none": "reading the log: stat none: no such file or directory",
 	} {
 		if _, _, err := Mine(t.Context(), Log{Source: trail.File(name), Name: "the log"}, Options{}); err == nil || err.Error() != want {

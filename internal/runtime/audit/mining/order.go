@@ -65,7 +65,7 @@ func (m *Miner) openingNotes() (all []Note) {
 		}
 		if n >= minToolsForOpening && v.opens(a, m.least) {
 			all = append(all, Note{Kind: "opening", Count: t.opened, Text: fmt.Sprintf(
-				"%d of %s with %s begin with it: so other calls coming after it is no evidence that they need it", t.opened, text.Count(t.sessions, "session"), text.Escape(m.names[a]))})
+				"%d of %s with %s begin with it, so calls that come after it do not necessarily depend on it", t.opened, text.Count(t.sessions, "session"), text.Escape(m.names[a]))})
 		}
 	}
 	return all

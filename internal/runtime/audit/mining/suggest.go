@@ -76,10 +76,10 @@ func (r *Report) Text() string {
 	if len(r.Proposals) > 0 {
 		b.WriteString("# Replayed over all of it, these rules together refuse no call that passed, and require approval for none.\n")
 	} else {
-		fmt.Fprintf(&b, "# It supports no further rule. A rule needs %s, and must be more than chance.\n", text.Count(r.least, "session"))
+		fmt.Fprintf(&b, "# It supports no further rules. A rule needs evidence from %s that is unlikely to be due to chance.\n", text.Count(r.least, "session"))
 	}
 	if r.LeftOut > 0 {
-		fmt.Fprintf(&b, "# %s left out, because the record lacks the beginning.\n", text.Subject(r.LeftOut, "session", "is", "are"))
+		fmt.Fprintf(&b, "# %s left out, because the log does not contain the beginning.\n", text.Subject(r.LeftOut, "session", "is", "are"))
 	}
 	if r.More {
 		b.WriteString("# Not all combinations of calls were tried: rules with or and since may be missing.\n")

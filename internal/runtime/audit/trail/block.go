@@ -59,7 +59,7 @@ func cutLine(block []byte) (line, rest []byte) {
 }
 
 var (
-	errPartial = errors.New("its last line has no end")
+	errPartial = errors.New("its last line is incomplete")
 	errLong    = errors.New("it is too long for an audit record")
 )
 

@@ -140,7 +140,7 @@ func (v *chainVerifier) checkEnd(ctx context.Context, h audit.Head, by string) e
 	last, ok := v.ends[h.Writer]
 	switch {
 	case why != "":
-		v.fault(h.Writer, h.Seq, fmt.Sprintf("%s: the first record of chain %s names another", why, by))
+		v.fault(h.Writer, h.Seq, fmt.Sprintf("%s: the first record of chain %s names a different one", why, by))
 		return nil
 	case may:
 		return nil

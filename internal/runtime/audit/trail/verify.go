@@ -144,7 +144,7 @@ func (v *verifier) lines(ctx context.Context, r io.Reader, size int, path string
 		}
 	}
 	if partial {
-		v.fault(Fault{File: path, Line: number + 1, Seq: v.last.Seq + 1, What: "the line has no end: a crash or a person has truncated it"})
+		v.fault(Fault{File: path, Line: number + 1, Seq: v.last.Seq + 1, What: "the line is incomplete: a crash or a person has truncated it"})
 	}
 	return nil
 }

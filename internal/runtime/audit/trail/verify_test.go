@@ -177,7 +177,7 @@ func TestFiles(t *testing.T) {
 	if os.Geteuid() != 0 || os.Chown(path+audit.HeadSuffix, 65534, -1) != nil {
 		return // only root can change the owner
 	}
-	if r := verify(t, path); !r.OK() || !r.Headless || !strings.Contains(strings.Join(r.Warnings, ""), "belongs to another user") {
+	if r := verify(t, path); !r.OK() || !r.Headless || !strings.Contains(strings.Join(r.Warnings, ""), "does not belong to the owner of the log") {
 		t.Errorf("with a head of another user: %+v", r)
 	}
 }
@@ -201,7 +201,7 @@ func TestWhere(t *testing.T) {
 		{func(l [][]byte) [][]byte { l[4] = []byte("hello\n"); return l }, ":5: the line is not an audit record"},
 		{func(l [][]byte) [][]byte { l[4] = []byte(`{"seq":5,"a":1}` + "\n"); return l }, ":5: record 5 has no hash"},
 		{func(l [][]byte) [][]byte { return l[:7] }, ": 2 records are missing at the end according to the head: records 8 to 9"},
-		{func(l [][]byte) [][]byte { l[8] = l[8][:20]; return l }, ":9: the line has no end"},
+		{func(l [][]byte) [][]byte { l[8] = l[8][:20]; return l }, ":9: the line is incomplete"},
 		{func(l [][]byte) [][]byte { return l[3:] }, ":1: the log begins with record 4: earlier records are missing"},
 	} {
 		put(t, path, bytes.Join(c.change(slices.Clone(lines)), nil))

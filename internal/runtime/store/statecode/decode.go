@@ -271,7 +271,7 @@ func (d *decoder) complete(where string, n *net, data *gate.NetData) {
 	switch {
 	case d.err != nil:
 	case n.shadow != (data.Shadow != nil):
-		d.fail(where, "whether it is in shadow has changed; now: %t", n.shadow)
+		d.fail(where, "its shadow setting has changed; now: %t", n.shadow)
 	case n.shadow:
 		data.Shadow.Enforced.Active = data.Active
 	}

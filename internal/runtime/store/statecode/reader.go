@@ -91,7 +91,7 @@ func (d *decoder) hex(where string, value []byte) string {
 func (d *decoder) number(where string, value []byte) uint64 {
 	n, err := strconv.ParseUint(string(value), 10, 64)
 	if err != nil {
-		d.fail(where, "%.40s is not a number from 0", value)
+		d.fail(where, "%.40s is not a non-negative integer", value)
 	}
 	return n
 }
