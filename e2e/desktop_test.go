@@ -147,7 +147,7 @@ func TestDesktop(t *testing.T) {
 	title, body := d.shows(t)
 	_, text, _ := strings.Cut(body, ": ")
 	const want = `deploy on prod, by local (client &lt;b&gt;x&lt;/b&gt;\074i\076 &amp;amp;\n\u{a}\u{202e} 1)`
-	if title != "petrigate asks for an approval" || !strings.HasPrefix(body, "Approval ap_") || text != want {
+	if title != "petrigate requests approval" || !strings.HasPrefix(body, "Approval ap_") || text != want {
 		t.Errorf("%q: %q\nwant %q", title, body, want)
 	}
 	if !strings.Contains(answer, "A person has been asked") || strings.Contains(logged, "cannot be shown") {

@@ -225,7 +225,7 @@ func TestWatchGivesGrantAfterSecondYes(t *testing.T) {
 	step("forever", "a duration is required, for example 10m, or session.")
 	w.expect(span)
 	step("session", like)
-	step("to\ny", "For the session, a day at most, calls of this tool in this session with the same to, and any values of its other arguments would also pass without a question.")
+	step("to\ny", "For the session, a day at most, calls to this tool in this session with the same to, and any values of its other arguments would also pass without a question.")
 	w.expect(last)
 	step("", "No answer was given.")
 	w.expect(prompt)
@@ -582,8 +582,8 @@ func TestApproveForShowsWhatElsePasses(t *testing.T) {
 	dir := runtimeDir(t)
 	o := startTestProxy(t, dir, askDeploy)
 	for like, want := range map[string]string{
-		"to": "For 10m, calls of this tool in this session with the same to, and any values of its other arguments would also pass without a question.",
-		"":   "For 10m, calls of this tool in this session with exactly these arguments would also pass without a question.",
+		"to": "For 10m, calls to this tool in this session with the same to, and any values of its other arguments would also pass without a question.",
+		"":   "For 10m, calls to this tool in this session with exactly these arguments would also pass without a question.",
 	} {
 		id := o.requestApproval("deploy", fmt.Sprintf(`{"to":"production","n":%d}`, len(like)))
 		args := []string{"approvals", "approve", id, "--for", "10m"}

@@ -203,7 +203,7 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request) {
 			b.Asked = &a
 		}
 	}
-	title := "Call of " + text.Escape(b.Tool)
+	title := "Call to " + text.Escape(b.Tool)
 	if !b.IsCall() {
 		title = strings.ToUpper(b.Event[:1]) + b.Event[1:]
 	}

@@ -168,7 +168,7 @@ func TestCommands(t *testing.T) {
 func TestWrongFilters(t *testing.T) {
 	b, _ := active(t, refusal(t, "s", "drop", day))
 	for query, want := range map[string]string{
-		"only=some": "only is calls or acts", "since=tomorrow": "write a time as 10m", "tool=[": "cannot be read", "q=" + strings.Repeat("x", maxFilter+1): "is longer than",
+		"only=some": "only must be calls or acts", "since=tomorrow": "write a time as 10m", "tool=[": "is invalid", "q=" + strings.Repeat("x", maxFilter+1): "is longer than",
 	} {
 		if code, page := b.get("/activity?" + query); code != http.StatusOK || !strings.Contains(page, want) || len(toolsOn(page)) > 0 {
 			t.Errorf("%s: %d %s", query, code, page)
@@ -320,7 +320,7 @@ func TestStopIsConfirmed(t *testing.T) {
 		ask, did, note string
 	}{
 		{"/stop", url.Values{"reason": {" too <fast> "}}, "Stop all calls?", `stop "" by ann: too <fast>`, "All calls are refused from now on, in all proxies with this database."},
-		{"/stop", url.Values{"session": {"s1"}}, `the calls of session <span class="mono">s1</span>?`, `stop "s1" by ann: `, "The calls of session s1 are refused from now on, until this proxy ends."},
+		{"/stop", url.Values{"session": {"s1"}}, `the calls of session <span class="mono">s1</span>?`, `stop "s1" by ann: `, "The calls of session s1 are refused from now on, until this proxy exits."},
 		{"/start", url.Values{"session": {"s1"}}, "Resume", `start "s1" by ann`, "The calls of session s1 pass again, as the policy allows."},
 		{"/start", url.Values{"session": {"s9"}}, "Resume", `start "s9" by ann`, "The calls of session s9 were not stopped."},
 	} {
@@ -368,7 +368,7 @@ func TestHealthPage(t *testing.T) {
 	c.journal.add([][]byte{refusal(t, "s", "push", now.Add(-90*time.Second))}, 0)
 	_, page := b.get("/health")
 	for _, want := range []string{
-		"because decisions cannot be recorded: no space left", "The upstream prod is down: exit status 1", "changed configuration is not in force: p.yaml:1:1: no", "1 call is of unknown outcome",
+		"because decisions cannot be recorded: no space left", "The upstream prod is down: exit status 1", "changed configuration was not applied: p.yaml:1:1: no", "1 call is of unknown outcome",
 		">0123456789abcdef</dd>", "  it is wrong", "no &lt;key&gt;", "2 rotated files", "petrigate sessions settle SESSION CALL --success", "by eve", "wild",
 		"101 calls", "1 % refused", "60 in the last minute", ">50 ms</td><td>95 ms</td>", "5 approvals: 2 approved, 1 denied, 1 expired, 1 waiting.", "67 % were approvals",
 		"The median time to an answer is 30s.", `<span class="mono">a.rules:1:1</span>: approved 2 times`, `name="session" value="s1"`,

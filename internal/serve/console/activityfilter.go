@@ -48,13 +48,13 @@ func readFilter(v url.Values, now time.Time) (f filter, err error) {
 		}
 	}
 	if f.Only = v.Get("only"); f.Only != "" && f.Only != "calls" && f.Only != "acts" {
-		return filter{}, fmt.Errorf("only is calls or acts, not %q", f.Only)
+		return filter{}, fmt.Errorf("only must be calls or acts, not %q", f.Only)
 	}
 	if f.since, err = parseTime(f.Since, now); err != nil {
 		return f, err
 	}
 	if _, err := path.Match(f.Tool, ""); err != nil {
-		return f, fmt.Errorf("the pattern of the tool %q cannot be read", f.Tool)
+		return f, fmt.Errorf("the tool pattern %q is invalid", f.Tool)
 	}
 	return f, nil
 }

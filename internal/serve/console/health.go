@@ -46,7 +46,7 @@ func faults(s *operator.Status) (all []string) {
 		}
 	}
 	if s.ReloadProblem != "" {
-		all = append(all, "The changed configuration is not in force: "+firstLine(s.ReloadProblem))
+		all = append(all, "The changed configuration was not applied: "+firstLine(s.ReloadProblem))
 	}
 	if n := len(s.State.Unknown); n > 0 {
 		all = append(all, text.Subject(n, "call", "is", "are")+" of unknown outcome from ended processes: a person must settle them")
@@ -88,7 +88,7 @@ func (c *Console) start(w http.ResponseWriter, r *http.Request) {
 
 // stopNotice returns the note to show after calls were stopped or allowed again.
 func stopNotice(on bool, session string, done operator.Stopping, err error) string {
-	what, where := "All calls", ", until this proxy ends"
+	what, where := "All calls", ", until this proxy exits"
 	if session != "" {
 		what = "The calls of session " + session
 	}

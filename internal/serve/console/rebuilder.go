@@ -58,7 +58,7 @@ func (p *rebuilder) boundary(r *trail.Record, e *trail.Entry) string {
 	case e.Event == "decision" && other && e.Policy != "":
 		return fmt.Sprintf("a call was decided under another policy at %s", at)
 	case e.Event == "policy" && p.durable && !slices.Equal(e.Active, p.active):
-		return fmt.Sprintf("a process had other active nets at %s", at)
+		return fmt.Sprintf("a process had different active nets at %s", at)
 	case (e.Event == "activate" || e.Event == "deactivate") && (p.durable || !p.loaded):
 		return fmt.Sprintf("a net was activated or deactivated at %s", at)
 	}

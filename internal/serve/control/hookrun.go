@@ -55,7 +55,7 @@ func (h HookRun) Run(ctx context.Context) (code int) {
 		_, _ = fmt.Fprintf(h.Err, "petrigate: the outcome of a call was not recorded: %s\n", text.Escape(err.Error()))
 		return 1
 	case err != nil:
-		reply.Denied = "The call was not made: petrigate did not decide on it, because of this: " + text.Escape(err.Error()) + ". A person has to look at that; do not try it another way."
+		reply.Denied = "The call was not made: petrigate could not decide on it, because of this problem: " + text.Escape(err.Error()) + ". A person must look into it; do not try another way."
 		reply.Output = agent.Deny(read.Name, reply.Denied)
 	}
 	if _, err := fmt.Fprintf(h.Out, "%s\n", reply.Output); err != nil {

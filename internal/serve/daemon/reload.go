@@ -63,7 +63,7 @@ func (d *Daemon) logReload(o control.Reload, r *control.Reloaded) {
 	attrs := []any{"actor", o.Actor, "result", r.Result}
 	switch {
 	case r.Problem != "":
-		d.log.Error("the configuration was rejected; the previous one stays in force", append(attrs, logkind.NotLoaded, "problem", r.Problem)...)
+		d.log.Error("the configuration was rejected; the previous one stays in effect", append(attrs, logkind.NotLoaded, "problem", r.Problem)...)
 	case o.DryRun:
 		return
 	case r.Result == control.Unchanged:
@@ -75,10 +75,10 @@ func (d *Daemon) logReload(o control.Reload, r *control.Reloaded) {
 			attrs = append(attrs, "more", fmt.Sprintf("petrigate diff BEFORE AFTER shows %s, if you have the previous files", text.Count(left, "line")))
 			d.log.Debug("the whole difference of the two policies", "difference", r.Diff)
 		}
-		d.log.Warn("a new policy is in force", attrs...)
+		d.log.Warn("a new policy has taken effect", attrs...)
 	}
 	for _, key := range r.Restart {
-		d.log.Warn("a change of the configuration requires a restart", logkind.Restart, "key", key)
+		d.log.Warn("a configuration change requires a restart", logkind.Restart, "key", key)
 	}
 	if !o.DryRun {
 		d.monitor.metrics.Reloaded(r.Problem)

@@ -126,7 +126,7 @@ func unanswered(upstreams []operator.UpstreamStatus, c *config.Config) []Unanswe
 		}
 		text := fmt.Sprintf("%sthe upstream %s %s%s", positionOf(c, u.Name), u.Name, why, LastWords(u, "    "))
 		if u.State == "starting" {
-			text += fmt.Sprintf("\n  help: the first start could have to download the program; set startup: %.0fs in the configuration to wait longer", max(time.Minute, 2*c.Startup).Seconds())
+			text += fmt.Sprintf("\n  help: the first start may have to download the program; set startup: %.0fs in the configuration to wait longer", max(time.Minute, 2*c.Startup).Seconds())
 		}
 		all = append(all, Unanswered{u.Name, errors.New(text)})
 	}

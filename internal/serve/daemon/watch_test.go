@@ -62,7 +62,7 @@ func following(t *testing.T, load, again func() (*config.Config, error), before,
 	end := d.triggers.follow(ctx)
 	after()
 	for applied := 0; applied < policies; {
-		if <-log.messages == "a new policy is in force" {
+		if <-log.messages == "a new policy has taken effect" {
 			applied++
 		}
 	}

@@ -69,7 +69,7 @@ func (a *agent) command(ctx context.Context, exe, dir string) *exec.Cmd {
 // close stops the proxy by closing its standard input, as clients do.
 func (a *agent) close() error {
 	if err := a.proxy.Close(); err != nil {
-		return fmt.Errorf("ending the proxy: %w", err)
+		return fmt.Errorf("stopping the proxy: %w", err)
 	}
 	return nil
 }

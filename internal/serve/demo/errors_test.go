@@ -46,7 +46,7 @@ func TestProxyExitIsReported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := said(a.close()), "ending the proxy: exit status 3"; got != want {
+	if got, want := said(a.close()), "stopping the proxy: exit status 3"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -75,7 +75,7 @@ func (n *Notifier) run(line string) error {
 	return cmd.Run()
 }
 
-const title = "petrigate asks for an approval"
+const title = "petrigate requests approval"
 
 // toast is a PowerShell script that shows a notification. The script takes the text from an
 // environment variable, so that the text never becomes part of the script.

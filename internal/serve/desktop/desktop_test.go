@@ -44,7 +44,7 @@ func TestShowPassesLineAsArgument(t *testing.T) {
 	n.Show(Line("ap_7F3K", "--de<b>ploy\n\x1b[2J$(reboot)", `\074b\076`, "ann", "cla\u202eude"))
 	n.work.Wait()
 	got, err := os.ReadFile(out)
-	want := `[--app-name=petrigate][--][petrigate asks for an approval][Approval ap_7F3K: --de&lt;b&gt;ploy\\u{a}\\u{1b}[2J$(reboot) on \\074b\\076, by ann (client cla\\u{202e}ude)]`
+	want := `[--app-name=petrigate][--][petrigate requests approval][Approval ap_7F3K: --de&lt;b&gt;ploy\\u{a}\\u{1b}[2J$(reboot) on \\074b\\076, by ann (client cla\\u{202e}ude)]`
 	if err != nil || string(got) != want || logged.Len() > 0 {
 		t.Errorf("%v %s\n%s\nwant %s", err, logged, got, want)
 	}

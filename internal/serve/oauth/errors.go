@@ -35,7 +35,7 @@ func withoutQuotes(err error) error {
 	case errors.As(err, &token) && token.ErrorCode != "":
 		return fmt.Errorf("the authorization server says %s", text.Excerpt(token.ErrorCode, maxQuoted))
 	case errors.As(err, &token) && token.Response != nil:
-		return fmt.Errorf("the authorization server answered with HTTP status %d", token.Response.StatusCode)
+		return fmt.Errorf("the authorization server responded with HTTP status %d", token.Response.StatusCode)
 	case errors.As(err, &registration):
 		return fmt.Errorf("the authorization server says %s: %s", text.Excerpt(registration.ErrorCode, maxQuoted), text.Excerpt(registration.ErrorDescription, maxQuoted))
 	}

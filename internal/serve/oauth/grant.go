@@ -132,7 +132,7 @@ func (g *Grant) revoke(ctx context.Context, client *http.Client) error {
 	}
 	defer response.Body.Close()
 	if response.StatusCode/100 != 2 {
-		return fmt.Errorf("the authorization server answered with HTTP status %d", response.StatusCode)
+		return fmt.Errorf("the authorization server responded with HTTP status %d", response.StatusCode)
 	}
 	return nil
 }

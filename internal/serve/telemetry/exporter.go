@@ -130,7 +130,7 @@ func (e *exporter) post(ctx context.Context, body []byte) (again bool, err error
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		again = true
 	}
-	return again, fmt.Errorf("the collector answered %s", strconv.Itoa(answer.StatusCode)+" "+http.StatusText(answer.StatusCode))
+	return again, fmt.Errorf("the collector responded %s", strconv.Itoa(answer.StatusCode)+" "+http.StatusText(answer.StatusCode))
 }
 
 func gzipped(body []byte) []byte {

@@ -30,7 +30,7 @@ func Wants(g *operator.Grant) string {
 	if len(g.Like) > 0 {
 		like = "the same " + text.And(text.EscapeAll(g.Like)) + ", and any values of its other arguments"
 	}
-	return fmt.Sprintf("For %s, calls of this tool in this session with %s would also pass without a question.", g.Span(), like)
+	return fmt.Sprintf("For %s, calls to this tool in this session with %s would also pass without a question.", g.Span(), like)
 }
 
 // startGrant starts asking for the details of a grant or, if the displayed call permits no grants,

@@ -104,7 +104,7 @@ func (h *Hook) readLink(r *http.Request) (ticket, error) {
 	case !ok:
 		return t, errNotFound
 	case !h.Now().Before(t.expires):
-		return t, refuse(http.StatusGone, "the link has expired: no one answered in time, which is a denial")
+		return t, refuse(http.StatusGone, "the link has expired: no one answered in time, which counts as a denial")
 	}
 	return t, nil
 }
