@@ -164,7 +164,7 @@ func (p *approvalControl) granted(r approval.Record) {
 // similar calls for a limited time. If recording the grant fails, the request is still approved.
 func (p *approvalControl) answerAndGrant(id string, a operator.Answer) error {
 	if !a.Approve {
-		return errors.New("only an approval can give a grant, not a denial")
+		return errors.New("only an approval can create a grant, not a denial")
 	}
 	g, err := p.approvals.Grant(id, approval.Terms(*a.Grant), a.Channel, a.Actor)
 	if r, ok := p.approvals.Find(id); err != nil && (!ok || r.Answer.State == approval.Pending) {

@@ -82,7 +82,7 @@ func TestPINOfOrders(t *testing.T) {
 			for range 4 {
 				_, _ = s.Proxy.StartAgain("", proxy.Actor{Name: "ann", PIN: "wrong horse"})
 			}
-			if _, err := s.Proxy.StartAgain("", proxy.Actor{Name: "ann", PIN: "correct horse"}); err == nil || !strings.Contains(err.Error(), "none counts for the next") {
+			if _, err := s.Proxy.StartAgain("", proxy.Actor{Name: "ann", PIN: "correct horse"}); err == nil || !strings.Contains(err.Error(), "no PIN is accepted for the next") {
 				t.Errorf("after five wrong ones: %v", err)
 			}
 		})

@@ -15,7 +15,7 @@ func TestParsePath(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"a":          "at byte 0: a path begins with $",
+		"a":          "at byte 0: a path must begin with $",
 		"$":          "at byte 1: the path names no field",
 		"$a":         `at byte 1: unexpected "a": a step is .key, [*], [0] or ["key"]`,
 		"$.":         "at byte 1: a key is missing after the dot",

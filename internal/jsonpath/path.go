@@ -43,7 +43,7 @@ func IsPath(field string) bool {
 func Parse(text string) (Path, *Error) {
 	var p Path
 	if !strings.HasPrefix(text, "$") {
-		return p, &Error{Msg: "a path begins with $"}
+		return p, &Error{Msg: "a path must begin with $"}
 	}
 	if text == "$" {
 		return p, &Error{Offset: 1, Msg: "the path names no field"}

@@ -14,7 +14,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]jsonpath.Error{
-		"a":          {0, "a path begins with $"},
+		"a":          {0, "a path must begin with $"},
 		"$":          {1, "the path names no field"},
 		"$a":         {1, `unexpected "a": a step is .key, [*], [0] or ["key"]`},
 		"$.a..b":     {3, "a key is missing after the dot"},

@@ -56,7 +56,7 @@ type PIN struct {
 func Hash(pin string) (string, error) {
 	pin = strings.TrimSpace(pin)
 	if utf8.RuneCountInString(pin) < minLength {
-		return "", fmt.Errorf("a PIN has at least %d characters", minLength)
+		return "", fmt.Errorf("a PIN must have at least %d characters", minLength)
 	}
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails
@@ -96,7 +96,7 @@ func (p *PIN) Check(pin string) error {
 	case pin == "":
 		return ErrMissing
 	case now.Before(p.until):
-		return fmt.Errorf("a wrong PIN was given %d times: none counts for the next %s", maxWrong, p.until.Sub(now).Round(time.Second))
+		return fmt.Errorf("a wrong PIN was entered %d times: no PIN is accepted for the next %s", maxWrong, p.until.Sub(now).Round(time.Second))
 	}
 	mac := hmac.New(sha256.New, p.key)
 	mac.Write([]byte(pin))

@@ -30,7 +30,7 @@ func TestPIN(t *testing.T) {
 			t.Errorf("try %d: %v", n, err)
 		}
 	}
-	if err := p.Check("correct horse"); err == nil || !strings.Contains(err.Error(), "none counts for the next 10m0s") {
+	if err := p.Check("correct horse"); err == nil || !strings.Contains(err.Error(), "no PIN is accepted for the next 10m0s") {
 		t.Errorf("after %d wrong ones: %v", maxWrong, err)
 	}
 	now = now.Add(pause)

@@ -255,7 +255,9 @@ func TestLogOmitsNarratedRecords(t *testing.T) {
 		{say: func(l *slog.Logger) { l.Info("a refusal", logkind.Refused, "tool", "x") }},
 		{say: func(l *slog.Logger) { l.Error("call refused", "error", errors.New("disk full")) }, logged: "disk full"},
 		{say: func(l *slog.Logger) { l.Info("x", logkind.Shadowed) }},
-		{say: func(l *slog.Logger) { l.Info("approval ap_1 wanted: deploy on ops, by x; answer: y", logkind.Approval) }},
+		{say: func(l *slog.Logger) {
+			l.Info("approval ap_1 requested: deploy on ops, by x; answer: y", logkind.Approval)
+		}},
 		{say: func(l *slog.Logger) { l.Info("approval ap_1 approved (1 of 2 people): deploy", logkind.Approval) }},
 		{say: func(l *slog.Logger) { l.Info("approval ap_1 denied: deploy", logkind.Approval, "reason", "r") }},
 		{say: func(l *slog.Logger) { l.Warn("skipped an approval") }, logged: "skipped an approval"},

@@ -194,7 +194,7 @@ func parseSet(body []byte) ([]jose.JSONWebKey, error) {
 		Keys []json.RawMessage `json:"keys"`
 	}
 	if err := json.Unmarshal(body, &document); err != nil {
-		return nil, errors.New("the answer is not a key set")
+		return nil, errors.New("the response is not a key set")
 	}
 	if len(document.Keys) > maxKeys {
 		return nil, errors.New("the key set has too many keys")
@@ -274,7 +274,7 @@ func (k *keys) keysURL(body []byte) (string, error) {
 		JWKS   string `json:"jwks_uri"`
 	}
 	if err := json.Unmarshal(body, &metadata); err != nil {
-		return "", errors.New("the answer is not metadata")
+		return "", errors.New("the response is not metadata")
 	}
 	switch {
 	case metadata.Issuer != k.options.Issuer:
@@ -304,14 +304,14 @@ func (k *keys) get(ctx context.Context, address, accept string, most int64) ([]b
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the answer is %s", response.Status)
+		return nil, fmt.Errorf("the response is %s", response.Status)
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, most+1))
 	if err != nil {
 		return nil, err
 	}
 	if int64(len(body)) > most {
-		return nil, errors.New("the answer is too large")
+		return nil, errors.New("the response is too large")
 	}
 	return body, nil
 }

@@ -141,7 +141,7 @@ const maxCaller = 200
 // WaitingLogLine returns a log line that tells operators that a call is waiting for an answer. how
 // explains how to answer.
 func WaitingLogLine(c approval.Call, id, client, how string) string {
-	return fmt.Sprintf("approval %s wanted: %s on %s, by %s; answer: %s",
+	return fmt.Sprintf("approval %s requested: %s on %s, by %s; answer: %s",
 		id, text.Escape(c.Tool), text.Escape(c.Upstream), text.Caller(c.Principal, client, maxCaller), how)
 }
 

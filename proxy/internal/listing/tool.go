@@ -75,7 +75,7 @@ func unreadable(object []byte) string {
 	schema, _ := rawjson.Member(object, "inputSchema")
 	switch {
 	case variant:
-		return "has a second name member in another case"
+		return "has two name members that differ in case only"
 	case rawjson.Kind(schema) != '{':
 		return "has no inputSchema object"
 	}

@@ -25,7 +25,7 @@ func TestRead(t *testing.T) {
 		{`{"name":"a b",` + schema + `}`, "", "", `the tool name "a b" is outside`},
 		{`{"name":"a` + "\u202e" + `b",` + schema + `}`, "", "", `a\u{202e}b`},
 		{`{"name":"` + strings.Repeat("x", 129) + `",` + schema + `}`, "", "", "is outside"},
-		{`{"name":"read","Name":"write",` + schema + `}`, "", "", "a second name member in another case"},
+		{`{"name":"read","Name":"write",` + schema + `}`, "", "", "two name members that differ in case only"},
 		{`{"name":"read"}`, "", "", "no inputSchema"},
 		{`{"name":"read","inputSchema":[]}`, "", "", "no inputSchema"},
 		{strings.Repeat("[", MaxDepth+1) + strings.Repeat("]", MaxDepth+1), "", "", "not strict JSON"},

@@ -137,7 +137,7 @@ func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 		c.replyRaw(wire.ErrorHead(c.ID), r.Error)
 	case facts.Handle() && c.Method == spec.CallTool:
 		c.answer(unanswered("unknown", gate.Unknown, fmt.Sprintf(
-			"The outcome of %s is unknown: the upstream made a task of it that petrigate cannot follow. Find out before calling it again.", c.Tool.Exposed)))
+			"The outcome of %s is unknown: the upstream turned it into a task that petrigate cannot follow. Find out before calling it again.", c.Tool.Exposed)))
 	case facts.Type == wire.TypeInputRequired:
 		c.answer(unanswered("unsupported", gate.Failure, fmt.Sprintf(
 			"The upstream asked for more input before running %s, which is not supported yet; the call did not complete.", c.Tool.Exposed)))

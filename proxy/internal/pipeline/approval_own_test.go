@@ -112,7 +112,7 @@ func TestPIN(t *testing.T) {
 				t.Errorf("%s: %v", channel, err)
 			}
 		}
-		if err := say("correct horse", nil); err == nil || !strings.Contains(err.Error(), "none counts for the next") {
+		if err := say("correct horse", nil); err == nil || !strings.Contains(err.Error(), "no PIN is accepted for the next") {
 			t.Errorf("%s: after five wrong ones: %v", channel, err)
 		}
 		if err := s.Proxy.Answer(id, proxy.Answer{Channel: channel, Person: "uid 1000", Actor: "ann"}); err != nil {

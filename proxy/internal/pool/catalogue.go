@@ -86,7 +86,7 @@ func (c *Catalogue) markAgentNames(v *ToolView) {
 		for _, t := range v.Order {
 			instead := "call it " + t.Canonical + " in rules"
 			if b.has(t.Canonical) {
-				instead = "give the server another name"
+				instead = "give the server a different name"
 			}
 			if t.markAgentNames(b.has) {
 				v.Warnings = append(v.Warnings, t.Canonical+" has the same name as a tool of "+b.Agent+" itself, so calls by that name are not evidence: "+instead)
@@ -299,7 +299,7 @@ func collision(t *Tool, same []*Tool) string {
 	for _, s := range same {
 		names = append(names, s.Canonical)
 	}
-	return "the name " + t.Exposed + " stands for " + strings.Join(names, " and ") + "; give one of the upstreams another prefix"
+	return "the name " + t.Exposed + " stands for " + strings.Join(names, " and ") + "; give one of the upstreams a different prefix"
 }
 
 // Owners returns all servers, each with the prefix of its tools.

@@ -186,7 +186,7 @@ func (d *statusDoc) String() string {
 		fmt.Fprintf(&b, "- %s: %s%s\n", n.Name, cmp.Or(n.Marking.String(), "no tokens"), yields)
 	}
 	for _, h := range d.state.Open() {
-		fmt.Fprintf(&b, "- call #%d of %s has not ended, for %s\n", h.Number, h.Tool, text.Duration(d.now.Sub(h.Since)))
+		fmt.Fprintf(&b, "- call #%d of %s has been in flight for %s\n", h.Number, h.Tool, text.Duration(d.now.Sub(h.Since)))
 	}
 	return b.String()
 }

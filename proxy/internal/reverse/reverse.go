@@ -40,7 +40,7 @@ func (p *Reverse) ElicitationComplete(u *pool.Server, params []byte) {
 func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *upstream.ServerRequest) {
 	params, related := p.Tasks.ForClient(u, u.WithServerName(q.Params))
 	p.URLElicitations.At(u).RecordRequest(c, q.Method, q.Params)
-	p.Life.Log.Debug("passed a request of an upstream to its client", "upstream", u.Config.Name, "method", q.Method, "session", c.Session.ID)
+	p.Life.Log.Debug("passed a request from an upstream to its client", "upstream", u.Config.Name, "method", q.Method, "session", c.Session.ID)
 	asked := &session.ClientRequest{Progress: progressTo(u, q.Params), Answer: func(result, failure []byte) {
 		switch {
 		case result == nil:

@@ -33,7 +33,7 @@ func (r *Router) ServerNotification(u *pool.Server, method string, params []byte
 	case "notifications/message":
 		r.relayLog(u, params)
 	default:
-		r.Life.Log.Debug("dropped a notification of an upstream", "upstream", u.Config.Name, "method", method)
+		r.Life.Log.Debug("dropped a notification from an upstream", "upstream", u.Config.Name, "method", method)
 	}
 }
 
@@ -45,7 +45,7 @@ func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 		return
 	}
 	if u.DedicateNext() {
-		r.Life.Log.Info("an upstream asks clients: new sessions have their own connection to it", "upstream", u.Config.Name, "method", q.Method)
+		r.Life.Log.Info("an upstream sends requests to clients: new sessions get their own connection to it", "upstream", u.Config.Name, "method", q.Method)
 	}
 	flights := pipeline.InFlight(u)
 	if len(flights) == 1 && !u.Abandoned.ByOthers(flights[0].Call.Client.Session) {
@@ -184,7 +184,7 @@ func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 	default:
 		text += "; new sessions have their own " + u.Config.Kind()
 	}
-	r.Life.Log.Warn("refused a question of an upstream", "upstream", u.Config.Name, "method", q.Method, "reason", text)
+	r.Life.Log.Warn("refused a request from an upstream", "upstream", u.Config.Name, "method", q.Method, "reason", text)
 	q.Refuse(wire.CodeInternal, text)
 }
 

@@ -59,7 +59,7 @@ func (s *Tasks) fetched(x *Task, result []byte) {
 	case err == nil && about.Status == wire.TaskCancelled:
 		s.Reached(s.Life.Ctx, x, about)
 	case err != nil && !errors.Is(err, errTaskGone): // the goroutine that polls the task will ask again
-		s.Life.Log.Warn("asking how a task ended", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
+		s.Life.Log.Warn("cannot find out how a task ended", "upstream", x.Upstream.Config.Name, "call", x.Ticket.Number, "error", err)
 	default:
 		s.end(x, resultOutcome(x, result), result, "task result")
 	}

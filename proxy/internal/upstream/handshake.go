@@ -30,7 +30,7 @@ const clientName = "petrigate"
 const probeTimeout = 2 * time.Second
 
 // errDiedOfProbe means that the connection ended before server/discover was answered.
-var errDiedOfProbe = errors.New("the server ended on server/discover")
+var errDiedOfProbe = errors.New("the server exited on server/discover")
 
 // errNot2026 means that the configuration requires revision 2026-07-28, which the server does not
 // support.

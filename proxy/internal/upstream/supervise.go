@@ -158,7 +158,7 @@ func (s *supervisor) connect(ctx context.Context) (conn.Conn, agreement, error) 
 		return s.fallBack(ctx, err)
 	}
 	if err != nil && probing && errors.Is(err, errDiedOfProbe) && ctx.Err() == nil {
-		s.host.Log.Debug("the server ended on server/discover; restarting it without")
+		s.host.Log.Debug("the server exited on server/discover; restarting it without that request")
 		return s.attempt(ctx, "legacy")
 	}
 	if err != nil {

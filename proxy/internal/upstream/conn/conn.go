@@ -293,9 +293,9 @@ type StatusError struct {
 
 func (e *StatusError) Error() string {
 	if e.Excerpt == "" {
-		return fmt.Sprintf("the server answered with HTTP status %d", e.Code)
+		return fmt.Sprintf("the server responded with HTTP status %d", e.Code)
 	}
-	return fmt.Sprintf("the server answered with HTTP status %d: %s", e.Code, e.Excerpt)
+	return fmt.Sprintf("the server responded with HTTP status %d: %s", e.Code, e.Excerpt)
 }
 
 // Executed reports whether the request may have been executed. It returns false for statuses of

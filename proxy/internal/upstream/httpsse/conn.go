@@ -22,7 +22,7 @@ import (
 
 var (
 	ErrNoEndpoint    = errors.New("the server did not send its endpoint for messages")
-	ErrOtherOrigin   = errors.New("the server's endpoint for messages has another origin, which petrigate does not follow")
+	ErrOtherOrigin   = errors.New("the server's endpoint for messages has a different origin, which petrigate does not follow")
 	errOtherEndpoint = errors.New("the server's endpoint for messages has changed")
 	errSSEEnd        = errors.New("the server ended its stream")
 )
@@ -76,7 +76,7 @@ func (c *Conn) open() (*streamable.EventReader, error) {
 	if t := streamable.MediaType(response.Header); response.StatusCode != http.StatusOK || t != "text/event-stream" {
 		defer response.Body.Close()
 		if response.StatusCode == http.StatusOK {
-			return nil, fmt.Errorf("the server answered with content type %q", text.Excerpt(t, 100))
+			return nil, fmt.Errorf("the server responded with content type %q", text.Excerpt(t, 100))
 		}
 		return nil, c.http.StatusError(response)
 	}

@@ -146,7 +146,7 @@ func errorMessage(body []byte) []byte {
 }
 
 var (
-	ErrOtherOrigin = errors.New("the address has another origin")
+	ErrOtherOrigin = errors.New("the address has a different origin")
 	errNoAddress   = errors.New("this is not an address")
 )
 

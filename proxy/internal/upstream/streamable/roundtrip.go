@@ -156,7 +156,7 @@ func (c *Conn) sendOnce(x *conn.Exchange, s *conn.Session) conn.Reply {
 		return conn.Reply{Err: &conn.Lost{Sent: true, Cause: errNoAnswer}}
 	}
 	if t := MediaType(response.Header); t != "application/json" {
-		err := fmt.Errorf("the server answered with content type %q", text.Excerpt(t, 100))
+		err := fmt.Errorf("the server responded with content type %q", text.Excerpt(t, 100))
 		return conn.Reply{Err: &conn.Lost{Sent: true, Cause: err}}
 	}
 	return c.readJSON(x, s, response)
