@@ -119,7 +119,7 @@ func (a *agent) greet() error {
 		"clientInfo": map[string]any{"name": "naive-agent", "version": "1"},
 	}
 	if err := a.request("initialize", params, nil); err != nil {
-		return fmt.Errorf("shaking hands: %w", err)
+		return fmt.Errorf("initializing: %w", err)
 	}
 	return a.in.Encode(map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
 }

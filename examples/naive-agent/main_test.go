@@ -42,7 +42,7 @@ deploy was reached with 5 calls.
 	}
 	out.Reset()
 	wrap[2] = "none.rules"
-	if err := run(&out, "deploy", petrigate, wrap...); err == nil || !strings.Contains(err.Error(), "shaking hands") {
+	if err := run(&out, "deploy", petrigate, wrap...); err == nil || !strings.Contains(err.Error(), "initializing") {
 		t.Errorf("without its rules the proxy must not start: %v", err)
 	}
 }

@@ -46,7 +46,7 @@ type glue struct {
 func newGlue(env func(string) string) (*glue, error) {
 	at, err := url.Parse(env("NTFY_URL"))
 	if err != nil || at.Host == "" || len(at.Path) < 2 || len(env("PETRIGATE_HOOK_SECRET")) < 16 {
-		return nil, errors.New("NTFY_URL must be the URL of a topic, and PETRIGATE_HOOK_SECRET have 16 bytes or more")
+		return nil, errors.New("NTFY_URL must be the URL of a topic, and PETRIGATE_HOOK_SECRET must have 16 bytes or more")
 	}
 	g := &glue{secret: env("PETRIGATE_HOOK_SECRET"), token: env("NTFY_TOKEN"), topic: at.Path[strings.LastIndex(at.Path, "/")+1:]}
 	g.server = strings.TrimSuffix(at.String(), g.topic)
@@ -78,7 +78,7 @@ func (g *glue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := g.publish(notificationOf(m)); err != nil {
 		log.Print(err)
-		http.Error(w, "ntfy does not take it", http.StatusBadGateway)
+		http.Error(w, "ntfy does not accept it", http.StatusBadGateway)
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)

@@ -103,7 +103,7 @@ func (g *glue) fromPetrigate(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := g.show(m); err != nil {
 		log.Print(err)
-		http.Error(w, "Slack does not take it", http.StatusBadGateway)
+		http.Error(w, "Slack does not accept it", http.StatusBadGateway)
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)
@@ -192,7 +192,7 @@ func (g *glue) answer(q question, decision, user string) {
 	r.Header.Set("X-Petrigate-Signature", "t="+t+",v1="+mac(g.secret, t+"."+string(body)))
 	response, err := g.slack.client.Do(r)
 	if err != nil {
-		g.slack.tell(user, "petrigate does not respond: see whether "+q.ID+" still waits.")
+		g.slack.tell(user, "petrigate does not respond: see whether "+q.ID+" is still waiting.")
 		return
 	}
 	defer func() { _ = response.Body.Close() }()

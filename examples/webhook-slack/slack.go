@@ -92,7 +92,7 @@ func (s *slack) do(method string, args map[string]any) (timestamp string, err er
 		TS    string
 	}
 	if err := json.NewDecoder(response.Body).Decode(&said); err != nil || !said.OK {
-		return "", fmt.Errorf("%s: Slack answers %s %s", method, response.Status, said.Error)
+		return "", fmt.Errorf("%s: Slack responded %s %s", method, response.Status, said.Error)
 	}
 	return said.TS, nil
 }

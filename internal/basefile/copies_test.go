@@ -46,7 +46,7 @@ func TestCopies(t *testing.T) {
 			if _, ok := errors.AsType[*CopyError](err); !ok || data != kept+" "+kept {
 				t.Errorf("%q, %v; want the copy %q", data, err, kept)
 			}
-			if ofSignature := strings.Contains(err.Error(), "reading its signature: the server answered with status 502"); ofSignature != (broken == ".minisig") {
+			if ofSignature := strings.Contains(err.Error(), "reading its signature: the server responded with status 502"); ofSignature != (broken == ".minisig") {
 				t.Errorf("%s: %v", broken, err)
 			}
 		}

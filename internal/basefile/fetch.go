@@ -34,7 +34,7 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the server answered with status %d; the address must serve the file without a redirect", response.StatusCode)
+		return nil, fmt.Errorf("the server responded with status %d; the address must serve the file without a redirect", response.StatusCode)
 	}
 	data, err := io.ReadAll(io.LimitReader(response.Body, maxFetch+1))
 	if err != nil {

@@ -98,7 +98,7 @@ func checkFollows(known, bases []Seen) error {
 			case b.Version < k.Version:
 				return fmt.Errorf("the base policy %q was rolled back: version %d is at %s, but version %d was in force", b.Name, b.Version, b.Place, k.Version)
 			case b.Version == k.Version && b.Digest != k.Digest:
-				return fmt.Errorf("version %d of the base policy %q was replaced: its digest is %s and was %s; a change needs a higher version", b.Version, b.Name, b.Digest, k.Digest)
+				return fmt.Errorf("version %d of the base policy %q was replaced: its digest is %s and was %s; a change requires a higher version", b.Version, b.Name, b.Digest, k.Digest)
 			}
 		}
 	}

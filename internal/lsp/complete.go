@@ -157,7 +157,7 @@ func (o *offer) names(labels bool) {
 	for _, w := range o.rulesOf(o.document) {
 		if labels {
 			for _, label := range w.file.Labels() {
-				o.name(label, kindConstant, "a name that a map gives")
+				o.name(label, kindConstant, "a name that a map defines")
 			}
 		}
 		for _, n := range slices.Concat(w.file.Names(), w.file.Tools()) {

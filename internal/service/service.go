@@ -95,7 +95,7 @@ type step struct {
 func (m *Manager) Text(s Service) (string, error) {
 	for _, word := range append([]string{s.Program, s.Config}, s.Args...) {
 		if strings.ContainsRune(word, 0) {
-			return "", errors.New("a path has a zero byte")
+			return "", errors.New("a path contains a zero byte")
 		}
 	}
 	return m.text(m, s)

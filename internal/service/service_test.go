@@ -128,7 +128,7 @@ func TestXMLRoundTrip(t *testing.T) {
 func TestUnsupportedPathsAreRefused(t *testing.T) {
 	for _, c := range []struct{ system, program, config, want string }{
 		{"linux", `/opt/"x"/petrigate`, "/c", `systemd cannot start a program with a quote or a backslash in its path: /opt/"x"/petrigate`},
-		{"linux", "/petrigate", "/a\x00b", "a path has a zero byte"},
+		{"linux", "/petrigate", "/a\x00b", "a path contains a zero byte"},
 		{"darwin", "/petrigate", "/a\x01b", `an XML file cannot contain "/a\x01b"`},
 		{"darwin", "/petrigate", "/a\xffb", `an XML file cannot contain "/a\xffb"`},
 		{"windows", `C:\p.exe`, `C:\%USERNAME%\c`, `the Task Scheduler would replace a part of "C:\\%USERNAME%\\c"`},

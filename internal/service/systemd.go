@@ -52,7 +52,7 @@ func (m *Manager) unit(s Service) (string, error) {
 		fmt.Fprintf(&b, "EnvironmentFile=-%s\n", unitPattern(m.Variables))
 	}
 	b.WriteString("Restart=on-failure\nRestartSec=2s\n")
-	b.WriteString("# A configuration that is wrong stays so until somebody edits it.\nRestartPreventExitStatus=2 3\n")
+	b.WriteString("# A wrong configuration stays wrong until someone edits it.\nRestartPreventExitStatus=2 3\n")
 	b.WriteString("KillMode=mixed\nTimeoutStopSec=30s\n\n[Install]\nWantedBy=default.target\n")
 	return b.String(), nil
 }

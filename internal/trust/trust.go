@@ -41,7 +41,7 @@ func (b List) Trusts(path string, src []byte) bool {
 func (b List) Trust(path string, src []byte) error {
 	place, err := resolvedPath(path)
 	if err != nil {
-		return fmt.Errorf("noting that %s is trusted: %w", path, err)
+		return fmt.Errorf("recording that %s is trusted: %w", path, err)
 	}
 	return textfile.Locked(b.File, func() error {
 		known, err := b.read()
