@@ -137,7 +137,7 @@ func (p *approvalControl) checkAnswerPIN(id string, a operator.Answer) error {
 	})
 }
 
-// Resolve is like [Proxy.ResolveAs], but also uses actor as the name of the person.
+// Resolve is like [Proxy.ResolveAs], where the person is the one named by actor.
 func (p *approvalControl) Resolve(id string, approve bool, actor, reason string) error {
 	return p.ResolveAs(actor, id, approve, actor, reason)
 }
@@ -160,8 +160,9 @@ func (p *approvalControl) granted(r approval.Record) {
 	}
 }
 
-// answerAndGrant approves a request and then creates the grant requested in a, which approves
-// similar calls for a limited time. If recording the grant fails, the request is still approved.
+// answerAndGrant approves a request and then creates the grant requested in the answer a, which
+// approves similar calls for a limited time. If recording the grant fails, the request is still
+// approved.
 func (p *approvalControl) answerAndGrant(id string, a operator.Answer) error {
 	if !a.Approve {
 		return errors.New("only an approval can create a grant, not a denial")
@@ -213,8 +214,8 @@ func (p *approvalControl) Revoke(id, actor string) error {
 	return nil
 }
 
-// checkOrderPIN checks the PIN of an operator's order if approvals require one. It is used for
-// orders that could let a call pass. A wrong PIN is recorded together with the order.
+// checkOrderPIN checks the PIN of an operator's order, if approvals require one. It must be called
+// for every order that could let a call pass. A wrong PIN is recorded together with the order.
 func (p *approvalControl) checkOrderPIN(a operator.Actor, session, order string) error {
 	return p.checkPIN(a.PIN, func() error {
 		return p.admission.Note(p.life.Ctx, "wrong pin", session, a.Name, "to "+order)

@@ -85,7 +85,7 @@ func (k *keys) look(id string, alg jose.SignatureAlgorithm) (key any, done <-cha
 	return key, k.fetching
 }
 
-// setNumber returns a number that identifies the current set.
+// setNumber returns the number of the current key set, which changes whenever the set does.
 func (k *keys) setNumber() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -106,8 +106,8 @@ func (k *keys) age() {
 	}
 }
 
-// pick returns the key with the given ID or, for an empty ID, the only key that fits the algorithm.
-// If no single key fits, it returns nil.
+// pick returns the key with the given ID that fits the algorithm. For an empty ID, it returns the
+// only key that fits the algorithm, or nil if several do. It returns nil if no key fits.
 func pick(set []jose.JSONWebKey, id string, alg jose.SignatureAlgorithm) any {
 	var found []any
 	for _, key := range set {

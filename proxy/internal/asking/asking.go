@@ -138,15 +138,15 @@ func denied(tool string, said approval.Answer, now time.Time) string {
 // maxCaller is the maximum length of the principal's and the client's names in a log line.
 const maxCaller = 200
 
-// WaitingLogLine returns a log line that tells operators that a call is waiting for an answer. how
-// explains how to answer.
+// WaitingLogLine returns a log line that tells operators about a call that is waiting for an
+// answer. how explains how to answer.
 func WaitingLogLine(c approval.Call, id, client, how string) string {
 	return fmt.Sprintf("approval %s requested: %s on %s, by %s; answer: %s",
 		id, text.Escape(c.Tool), text.Escape(c.Upstream), text.Caller(c.Principal, client, maxCaller), how)
 }
 
 // HowToAnswer tells operators where to answer an approval request: in the external system if only
-// that system shows it, with the operators' command verb if possible, or only at the client.
+// that system shows it, with the operator command named by verb if possible, or only at the client.
 func HowToAnswer(r *approval.Request, verb string) string {
 	only, _ := channel.Find(r.Via)
 	switch {
@@ -170,7 +170,7 @@ func Answered(r approval.Record, approve bool, channel, actor string) string {
 	return fmt.Sprintf("approval %s %s: %s on %s, by %s via %s", r.Request.ID, verb, text.Escape(r.Call.Tool), text.Escape(r.Call.Upstream), text.Escape(actor), channel)
 }
 
-// ProgressNote returns the progress notification with number n for the given token.
+// ProgressNote returns the nth progress notification for the given progress token.
 func ProgressNote(token []byte, n int, message string) []byte {
 	params := fmt.Appendf(nil, `{"progressToken":%s,"progress":%d,"message":`, token, n)
 	return wire.AppendNotification(nil, "notifications/progress", append(rawjson.AppendString(params, message), '}'))

@@ -53,8 +53,8 @@ type Front struct {
 	// approved.
 	Asked func() map[string]bool
 
-	// Hook handles an event from an agent's hook and returns the answer. It returns an error if the
-	// agent is unknown. It blocks while a person is asked.
+	// Hook handles an event from an agent's hook and returns the response for the agent. It returns
+	// an error if the agent is unknown. It blocks while a person is asked.
 	Hook func(ctx context.Context, principal, agent string, r *http.Request, event []byte) ([]byte, error)
 }
 

@@ -93,7 +93,8 @@ func first(r *http.Request, name string) string {
 	return ""
 }
 
-// turn returns a Turn for a caller's message, or nil if concurrent messages are not limited.
+// turn returns the [turns.Turn] that a caller's message must acquire, or nil if concurrent messages
+// are not limited.
 func (h *handler) turn(v httpguard.Caller) *turns.Turn {
 	if h.turns == nil {
 		return nil
@@ -129,8 +130,8 @@ func checkHeaders(r *http.Request, m wire.Message, meta wire.Meta) *wire.Fault {
 	return nil
 }
 
-// newPost returns the stream for the answer to m. The client can resume the stream if logs is not
-// nil.
+// newPost returns the HTTP response to the message m. The client can resume the response stream if
+// logs is not nil.
 func newPost(w http.ResponseWriter, r *http.Request, m wire.Message, logs *events.Logs) *events.Post {
 	return events.NewPost(w, events.PostOptions{
 		Method: m.Method, ID: m.ID, Rev: rev.Of(first(r, protocolHeader)), Accept: first(r, "Accept"), Logs: logs,
@@ -157,7 +158,7 @@ func isStateless(w http.ResponseWriter, r *http.Request, lacks string) bool {
 	return true
 }
 
-// reject answers a refused message.
+// reject responds to a refused message with a JSON-RPC error.
 func reject(w http.ResponseWriter, status int, id []byte, fault *wire.Fault) {
 	fault.ID = id
 	w.Header().Set("Content-Type", "application/json")

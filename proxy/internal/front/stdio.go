@@ -103,15 +103,15 @@ func (r *reader) end() {
 	r.ended = true
 }
 
-// endBurst continues the calls that were read together.
+// endBurst ends the burst, so that the calls that were read together continue.
 func (r *reader) endBurst() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.burst.End()
 }
 
-// readLines handles the lines of in until in or the connection ends. The messages that result from
-// lines read together are written together.
+// readLines handles the lines of in until the input or the connection ends. The messages that
+// result from lines read together are written together.
 func (r *reader) readLines(in io.Reader) error {
 	input := lines.NewReader(in, r.MaxRequest)
 	reading := burst.Reading{Begin: func() {
@@ -198,8 +198,8 @@ func (r *reader) take(line []byte) bool {
 	return true
 }
 
-// request begins to serve a request. A call is decided and sent on the reader's goroutine, which
-// blocks only for commits. Work that may block longer runs on another goroutine.
+// request begins to serve a request. A call is decided and forwarded on the reader's goroutine,
+// which blocks only for commits to the store. Work that may block longer runs on another goroutine.
 func (r *reader) request(m wire.Message) {
 	meta, fault := wire.ParseMeta(m)
 	switch v := meta.ProtocolVersion; {

@@ -34,8 +34,8 @@ func newAddresses(access Access, host, port string) addresses {
 	return a
 }
 
-// allow checks that a request is meant for this endpoint and does not come from a page of another
-// site. Otherwise, it writes an error response and returns false.
+// allow reports whether a request is meant for this endpoint and does not come from a page of
+// another site. If it returns false, it has written an error response.
 func (a *addresses) allow(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case !a.hostAllowed(r.Host):

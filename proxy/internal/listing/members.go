@@ -64,9 +64,9 @@ func (l *Members) note(m *member) {
 }
 
 // leftOut reports whether a member must be left out because it contains the elements, describes a
-// single page, or limits how long the answer may be cached (the proxy's answer changes with the
-// markings). Upper and lower case are treated alike, because some clients ignore case. Variants of
-// _meta are left out, too.
+// single page, or limits how long the result may be cached (the proxy's result changes with the
+// markings). It ignores the case of letters, as some clients do. Variants of _meta are left out,
+// too.
 func leftOut(key string) bool {
 	known := []string{"nextCursor", "resultType", "ttlMs", "cacheScope", "tools", "prompts", "resources", "resourceTemplates"}
 	return slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(key, k) }) ||

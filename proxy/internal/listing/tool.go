@@ -31,7 +31,7 @@ type Tool struct {
 }
 
 // Read parses a tool object from an upstream. problem explains why clients could not call the tool,
-// or could confuse it with another one; it is empty for a usable tool.
+// or could mistake it for another one; it is empty for a usable tool.
 func Read(object []byte, prefix string) (t Tool, problem string) {
 	if err := rawjson.Check(object, MaxDepth); err != nil {
 		return t, "a tool is not strict JSON: " + text.Escape(err.Error())

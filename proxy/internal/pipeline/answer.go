@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// refuse answers a call that the gate has refused.
+// refuse tells the client that the gate has refused the call.
 func (c *Call) refuse(r *admission.Refused) {
 	if r.Err != nil { // the call itself is invalid
 		c.answerError(wire.CodeInvalidParams, r.Err.Error())
@@ -43,8 +43,9 @@ func (c *Call) isOver(stateGone bool) bool {
 	return errors.Is(err, admission.ErrNoSession) || err == nil && info.Ended
 }
 
-// refuseSession answers that the session is unknown (status 404 over HTTP), because another process
-// has ended it. It returns false if the client's transport cannot express that answer.
+// refuseSession sends the client an "unknown session" error (status 404 over HTTP), because another
+// process has ended the session. It returns false if the client's transport cannot express that
+// error.
 func (c *Call) refuseSession() bool {
 	s, ok := c.Stream.(interface {
 		Refuse(status int, answer []byte) bool
@@ -61,19 +62,19 @@ func (c *Call) refuseSession() bool {
 	return true
 }
 
-// answerError answers with a JSON-RPC error.
+// answerError ends the call with a JSON-RPC error.
 func (c *Call) answerError(code int, text string) {
 	c.trace.setResult(admission.Result{Code: code})
 	c.end(func() { c.Stream.Reply(wire.AppendError(nil, c.ID, code, text, nil)) })
 }
 
-// answer answers the call with a, unless the client has stopped waiting.
+// answer ends the call with the response a, unless the client has stopped waiting.
 func (c *Call) answer(a answer) {
 	c.trace.setRefusal(a)
 	c.end(func() { c.AnswerOnly(a) })
 }
 
-// AnswerOnly writes an answer without ending the call. It is used for a request that is not among
+// AnswerOnly writes a response without ending a call. It is used for a request that is not among
 // the client's open requests. A refusal is sent as a tool result only for tools/call; for other
 // methods, it is sent as an error.
 func (c *Call) AnswerOnly(a answer) {
@@ -88,15 +89,15 @@ func (c *Call) AnswerOnly(a answer) {
 	}
 }
 
-// replyRaw answers the call with bytes received from the server.
+// replyRaw ends the call with bytes received from the server.
 func (c *Call) replyRaw(head, body []byte) {
 	c.end(func() { c.Stream.Reply(head, body, wire.Tail) })
 }
 
-// end ends the call for its client; only the first call to end has an effect. It writes the
-// notifications that the server sent before the reply, and then calls send, unless send is nil or
-// the client has stopped waiting. The latter can happen because a server may reply to a canceled
-// call before the proxy has ended it.
+// end ends the call for its client. It writes the notifications that the server sent before its
+// reply, and then calls send, if not nil, to write the response. It does not call send if the
+// client has stopped waiting: a server may reply to a canceled call before the proxy has ended that
+// call. Later calls to end have no effect.
 func (c *Call) end(send func()) {
 	first, wanted, stop := c.markAnswered()
 	if !first {
@@ -129,7 +130,7 @@ func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	}
 	switch {
 	case errors.Is(r.Err, spec.ErrCancelled) || errors.Is(r.Err, spec.ErrGone) || errors.Is(r.Err, context.Canceled):
-		c.end(nil) // no client is waiting for an answer
+		c.end(nil) // no client is waiting for a response
 	case r.Err != nil:
 		c.answer(c.failed(r.Err))
 	case r.Error != nil:
@@ -150,7 +151,7 @@ func (c *Call) deliver(r upstream.Reply, facts wire.Facts) {
 	}
 }
 
-// failed builds the answer to a call that the server did not reply to.
+// failed returns the response to a call that the server did not reply to, because of err.
 func (c *Call) failed(err error) answer {
 	name := c.Tool.Upstream.Config.Name
 	if a := c.unauthorized(err); a != nil {
@@ -170,7 +171,7 @@ func (c *Call) failed(err error) answer {
 		c.Tool.Exposed, name, err))
 }
 
-// unauthorized returns the answer to a call that was not made because the upstream requires
+// unauthorized returns the response to a call that was not forwarded because the upstream requires
 // credentials, or nil if err has another cause.
 func (c *Call) unauthorized(err error) answer {
 	u, ok := errors.AsType[*upstream.Unauthorized](err)

@@ -19,8 +19,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// An askedCall is a call that needs a person's approval. It lives until the call is forwarded or
-// answered.
+// An askedCall is a call that needs a person's approval, until it is forwarded or refused.
 type askedCall struct {
 	*Pipeline
 	call  *Call
@@ -60,7 +59,8 @@ func (q *askedCall) openRequest() (*approval.Request, answer) {
 	return r, nil
 }
 
-// consent returns the person's answer to the approval request r in the form used in records.
+// consent returns a person's answer to the approval request r, in the form written to the audit
+// log.
 func (p *Pipeline) consent(r *approval.Request) *admission.Consent {
 	said := p.Approvals.Status(r)
 	return &admission.Consent{ID: r.ID, Channel: said.Channel, Actor: said.Actor}
@@ -79,7 +79,7 @@ func (p *Pipeline) TellOperators(r *approval.Request, client string) {
 	}
 }
 
-// text returns the question as shown to people.
+// text returns the question shown to people about r.
 func (p *Pipeline) text(r *approval.Request) string {
 	return p.Approvals.Look(r).Text(p.Where, p.Life.Now())
 }
@@ -95,8 +95,8 @@ func (q *askedCall) denied(text string, said *admission.Consent) answer {
 	return refusal{q.Admission.Deny(q.Life.Ctx, q.call.admission(), q.asked.Ask, text, said)}
 }
 
-// key returns the key that identifies the question about the call. An approval applies to every
-// call with the same key.
+// key returns the key of the question about the call. An approval applies to every call with the
+// same key.
 func (q *askedCall) key() approval.Key {
 	steps := ""
 	for _, s := range q.asked.Steps {
@@ -139,13 +139,13 @@ const maxShown = 32 << 10
 
 // A prompt is a question that a client shows to its user.
 type prompt struct {
-	ended    <-chan struct{} // closed once the client has been told that the prompt is over; nil if another call shows the prompt, or if none is shown
+	ended    <-chan struct{} // closed once the client has been told that the prompt is over; nil if this call shows no prompt
 	callGone <-chan struct{} // closed when the call that shows the prompt ends; nil if this call shows it
 }
 
-// elicitChannel returns the channel for asking the client's user about r: a form if the client can
-// show all of r, otherwise the approval page, or "" if neither is possible. A question never has
-// two prompts at the same time.
+// elicitChannel returns the channel for asking the client's user about the request r: a form if the
+// client can show all of r, otherwise the approval page, or "" if neither is possible or r need not
+// be shown again. A question never has two prompts at the same time.
 func (q *askedCall) elicitChannel(r *approval.Request) (channel string) {
 	switch {
 	case r.WasUnasked() || q.Approvals.Approves(r):

@@ -60,9 +60,9 @@ func (q *askedCall) askUntilHeld(w *personWait) (a answer, held *personWait) {
 	}
 }
 
-// decideAgain decides a call again after its wait for a person's answer. It returns the answer for
-// the client, or nil if the call has been forwarded or answered. If over is false, a person must be
-// asked again.
+// decideAgain decides a call again after its wait for a person's answer. It returns the response
+// for the client, or nil if the call has been forwarded or has already been ended. If over is
+// false, a person must be asked again.
 func (q *askedCall) decideAgain(w *personWait) (a answer, over bool) {
 	r := w.request
 	q.Approvals.Release(r, w.parked != nil)
@@ -99,9 +99,10 @@ func (q *askedCall) toolChanged() bool {
 	return now == nil || now.Canonical != q.call.Tool.Canonical || now.Definition != q.call.Tool.Definition
 }
 
-// redeem asks the gate for a new decision, using the person's consent to r. If the call is
-// admitted, the consent is used up. If the call now requires a different consent, redeem returns
-// the answer for the client. used is false if another call has already used the consent.
+// redeem asks the gate for a new decision, using the person's consent to the approval request r. If
+// the call is admitted, the consent is used up. If the call now requires a different consent,
+// redeem returns the response for the client. used is false if another call has already used the
+// consent.
 func (q *askedCall) redeem(r *approval.Request) (a answer, used bool) {
 	shown := q.Approvals.Look(r)
 	if shown.Answer.State != approval.Approved {
@@ -144,7 +145,7 @@ type personWait struct {
 	rounds   int          // number of rounds of the call so far
 	shown    prompt
 	state    approval.State // state of the approval request when the wait ended
-	parked   answer         // answer for a client that must call again to get the result; nil if the wait is over
+	parked   answer         // response for a client that must call again to get the result; nil if the wait is over
 }
 
 const (

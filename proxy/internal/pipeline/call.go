@@ -21,9 +21,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Call is a tools/call, prompts/get or resources/read request, from its arrival to its answer.
-// The message is parsed only once, so the gate, the person who approves the call, and the server
-// all see the same arguments.
+// A Call is a tools/call, prompts/get or resources/read request, from its arrival until the client
+// has received the response. The message is parsed only once, so the gate, the person who approves
+// the call, and the server all see the same arguments.
 type Call struct {
 	pipeline *Pipeline
 	Client   *session.Client
@@ -56,7 +56,7 @@ type Call struct {
 	parent  context.Context //nolint:containedctx // parent of ctx
 	Spawn   func(func())    // runs work that may block, but not on the goroutine that reads the client's messages
 	spawned func()          // work passed to Spawn, to be run by the waiting goroutine; nil if none
-	outbox  *session.Outbox // notifications to be written by the waiting goroutine; if nil, they are written immediately
+	outbox  *session.Outbox // queues notifications to be written by the waiting goroutine; if nil, they are written immediately
 
 	callState
 
@@ -64,9 +64,9 @@ type Call struct {
 	claims atomic.Uint32 // the claims held by the call, one bit per claim
 }
 
-// A callState is the state of a call. It holds which goroutine waits for the answer, and whether
-// the call is in flight, canceled or answered. The zero value is the state of a call that has not
-// been sent. mu guards the other fields.
+// A callState is the state of a call: which goroutine waits for the response, and whether the call
+// is in flight, canceled or answered. The zero value is the state of a call that has not been sent.
+// mu guards the other fields.
 type callState struct {
 	mu        sync.Mutex
 	completed chan *completion // delivers completions to the waiting goroutine; nil if no goroutine waits
@@ -113,16 +113,16 @@ func (s *callState) completions() <-chan *completion {
 	return s.completed
 }
 
-// hasRoundAfter reports whether a round is in flight that has begun since the one completed by
-// done.
+// hasRoundAfter reports whether another round of the call is in flight, later than the round
+// completed by done.
 func (s *callState) hasRoundAfter(done completion) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.ended && s.inflight != nil && s.inflight != done.inflight
 }
 
-// detach stops the waiting goroutine from waiting for the call. Later completions are handled on
-// the goroutines that read them.
+// detach makes the waiting goroutine stop waiting for the call. Later completions are handled on
+// the goroutines that read the server's replies.
 func (s *callState) detach() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,7 +179,8 @@ func (s *callState) setStop(stop context.CancelCauseFunc) {
 }
 
 // markAnswered marks the call as answered. first is false if it was already answered, and wanted
-// reports whether the client is still waiting for the answer.
+// reports whether the client is still waiting for the response. stop cancels the call's context; it
+// may be nil.
 func (s *callState) markAnswered() (first, wanted bool, stop context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,14 +188,15 @@ func (s *callState) markAnswered() (first, wanted bool, stop context.CancelCause
 	return first, s.stopped == nil || errors.Is(s.stopped, spec.ErrClosing), s.stop
 }
 
-// wanted reports whether the client is still waiting for the answer.
+// wanted reports whether the client is still waiting for the response.
 func (s *callState) wanted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stopped == nil || errors.Is(s.stopped, spec.ErrClosing)
 }
 
-// A completion ends one round of a call. It is sent to the goroutine that waits for the call.
+// A completion describes the end of one round of a call. It is sent to the goroutine that waits for
+// the call.
 type completion struct {
 	inflight *inflightCall
 	reply    upstream.Reply
@@ -214,7 +216,7 @@ type input struct {
 	ours      bool   // whether the proxy created the requestState, or the client sent none
 }
 
-// admission returns the call in the form used for decisions and records.
+// admission returns the call in the form used for decisions and audit records.
 func (c *Call) admission() *admission.Call {
 	c.admitting = admission.Call{
 		Key: c.State.Key(), Gate: c.admitting.Gate, Offered: c.pipeline.Pool.Catalogue.Load().Calls,
@@ -228,8 +230,8 @@ func (c *Call) admission() *admission.Call {
 }
 
 // dropMessage drops the message of a call that has been sent. Otherwise, large arguments would be
-// kept for a client or server that never answers. If the call can have another round of input,
-// dropMessage keeps the digest of the arguments.
+// retained for a client or server that never responds. If the call can have another round of input,
+// dropMessage retains the digest of the arguments.
 func (c *Call) dropMessage() {
 	if c.claims.Load() != 0 {
 		c.release(room)
@@ -253,15 +255,16 @@ func (c *Call) argumentsDigest() string {
 	return wire.Digest(c.params.Arguments)
 }
 
-// besideDigest returns a digest of the params other than the name, the arguments and _meta.
+// besideDigest returns a digest of the params, excluding the name, the arguments and _meta.
 func (c *Call) besideDigest() string {
 	members, _ := c.beside()
 	return wire.Digest(members)
 }
 
-// beside returns the params sent to the server in addition to the name and the arguments. A consent
-// does not depend on _meta, because clients may send a different _meta with each call. Still, the
-// _meta is shown to people, and exactly the _meta that they have seen is forwarded.
+// beside returns the params other than the name and the arguments, with _meta separate from the
+// rest. A consent does not depend on _meta, because clients may send a different _meta with each
+// call. Still, the _meta is shown to people, and exactly the _meta that they have seen is
+// forwarded.
 func (c *Call) beside() (members, meta []byte) {
 	if c.Method == spec.ReadResource {
 		return c.params.OtherParams("uri")

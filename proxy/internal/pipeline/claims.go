@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/tasks"
 )
 
-// A claim is a share of a limited resource that a call can hold.
+// A claim is a set of limited resources, one bit per resource, that a call can hold.
 type claim = uint32
 
 const (

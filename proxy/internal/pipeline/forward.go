@@ -133,7 +133,7 @@ func (p *Pipeline) proceed(c *Call, d admission.Decision) {
 }
 
 // Abandon stops waiting for the reply and cancels the request at the server, unless the reply has
-// already arrived. If Abandon is called more than once, the first reason counts.
+// already arrived. If Abandon is called more than once, the first reason is used.
 func (f *inflightCall) Abandon(reason error) {
 	x, first, reason := f.markAbandoned(reason)
 	if x == nil {
@@ -146,8 +146,8 @@ func (f *inflightCall) Abandon(reason error) {
 	f.end(upstream.Reply{Err: reason}, false)
 }
 
-// Cancel ends a call whose client has sent notifications/cancelled or disconnected. A call that has
-// not been sent yet will not be sent.
+// Cancel ends a call whose client has sent notifications/cancelled or disconnected. If the call has
+// not been sent to the server yet, it never will be.
 func (c *Call) Cancel(reason error) {
 	stop, f := c.cancelled(reason)
 	if stop != nil {
@@ -159,8 +159,8 @@ func (c *Call) Cancel(reason error) {
 }
 
 // end ends the in-flight request with the reply r, unless it has already ended, and completes the
-// call that receives the answer. fromServer reports whether r came from the server; if not, the
-// request is abandoned.
+// call whose client gets the response. fromServer reports whether r came from the server; if not,
+// the request is abandoned.
 func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	u, before := f.Call.Tool.Upstream, f.markEnded(r, fromServer)
 	if before.counted && fromServer {
@@ -195,7 +195,7 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 	switch to := before.receiver; {
 	case to == nil:
 		f.settleParked(r)
-	case before.inline && abandoned: // the waiting goroutine is busy with the request and cannot answer
+	case before.inline && abandoned: // the waiting goroutine is busy with the request and cannot respond
 		to.ownStream().close()
 		f.finish(to, r, nil)
 		to.detach()
@@ -208,12 +208,12 @@ func (f *inflightCall) end(r upstream.Reply, fromServer bool) {
 }
 
 // finish handles the end of the request on the goroutine that read the reply. It records the
-// outcome and answers c; the gate learns the outcome before the client does. If the call continues
-// as a task or with another round of input, its ticket at the gate stays open. Replies in the same
-// burst are recorded together.
+// outcome and responds to the client of c; the gate learns the outcome before the client does. If
+// the call continues as a task or with another round of input, its ticket at the gate stays open.
+// Replies in the same burst are recorded together.
 func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) {
 	p := c.pipeline
-	open, staged := false, false // open reports whether the call's ticket at the gate must stay open, and staged whether e closes the request
+	open, staged := false, false // open reports whether the call's ticket at the gate must stay open, and staged whether the ending e will close the request
 	defer func() {
 		if !staged {
 			f.close(open)
@@ -243,7 +243,7 @@ func (f *inflightCall) finish(c *Call, r upstream.Reply, together *burst.Burst) 
 	}
 }
 
-// facts returns the facts about the reply that determine how the call ended. If a net is waiting
+// facts returns the properties of the reply that determine how the call ended. If a net is waiting
 // for the outcome, a successful result must be strict JSON throughout. For all other results, which
 // are forwarded unchanged, only the envelope is checked.
 func (f *inflightCall) facts(r upstream.Reply) wire.Facts {
@@ -270,8 +270,8 @@ func outcome(r upstream.Reply, facts wire.Facts) gate.Outcome {
 	}
 }
 
-// endOf returns how a call has ended, including, after a success, the parts of the result that the
-// policy reads.
+// endOf returns a description of the call's end for the gate. After a success, it includes the
+// parts of the result that the policy reads.
 func (p *Pipeline) endOf(ticket *admission.Ticket, o gate.Outcome, result []byte) gate.End {
 	e := gate.End{Outcome: o}
 	if o != gate.Success {
@@ -301,7 +301,7 @@ func (f *inflightCall) close(open bool) {
 }
 
 // allowExit lets the proxy exit without waiting for this request, because the outcome has been
-// recorded or the call continues.
+// recorded or the call continues without this request.
 func (f *inflightCall) allowExit() {
 	if f.delaysExit.Swap(false) {
 		f.Call.pipeline.Life.Unrecorded.Done()
@@ -312,13 +312,13 @@ func (f *inflightCall) allowExit() {
 // [burst.Step].
 type ending struct {
 	inflight *inflightCall
-	call     *Call // call that receives the answer
+	call     *Call // call whose client gets the response
 	reply    upstream.Reply
 	facts    wire.Facts
 	settling *admission.Settling
 }
 
-// Continue answers the call once its end has been recorded.
+// Continue responds to the client once the end of the call has been recorded.
 func (e *ending) Continue() {
 	c := e.call
 	defer e.inflight.close(false)

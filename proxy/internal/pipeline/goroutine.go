@@ -40,7 +40,7 @@ func (c *Call) continueOff(r reader, f func()) {
 	})
 }
 
-// refuseWaiting answers a call that must wait although the backlog, which limits the bytes of
+// refuseWaiting refuses a call that must wait although the backlog, which limits the bytes of
 // waiting calls, has no space for it.
 func (c *Call) refuseWaiting() {
 	if c.Tool == nil {
@@ -52,15 +52,15 @@ func (c *Call) refuseWaiting() {
 	c.answer(r)
 }
 
-// complete sends done to the goroutine that waits for the call, or answers the call itself if no
-// goroutine waits.
+// complete sends the completion done to the goroutine that waits for the call, or handles it itself
+// if no goroutine waits.
 func (c *Call) complete(done completion) {
 	if !c.sendToWaiter(done) {
 		done.answer(c)
 	}
 }
 
-// answer answers the call with the result or the reply of its latest round.
+// answer responds to the client of c with the result or the reply of the call's latest round.
 func (done completion) answer(c *Call) {
 	switch {
 	case done.round != nil:

@@ -67,22 +67,22 @@ type inflightState struct {
 type requestState struct {
 	stage    stage
 	inline   bool                      // whether the goroutine that waits for the call sends the request and reads the reply itself
-	receiver *Call                     // call that receives the answer; nil while the request is parked between two rounds of input
+	receiver *Call                     // call whose client gets the response; nil while the request is parked between two rounds of input
 	requests []*upstream.ServerRequest // the server's requests that are waiting for the client
 	reason   error                     // why the request was abandoned, or nil
 	counted  bool                      // whether the request was added to the abandoned calls that the server may still be working on
 }
 
-// Receiver returns the call that receives the answer, or nil while the request is parked between
-// two rounds of input.
+// Receiver returns the call whose client gets the response, or nil while the request is parked
+// between two rounds of input.
 func (s *inflightState) Receiver() *Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.receiver
 }
 
-// begin stores the exchange of a request that is about to be sent. It returns false if the request
-// was abandoned and must not be sent.
+// begin stores the [upstream.Exchange] of a request that is about to be sent. It returns false if
+// the request was abandoned and must not be sent.
 func (s *inflightState) begin(x *upstream.Exchange) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,8 +102,8 @@ func (s *inflightState) sent(x *upstream.Exchange) (reason error) {
 }
 
 // markEnded ends the request with the reply r, unless it has already ended, and returns its
-// previous state. For a parked request, markEnded keeps r. If the server replies after the request
-// has ended, markEnded keeps r as the late reply.
+// previous state. If the request is parked, markEnded stores r for the next round. If the server
+// replies after the request has ended, markEnded stores r as the late reply.
 func (s *inflightState) markEnded(r upstream.Reply, fromServer bool) (before requestState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,8 +158,8 @@ func (s *inflightState) cause(err error) error {
 	return err
 }
 
-// stopInline records that the waiting goroutine no longer reads the reply, and returns the
-// exchange.
+// stopInline records that the waiting goroutine no longer reads the reply, and returns the exchange
+// that this goroutine was reading.
 func (s *inflightState) stopInline() *upstream.Exchange {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +170,7 @@ func (s *inflightState) stopInline() *upstream.Exchange {
 const callOver = "the call has ended"
 
 // addRequest stores a server's request for the client, and returns the call whose client must be
-// asked. It returns nil if the in-flight request is parked, because the client is then asked in the
+// asked. It returns no call if the in-flight request is parked; its client is then asked in the
 // next round. If the server's request must be refused, addRequest returns the reason in why.
 func (s *inflightState) addRequest(q *upstream.ServerRequest) (receiver *Call, why string) {
 	s.mu.Lock()
@@ -203,9 +203,9 @@ func (s *inflightState) Holding() bool {
 	return s.stage == pending && (s.receiver == nil || len(s.requests) > 0)
 }
 
-// parkFor parks the request, detaching it from c, if ask accepts the server's requests for the next
-// round. It calls ask with mu held. It returns the exchange, and whether the goroutine waiting for
-// c was reading the reply.
+// parkFor parks the request, detaching it from the call c, if ask accepts the server's requests for
+// the next round. It calls ask with mu held. inline reports whether the goroutine that waits for c
+// was reading the reply.
 func (s *inflightState) parkFor(c *Call, ask func([]*upstream.ServerRequest) bool) (x *upstream.Exchange, inline, parked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

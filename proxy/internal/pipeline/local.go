@@ -24,9 +24,9 @@ func (c *Call) isBuiltin() bool {
 	return false
 }
 
-// answerBuiltin answers a prompts/get or resources/read request for the proxy's own status. It does
-// not ask the gate, because the status only describes the gate's decisions and the request reaches
-// no server.
+// answerBuiltin responds to a prompts/get or resources/read request for the proxy's own status. It
+// does not ask the gate, because the status only describes the gate's decisions and the request
+// reaches no server.
 func (c *Call) answerBuiltin() {
 	text := c.pipeline.Relay.Status(c.State)
 	var result rawjson.Object
@@ -41,7 +41,7 @@ func (c *Call) answerBuiltin() {
 	c.end(func() { c.Stream.Reply(wire.AppendResult(nil, c.ID, answer)) })
 }
 
-// answerUnknown answers a call to a tool, prompt or resource that no server offers.
+// answerUnknown refuses a call to a tool, prompt or resource that no server offers.
 func (p *Pipeline) answerUnknown(c *Call) {
 	if w := p.Pool.Catalogue.Load().Filtered[c.params.Name]; w != nil && c.Method == spec.CallTool {
 		c.Tool, c.recorded = w, w.Name

@@ -47,21 +47,21 @@ type Approval struct {
 	Verb   string                            // command for answering an approval, as shown to operators in the log
 	Page   func(id string) string            // returns the URL of the approval page, or "" without a page
 
-	// Asked is called with each request when the first call starts to wait for it. Answered is
-	// called with each answer that counts. Both may be nil. They must not block and must be safe
-	// for concurrent use.
+	// Asked is called with each approval request when the first call starts to wait for it.
+	// Answered is called with each answer that counts. Both may be nil. They must not block and
+	// must be safe for concurrent use.
 	Asked, Answered func(approval.Record)
 }
 
 // A Pipeline takes calls (tools/call, prompts/get and resources/read) through admission to their
-// servers and answers them. It is safe for concurrent use.
+// servers and returns the results to the clients. It is safe for concurrent use.
 type Pipeline struct {
 	Options
 	suspended suspendedCalls
 	backlog   quota.Quota // counts the bytes of waiting calls, per principal
 }
 
-// New returns a Pipeline without calls.
+// New returns a Pipeline that serves no calls yet.
 func New(o Options) *Pipeline { return &Pipeline{Options: o} }
 
 // maxSuspended is the maximum number of suspended calls. The client of a suspended call has been
@@ -70,8 +70,8 @@ const maxSuspended = 10_000
 
 // A suspendedCall is a call between two rounds of input (2026-07-28). Its client has received an
 // InputRequiredResult and will send the call again with the responses; to the gate, the call is
-// still open. A call that other processes can continue is stored in [Options.Rounds], others in
-// [suspendedCalls].
+// still open. A call that other processes can continue is stored in [Options.Rounds], and any other
+// call in [suspendedCalls].
 type suspendedCall struct {
 	id     string
 	ticket *admission.Ticket
@@ -95,8 +95,9 @@ type suspendedCalls struct {
 	quota quota.Quota
 }
 
-// add stores x, and calls over if x is still stored after the duration life. It returns false if
-// too many calls are suspended, in total or, with several principals, for x's principal.
+// add stores the suspended call x, and calls over if x is still stored after the duration life. It
+// returns false if too many calls are suspended, in total or, with several principals, for x's
+// principal.
 func (s *suspendedCalls) add(x *suspendedCall, several bool, life time.Duration, over func(*suspendedCall)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

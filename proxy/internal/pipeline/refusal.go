@@ -25,7 +25,7 @@ const decisionKey = wire.OwnMeta + "decision"
 // PlainRefusal returns a refusal whose reason is not a net's decision.
 func PlainRefusal(kind, text string) refusal { return refusal{admission.Refuse(kind, text)} }
 
-// unanswered returns the answer for an admitted call that has no result.
+// unanswered returns the refusal for an admitted call that has no result.
 func unanswered(kind string, o gate.Outcome, text string) refusal {
 	return refusal{admission.Unanswered(kind, o, text)}
 }
@@ -44,8 +44,8 @@ func (r refusal) meta() []byte {
 	return meta
 }
 
-// RecordRefusal records a refusal whose reason is not a net's decision. The call stays refused even
-// if recording fails.
+// RecordRefusal records a refusal whose reason is not a net's decision. If recording fails, the
+// call is still refused.
 func (p *Pipeline) RecordRefusal(c *Call, r refusal) {
 	p.Admission.Refused(p.Life.Ctx, c.admission(), r.Refused)
 }

@@ -17,8 +17,7 @@ import (
 )
 
 // resume continues an admitted call that was suspended while its client provided input. It returns
-// true if the gate must still decide the call, and false if the call has been continued or
-// answered.
+// true if the gate must still decide the call, and false if the call has been continued or refused.
 func (p *Pipeline) resume(c *Call) bool {
 	c.readInput()
 	if c.input.suspended == "" {
@@ -46,8 +45,8 @@ func (p *Pipeline) resume(c *Call) bool {
 	return false
 }
 
-// continueWithInput asks the client for the input that an InputRequiredResult requests. It returns
-// false if the call cannot continue, and then settles it as failed and answers it.
+// continueWithInput asks the client for the input that an InputRequiredResult requests. If the call
+// cannot continue, continueWithInput settles it as failed, tells the client why, and returns false.
 func (f *inflightCall) continueWithInput(c *Call, result []byte) bool {
 	why := f.askForInput(c, result)
 	if why == "" {
@@ -139,8 +138,8 @@ func (p *Pipeline) storeSuspended(c *Call, x *suspendedCall, expires time.Time) 
 }
 
 // pickUp ends the suspension of the call that c continues, and returns the suspended call, or nil
-// if the suspension has already ended. Even if several processes know the call, only one of them
-// can pick it up. After an error, for example because calls are stopped, the call stays suspended.
+// if the suspension has already ended. If several processes could continue the call, only one of
+// them gets it. After an error, for example because calls are stopped, the call stays suspended.
 func (p *Pipeline) pickUp(c *Call) (*suspendedCall, error) {
 	if p.Admission.Stopped(c.State.ID) != nil {
 		return nil, admission.ErrStopped

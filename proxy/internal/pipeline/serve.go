@@ -21,8 +21,8 @@ import (
 // Serve takes a call through admission, and forwards it if it is admitted. The server's reply
 // arrives at [inflightCall.finish]. The order is a security property: nothing is sent before the
 // decision has been recorded. Serve runs on the goroutine that reads the client's messages, where
-// it may block only for a commit. A step that has to wait for a person, a server or a reply spawns
-// the rest of the call.
+// it may block only for a commit to the store. A step that has to wait for a person, a server or a
+// reply spawns the rest of the call.
 func (p *Pipeline) Serve(c *Call) {
 	if c.Method == spec.CallTool {
 		p.Came(c.params.Name)
@@ -37,8 +37,8 @@ func (p *Pipeline) Serve(c *Call) {
 			return
 		}
 	}
-	// From here on, a step that returns false has answered the call, or will call Serve again after
-	// a wait.
+	// From here on, a step that returns false has responded to the client, or will call Serve again
+	// after a wait.
 	if !c.placed && !p.place(c) {
 		return
 	}
@@ -124,9 +124,8 @@ func (p *Pipeline) dedicate(c *Call, at *pool.Server) bool {
 	return false
 }
 
-// admissible reports whether the call should go to the gate. If the call could not run or be
-// recorded even if it were admitted, admissible answers it instead, without using up tokens of the
-// nets.
+// admissible reports whether the call should go to the gate. A call that could not run or be
+// recorded even if it were admitted is refused here, so that it uses up no tokens of the nets.
 func (p *Pipeline) admissible(c *Call) bool {
 	if !c.plain && p.refuseTaskMode(c) {
 		return false

@@ -15,9 +15,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// Tell sends a notification to the client. If the call has an outbox, Tell only adds the
-// notification to this queue. It then never blocks, so it may run on the goroutine that reads from
-// a server.
+// Tell sends a notification to the client. If the call has an outbox, Tell only queues the
+// notification there. It then never blocks, so it may run on the goroutine that reads from a
+// server.
 func (c *Call) Tell(note []byte) {
 	if c.outbox == nil {
 		c.Stream.Send(note)
@@ -38,8 +38,8 @@ func (f *inflightCall) onNotification(method string, params []byte) {
 	}
 }
 
-// ownStream returns a stream to the call's client for goroutines that read from a server and must
-// not wait for the client.
+// ownStream returns a stream to the call's client. It is for goroutines that read from a server and
+// must not wait for the client.
 func (c *Call) ownStream() callStream { return callStream{c} }
 
 // A callStream writes to the client of a call. If the call has an outbox, notifications are queued
@@ -69,7 +69,7 @@ func (s callStream) notify(note []byte) {
 	}
 }
 
-// close closes the client's connection if another goroutine has written the answer while the
+// close closes the client's connection after another goroutine has written the response while the
 // handler is still busy. Otherwise, another request could arrive on the connection.
 func (s callStream) close() {
 	if post, ok := s.call.Stream.(*events.Post); ok {
@@ -145,8 +145,9 @@ func (f *inflightCall) refuseRequests() {
 	}
 }
 
-// park answers c with the server's requests, and keeps the request in flight until a later round
-// brings the responses. own reports whether the caller reads the response stream of the call.
+// park responds to c with the server's requests, and keeps the request in flight until the client
+// answers them in a later round. own reports whether the caller reads the response stream of the
+// call.
 func (f *inflightCall) park(c *Call, own bool) {
 	p := c.pipeline
 	x := &suspendedCall{id: lifetime.RandomID(""), ticket: f.ticket, call: f.Call, approved: f.Call.approved, inflight: f, asked: map[string]*upstream.ServerRequest{}}
@@ -170,11 +171,11 @@ func (f *inflightCall) park(c *Call, own bool) {
 	expires := p.Life.Now().Add(p.Approval.Expire)
 	state := p.Sealer.Seal(seal.Round{Number: c.input.round + 1, Pause: x.id, Expires: expires}, c.subject())
 	result := rawjson.Object{}.String("resultType", "input_required").Raw("inputRequests", inputs.Bytes()).String("requestState", state).Bytes()
-	_ = c.replaceInflight(nil) // the client gets this round's answer even if it has canceled the call
+	_ = c.replaceInflight(nil) // the client gets this round's response even if it has canceled the call
 	if exchange != nil {
 		exchange.StopInline()
 	}
-	if inline && !own { // the waiting goroutine is reading the reply and cannot answer
+	if inline && !own { // the waiting goroutine is reading the reply and cannot respond
 		c.ownStream().close()
 		completion{round: result}.answer(c)
 		return

@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// The functions in this file tell servers which calls can become tasks, and answer the clients.
-// Package tasks follows the tasks themselves.
+// The functions in this file tell servers which calls can become tasks, and tell clients about the
+// tasks. Package tasks follows the tasks themselves.
 
 // declared returns the client capabilities to send with the call to a server that uses revision
 // 2026-07-28. They include the tasks extension only if the call has a slot for a task.
@@ -68,7 +68,7 @@ func (f *inflightCall) taskFromReply(r upstream.Reply) {
 	f.handle = h
 }
 
-// origin returns the parts of the call that are kept with its task.
+// origin returns the parts of the call that its task needs after the call has been answered.
 func (c *Call) origin() tasks.Origin {
 	a := c.Peer
 	return tasks.Origin{

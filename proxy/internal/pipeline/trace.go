@@ -18,7 +18,8 @@ const (
 	keyTraceState  = "tracestate"
 )
 
-// A callTrace follows a call on behalf of the observer (telemetry). A nil callTrace does nothing.
+// A callTrace reports the progress of a call to the observer (telemetry). A nil callTrace does
+// nothing.
 type callTrace struct {
 	ctx         context.Context //nolint:containedctx // carries the trace of the call
 	endSpan     func(admission.Result)
@@ -26,7 +27,7 @@ type callTrace struct {
 	result      atomic.Pointer[admission.Result] // result sent to the client; atomic, because a cancellation can end the call concurrently
 }
 
-// context returns the context of the trace, or ctx if the call is not traced.
+// context returns a context that carries the trace, or ctx if the call is not traced.
 func (t *callTrace) context(ctx context.Context) context.Context {
 	if t == nil {
 		return ctx

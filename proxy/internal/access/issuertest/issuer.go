@@ -69,7 +69,7 @@ func (i *Issuer) Rename(name string) {
 	i.name = name
 }
 
-// Page makes h serve requests for the given path instead of the default response; see
+// Page makes h serve requests for the given path instead of the response described at
 // [Issuer.ServeHTTP].
 func (i *Issuer) Page(path string, h http.HandlerFunc) {
 	defer i.lock()()
