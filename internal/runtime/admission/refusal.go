@@ -70,7 +70,7 @@ func Refuse(kind, text string) *Refused {
 	return &Refused{Text: text, Facts: Facts{Decision: "refuse", Kind: kind}}
 }
 
-// Unanswered reports that the upstream did not return a result for an admitted call.
+// Unanswered returns the report that an admitted call got no result from its upstream.
 func Unanswered(kind string, o gate.Outcome, text string) *Refused {
 	return &Refused{Text: text, Facts: Facts{Decision: "allow", Outcome: o.String(), Kind: kind}}
 }

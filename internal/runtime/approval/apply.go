@@ -46,8 +46,8 @@ func (t *requests) apply(q *Request, d Progress, version int64) {
 	}
 }
 
-// learn applies a row read from the store. If the request is unknown, it is added only if it is in
-// force or if ended is true.
+// learn updates the table with a row read from the store. An unknown request is added only if it is
+// in force or if ended is true.
 func (t *requests) learn(row backend.Approval, ended bool, now time.Time) error {
 	q := t.byID[row.ID]
 	if q != nil && row.Version <= q.version && now.Before(row.Expires) {

@@ -97,7 +97,7 @@ func (b *Broker) hasRequest(key Key) bool {
 }
 
 // join adds the call to the request in force for key. If no request is in force, it returns a new
-// one that is not stored yet.
+// one that is not stored yet, and joins is false.
 func (b *Broker) join(key Key, call Call, ask *gate.Ask) (q *Request, joins bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -189,7 +189,7 @@ func (b *Broker) draft(id string, f amendment) (q *Request, d Progress, row back
 	return q, d, row, ok, err
 }
 
-// accept applies a change to q that the store has accepted.
+// accept applies to q a change that the store has accepted.
 func (b *Broker) accept(q *Request, d Progress, version int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -166,7 +166,8 @@ func (s *Grants) count(g Grant) (bool, error) {
 	return false, nil // there were too many conflicts, so the grant is not used and a person is asked instead
 }
 
-// apply stores the given version of a grant unless this version or a newer one is already stored.
+// apply adds g, read from the store in the given version, to the known grants, unless this version
+// or a newer one is already known.
 func (s *Grants) apply(g Grant, version int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +183,7 @@ func (s *Grants) drop(id string) {
 	delete(s.byID, id)
 }
 
-// learn applies a row from the store that contains a grant.
+// learn updates the known grants with a row of the store that contains a grant.
 func (s *Grants) learn(row backend.Approval) error {
 	var g Grant
 	if err := json.Unmarshal(row.Data, &g); err != nil || g.ID != row.ID || grantKey(g.ID) != row.Key || g.Key.Session != row.Session {

@@ -117,7 +117,8 @@ func indented(object []byte) string {
 	return text.EscapeLines(b.Bytes())
 }
 
-// clip shortens s to n bytes. If it had to shorten s, it appends the original length.
+// clip returns the first n bytes of s, followed by the original length. It returns a short s
+// unchanged.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return strings.Clone(s)

@@ -42,7 +42,7 @@ type Decision struct {
 	Policy    string          `json:"policy"`
 }
 
-// fields returns pointers to d's fields, in order.
+// fields returns pointers to d's fields, in the order that a [table] requires.
 func (d *Decision) fields() [30]any {
 	return [...]any{
 		&d.Time, &d.Called, &d.Event, &d.Session, &d.Principal, &d.Client, &d.Call, &d.ID, &d.Upstream, &d.Tool,

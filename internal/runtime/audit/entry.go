@@ -26,7 +26,7 @@ type Entry struct {
 	Actions []string `json:"actions"`
 }
 
-// fields returns pointers to the fields after Decision, in order.
+// fields returns pointers to the fields after Decision, in the order that a [table] requires.
 func (e *Entry) fields() [13]any {
 	return [...]any{
 		&e.Outcome, &e.Millis, &e.By, &e.Net, &e.Process, &e.Driver, &e.Task, &e.Said,

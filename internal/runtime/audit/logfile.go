@@ -120,7 +120,8 @@ func (l *logFile) readEnd(size int64) error {
 	return nil
 }
 
-// missing describes the records that are missing from the file, judging by its head.
+// missing describes the records that the file lacks, given the position in its head and the
+// position of its last line. It returns "" if no records are missing.
 func missing(h, last Place) string {
 	switch {
 	case h.Seq > last.Seq && last.Seq == 0:

@@ -25,7 +25,8 @@ func (l *logFile) open() (err error) {
 	return l.locked(l.join)
 }
 
-// join takes over the state left by other processes. It must be called with the file lock held.
+// join registers this process as a user of the log and takes over the state that other processes
+// have left. It must be called with the file lock held.
 func (l *logFile) join() (err error) {
 	if l.head.file != nil {
 		if err := share(l.head.file); err != nil {

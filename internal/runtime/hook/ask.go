@@ -76,7 +76,8 @@ func (g *Gate) await(ctx context.Context, c *admission.Call, r *approval.Request
 }
 
 // redeem decides on the call again, given the consent of a person. The consent is used up if the
-// call passes.
+// call passes. The result over is false if the consent has become invalid, so that approval must be
+// requested again.
 func (g *Gate) redeem(c *admission.Call, q *admission.Asked, r *approval.Request) (d admission.Decision, over bool) {
 	if refused := g.Admission.Ready(c.Canonical); refused != nil { // do not use up the consent while the decision cannot be recorded
 		return refused, true

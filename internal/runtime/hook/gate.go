@@ -105,8 +105,8 @@ func New(o Options) *Gate {
 }
 
 // callsOf returns the calls of an agent session, or nil if the session is unknown. If open is true,
-// it adds an unknown session, unless there are too many. It may also remove idle sessions, which
-// the caller must then end.
+// it adds an unknown session, unless there are too many; alone reports whether that session has a
+// proxy session of its own. It may also remove idle sessions, which the caller must then end.
 func (g *Gate) callsOf(at sessionKey, alone, open bool) (s *calls, idle map[sessionKey]*calls) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -17,7 +17,8 @@ func agentName(name string) string {
 	}, name)
 }
 
-// isTool reports whether a server has a tool with the given name.
+// isTool reports whether any of the tools has the given name, which can also be one of its
+// additional names.
 func isTool(tools []gate.Call, name string) bool {
 	for i := range tools {
 		if tools[i].Tool == name || slices.ContainsFunc(tools[i].Also, func(also gate.Name) bool { return also.Text == name }) {

@@ -130,7 +130,7 @@ type savedState struct {
 	nets     [4]gate.NetDelta // space for inverse.Nets, sufficient for most deltas
 }
 
-// save saves the values in s that d will replace.
+// save saves the values in s that the delta d will replace.
 func (b *savedState) save(s *gate.State, d *gate.Delta) {
 	if d == nil {
 		d = &gate.Delta{}
@@ -159,7 +159,7 @@ func (b *savedState) save(s *gate.State, d *gate.Delta) {
 	}
 }
 
-// restore restores the saved values in s.
+// restore undoes the delta in s by putting back the saved values.
 func (b *savedState) restore(s *gate.State) {
 	s.Apply(&b.inverse)
 	if b.replaced != nil {

@@ -110,7 +110,7 @@ func (l *Late) attempt(ctx context.Context, ended chan struct{}) {
 	}
 }
 
-// fail notes that the database cannot be opened, and logs the first such error. The caller must
+// fail records why the database cannot be opened, and logs the first such error. The caller must
 // hold the lock.
 func (l *Late) fail(err error) {
 	if l.err == nil {

@@ -155,7 +155,8 @@ func (s *survey) noteKeptStart(at time.Time) {
 	}
 }
 
-// classify determines whether the next record can be removed.
+// classify determines whether the next record can be removed, and updates the survey of the
+// record's chain.
 func (s *survey) classify(r *backend.Record) {
 	c := s.chainOf(r.Writer)
 	kind, call := s.kind(r)

@@ -156,7 +156,7 @@ func (e *either) supported(m *Miner, tried int) bool {
 	return true
 }
 
-// about returns the field whose values in A and B agree best, or nil if the log supports no field.
+// about returns the candidate whose values in A and B agree best, or nil if the log supports none.
 func (e *either) about(least, tried int) *candidate {
 	supported := list.Filter(e.same, func(c *candidate) bool { return c.supported(least, tried) })
 	if len(supported) == 0 {

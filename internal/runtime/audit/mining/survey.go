@@ -116,7 +116,7 @@ func (v *survey) check(s *session, b int, names []named) {
 	}
 }
 
-// day counts the calls of each principal per day, and adds up their amounts.
+// day counts the call under its principal and day, and adds up the amounts in its arguments.
 func (v *survey) day(tool int, a *action, all *toolStats) {
 	key, day := dayKey{a.principal, tool}, a.time.Unix()/(24*60*60)
 	d := entry(v.days, key, math.MaxInt)
@@ -215,7 +215,8 @@ func (v *survey) together(p pair, a, b *toolState) {
 	}
 }
 
-// finish counts the last day of each principal.
+// finish adds the last day of each principal to the statistics, because no call of a later day has
+// done so.
 func (v *survey) finish() {
 	for key, d := range v.days {
 		v.tool(key.tool).perDay[d.calls]++

@@ -21,7 +21,7 @@ type netInfo struct {
 	row      bool        // whether the net counts consecutive identical calls
 }
 
-// concerns reports whether the net can concern a call with the given names.
+// concerns reports whether a call with the given names can concern the net.
 func (n *netInfo) concerns(names map[string]gate.Name) bool {
 	return n.always || among(n.tools, names)
 }

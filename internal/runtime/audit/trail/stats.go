@@ -186,7 +186,7 @@ func (t *ToolStats) addLatency(ms float64) {
 	t.Latency.Max = max(t.Latency.Max, ms)
 }
 
-// quantile returns the upper bound of the bucket containing the quantile q.
+// quantile returns the upper bound, in milliseconds, of the bucket that contains the quantile q.
 func (t *ToolStats) quantile(q float64) float64 {
 	left := int(math.Ceil(q * float64(t.Latency.Count)))
 	for i, n := range t.latency {

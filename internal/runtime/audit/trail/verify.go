@@ -209,7 +209,7 @@ func (v *verifier) collect(done *verifyQueue, path string, number *int) bool {
 
 func (v *verifier) fault(f Fault) { v.report.Faults = append(v.report.Faults, f) }
 
-// end compares the end of the chain with the head.
+// end compares the end of the chain with the head, and adds any difference to the report.
 func (v *verifier) end(path string) {
 	h := v.head
 	switch {

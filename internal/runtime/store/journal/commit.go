@@ -286,7 +286,7 @@ func (w *batch) check(op *backend.Op) error {
 	return nil
 }
 
-// noteRefused notes the parts that a refused op would have changed. A later op in the batch that
+// noteRefused records which parts a refused op would have changed. A later op in the batch that
 // depends on these changes is stale too, even if another process has written the same version.
 func (w *batch) noteRefused(op *backend.Op) {
 	for i := range op.Writes {
@@ -409,5 +409,5 @@ func (b *Backend) replaceFailedSegment() error {
 	return b.rotate(true)
 }
 
-// noteNoSpace notes that n bytes did not fit on the disk. The caller must hold mu.
+// noteNoSpace records that n bytes did not fit on the disk. The caller must hold mu.
 func (w *batch) noteNoSpace(n int) { w.spaceNeeded = max(w.spaceNeeded, n) }

@@ -24,7 +24,7 @@ type flusher struct {
 // holds the first reference.
 func newFlusher(f file, step uint64) *flusher { return &flusher{file: f, step: step, refs: 1} }
 
-// retain adds a reference.
+// retain adds a reference, so that the file stays open.
 func (d *flusher) retain() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -83,7 +83,8 @@ func (d *flusher) beginFlush(step uint64) (others <-chan struct{}, done bool, er
 	return nil, false, nil
 }
 
-// endFlush ends a flush of all steps up to the given step.
+// endFlush records the result of a flush of all steps up to the given step, and wakes the
+// goroutines that wait for the flush.
 func (d *flusher) endFlush(step uint64, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -44,7 +44,8 @@ type batch struct {
 	stopTime       *time.Time
 }
 
-// newBatch encodes ops, except those that certainly cannot be committed.
+// newBatch returns a batch with the given ops, except those that certainly cannot be committed, and
+// sets the Err of the latter.
 func newBatch(ops []*backend.Op, f *freshParts) *batch {
 	b := &batch{
 		// not nil, because an empty array must not become NULL
@@ -172,7 +173,7 @@ func (b *batch) addOp(op *backend.Op) {
 	b.writes, b.events = append(b.writes, int32(len(b.writePart))), append(b.events, int32(len(b.eventTime)))
 }
 
-// timeOrNil returns nil for the zero time.
+// timeOrNil returns a pointer to t, or nil if t is the zero time.
 func timeOrNil(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

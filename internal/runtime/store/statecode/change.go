@@ -105,8 +105,8 @@ type merged struct {
 	calls map[uint64][]byte
 }
 
-// read adds the members of a part or of changes. It passes the member "calls" to the function
-// calls.
+// read adds the members of a part, or of the changes to a part, to m. It passes the member "calls"
+// to the function calls. It returns false if the data is damaged.
 func (m *merged) read(data []byte, calls func(value []byte) bool) bool {
 	ok := true
 	whole := rawjson.Members(data, func(key, value []byte, _ int) bool {

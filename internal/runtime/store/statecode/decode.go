@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// part decodes a part with its value rows.
+// part decodes a part and its value rows. If session is true, the part is that of a session.
 func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
 		d.err = fmt.Errorf("%s: invalid JSON: %w", d.subject, err)
@@ -60,7 +60,7 @@ func cutRow(row string) (net, key string, ok bool) {
 	return net, row[end:], ok
 }
 
-// member decodes a member that only session parts have.
+// member decodes a member that only session parts have. It returns false if the key is unknown.
 func (d *decoder) member(key string, value []byte) bool {
 	switch key {
 	case "principal":
@@ -92,7 +92,8 @@ func (d *decoder) member(key string, value []byte) bool {
 	return true
 }
 
-// checkSession checks that the members of a session are consistent.
+// checkSession records an error if the members of a session are inconsistent, and derives some of
+// the session's data from them.
 func (d *decoder) checkSession() {
 	for number := range d.state.Calls {
 		if number > d.state.Last {
