@@ -11,8 +11,8 @@ import (
 )
 
 // saturated reports whether each reduced counter has two adjacent levels, both away from its ends,
-// where the states are otherwise equal. The states are then also equal at any number of levels in
-// between, because the effect of calls there does not depend on the level.
+// with otherwise equal states. A larger counter would then only add levels with the same states
+// between these two, because calls have the same effect at all these levels.
 func (s *Space) saturated() bool {
 	return !slices.ContainsFunc(s.limits, func(pos int) bool { return !s.saturatedAt(pos) })
 }
@@ -61,7 +61,7 @@ func (n *Net) mirrors(place, top int) []int {
 	return out
 }
 
-// The method without returns a key for everything in the state except the given places of one net.
+// The method without encodes a state as a key, leaving out the given places of one net.
 func (s *Space) without(words []uint32, pos int, places []int) string {
 	rest := slices.Delete(slices.Clone(words), 1+pos, 2+pos)
 	l := &s.nets[pos].locals.List[words[1+pos]]

@@ -64,8 +64,8 @@ func (s *Space) successful(may func(class int) bool) [][]int32 {
 }
 
 // atOnce returns the state after a call of class c has begun and succeeded in state k, with all
-// earlier calls still in flight. The ended call is not kept, even if one observing call stands for
-// any number of calls. ok is false if that state was not visited.
+// earlier calls still in flight. That state does not contain the new call, even if a single call
+// that only observes can stand for any number of calls. ok is false if the state was not visited.
 func (s *Space) atOnce(k int32, c uint32) (to int32, ok bool) {
 	to, ok = s.index[string(appendWords(nil, s.succeeded(k, c)))]
 	return to, ok

@@ -17,7 +17,7 @@ type structure struct {
 	free       []int // indexes of structural transitions, which fire on their own
 	timed      []int // indexes of transitions fired by the clock
 	watchAt    []int // for each transition, its index among the deferred observers, or -1 if it is not one
-	spoils     bool  // whether a transition of the net spoils evidence that other transitions watch for
+	spoils     bool  // whether some transition invalidates evidence, which ends all watches of the net
 	static     bool  // whether the marking never changes
 	incomplete bool  // whether some effects that calls can have on the net are unknown
 }
@@ -48,7 +48,7 @@ type local struct {
 	marking petri.Marking
 	flights []int
 	stuck   bool
-	spoiled bool     // whether a call that spoils evidence is in flight; no watch can then begin
+	spoiled bool     // whether a call that invalidates evidence is in flight; no watch can begin until it ends
 	begins  []*begun // cached results of begin, by effect; nil if not yet computed
 }
 
@@ -56,7 +56,7 @@ type local struct {
 type holding struct {
 	flights []int // transitions in flight, in the order they were chosen
 	watches []int // indexes of the deferred observers that wait for the call to succeed
-	spoils  bool  // whether the call spoils evidence; if so, no watch can begin until the call ends
+	spoils  bool  // whether the call invalidates evidence; if so, no watch can begin until the call ends
 }
 
 type verdict uint8

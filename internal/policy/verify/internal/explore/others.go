@@ -124,9 +124,9 @@ type others struct {
 	open  []*callclass.Class // calls with other values that no visited state has admitted yet
 }
 
-// follow searches for a call that is selected by match and possible after the run. why is empty if
-// no such call was found. On the way, follow collects admitted calls with other values in o, and
-// more reports whether it found any.
+// follow tries to show that no call selected by match is possible after the run. It returns "" if
+// it succeeds, and otherwise the reason why this is unknown. On the way, it adds admitted calls
+// with other values to o.calls; more reports whether it found any.
 func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why string, more bool) {
 	r := o.model.runOf(o.nets)
 	if r.play(ms); r.long {
@@ -145,7 +145,8 @@ func (o *others) follow(ms []Move, match func(*callclass.Class) bool) (why strin
 	return "", more
 }
 
-// admit adds those calls with other values that would be possible now if they had the run's value.
+// admit moves calls with other values from o.open to o.calls if they would be possible now with the
+// run's value. It reports whether it moved any.
 func (o *others) admit(r *run) (more bool) {
 	o.open = slices.DeleteFunc(o.open, func(c *callclass.Class) bool {
 		if blocking, _ := r.judge(c.Exchanged()); len(blocking) > 0 {

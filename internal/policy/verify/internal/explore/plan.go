@@ -15,9 +15,9 @@ func (m *Model) Plan(tag func(*callclass.Class) uint8, witnessed bool) Answer {
 	return m.planFor(q, nets, ViewOptions{Tag: tag, witnessed: witnessed, Limit: m.Limit})
 }
 
-// Planless takes a set of nets that admits no plan for the query's goal, and keeps removing nets as
-// long as no plan becomes possible. A search over all interleavings is cheaper if it starts with
-// the remaining nets.
+// Planless removes nets from a set that admits no plan for the query's goal, as long as no plan
+// becomes possible, and returns the remaining nets. A search over all interleavings is cheaper if
+// it starts with these.
 func (m *Model) Planless(q *Query, nets []int) []int {
 	o := ViewOptions{Tag: q.Tag, Limit: min(m.Limit, GroupLimit)}
 	left, _ := leaveOut(nets, func(fewer []int) Result {
@@ -93,10 +93,11 @@ func (p *planner) search(o ViewOptions) (path []int, ok bool) {
 	return nil, true
 }
 
-// Detour returns the classes of the calls to make before a call of class goal. They form a shortest
-// run of successful calls from the given state of a session, considering only the given nets. plan
-// is nil if no run exists, and complete is false if the search was cut off. The run contains only
-// calls accepted by offers and, if witnessed is true, only calls with known tools and arguments.
+// Detour finds a shortest run of successful calls that makes a call of class goal possible, and
+// returns the classes of these calls. The run starts in the given state of a session and considers
+// only the given nets. It contains only calls accepted by offers and, if witnessed is true, only
+// calls with known tools and arguments. plan is nil if no such run was found; complete is false if
+// the search was cut off.
 func (m *Model) Detour(nets []int, goal *callclass.Class, from []*gate.NetData, offers func(*callclass.Class) bool, witnessed bool) (
 	plan []*callclass.Class, complete bool,
 ) {

@@ -21,14 +21,14 @@ func (n *structure) questions(b *begun) []question {
 	})
 }
 
-// includes reports whether an answer to question q also answers the other question.
+// includes reports whether any approvals that satisfy q also satisfy the question other.
 func (q question) includes(other question) bool {
 	return q.approvals >= other.approvals && (other.via == "" || q.via == other.via)
 }
 
-// asksMore reports whether the net requires an approval that the approvals required by other nets
-// do not include. If they include it, covering is such a net; if the net requires no approval,
-// covering is -1.
+// asksMore reports whether the net requires an approval that no approval required by another net
+// includes. If not, covering is another net that requires an approval including this net's, or -1
+// if this net requires no approval.
 func asksMore(net int, all []question) (more bool, covering int) {
 	covering = -1
 	for _, q := range all {

@@ -115,7 +115,8 @@ func (r *run) end(c *live, o gate.Outcome) {
 	}
 }
 
-// spoils reports whether a call in flight spoils evidence that the net watches for.
+// spoils reports whether a call in flight invalidates evidence in the given net, so that no watch
+// can begin there.
 func (r *run) spoils(net int) bool {
 	return slices.ContainsFunc(r.calls, func(c *live) bool {
 		return slices.ContainsFunc(c.holds, func(h callclass.Effect) bool {
@@ -124,7 +125,8 @@ func (r *run) spoils(net int) bool {
 	})
 }
 
-// unwatch ends the given net's watches that are in the set killed, whichever calls they watch.
+// unwatch removes the watches in killed, a set of the net's deferred observers, from all calls of
+// the run.
 func (r *run) unwatch(net int, killed uint64) {
 	if killed == 0 {
 		return
@@ -175,8 +177,8 @@ func (s *Space) moves(path []event) (ms []Move, ok bool) {
 	return nil, false
 }
 
-// tryMoves returns the moves of the path, with double[i] additional calls for event i. If it fails
-// because a call must be repeated once more, again is the index of the event that begins this call.
+// tryMoves converts the path into moves, with double[i] additional calls for event i. If this fails
+// because too few calls begin, again is the index of an event that must begin one more call.
 // Otherwise, again is -1.
 func (s *Space) tryMoves(path []event, double map[int]int) (ms []Move, again int, ok bool) {
 	r := s.newRun()
@@ -301,7 +303,7 @@ func (r *run) clone() *run {
 	return c
 }
 
-// key returns a key of the current state.
+// key returns a string that identifies the states of the nets and of the calls in flight.
 func (r *run) key() string {
 	open := list.Filter(r.calls, func(l *live) bool { return len(l.holds) > 0 })
 	calls := list.Map(open, func(l *live) string { return fmt.Sprint(l.holds) })

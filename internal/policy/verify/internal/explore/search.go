@@ -24,7 +24,8 @@ func (m *Model) Never(q *Query, nets []int) Answer {
 	return f
 }
 
-// doubt returns an unknown answer, for a result that depends on a call that might not exist.
+// doubt returns the answer to give when a result depends on a call that might not exist: unknown,
+// with the reason.
 func (m *Model) doubt(unsure *callclass.Class, tool string) Answer {
 	why, supposed := m.Calls.Doubt(unsure, tool)
 	return Answer{Why: why, Supposed: supposed}
@@ -234,8 +235,8 @@ func (s *Space) extendTo(ms []Move, ok func([]Move) bool) ([]Move, bool) {
 	return nil, false
 }
 
-// mergeRepeats merges the run's repeated call with equal calls that directly follow it and never
-// end.
+// mergeRepeats merges the run's repeated call with the calls of the same class that directly follow
+// it and never end.
 func mergeRepeats(ms []Move) []Move {
 	at := slices.IndexFunc(ms, func(mv Move) bool { return mv.Times > 0 })
 	if at < 0 {
@@ -259,8 +260,8 @@ func endsLater(ms []Move, call int) bool {
 	return slices.ContainsFunc(ms, func(mv Move) bool { return mv.Class == nil && mv.Call == call })
 }
 
-// Repeat returns a copy of ms with additional successful calls before move i. They have the class
-// of the call that begins there, and more is their number.
+// Repeat returns a copy of ms with more additional calls inserted before move i, which must begin a
+// call. The new calls have the same class as this call and succeed one after the other.
 func Repeat(ms []Move, i, more int) []Move {
 	at := ms[i].Call
 	out := slices.Clone(ms[:i])

@@ -11,7 +11,7 @@ import (
 // A Query describes what a search looks for: the beginning of a call, or a state. Its monitor is a
 // small automaton whose current state is part of each product state.
 type Query struct {
-	Tag     func(*callclass.Class) uint8                                     // returns the bits of a class's calls that the monitor sees
+	Tag     func(*callclass.Class) uint8                                     // returns a class's tag, the bits that its calls show to the monitor
 	Start   func(mon uint32, tag uint8, manual bool) (next uint32, hit bool) // returns the monitor's next state when a call is admitted, and whether this meets the query; if nil, a call tagged as wanted meets it
 	Done    func(mon uint32, tag uint8) uint32                               // returns the monitor's next state when a call has succeeded
 	Stay    func(mon uint32, tag uint8) (next uint32, may bool)              // reports whether an admitted call can stay in flight forever, or end without being observed; if nil, no call can
@@ -39,8 +39,8 @@ const Wanted = 1
 // Succeeded is the tag bit of calls whose success the monitor waits for.
 const Succeeded = 2
 
-// An openType is a type of calls in flight that hold something in the view's nets. Calls of the
-// same type are interchangeable.
+// An openType describes calls in flight that hold tokens or watches in the view's nets. Calls of
+// the same type are interchangeable.
 type openType struct {
 	tag     uint8
 	many    bool // whether no net changed its state when the call began; any number of such calls may then be in flight
@@ -67,9 +67,10 @@ const (
 
 var outcomes = [...]gate.Outcome{succeeds: gate.Success, fails: gate.Failure, unknown: gate.Unknown}
 
-// A Space holds the states that a view can reach over all outcomes and interleavings. A state is
-// stored as a sequence of words: the state of the monitor, the local state of each net, and the
-// sorted types of the calls in flight.
+// A Space holds the product states that a view (the model restricted to some nets) can reach over
+// all outcomes and interleavings. A state is stored as a sequence of words: the state of the
+// query's monitor, the local state of each net, and the sorted numbers of the types (see openType)
+// of the calls in flight.
 type Space struct {
 	openTypes
 	q *Query
@@ -228,7 +229,8 @@ func (s *Space) begin(k int32, c uint32) {
 	}
 }
 
-// started visits the state after a call has begun.
+// started visits the state that follows when a call begins: its class is by.arg, and mon is the
+// monitor's new state.
 func (s *Space) started(k int32, by event, mon uint32) {
 	c := by.arg
 	cl := &s.classes[c]
@@ -259,8 +261,8 @@ func (s *Space) started(k int32, by event, mon uint32) {
 	s.reach(next, open, k, by)
 }
 
-// reach visits the state in next. If the call holds something, the state includes it as an
-// additional call in flight.
+// reach visits the state in next, with the call described by open added to the calls in flight if
+// it holds anything.
 func (s *Space) reach(next []uint32, open openType, from int32, by event) {
 	if len(open.holds) > 0 {
 		next = append(next[:1+len(s.nets)], s.insert(next[1+len(s.nets):], s.typeOf(open))...)
@@ -270,12 +272,12 @@ func (s *Space) reach(next []uint32, open openType, from int32, by event) {
 	s.visit(next, from, by)
 }
 
-// spoils reports whether a call of type id spoils evidence that some net watches for.
+// spoils reports whether calls of the type with number id invalidate evidence in some net.
 func (o *openTypes) spoils(id uint32) bool {
 	return slices.ContainsFunc(o.types.List[id].holds, func(h callclass.Effect) bool { return o.nets[h.Net].held.List[h.Meaning].spoils })
 }
 
-// clearSpoiled clears the spoiled flag of all nets where no call in flight spoils evidence.
+// clearSpoiled clears the spoiled flag of all nets where no call in flight invalidates evidence.
 func (o *openTypes) clearSpoiled(words []uint32) {
 	for _, pos := range o.spoiling {
 		spoils := func(id uint32) bool {
@@ -289,11 +291,11 @@ func (o *openTypes) clearSpoiled(words []uint32) {
 	}
 }
 
-// maxAlike caps the count of equal in-flight calls that hold no tokens in flight. A count of
-// maxAlike stands for any larger number of such calls; smaller counts are exact.
+// maxAlike is the maximum number of identical calls without tokens in flight that a state lists. A
+// count of maxAlike stands for any larger number of such calls; smaller counts are exact.
 const maxAlike = 2
 
-// insert adds a call of type id to opens, unless the equal calls in opens already stand for any
+// insert adds a call of type id to opens, unless the identical calls in opens already stand for any
 // number of such calls.
 func (o *openTypes) insert(opens []uint32, id uint32) []uint32 {
 	i, alike := find(opens, id)
@@ -407,8 +409,9 @@ func (s *Space) end(k int32, id uint32, kind eventKind) {
 	by := event{kind: kind, arg: id}
 	opens := s.opens(k)
 	i, alike := find(opens, id)
-	// If the type stands for any number of watching calls, any number of them can remain after one
-	// succeeds. If the call spoils evidence, it also matters that it may be the last one.
+	// If the calls of this type in opens stand for any number of calls, as many can remain after
+	// one succeeds. The call can also be the last one, but if t.many is true, this matters only if
+	// the type invalidates evidence.
 	if kind == succeeds && t.enough(alike) {
 		s.ended(k, opens, killed, rest, by)
 	}

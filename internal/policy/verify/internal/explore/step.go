@@ -235,8 +235,8 @@ func (n *Net) tokenless(hold int) bool {
 	return !slices.ContainsFunc(n.held.List[hold].flights, func(t int) bool { return len(n.Trans[t].In) > 0 })
 }
 
-// The method without returns the number of the holding that remains of the given one after the
-// watches in killed have ended.
+// The method without returns the number of the holding that is left when the watches in killed are
+// removed from the given one.
 func (n *Net) without(hold int, killed uint64) int {
 	h := n.held.List[hold]
 	kept := n.keep(h.watches, killed)

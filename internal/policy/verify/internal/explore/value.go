@@ -32,9 +32,9 @@ func (m *Model) OneValue() *Model {
 // considers only calls of classes accepted by the function may, and only continuations whose calls
 // all have the same value: the tracked value or, unless the goal is only about that value, a new
 // value. Calls with a particular value can follow any state, so if they reach the goal from all
-// states, all states are assured. Otherwise, the result depends on the value. Two maps might then
-// distinguish values that the classes do not mention, so a state is assured only if it is assured
-// for each of the values.
+// states, all states are assured. Otherwise, the result depends on the value. Since maps, which
+// name calls by their arguments, might distinguish values that the classes do not mention, a state
+// is then assured only if it is assured for each of the values.
 func (s *Space) Assured(g *Goal, may func(class int) bool) []bool {
 	var all []bool
 	for _, v := range s.valuesOf(may) {

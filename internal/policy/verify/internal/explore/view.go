@@ -17,7 +17,7 @@ type view struct {
 	classes []class
 	limits  []int // positions of nets with reduced counters
 
-	spoiling []int // positions of nets where calls spoil evidence
+	spoiling []int // positions of the nets where some calls invalidate evidence
 }
 
 // A class represents all call classes that a view cannot distinguish.
@@ -41,7 +41,7 @@ type ViewOptions struct {
 	Exact     bool                         // whether to leave counters unreduced
 	Serial    bool                         // whether to explore only runs where each call succeeds before the next begins
 	Beyond    bool                         // whether to record the nets outside the view that can refuse calls of each class
-	about     int                          // 1 + index of the net whose verdicts the query is about; calls that this net always blocks are then kept; 0 if the query is not about a net
+	about     int                          // 1 + index of the net whose verdicts the query is about, or 0; the view then retains the calls that this net always blocks
 }
 
 func (m *Model) view(nets []int, o ViewOptions) *view {
@@ -95,8 +95,9 @@ func (m *Model) view(nets []int, o ViewOptions) *view {
 	return v
 }
 
-// noteBeyond records the nets outside the view that can refuse class s, if there are fewer of them
-// than for each other class that c represents.
+// noteBeyond sets c.beyond to the nets outside the view that can refuse calls of class s, one of
+// the classes that c represents, if these are fewer than the nets recorded so far. It ignores
+// uncertain classes.
 func (c *class) noteBeyond(v *view, s *callclass.Class, o ViewOptions) {
 	if !o.Beyond || uncertain(s) {
 		return
