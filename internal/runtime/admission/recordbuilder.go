@@ -90,8 +90,8 @@ func (rb *recordBuilder) refused(v *verdict, d *gate.Refusal) []audit.Event {
 	return entry.events[:]
 }
 
-// fillVerdicts records the nets' verdicts, and the names of the nets that read more of the call
-// than is recorded.
+// fillVerdicts adds to the entry the nets' verdicts, and the names of the nets that read more of
+// the call than the entry contains.
 func (rb *recordBuilder) fillVerdicts(entry *decisionEntry, g *Generation, verdicts []gate.Verdict) {
 	entry.Nets = slices.Grow(entry.nets[:0], len(verdicts))
 	for _, v := range verdicts {

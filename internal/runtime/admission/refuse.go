@@ -15,7 +15,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// newRefusal returns the refusal to report to the caller if the nets refuse the call with r.
+// newRefusal returns the refusal to report to the caller for r, the nets' refusal of the call c.
 func (a *Admission) newRefusal(c *Call, r *gate.Refusal) *Refused {
 	out := &Refused{
 		Text:  a.Text(r, c.Session, c.Gate.Time),

@@ -91,7 +91,8 @@ func (s *Grants) Revoke(id string) (Grant, error) {
 	return Grant{}, fmt.Errorf("grant %s is in use too often to be revoked now; stop its session", id)
 }
 
-// draft returns the initial progress of a new request, which a grant may already have approved.
+// draft returns the initial progress of the new request q, which is already approved if a grant
+// covers q.
 func (s *Grants) draft(q *Request) (Progress, error) {
 	g, ok, err := s.use(q)
 	if err != nil || !ok {

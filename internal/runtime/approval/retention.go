@@ -59,7 +59,7 @@ func (t *requests) notifyChanged() {
 	}
 }
 
-// wake wakes all calls that are waiting for an answer to q.
+// wake wakes all calls that are waiting for an answer to q, which is now in state s.
 func (t *requests) wake(q *Request, s State) {
 	close(q.answered)
 	if t.options.Answered != nil && !q.foreign { // each request is counted only by the broker that opened it

@@ -17,7 +17,7 @@ func (l *logFile) open() (err error) {
 	if l.regular, err = inspect(l.file); err != nil || !l.regular {
 		return err
 	}
-	l.quick = quickfile.Of(l.file) // l.quick also applies to later files, because they are in the same directory
+	l.quick = quickfile.Of(l.file) // later files can use l.quick too, because they are in the same directory
 	if l.head, err = openHead(l.path); err != nil {
 		return err
 	}

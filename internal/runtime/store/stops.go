@@ -14,10 +14,10 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// Stops is the kill switch of this process, or of all processes that share a database. In the
-// latter case the stops that it knows may be seconds out of date, so the commit of an admission
-// checks the stops again. A stop that the database could not store applies only to this process;
-// see [Stops.Watch].
+// Stops is the kill switch of this process, or of all processes that share a database. If it is
+// shared, the stops that it knows may be seconds out of date, so the commit of an admission checks
+// the stops again. A stop that the database could not store applies only to this process; see
+// [Stops.Watch].
 type Stops struct {
 	recorder *audit.Recorder // records uses of the switch; not used with a database
 	database backend.Backend // nil if the kill switch uses no database

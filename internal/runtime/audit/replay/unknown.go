@@ -43,8 +43,8 @@ func (r *Replay) missing(n *netInfo, e *trail.Entry) string {
 	return ""
 }
 
-// unknownNames returns the names that the policy might give to the call, although the record does
-// not say so, each with a reason. An empty name stands for any name.
+// unknownNames returns the names that the policy might give to the call but that the record does
+// not show, each with a reason. An empty name stands for any name.
 func (r *Replay) unknownNames(e *trail.Entry) map[string]string {
 	if e.Omitted > 0 {
 		return map[string]string{"": "the record lacks some names of the call"}

@@ -97,7 +97,7 @@ type Write struct {
 // Event is an event to record, as a JSON object without a record number and without line breaks.
 type Event struct {
 	Time    time.Time
-	Session string // session of the step; can be empty even if the event concerns a session
+	Session string // session of the op that records the event; can be empty even if the event concerns a session
 	Object  []byte
 }
 

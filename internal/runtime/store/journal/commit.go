@@ -26,7 +26,7 @@ type batch struct {
 	lines   []byte
 	steps   []step
 	ops     []*backend.Op
-	ends    []int // end of each step, as an offset in the field lines
+	ends    []int // end of each step, as an offset in lines
 	flush   bool
 	foldErr error  // error that prevents folding the log; nil if another program has merely locked the database
 	scratch []byte // buffer for hashing records

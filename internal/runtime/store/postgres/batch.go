@@ -21,8 +21,8 @@ type batch struct {
 	names     [][]byte
 	inserts   []int32 // indexes of parts that may need to be inserted, counting from 1
 	positions map[backend.PartID]int32
-	ends      []int32 // index of the last part in each run, counting from 1; the parts of a run are either all read or all written
-	shared    []bool  // whether the parts of each run are read and not written
+	ends      []int32 // index of the last part in each run, counting from 1; a run consists of parts that are either all written or all only read
+	shared    []bool  // whether the parts of each run are only read
 
 	sessions, uses [][]byte
 	reserve        []bool

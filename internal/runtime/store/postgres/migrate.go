@@ -14,7 +14,7 @@ import (
 //go:embed schema/*.sql
 var files embed.FS
 
-// Migrations keep the names of functions that older processes may still call.
+// Migrations must keep the functions that older processes may still call, under their old names.
 var schema = migration.Of(files)
 
 // minServerVersion is the first server version that supports the schema.

@@ -84,8 +84,8 @@ type uncertainError struct{ cause error }
 func (u *uncertainError) Error() string   { return fmt.Sprintf("%v: %v", backend.ErrUncertain, u.cause) }
 func (u *uncertainError) Unwrap() []error { return []error{backend.ErrUncertain, u.cause} }
 
-// attempt makes one attempt to commit. It first resolves an earlier attempt that received no
-// answer.
+// attempt makes one attempt to commit ops. It first resolves an earlier attempt, with the batch
+// *open, that received no answer. If this attempt receives none either, *open is set to its batch.
 func (w *writer) attempt(ctx context.Context, open **batch, ops []*backend.Op, change func(*batch)) error {
 	if w.mustResume.Load() {
 		committed, codes, err := w.resume(ctx)
