@@ -97,12 +97,12 @@ func (a *Admission) Ready(tool string) *Refused {
 // why it cannot.
 func (a *Admission) Writable() error { return a.ledger.Ready() }
 
-// decide makes the decision on v's call under the generation in force, and commits the decision.
+// decide decides on v's call under the generation in force, and commits the decision.
 func (a *Admission) decide(ctx context.Context, v *verdict) error {
 	return commit(ctx, func() (Commit, error) { return a.stage(ctx, v) })
 }
 
-// stage makes the decision on v's call under the generation in force, and stages the decision.
+// stage decides on v's call under the generation in force, and stages the decision.
 func (a *Admission) stage(ctx context.Context, v *verdict) (Commit, error) {
 	a.Unwritten.catchUp(ctx)
 	for {

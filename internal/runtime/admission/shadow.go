@@ -15,8 +15,8 @@ import (
 // maxWould is the default of [Tally].Most.
 const maxWould = 1000
 
-// Would describes a refusal or a question that nets in shadow mode would have caused, and the
-// number of calls affected.
+// Would describes a refusal or a question that nets in shadow mode would have caused for one or
+// more calls.
 type Would struct {
 	Tool     string    `json:"tool"`
 	Decision string    `json:"decision"` // either "refuse" or "ask"

@@ -50,8 +50,8 @@ func readArguments(c Call) arguments {
 	return arguments{doc, audit.HashOf(strings.Join(slices.Sorted(maps.Keys(members)), "\n"))}
 }
 
-// addShape adds the paths and kinds of value and of all values inside it to the set into. The path
-// of value itself is at. All elements of an array have the same path.
+// addShape adds to the set into the paths and kinds of value and of all values inside it. The
+// argument at is the path of value itself. All elements of an array have the same path.
 func addShape(into map[string]bool, at string, value []byte) {
 	kind := rawjson.Kind(value)
 	if kind == 'f' {

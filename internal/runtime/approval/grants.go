@@ -167,8 +167,8 @@ func (s *Grants) count(g Grant) (bool, error) {
 	return false, nil // there were too many conflicts, so the grant is not used and a person is asked instead
 }
 
-// apply adds g, read from the store in the given version, to the known grants, unless this version
-// or a newer one is already known.
+// apply adds the given version of g to the known grants, unless this version or a newer one is
+// already known.
 func (s *Grants) apply(g Grant, version int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -28,7 +28,7 @@ type logFile struct {
 	closed      bool   // whether the last line marks the file as closed
 	last        Place  // position of the last line, even if it is still pending
 	written     Place  // position of the last line written to the file
-	size        int64  // size of the file up to the end of the line at position written; unused for a device
+	size        int64  // size of the file up to the end of the last line written; unused for a device
 	retry       int64  // minimum file size for the next attempt to rotate
 	cut         string // describes the records missing at the end of the file; empty if none are missing
 	buf         []byte // reused for the next write

@@ -93,7 +93,7 @@ func (r *pendingFile) clear() {
 }
 
 // lost reports whether a crash would lose lines that are written to the pending file now, because
-// the file has been removed or is no longer mapped.
+// the file has been removed or unmapped.
 func (r *pendingFile) lost() bool {
 	info, err := r.file.Stat()
 	return r.mapped == nil || err != nil || quickfile.Removed(info)

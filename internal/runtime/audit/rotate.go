@@ -145,7 +145,7 @@ func (l *logFile) archive(own os.FileInfo) error {
 	return nil
 }
 
-// archiveName returns the name to give the closed file, which no other file has.
+// archiveName returns an unused name to give to the closed file.
 func (l *logFile) archiveName(own os.FileInfo) (string, error) {
 	ext := filepath.Ext(l.path)
 	stem := fmt.Sprintf("%s-%012d-%012d", strings.TrimSuffix(l.path, ext), cmp.Or(l.first, l.last.Seq), l.last.Seq)

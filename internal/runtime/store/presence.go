@@ -41,7 +41,7 @@ type sighting struct {
 	names   bool      // whether the process stores, with each open call, the name of the process that admitted it
 }
 
-// live reports whether the process has written a heartbeat within beatTimeout.
+// live reports whether the process has written a heartbeat within the last beatTimeout.
 func (s sighting) live() bool { return time.Since(s.changed) <= beatTimeout }
 
 // heartbeat is the data that a process stores to show that it is running. Older versions of

@@ -129,7 +129,8 @@ func (s *queued) fail(why, result error) {
 	s.finish(result)
 }
 
-// markCommitted raises the durable versions of the rows that the step wrote.
+// markCommitted records, in the rows that the step wrote, that their new versions are in the
+// database.
 func (s *queued) markCommitted() {
 	for i := range s.op.Writes {
 		if w := &s.op.Writes[i]; !w.Read {

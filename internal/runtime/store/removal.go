@@ -75,8 +75,8 @@ func notStale(err error) error {
 	return err
 }
 
-// noteRemoval writes the removal part and, unless e is nil, the event e in the same step. It
-// returns [admission.ErrStale] if another process has written the part first.
+// noteRemoval stores the given removal and, unless e is nil, records the event e in the same step.
+// It returns [admission.ErrStale] if another process has stored a removal first.
 func (r *Retention) noteRemoval(ctx context.Context, row *row, removal backend.Removal, e *audit.Removed) error {
 	s := r.newQueued(admission.Key{})
 	if e != nil {
@@ -114,7 +114,7 @@ func (r *Retention) checkOnRecord(ctx context.Context, e *audit.Removed, object 
 
 var errNoEvent = errors.New("the record of the last removal of old records is missing or was changed; see petrigate audit verify")
 
-// remove removes the records of each chain up to the given record.
+// remove removes the oldest records of each chain, up to the record that chains lists for it.
 func (r *Retention) remove(ctx context.Context, chains []audit.Head) error {
 	for _, h := range chains {
 		for n := removalBatch; n == removalBatch; {

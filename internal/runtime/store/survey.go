@@ -209,8 +209,8 @@ func (s *survey) kind(r *backend.Record) (event string, call uint64) {
 // whole reports whether the event will remove all of the chain's records.
 func (s *survey) whole(c *oldChain) bool { return c.through.Seq >= s.ends[c.writer] }
 
-// overLimit reports whether the chain must wait for the next event because this event already
-// contains the maximum number of chains.
+// overLimit reports whether the chain must wait for the next removal event, because this one
+// already contains the maximum number of chains.
 func (s *survey) overLimit(c *oldChain, begun, whole int) bool {
 	if s.whole(c) {
 		return whole >= maxWhole

@@ -122,8 +122,8 @@ func (m *Miner) sequence(f *findings, p pair) Proposal {
 	return out
 }
 
-// withSince adds a "since" clause to p, a proposal for a pair whose first call must be repeated
-// after any of the calls in the invalidators.
+// withSince adds a "since" clause to p, a proposal whose first call must be repeated after the call
+// C of any of the invalidators.
 func (m *Miner) withSince(p Proposal, of []*invalidator, first string) Proposal {
 	out := p
 	out.looser = []Proposal{p}

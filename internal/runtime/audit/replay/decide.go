@@ -159,8 +159,8 @@ const (
 	MovedMeanwhile = "the nets changed while a person was being asked"
 )
 
-// unknownReason returns the reason why it is unknown whether the decision agrees with the record,
-// or "" if it is known.
+// unknownReason explains why it is unknown whether the replayed decision agrees with the recorded
+// one. It returns "" if this is known.
 func (r *Replay) unknownReason(e *trail.Entry, s *session, v *verdict, gone map[int]string, agrees bool) string {
 	for i, n := range r.nets {
 		if why, ok := gone[i]; ok {

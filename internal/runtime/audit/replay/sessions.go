@@ -52,8 +52,8 @@ type partKey struct {
 	name    string
 }
 
-// with calls f with the session's state, after copying the shared parts into it, and afterwards
-// copies the changed parts back.
+// with copies the shared parts into the session's state, passes that state to f, and copies the
+// parts back.
 func (s *session) with(f func(*gate.State)) {
 	for _, p := range s.parts {
 		for k, i := range p.nets {

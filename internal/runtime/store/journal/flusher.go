@@ -65,9 +65,9 @@ func (d *flusher) flushTo(step uint64, last func() uint64) error {
 	}
 }
 
-// beginFlush begins a flush, unless the step is already on disk or an earlier flush has failed. In
-// both cases, done is true. If another flush is in progress, beginFlush instead returns a channel
-// that is closed when that flush ends.
+// beginFlush begins a flush of at least the given step. If the step is already on disk or an
+// earlier flush has failed, it begins none, and done is true. If another flush is in progress, it
+// begins none, and returns a channel that is closed when that flush ends.
 func (d *flusher) beginFlush(step uint64) (others <-chan struct{}, done bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

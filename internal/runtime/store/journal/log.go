@@ -161,9 +161,10 @@ func (l *log) hasName() (bool, error) {
 	return err == nil && os.SameFile(now, own), err
 }
 
-// readFrom reads lines from the given offset up to the padding, but at most the given number of
-// bytes, into buf if it is large enough. It reports whether more lines follow. If all is true, it
-// also reads beyond padding, because a power loss may have left data there.
+// readFrom reads lines, starting at the given offset and ending before the padding. It reads at
+// most the given number of bytes, into buf if that is large enough, and reports whether more lines
+// follow. If all is true, it also reads beyond padding, because a power loss may have left data
+// there.
 func (l *log) readFrom(buf []byte, offset int64, most int, all bool) (data []byte, more bool, err error) {
 	size, _, err := l.file.state()
 	switch {

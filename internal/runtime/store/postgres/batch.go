@@ -44,8 +44,8 @@ type batch struct {
 	stopTime       *time.Time
 }
 
-// newBatch returns a batch with the given ops, except those that certainly cannot be committed, and
-// sets the Err of the latter.
+// newBatch returns a batch with the given ops, except those that certainly cannot be committed,
+// whose Err it sets.
 func newBatch(ops []*backend.Op, f *freshParts) *batch {
 	b := &batch{
 		// not nil, because an empty array must not become NULL

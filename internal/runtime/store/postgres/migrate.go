@@ -14,7 +14,7 @@ import (
 //go:embed schema/*.sql
 var files embed.FS
 
-// Migrations must keep the functions that older processes may still call, under their old names.
+// Migrations must not rename functions that older processes may still call.
 var schema = migration.Of(files)
 
 // minServerVersion is the first server version that supports the schema.

@@ -64,9 +64,9 @@ func (d *DB) Writer() string { return d.writer.name }
 // Changes implements [backend.Backend].
 func (d *DB) Changes() <-chan struct{} { return d.listener.changes }
 
-// notify wakes the other processes after a change to approvals or stops. It is not part of the
-// transaction, because a transaction that notifies holds a server-wide lock while it commits. If
-// notify fails, the other processes find the change by polling.
+// notify wakes the other processes after a change to approvals or stops. The notification is not
+// part of the transaction, because a transaction that notifies holds a server-wide lock while it
+// commits. If notify fails, the other processes find the change by polling.
 func (d *DB) notify(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()

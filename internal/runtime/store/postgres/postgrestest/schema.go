@@ -41,7 +41,7 @@ func schemaOf(t testing.TB, dsn string) string {
 	return format(c, c.Host, c.Port, name)
 }
 
-// format returns a URL for the database of the configuration c, with the given host and
+// format returns a URL for the database that c configures, with the given host, port and
 // search_path.
 func format(c *pgx.ConnConfig, host string, port uint16, schema string) string {
 	q := url.Values{"host": {host}, "port": {fmt.Sprint(port)}}
