@@ -147,8 +147,8 @@ func (e *environment) absolute(p string) string {
 	return p
 }
 
-// minSecret is the minimum length of a value to be treated as a secret. Shorter values would occur
-// in almost any text.
+// minSecret is the minimum length of a value that counts as a secret. Shorter values would occur in
+// almost any text.
 const minSecret = 6
 
 // nonSecretVariables lists environment variables with values that are not secret. It is read-only.

@@ -200,9 +200,10 @@ func (a *adoption) losesState(n *net) bool {
 	return n.moved(d) || len(d.Watches) > 0 || whole.Values.Len() > 0
 }
 
-// convertShadow adds an enforced state to d if n is in shadow mode, and removes it otherwise. It
-// returns d itself if nothing has to be changed. An added enforced state is a copy of the actual
-// state, which includes the effects of all calls that were made.
+// convertShadow adapts d to n's mode: it adds an enforced state (see [ShadowData]) if n is in
+// shadow mode, and removes it otherwise. It returns d itself if nothing has to be changed. An added
+// enforced state is a copy of the actual state, which includes the effects of all calls that were
+// made.
 func (n *net) convertShadow(d *NetData) *NetData {
 	if n.Shadow == (d.Shadow != nil) {
 		return d
@@ -246,8 +247,8 @@ func (n *net) withUsageOf(old *net, d *NetData, family bool, t time.Time) *NetDa
 	return c
 }
 
-// renumbered returns a copy of c for another policy. numbers maps c's net indexes to those of that
-// policy. Nets missing from numbers are dropped.
+// renumbered returns a copy of c for another policy. numbers maps net indexes in c to net indexes
+// in that policy. Nets missing from numbers are dropped.
 func (c *OpenCall) renumbered(numbers map[int]int) *OpenCall {
 	moved := *c
 	moved.Nets, moved.Keys = nil, nil
@@ -282,7 +283,8 @@ func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	return c
 }
 
-// allSpoilers returns the calls in flight that spoil evidence for at least one value.
+// allSpoilers returns the calls in flight that spoil the net's evidence, for all calls or for at
+// least one key value.
 func allSpoilers(d *NetData) []Flight {
 	all := slices.Clip(d.Spoilers())
 	for _, of := range d.Values.All() {

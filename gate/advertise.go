@@ -36,9 +36,9 @@ func (s *Session) Offer(tools []Call) {
 	s.update(func(*State) *Delta { return &Delta{Tools: tools} })
 }
 
-// Advertise returns the offered tools except those that a net would block now, judging by a call
-// without arguments. A tool stays listed if arguments could make a difference: it is neither hidden
-// because of a name that a map might give to a call, nor if such a name might exempt the call. Nets
+// Advertise returns the offered tools except those that a net would block now whatever the
+// arguments of the call are. In particular, a tool is not hidden because of a name that a map (see
+// [Map]) might give to its calls, and it stays listed if such a name might exempt its calls. Nets
 // that yield, nets in shadow mode and "default: deny" hide nothing.
 //
 // Advertise advances the clocks to now; see [Session.Tick].

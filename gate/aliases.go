@@ -57,7 +57,7 @@ type (
 	KeyValue = toolnet.KeyValue
 	// A Firing describes the firing of a transition. It is passed to validators and hooks.
 	Firing = toolnet.Firing
-	// Meta holds a net's metadata, which its hooks keep between calls.
+	// Meta holds the data that a net's hooks store between calls.
 	Meta = toolnet.Meta
 	// A Marking lists the number of tokens in each place.
 	Marking = toolnet.Marking

@@ -36,8 +36,8 @@ func (j *judgement) classify(s *State) {
 	}
 }
 
-// evaluate evaluates the subject s and adds the verdict to the findings. If j.world is acting, a
-// net in shadow mode is instead appended to j.shadows, to be evaluated after the other nets have
+// evaluate computes the verdict of the net in s and adds it to the findings. If j.world is acting,
+// a net in shadow mode is instead appended to j.shadows, to be evaluated after the other nets have
 // agreed.
 func (j *judgement) evaluate(s subject) {
 	n := s.net
@@ -178,7 +178,8 @@ func (j *judgement) classifyAny(n *net, base *NetData) {
 	j.evaluate(subject{net: n, data: best})
 }
 
-// evaluateShadow evaluates the nets in shadow mode in the world w, enforced or actual.
+// evaluateShadow evaluates the nets in shadow mode in their enforced or in their actual state,
+// depending on w.
 func (j *judgement) evaluateShadow(w world) *judgement {
 	k := &judgement{namedCall: j.namedCall, state: j.state, offered: j.offered, world: w, row: j.row, known: j.known}
 	k.findings, k.room = k.findingRoom[:0], k.choiceRoom[:0]
@@ -191,11 +192,12 @@ func (j *judgement) evaluateShadow(w world) *judgement {
 	return k
 }
 
-// choose chooses transitions for the names of the call, one name at a time.
+// choose selects the transition to fire for each of the call's names in turn. It blocks the call if
+// a name that the net gates has no enabled transition.
 func (f *finding) choose(room []int) {
 	scratch := scratch{net: f.net, marking: f.data.Marking, room: room}
 	spared := f.net.listing.Spared(f.labels)
-	observes, forbids := false, false // whether observers and other transitions, respectively, were chosen
+	observes, forbids := false, false // whether any observers or any other transitions, respectively, were chosen
 	for i := range f.labels {
 		lists, free := f.net.listing.Lookup(&f.labels[i], spared)
 		if free {
@@ -250,7 +252,7 @@ type scratch struct {
 	own     bool
 }
 
-// take removes the tokens that t consumes. It reports whether t was enabled.
+// take reports whether t is enabled. If so, it removes the tokens that t consumes.
 func (s *scratch) take(t int) bool {
 	if !s.net.net.Transitions[t].Enabled(s.marking) {
 		return false

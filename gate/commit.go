@@ -143,8 +143,9 @@ func (f *finding) firing(c *Call, chosen choice, meta Meta) Firing {
 }
 
 // applyMoves adds to d the moves of the nets that gate the call. If a net's structural transitions
-// would not stop firing, applyMoves returns the finding of that net. For nets in shadow mode that
-// follow the actual calls, and for replayed calls, it skips the move of such a net instead.
+// would not stop firing, it returns the net's finding, so that the call is refused. For a call that
+// has been made anyway (a replayed call, or any call in the actual world), it skips the move of
+// such a net instead.
 func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 	var room []NetData
 	var base *NetData // default state of the current net, if the call has changed that state
@@ -251,8 +252,8 @@ func (m *move) recordMissed(f *finding, call Flight) {
 	}
 }
 
-// start starts the transition that was chosen for the call. A deferred transition waits for the
-// outcome; any other transition fires at once.
+// start begins the firing of the transition in c, which was chosen for the call. A deferred
+// transition then waits for the outcome; any other transition fires at once.
 func (m *move) start(c choice, flight Flight) {
 	def, t := &m.net.Transitions[c.transition], &m.net.net.Transitions[c.transition]
 	flight.Transition, flight.Name = c.transition, c.name

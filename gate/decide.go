@@ -197,8 +197,8 @@ func (q *Prepared) Decide(s *State, g *Grant) (Decision, *Delta) {
 	return j.commit(g, asked, metas) // either all nets change, or none
 }
 
-// refusal returns the refusal of the structural phase, or nil if the call may proceed. A call is
-// refused if a net blocks it or, under default: deny, if no net knows it.
+// refusal returns the refusal that follows from the nets' verdicts, or nil if the call may proceed.
+// A call is refused if a net blocks it or, with "default: deny", if no net knows it.
 func (j *judgement) refusal(g *Grant) *Refusal {
 	switch {
 	case j.blocked && g != nil:

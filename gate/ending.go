@@ -97,7 +97,8 @@ func (m *move) succeed(e *ending, done []Flight) {
 	}
 }
 
-// credit fires the observer recorded in the watch w, if that transition is enabled.
+// credit fires the observer recorded in the watch w, because the call that it waited for has
+// succeeded. It does nothing if the observer is not enabled.
 func (m *move) credit(e *ending, w Flight) {
 	t := &m.net.net.Transitions[w.Transition]
 	if !t.Enabled(m.data.Marking) {
@@ -149,8 +150,8 @@ func (e *ending) matchingWatches(n *net) []Flight {
 	})
 }
 
-// fireFound fires the observers recorded in found, except those whose watch has lapsed for the
-// value.
+// fireFound fires the observers of the watches in found, except the watches that have lapsed for
+// the key value that e is for.
 func (m *move) fireFound(e *ending, found []Flight) {
 	for _, w := range found {
 		if !slices.Contains(m.data.Lapsed(), w) {

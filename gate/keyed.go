@@ -125,7 +125,7 @@ func (j *judgement) plan() {
 	}
 }
 
-// fillPlan computes the plan p for its net.
+// fillPlan computes the plan p, which initially contains only the net.
 func (j *judgement) fillPlan(p *plan) {
 	n := p.net
 	p.labels, p.ok = j.labels, true

@@ -93,7 +93,9 @@ func (e *ending) watchedKeys(n *net) []int {
 	return keys
 }
 
-// addResultValues appends to values the values that the result has for a single key.
+// addResultValues appends the key values that the call's result has for one key to values. local is
+// the index of this key in n.keys. If values already contains a key value, addResultValues only
+// adds the key to that value's Keys.
 func (q PreparedEnd) addResultValues(n *net, local int, e *ending, values []keyvalue.Value) []keyvalue.Value {
 	at := make(map[string]int, len(values))
 	for i := range values {

@@ -73,12 +73,12 @@ func (m *move) setBaseWatches(over []Flight, large bool) {
 	m.lapseUnless(m.wasEnabled)
 }
 
-// lapseDisabled records as lapsed the default state's watches of disabled observers or, if the
-// evidence is spoiled, all watches of the default state.
+// lapseDisabled marks as lapsed each watch of the default state whose observer is disabled or, if
+// the evidence is spoiled, all these watches.
 func (m *move) lapseDisabled() { m.lapseUnless(m.isEnabled) }
 
-// lapseUnless records as lapsed the default state's watches that enabled rejects or, if the
-// evidence is spoiled, all watches of the default state.
+// lapseUnless marks as lapsed each watch of the default state that enabled rejects or, if the
+// evidence is spoiled, all these watches.
 func (m *move) lapseUnless(enabled func(Flight) bool) {
 	for _, w := range m.baseWatches {
 		if len(m.data.Spoilers()) > 0 || !enabled(w) {

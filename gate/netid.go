@@ -49,8 +49,9 @@ func (d *definition) mapsFor(maps []Map) (fed []Map) {
 
 // Heirs returns, for each net of p in order, the index in olds of the net that this net replaces,
 // or -1. A net with the same Print takes over the old net's state, and a limit with the same Limit
-// takes over its usage. Each old net has at most one heir. If there are several candidates, an
-// equal Name decides between equal Prints, and an equal Family between equal Limits.
+// takes over its usage. Each old net has at most one heir. Among several old nets with the same
+// Print, the one with the same Name is preferred, and among those with the same Limit, the one with
+// the same Family.
 func (p *Policy) Heirs(olds []NetID) []int {
 	heirs, taken := make([]int, len(p.nets)), make([]bool, len(olds))
 	for i := range heirs {

@@ -21,8 +21,8 @@ type PolicyOptions struct {
 	// that name.
 	AskDoubts bool
 
-	// Labels are labels in addition to those of the nets. They are needed if no net has labels and
-	// a caller asks for call names.
+	// Labels are used in addition to the labels of the nets. They are needed if no net has labels
+	// and a caller asks for the names of calls.
 	Labels []*Labels
 
 	// Keys is the maximum number of key values that a net tracks separately. A call that would add

@@ -113,7 +113,8 @@ func (j *judgement) blocks() []Block {
 	return blocks
 }
 
-// block returns a Block of net d for the call's given name and the given reason.
+// block returns a [Block] by net d for the given name of the call. reason is a sentence, which
+// follows the author's explanation.
 func (d *definition) block(name, reason string) Block {
 	return Block{Net: d.Name, Cause: d.Cause, Rule: d.Rule, Name: name, Reason: d.because(reason)}
 }
@@ -122,7 +123,7 @@ func (d *definition) block(name, reason string) Block {
 // have many.
 const shownHolders = 8
 
-// block sets b to the reason why the finding's net blocks the call, with the related fields.
+// block stores in b why the finding's net blocks the call, and sets the related fields.
 func (j *judgement) block(b *Block, f *finding) {
 	*b = Block{Net: f.net.Name, Cause: f.net.Cause, Rule: f.net.Rule, Name: j.call.Tool, Key: f.keyValues()}
 	j.explain(b, f)
@@ -283,8 +284,8 @@ func (a *Ask) Refusal() *Refusal {
 	return r
 }
 
-// blocksOf returns a block for each net in steps. Its reason is the net's reason for requiring
-// approval.
+// blocksOf returns a block for each net in steps. The reason of each block is the net's reason for
+// requiring approval.
 func blocksOf(steps []Step) []Block {
 	var blocks []Block
 	for _, s := range steps {

@@ -57,8 +57,10 @@ func (s *subject) move(d, had, has *Delta, r *Refusal, now time.Time) {
 	d.set(s.net.index, key, &data)
 }
 
-// moveEnforced performs the moves in the world where the nets in shadow mode block. If one of these
-// nets objects, it performs no moves and returns the refusal.
+// moveEnforced adds to d the moves of the nets in shadow mode as if these nets blocked calls. If
+// one of them would refuse the call, it adds no moves and returns the refusal. If one of them would
+// ask a person, it adds the moves, as if the person approved, and returns the refusal of an
+// unapproved call.
 func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 	j.yield()
 	if r := j.refusal(nil); r != nil {
@@ -82,8 +84,8 @@ func (j *judgement) moveEnforced(d *Delta, number uint64) *Refusal {
 	return nil
 }
 
-// moveActual performs, in the actual world, the moves of the nets in shadow mode that can follow
-// the call.
+// moveActual adds to d the moves of the nets in shadow mode in the actual world, where every call
+// is made. A net that cannot follow the call does not move.
 func (j *judgement) moveActual(d *Delta, number uint64) {
 	j.findings.pass()
 	metas, _ := j.validate()

@@ -60,7 +60,7 @@ type OpenCall struct {
 	Unknown bool // whether the outcome was reported as unknown
 
 	// More is the number of further calls with an unknown outcome that this call represents: calls
-	// to the same tool that have nothing in flight and spoil no other evidence. A state keeps only
+	// to the same tool that have nothing in flight and spoil no other evidence. A state stores only
 	// one of many such calls. An end without [End.All] ends one of them. The remaining calls
 	// continue to spoil evidence, because it is unknown which call has ended.
 	More uint64
@@ -212,7 +212,7 @@ func (s *State) addCall(c *OpenCall) {
 	s.Calls[c.Number] = c
 }
 
-// countID counts another open call or question with the given ID.
+// countID records that another open call or question has the given ID.
 func (s *State) countID(id string) {
 	if s.ids == nil {
 		s.ids = make(map[string]int)

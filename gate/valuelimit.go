@@ -53,8 +53,8 @@ func (j *judgement) dropNewValues(d *Delta, over []*finding) {
 	}
 }
 
-// dropIdle adds to d the removal of the net's idle values (see [net.idle]) and returns the number
-// of values removed. It does not remove the call's own values.
+// dropIdle adds to d changes that remove the net's idle values (see [net.idle]), except the call's
+// own values. It returns the number of values removed.
 func (j *judgement) dropIdle(d *Delta, f *finding) int {
 	base := f.net.advanced(j.state.Nets[f.net.index], j.state.Nets[f.net.index], j.call.Time)
 	isCalled := func(key string) bool {

@@ -18,7 +18,7 @@ const (
 	locked  = "locked"  // never holds a token
 	tainted = "tainted" // marked once the call that activates the rule has been made
 	budget  = "budget"  // one token for each remaining call
-	spent   = "spent"   // one token for each used call that can be refilled
+	spent   = "spent"   // one token for each call taken from the budget that a refill can give back
 )
 
 // ruleNet returns a net with the parts common to all rules.

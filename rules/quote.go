@@ -58,5 +58,6 @@ func joinWords(words []string) string {
 	return strings.Join(texts, " ")
 }
 
-// operators lists words with a special meaning in shells, so they are never arguments of a program.
+// operators contains words with a special meaning in shells. Such a word is never an argument of a
+// program.
 var operators = []string{"&&", "||", "|", "|&", ";", "&", ">", ">>", "<", "2>", "2>&1", "&>"}

@@ -38,8 +38,8 @@ func (l *labels) alsoLabels(m *Map, label string) bool {
 	})
 }
 
-// includes reports whether p matches whenever q does: they are equal, or q is the same command as p
-// with more words.
+// includes reports whether p matches whenever q does. This is so if the patterns are equal, or if q
+// is the same command as p with more words.
 func (p Pattern) includes(q Pattern) bool {
 	if p.Kind != Runs || q.Kind != Runs {
 		return p.String() == q.String()

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A Label is one of a call's names and its sources.
+// A Label is one of a call's names, together with its sources and its certainty.
 type Label struct {
 	Text    string
 	Glob    int32 // for a name that is a pattern, the number of the pattern plus one; otherwise 0

@@ -55,9 +55,9 @@ type KeyValue struct {
 	Value string // JSON string, number or boolean; equal values are spelled the same
 }
 
-// Meta holds a net's metadata, which its hooks keep between calls. A hook gets a copy, including
-// copies of maps and lists. If the call is rejected, the hook's changes are undone. Data behind
-// pointers is not copied, so hooks must treat it as immutable.
+// Meta holds the data that a net's hooks store between calls. A hook gets a copy, including copies
+// of maps and lists. If the call is rejected, the hook's changes are undone. Data behind pointers
+// is not copied, so hooks must not modify it.
 type Meta map[string]any
 
 // An Outcome describes how a call ended.

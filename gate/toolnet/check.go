@@ -9,8 +9,8 @@ import (
 )
 
 // Check returns all errors in the net itself, in the order of its parts. It finds references to
-// undefined names, mutually exclusive options, an initial marking that does not come to rest, and
-// unbounded places, among others.
+// undefined names, mutually exclusive options, transitions without tools that do not stop firing,
+// and unbounded places, among others.
 func (n *Net) Check() ErrorList {
 	c := &checker{net: n, places: make(map[string]bool, len(n.Places))}
 	if n.Name == "" {

@@ -131,17 +131,19 @@ type Transition struct {
 	// only use up tokens: the net blocks a call that merely might be the awaited one.
 	WeakProgress bool
 
-	// Spoils makes an observer that is not deferred spoil evidence. When its call is admitted, it
-	// fires if it is enabled, and the net's deferred observers stop waiting for earlier calls; none
-	// starts to wait until the call has succeeded or failed. The success of a deferred observer
-	// thus counts only if no such call was in flight at any time since its own call was admitted.
+	// Spoils means that the transition, an observer that is not deferred, spoils evidence. When its
+	// call is admitted, it fires if it is enabled, and the net's deferred observers stop waiting
+	// for earlier calls; none starts to wait until the call has succeeded or failed. The success of
+	// a deferred observer thus counts only if no such call was in flight at any time since its own
+	// call was admitted.
 	//
 	// All spoiling transitions that list a name of the call fire, after the chosen transitions and
 	// on the remaining tokens; they are not candidates for the name, and no validator checks them.
 	// Weak and free names spoil, too, and so do calls that another transition of the net gates,
 	// that are evidence for the net itself, or that pass although the net would block them. While
-	// the net is inactive, it keeps its tokens, but a call that is still in flight when the net is
-	// activated spoils evidence. In a net with a key, a call without a value spoils all values.
+	// the net is inactive, its tokens are left unchanged, but a call that is still in flight when
+	// the net is activated spoils evidence. In a net with a key, a call without a value spoils all
+	// values.
 	Spoils bool
 
 	// Key lists this transition's key fields, if they differ from the net's. Both lists must have

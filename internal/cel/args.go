@@ -12,7 +12,7 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// Limits on the arguments of a call that an expression reads.
+// Limits on the arguments that an expression reads from a call.
 const (
 	maxArgs   = 1 << 20 // maximum size in bytes of an argument, or of args if an expression reads it as a whole
 	maxValues = 20_000  // maximum number of JSON values in the argument, or in args if an expression reads it as a whole

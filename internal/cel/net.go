@@ -67,8 +67,8 @@ func (c *Compiler) Condition(src string, names *Names) (*Condition, error) {
 	return &Condition{p}, err
 }
 
-// Holds reports whether the condition is true. If it cannot be evaluated, Holds returns an error;
-// callers must treat this as false.
+// Holds reports whether the condition is true. If it cannot be evaluated, Holds returns an error,
+// which must have the same effect as false.
 func (c *Condition) Holds(in *Input) (bool, error) {
 	v, err := c.eval(in.variable)
 	if err != nil {

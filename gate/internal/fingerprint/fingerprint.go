@@ -108,7 +108,8 @@ func Net(n *toolnet.Net) string {
 	return hash(id)
 }
 
-// A Policy holds everything that determines a policy's decisions.
+// A Policy is the input for a policy's fingerprint: everything that determines the policy's
+// decisions.
 type Policy struct {
 	AskDoubts bool `json:",omitempty"`
 	Nets      []NetOfPolicy

@@ -41,7 +41,7 @@ type Value struct {
 	Keys  uint64             // bit set of the net's keys that produce this value; see [Union]
 }
 
-// A Key describes the fields of a key.
+// A Key is a list of fields, prepared for reading.
 type Key struct {
 	Result  bool // whether any field reads the result
 	Mixed   bool // whether any field reads the call rather than its result

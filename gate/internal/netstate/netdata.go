@@ -137,7 +137,7 @@ func EqualsDefault(d, base *NetData) bool {
 		(d.Shadow == nil || EqualsDefault(d.Shadow.Enforced, base.Shadow.Enforced))
 }
 
-// extras returns the extras, which are empty if the state has none.
+// extras returns d's extras for reading. They are empty if d has none.
 func (d *NetData) extras() *Extras {
 	if d.Extras == nil {
 		return &noExtras
