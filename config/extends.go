@@ -110,7 +110,7 @@ func (b *baseFile) fetching(v Value, fetch Fetch) Fetch {
 	}
 }
 
-// Fetched returns the contents of the given URLs as they were read when c was loaded. With these
+// Fetched returns the contents that were read from the given URLs when c was loaded. With these
 // contents, an edited version of the same configuration can be parsed without network access.
 func (c *Config) Fetched(addresses ...string) (all [][]byte, err error) {
 	for _, address := range addresses {

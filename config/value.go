@@ -160,7 +160,7 @@ func (v Value) quoted() string { return strconv.Quote(v.text) }
 // unsupported rejects a key that is reserved for a later version.
 func (v Value) unsupported() { v.faultAt(v.key, v.what+" is not supported yet", "") }
 
-// as returns a copy of v that messages refer to as what.
+// as returns a copy of v with another name for messages.
 func (v Value) as(what string) Value { return Value{v.decoder, v.node, v.key, what, false} }
 
 // needs reports an error for each of the given keys that the mapping lacks.

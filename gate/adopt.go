@@ -136,9 +136,9 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 }
 
 // withSuspects returns n's initial state d together with the calls in flight that may spoil n's
-// evidence: the calls that spoiled the evidence of the replaced net old, and the calls to tools
-// whose calls can get a name that a spoiling transition lists. The arguments of the latter calls
-// are unknown.
+// evidence: the calls that spoiled the evidence of the replaced net old, and the calls that might
+// have a name listed by a spoiling transition. Only the tools of the latter calls are known, not
+// their arguments.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight

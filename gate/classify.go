@@ -276,8 +276,8 @@ func (s *scratch) take(t int) bool {
 }
 
 // judgeWatches removes from f's choices the observers whose key is read from the result, because
-// they wait for the result in the default state. It records as missed those that were not chosen
-// for f's key value, so that the result does not count for this value.
+// they wait for the result in the default state. An observer of this kind that was not chosen for
+// f's key value is recorded as missed, so that the result does not count for this value.
 func (f *finding) judgeWatches() {
 	for i, w := range f.plan.watches {
 		if !f.chosen(w.transition) {

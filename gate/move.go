@@ -52,19 +52,20 @@ func (m *move) endDisabledWatches() {
 }
 
 // fireStructural fires the structural transitions until none of them is enabled, and reports
-// whether this point was reached. If they do not stop firing, the marking is left unchanged and the
-// net becomes stuck.
+// whether it succeeded. If they do not stop firing, the marking is left unchanged and the net
+// becomes stuck.
 func (m *move) fireStructural() bool {
 	enabled := func(t int) bool { return m.net.net.Transitions[t].Enabled(m.data.Marking) }
 	m.data.Stuck = slices.ContainsFunc(m.net.structural, enabled) && !m.net.advance(m.marking(), m.data.Flights)
 	return !m.data.Stuck
 }
 
-// setBaseWatches prepares m to update the watches of the default state, given by over, after each
-// firing. A watch is an observer waiting for a call. It lapses for a key value if, at any time
-// since the call was admitted, the observer was disabled or its evidence was spoiled; tokens held
-// by later calls count as present. setBaseWatches drops the lapsed watches that are not in over.
-// large reports whether m changes the default state rather than the state for a single key value.
+// setBaseWatches sets m.baseWatches to over, the watches of the default state, and updates the
+// lapsed watches: it drops those that are not in over, and adds those that have lapsed since. A
+// watch is an observer waiting for a call. It lapses for a key value if, at any time since the call
+// was admitted, the observer was disabled or its evidence was spoiled; tokens held by later calls
+// count as present. large reports whether m changes the default state rather than the state for a
+// single key value.
 func (m *move) setBaseWatches(over []Flight, large bool) {
 	m.baseWatches, m.isBase = over, large
 	if len(m.data.Lapsed()) > 0 {

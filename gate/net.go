@@ -25,7 +25,7 @@ type net struct {
 
 	net             petri.Net // the net's transitions, in the order of Net.Transitions
 	lasting         [][]petri.Arc
-	progress        []bool // for each transition, whether a weak name cannot fire it because it makes progress; see [Transition.WeakProgress]
+	progress        []bool // for each transition, whether it makes progress, so that a weak name cannot fire it; see [Transition.WeakProgress]
 	structural      []int  // transitions that fire by themselves: without tools and without a clock
 	timed           []int  // transitions that fire by the clock
 	independent     bool   // whether the timed transitions tick independently of each other

@@ -7,9 +7,9 @@ import (
 	"github.com/petrigate/petrigate/internal/list"
 )
 
-// question returns the question to ask a person about the doubts and the manual transitions, or nil
-// if the grant g covers all of them. If g covers only some of them, the state has changed since the
-// question was asked, and question returns a refusal.
+// question returns the question to ask a person about the doubts and the manual transitions. If a
+// grant g is given and covers all of them, there is nothing to ask, and both results are nil. If g
+// does not cover them, the state has changed in the meantime, and question returns a refusal.
 func (j *judgement) question(g *Grant, doubts []Step) (*Ask, *Refusal) {
 	steps := append(doubts, j.steps()...)
 	if g == nil {

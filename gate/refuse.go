@@ -255,7 +255,7 @@ func (f *finding) holders(s *State, lists []int) []Holder {
 }
 
 // awaited returns the first call in flight whose success would produce tokens that the given
-// transitions lack, or nothing.
+// transitions lack. The result has at most one element.
 func (f *finding) awaited(s *State, lists []int) []Holder {
 	ts := f.net.net.Transitions
 	for _, w := range f.data.Watches {

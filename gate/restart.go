@@ -53,7 +53,7 @@ func (f *finding) restartRow(row string) {
 }
 
 // recordRow records row, the fingerprint of the call, so that the next call can be compared with
-// it. It does nothing if only observers were chosen, because the net has then counted no call.
+// it. If only observers were chosen, the net has counted no call, and recordRow records "" instead.
 func (m *move) recordRow(f *finding, row string) {
 	if !f.hasGating() {
 		row = ""

@@ -69,9 +69,9 @@ func (m *move) fireSpoilers(spoils []choice) {
 	m.data.Watches = nil
 }
 
-// spoilValues returns the states of all key values with the enabled spoiling transitions fired, as
-// they have been in the default state, which changed from base to after. enforced reports whether
-// they also fired in the enforced states of a net in shadow mode.
+// spoilValues returns the states of all key values after the transitions in spoils have fired in
+// them. The default state has already changed from base to after. enforced reports whether the
+// transitions also fire in the enforced states.
 func (n *net) spoilValues(base, after *NetData, spoils []choice, now time.Time, enforced bool) *Values {
 	return netstate.MapValues(base.Values, after, func(old *NetData) *NetData {
 		d := n.withSpoilersFired(n.advanced(old, base, now), spoils, now)

@@ -96,7 +96,7 @@ type NetDelta struct {
 }
 
 // set makes data the new state of the net or, if key is not empty, of a single key value. It
-// replaces an earlier change in d.
+// replaces an earlier change to the same state.
 func (d *Delta) set(net int, key string, data *NetData) {
 	for i := len(d.Nets) - 1; i >= 0; i-- {
 		if n := &d.Nets[i]; n.Net == net && n.Key == key {

@@ -7,10 +7,9 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// waive lets the call pass without its uncertain names if these are the only reason why nets block
-// it. It removes these names from the call and returns the questions to ask a person about them. It
-// does nothing if the policy does not ask about doubts, or if a net blocks the call for another
-// reason.
+// waive removes the call's uncertain names if these are the only reason why nets block the call,
+// and returns the questions to ask a person about them. It does nothing if the policy does not ask
+// about doubts, or if a net blocks the call for another reason.
 func (j *judgement) waive(s *State) (doubts []Step) {
 	if !j.policy.asks {
 		return nil

@@ -73,7 +73,7 @@ func (v *adviser) settle() *precedence.Settled {
 	return v.contest.Settle()
 }
 
-// judge evaluates the nets for a call to the tool with the given index, without arguments.
+// judge evaluates the nets for a call without arguments to the tool with the given index.
 func (v *adviser) judge(tool int) {
 	c := v.tools[tool]
 	c.Args, c.Time = nil, v.now

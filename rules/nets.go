@@ -117,8 +117,8 @@ func (s *Require) waitingCall(before Name) (tool gate.Tool, spared []gate.Tool) 
 }
 
 // reason returns the sentence for refusals; the gate replaces {key} with the key's values. The
-// sentence speaks of "a successful call to" a name because this reads well before a noun, a plural
-// and a verb.
+// sentence contains the words "a successful call to" because they read well before any name,
+// whether a noun, a plural or a verb.
 func (s *Require) reason(first []Name, before Name) string {
 	call, one := "a successful call to "+text.Join(nameTexts(first), "or"), len(s.Key) > 0 && !twoFields(s.Key)
 	end := " first."

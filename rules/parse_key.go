@@ -58,8 +58,8 @@ func (p keyParser) keyField(of side) KeyField {
 	return p.checked(k, of)
 }
 
-// checked returns k. It rejects a field of a result if the call has no result at the time when the
-// field is read.
+// checked rejects a field of a result if the call has no result at the time when the field is read.
+// It returns k.
 func (p keyParser) checked(k KeyField, of side) KeyField {
 	switch {
 	case k.Field.Result:

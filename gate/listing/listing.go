@@ -185,8 +185,8 @@ func (l *Listing) Knows(names []naming.Label) bool {
 	return false
 }
 
-// leftOut returns the transitions that do not make a call with the given names known, because a
-// Spared entry in their Unless list exempts it; see [toolnet.Tool.Spared].
+// leftOut returns the transitions that ignore a call with the given names, and thus do not make it
+// known, because of a Spared entry in Unless; see [toolnet.Tool.Spared].
 func (l *Listing) leftOut(names []naming.Label) []int {
 	if !l.hasSpared {
 		return nil

@@ -34,7 +34,7 @@ func (p Path) Scalars(doc []byte, most int) ([]string, Fault) {
 }
 
 // Readable is like [Path.Scalars], but skips array elements without scalars, and ignores all
-// scalars after the first most.
+// scalars beyond the limit most.
 func (p Path) Readable(doc []byte, most int) ([]string, Fault) {
 	s := scalars{most: most, lenient: true}
 	if s.walk(p.steps, doc); len(s.all) > 0 {

@@ -351,7 +351,7 @@ func (a *Analysis) countStates(c *counterSearch, o *Options) bool {
 	return exact
 }
 
-// terminal returns, as boxes, the counter values for which a terminal place is marked in control u.
+// terminal returns boxes that contain the counter values that mark a terminal place in control u.
 func (c *counterSearch) terminal(u *control, places []int) []box {
 	var marked []box
 	for _, p := range places {

@@ -20,7 +20,7 @@ func (s *search) insertGathered(limit int) Stop {
 }
 
 // insertSuccessors adds to the state set those successors of a state that have indexes in [from,
-// to).
+// to) in s.lookups.
 func (s *search) insertSuccessors(state, from, to, limit int) Stop {
 	words, k := s.layout.words, s.known
 	k.load(state)

@@ -111,7 +111,7 @@ func (s *search) learn(key []uint64, state int) {
 	}
 }
 
-// updateHigh raises s.high to the token counts of a state that exceed it.
+// updateHigh raises the token counts in s.high that are smaller than those of the given state.
 func (s *search) updateHigh(key []uint64) {
 	for w, k := range key {
 		guard := s.layout.guard[w]
