@@ -124,8 +124,8 @@ func (a *Admission) judged(p *gate.Policy, t *Ticket, e gate.End) (judged gate.E
 	return e, broken
 }
 
-// Wait waits until the settlement is durable. If it cannot be made durable now, Unwritten keeps it,
-// and until it is stored the call is listed with an unknown outcome.
+// Wait waits until the settlement is durable. If that is impossible now, Unwritten keeps the
+// settlement, and the call is listed with an unknown outcome until the settlement is stored.
 func (s *Settling) Wait() {
 	a, t, err := s.admission, s.ticket, s.err
 	if err == nil {

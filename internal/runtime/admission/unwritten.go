@@ -85,7 +85,7 @@ func (u *Unwritten) keep(ctx context.Context, s *Settling, why error) {
 	}
 }
 
-// catchUp stores the settlements in u in the ledger if the ledger works again. It must be called
+// catchUp moves the settlements from u to the ledger if the ledger works again. It must be called
 // before reading or changing a state.
 func (u *Unwritten) catchUp(ctx context.Context) {
 	a := u.admission

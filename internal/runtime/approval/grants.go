@@ -136,7 +136,7 @@ func (s *Grants) candidates(q *Request) []Grant {
 	return slices.DeleteFunc(s.ofSession(q.Key.Session), func(g Grant) bool { return g.Key.Tool != q.Key.Tool })
 }
 
-// count records one use of the grant g. It returns false if g is no longer valid.
+// count records one use of the grant g. It returns false if g has become invalid.
 func (s *Grants) count(g Grant) (bool, error) {
 	for range maxStale {
 		s.mu.Lock()

@@ -105,8 +105,8 @@ func needs(ask *gate.Ask) int {
 	return n
 }
 
-// viaOf returns the channel that the steps require, or "" if they allow any. It returns an error if
-// their requirements conflict.
+// viaOf returns the channel that the steps of the question require, or "" if they allow any. It
+// returns an error if their requirements conflict.
 func viaOf(ask *gate.Ask) (string, error) {
 	via := ""
 	for _, s := range ask.Steps {

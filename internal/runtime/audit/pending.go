@@ -61,8 +61,8 @@ func openPendingFile(path string) (*pendingFile, error) {
 	return nil, fmt.Errorf("%s: %w", path+PendingSuffix, err)
 }
 
-// keep appends lines to the pending lines, whose total size so far is used, atomically. It returns
-// false if the lines do not fit.
+// keep atomically appends lines to the pending lines. The argument used is the total size of the
+// pending lines so far. It returns false if the lines do not fit.
 func (r *pendingFile) keep(used int, lines []byte) bool {
 	return used+len(lines) <= pendingSize && withMapped(&r.mapped, func() {
 		copy(r.mapped[pendingLines+used:], lines)
@@ -77,8 +77,8 @@ func (r *pendingFile) used() (n int, ok bool) {
 	return n, ok
 }
 
-// lines returns a copy of the pending lines, whose total size is used. It returns false if the
-// memory has been unmapped.
+// lines returns a copy of the pending lines. The argument used is their total size. It returns
+// false if the memory has been unmapped.
 func (r *pendingFile) lines(used int) (lines []byte, ok bool) {
 	ok = withMapped(&r.mapped, func() { lines = bytes.Clone(r.mapped[pendingLines : pendingLines+used]) })
 	return lines, ok

@@ -2,7 +2,7 @@ package mining
 
 import "math"
 
-// A session holds the facts about a session in the log that the events so far have shown.
+// A session holds the facts about a session in the log that are known from the events read so far.
 type session struct {
 	process string
 	partial bool // whether the session began before the log
@@ -61,8 +61,8 @@ func (s *session) ended(a *action) {
 	}
 }
 
-// succeeded updates the tools' states for a successful call. Names that are not certain do not
-// count.
+// succeeded updates the tools' states for a successful call. It skips names that do not count as
+// evidence.
 func (s *session) succeeded(a *action) {
 	for _, n := range a.names {
 		if !n.certain {

@@ -79,8 +79,8 @@ func supportedInvalidators(all []*invalidator, least, tried int) map[pair][]*inv
 	return by
 }
 
-// invalidators combines each pair whose order held for every call to B with all tools that could be
-// C. The result more reports whether the limit was reached.
+// invalidators returns the invalidators to test: each pair whose order held for every call to B,
+// combined with each tool that could be C. The result more reports whether the limit was reached.
 func (v *survey) invalidators(held map[pair]bool, tried, least int) (all []*invalidator, more bool) {
 	for p := range held {
 		s := v.pairs[p]

@@ -108,8 +108,8 @@ func (r *replica) recover() error {
 }
 
 // ensureLog creates the log if it does not exist. If the log of an existing database was lost,
-// ensureLog returns an error unless the operator has also removed the file that stores the durable
-// end.
+// ensureLog returns an error unless the operator has also removed the file that contains the
+// [durableEnd].
 func (r *replica) ensureLog() error {
 	if _, err := r.log.disk.stat(r.log.name()); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -407,8 +407,8 @@ func (r *replica) rotate(folded bool) error {
 	return r.openNext()
 }
 
-// writeDurableEnd writes the file that stores the durable end. If that fails, it only logs the
-// error, and the next start cannot detect an older copy of the log.
+// writeDurableEnd writes the file with the last step known to be on disk; see [durableEnd]. If that
+// fails, it only logs the error, and the next start cannot detect an older copy of the log.
 func (r *replica) writeDurableEnd(at position) {
 	name := r.log.path + endSuffix
 	data, err := json.Marshal(durableEnd{at.step, hex.EncodeToString(at.hash[:])})
