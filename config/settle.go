@@ -199,8 +199,8 @@ func keepHint(a *Audit) string {
 	return "state: { driver: sqlite }"
 }
 
-// checkVia reports transitions that ask for approval through a channel that is not enabled. Such
-// requests could never be answered.
+// checkVia reports transitions that request approval through a channel that is not enabled, because
+// such a request could never be answered.
 func checkVia(d *decoder, c *Config) {
 	for _, net := range c.Nets {
 		for _, t := range net.Transitions {

@@ -5,8 +5,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// The aliases below spare callers the import of package toolnet, which defines nets and the calls
-// that they refer to.
+// With the aliases below, callers need not import package toolnet, which defines nets and calls.
 type (
 	// A Net is a Petri net whose transitions list tools.
 	Net = toolnet.Net

@@ -124,7 +124,7 @@ type world uint8
 const (
 	acting   world = iota // selects the nets that enforce
 	enforced              // selects the nets in shadow mode, in the state they would be in if they had blocked calls
-	actual                // selects the nets in shadow mode, in the state that results from all calls made; a net that cannot follow a call keeps its state
+	actual                // selects the nets in shadow mode, in the state that results from all calls made, except the calls that a net cannot follow
 )
 
 // names returns the names that the policy and the evaluated nets give to the call.

@@ -123,7 +123,7 @@ func (m *move) nextWatch(call Flight) (Flight, bool) {
 	return Flight{}, false
 }
 
-// callOnSuccess calls the net's OnSuccess hook. If the hook panics, the metadata stays unchanged,
+// callOnSuccess calls the net's OnSuccess hook. If the hook panics, the metadata is left unchanged,
 // but the tokens are produced because the tool has run.
 func (m *move) callOnSuccess(e *ending, f Flight) {
 	if m.net.OnSuccess == nil {

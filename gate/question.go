@@ -22,7 +22,7 @@ func (j *judgement) question(g *Grant, doubts []Step) (*Ask, *Refusal) {
 	return nil, j.refuse(KindStateChanged, blocksOf(open))
 }
 
-// covers reports whether the grant includes the transition of step s, with enough approvals.
+// covers reports whether g includes an approval of step s by enough people.
 func (g *Grant) covers(s Step) bool {
 	return slices.ContainsFunc(g.Steps, func(t Step) bool {
 		return t.Net == s.Net && t.Transition == s.Transition && slices.Equal(t.Key, s.Key) && t.persons() >= s.persons()

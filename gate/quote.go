@@ -52,7 +52,7 @@ func (c *namedCall) mappedText(name string) (string, *Map) {
 	return "", nil
 }
 
-// appliesToCall reports whether m applies to the call's tool.
+// appliesToCall reports whether m is a map for the call's tool.
 func (c *namedCall) appliesToCall(m *Map) bool {
 	return slices.ContainsFunc(c.tools, func(l naming.Label) bool {
 		return l.Text == m.Tool || m.Glob && toolnet.MatchGlob(m.Tool, l.Text)

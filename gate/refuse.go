@@ -212,8 +212,8 @@ func (j *judgement) explain(b *Block, f *finding) {
 	j.wait(f, lists, b)
 }
 
-// doubt returns the reason for blocking a call that might or might not have the given name, if the
-// net waits for a call with this name.
+// doubt returns the reason for blocking a call that might have the given name. The net waits for a
+// call with this name, but must be certain that the call has it.
 func doubt(l *naming.Label, name string) string {
 	if l.From&naming.FromTool != 0 {
 		return fmt.Sprintf("Cannot tell which server's %s this net waits for: the net must name the server too.", name)

@@ -33,8 +33,8 @@ type End struct {
 	All bool
 }
 
-// A PreparedEnd is an [End] whose result has already been parsed, so that this is not done while a
-// state is locked. It is not safe for concurrent use.
+// A PreparedEnd is an [End] whose result has already been parsed, so that no state needs to be
+// locked while parsing. It is not safe for concurrent use.
 type PreparedEnd struct {
 	policy  *Policy
 	end     End

@@ -22,7 +22,7 @@ type NetState struct {
 	Moved    bool      // whether the net has left its initial state or waits for a call
 	Static   bool      // whether the net cannot be switched at run time
 	Marking  Marking   // marking, with tokens in flight counted in the places they came from
-	Enforced Marking   // in shadow mode, the marking if the nets in shadow mode had blocked; otherwise nil
+	Enforced Marking   // in shadow mode, the marking that would result if the nets in shadow mode had blocked; otherwise nil
 	Next     time.Time // time of the next clock change, as of the last Tick; zero means never
 	Spent    string    // for a net with a sum, the spent amount, such as "120.50 of 1000 per day"; otherwise empty
 	InFlight []InFlight
@@ -56,8 +56,8 @@ type InFlight struct {
 	Other      bool   // whether the call belongs to another session
 }
 
-// valuesOf returns the states for the values that differ from the default state, largest difference
-// first, and the number of values left out.
+// valuesOf returns the states that differ from the default state, at most shownValues of them,
+// largest difference first. It also returns the number of states left out.
 func (s *State) valuesOf(n *net, base *NetData) ([]ValueState, int) {
 	type ranked struct {
 		text     string
@@ -232,8 +232,8 @@ func (n *net) enabled(data *NetData) (list []Enabled) {
 	return list
 }
 
-// canFire reports, for each transition, whether it is enabled. In a net with a key, being enabled
-// for one value suffices.
+// canFire reports, for each transition, whether it is enabled. In a net with a key, it is enough
+// that the transition is enabled for one key value.
 func (n *net) canFire(data *NetData) []bool {
 	on := make([]bool, len(n.Transitions))
 	for d := range netstate.Distinct(data) {

@@ -33,7 +33,7 @@ type Statement interface {
 type Rule struct {
 	Pos     gate.Position
 	Shadow  bool   // whether the rule only records refusals, without refusing calls
-	Unless  []Name // names that exempt a call that is certain to have one of them
+	Unless  []Name // names that exempt calls; they exempt only a call that is certain to have one of them
 	Because string // the author's reason, shown in refusals; may be empty
 }
 

@@ -78,7 +78,8 @@ func (c *compiler) checkEvidence(n Name, effect string) {
 	}
 }
 
-// doubt explains why the names given by the map are uncertain, and returns a hint.
+// doubt explains, for an error message, why the names given by the map are uncertain. It also
+// returns a hint.
 func (m *Map) doubt() (why, hint string) {
 	switch {
 	case m.Pattern.Kind.script() && m.Pattern.Kind != Runs:

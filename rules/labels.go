@@ -29,8 +29,8 @@ func newLabels(all []*Map) *labels {
 	return l
 }
 
-// firstWeak returns the first map, in file order, that gives a name matched by n without certainty,
-// or nil.
+// firstWeak returns the first map, in file order, that gives a name without certainty, considering
+// only names that n matches. It returns nil if there are no such maps.
 func (l *labels) firstWeak(n Name) *Map {
 	var first *Map
 	l.words.matching(n, func(label string) {

@@ -135,7 +135,7 @@ func (p ruleParser) spanOnly(l *Limit) {
 	}
 }
 
-// span parses the span that begins with t, and reports whether t begins a span.
+// span parses a span that begins with the word t. It reports whether t begins a span.
 func (p ruleParser) span(l *Limit, t token) bool {
 	over, ok := spanOf(t.text)
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// A Reader reads the fields that a set of nets uses, each of them once. It is immutable.
+// A Reader reads the fields that a set of nets uses, each field only once. It is immutable.
 type Reader struct {
 	set  keyvalue.Set
 	keys []toolnet.Field // fields that keys read; in set, key number i consists of field i alone

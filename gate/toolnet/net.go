@@ -43,9 +43,9 @@ type Net struct {
 	AllowUnbounded bool     // whether the net is valid even if it is unbounded
 
 	// Key lists call fields. A net with a key has a separate marking for each value of the fields.
-	// A call is checked against the markings of all its values, and fires either in all of them or
-	// in none. Key is the default for transitions without their own key; a net has a key if any of
-	// its transitions does.
+	// If a call has several values, the markings for all of them must permit it, and the chosen
+	// transitions fire either in all of these markings or in none. Key is the default for
+	// transitions without their own key; a net has a key if any of its transitions does.
 	Key []Field
 
 	// Row makes the net count consecutive identical calls. An admitted call that differs from the
@@ -234,8 +234,8 @@ func Tools(names ...string) []Tool {
 	return tools
 }
 
-// Labels are names that maps give to calls, for the nets that share them. A policy applies the
-// labels of all its nets to each net that has Labels. All matching maps count, in addition to
+// Labels holds the maps that give names to calls, for all nets that share them. A policy applies
+// the labels of all its nets to each net that has Labels. All matching maps count, in addition to
 // physical names, tool.action and globs. Nets compiled together share a pointer, so that each map
 // counts once. Labels must not be modified after a net refers to them.
 type Labels struct {

@@ -98,9 +98,9 @@ func (s *search) probeKeys() {
 	}
 }
 
-// initSets initializes the sets of the state's new successors. The set of the successor reached by
-// u contains the transitions that are enabled together with u and lead from state to a successor
-// found earlier.
+// initSets computes, for each new successor of the state, its set of transitions to known states;
+// see knownSuccessors. For a successor reached by u, these are the transitions that are enabled
+// together with u and lead from the state to a successor found earlier.
 func (s *search) initSets(state int) {
 	k := s.known
 	first := s.states.len() - len(k.fresh)

@@ -60,8 +60,8 @@ func Invariants(n *Net, initial Marking) (found []Invariant, all bool) {
 	return found, !f.cut
 }
 
-// invariantBounds returns the place bounds that follow from the invariants. A bound is -1 if it is
-// unknown.
+// invariantBounds returns an upper bound for the token count in each place, derived from the
+// invariants. A bound is -1 if it is unknown.
 func invariantBounds(places int, invariants []Invariant) []int {
 	bounds := slices.Repeat([]int{-1}, places)
 	for _, inv := range invariants {

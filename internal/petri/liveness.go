@@ -82,7 +82,7 @@ func (c *components) enter(state uint32) {
 	c.path = append(c.path, visit{state: state})
 }
 
-// step follows the next edge to an unvisited state. If no such edge is left, it leaves the last
+// step follows the next edge to an unvisited state. If no such edge is left, it finishes the last
 // state on the path.
 func (c *components) step() {
 	v := &c.path[len(c.path)-1]
