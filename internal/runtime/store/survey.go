@@ -67,7 +67,7 @@ func (r *Retention) plan(ctx context.Context, last *audit.Removed, cutoff time.T
 		if err != nil {
 			return nil, err
 		}
-		s.live[p.ID.Name] = p.ID.Name != r.database.Writer() // this process is left out, because the removal event will become its last record
+		s.live[p.ID.Name] = p.ID.Name != r.database.Writer() // this process is left out, because its last record will be the removal event
 	}
 	heads, err := r.database.Heads(ctx)
 	if err != nil {

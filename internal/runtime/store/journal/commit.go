@@ -236,7 +236,7 @@ func (w *batch) append(ops []*backend.Op) error {
 	return nil
 }
 
-// checkBacklog returns an error if too much of the log is not folded yet.
+// checkBacklog returns an error if the checkpoint is too far behind the log.
 func (w *batch) checkBacklog() error {
 	if w.image.bytes < maxBacklog {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// foldLoop folds the log once a second, or earlier if there are many steps. It returns when the
-// backend is closed.
+// foldLoop folds the log, which brings the checkpoint up to date, once a second, or earlier if
+// there are many steps. It returns when the backend is closed.
 func (b *Backend) foldLoop() {
 	defer close(b.ended)
 	var due <-chan time.Time
@@ -42,7 +42,7 @@ func (b *Backend) foldLoop() {
 	}
 }
 
-// fold writes the image to the checkpoint.
+// fold brings the checkpoint up to date by writing the changes in the image to it.
 func (b *Backend) fold() error {
 	b.lockFold()
 	defer b.unlockFold()

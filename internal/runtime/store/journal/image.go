@@ -9,7 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/sqlite"
 )
 
-// maxVersions bounds the number of cached versions of parts without unfolded changes.
+// maxVersions bounds the number of cached versions of parts that have not changed since the
+// checkpoint.
 const maxVersions = 1 << 16
 
 // image holds the difference between the checkpoint and the state at a position in the log.
@@ -18,18 +19,18 @@ type image struct {
 	folded uint64 // last step in the checkpoint
 
 	parts    map[backend.PartID]*part
-	versions map[backend.PartID]int64 // cached versions of parts without unfolded changes
+	versions map[backend.PartID]int64 // cached versions of parts that have not changed since the checkpoint
 	stops    map[string]backend.Stop  // all stops in force
-	switched map[string]uint64        // last unfolded step that began or ended a stop, keyed by session
-	used     map[string]use           // approvals used by unfolded steps
-	heads    map[string]head          // heads of the chains with unfolded records, keyed by writer
+	switched map[string]uint64        // last step since the checkpoint that began or ended a stop, keyed by session
+	used     map[string]use           // approvals used by steps since the checkpoint
+	heads    map[string]head          // heads of the chains that have grown since the checkpoint, keyed by writer
 	clock    sqlite.Clock
 
-	since time.Time // time when the first unfolded step was applied; zero if all steps are folded
-	bytes int64     // total size of the lines that have not been folded yet
+	since time.Time // time when the first step since the checkpoint was applied; zero if the checkpoint is up to date
+	bytes int64     // total size in bytes of the log's lines since the checkpoint
 }
 
-// part holds the changes that unfolded steps made to a part.
+// part holds the changes made to a part since the checkpoint.
 type part struct {
 	step    uint64
 	version int64
@@ -69,7 +70,7 @@ func (i *image) version(id backend.PartID) (int64, bool) {
 	return v, ok
 }
 
-// setVersion caches the version of a part without unfolded changes.
+// setVersion caches the version of a part that has not changed since the checkpoint.
 func (i *image) setVersion(id backend.PartID, version int64) {
 	if len(i.versions) >= maxVersions {
 		clear(i.versions)
@@ -160,8 +161,8 @@ func (p *part) snapshot(id backend.PartID) sqlite.Change {
 		Part: backend.Part{ID: id, Version: p.version, Data: p.data, Values: maps.Clone(p.values), Changed: p.changed}}
 }
 
-// dropFolded removes the changes up to the given step, which the checkpoint now has. The argument n
-// is the size of their lines in bytes.
+// dropFolded removes the changes up to the given step, because the checkpoint now contains them.
+// The argument n is the size of their lines in bytes.
 func (i *image) dropFolded(step uint64, n int64) {
 	if step <= i.folded {
 		return

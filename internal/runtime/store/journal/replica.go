@@ -33,12 +33,12 @@ type replica struct {
 	retrySize int64 // segment size that triggers the next attempt after a failed rotation
 }
 
-// Limits for steps that have not been folded.
+// Limits on how far the log may grow beyond the checkpoint.
 const (
 	foldAfter  = time.Second
-	foldBytes  = 8 << 20     // size in bytes of unfolded lines that triggers an immediate fold
+	foldBytes  = 8 << 20     // size in bytes of the lines since the checkpoint that triggers an immediate fold
 	foldRetry  = time.Second // delay after a failed fold
-	maxBacklog = 64 << 20    // size in bytes of unfolded lines above which no calls are admitted
+	maxBacklog = 64 << 20    // size in bytes of the lines since the checkpoint above which no calls are admitted
 	maxSegment = 16 << 20    // size in bytes of a segment that triggers a rotation
 )
 
@@ -344,7 +344,7 @@ func (r *replica) openNext() error {
 			_ = f.Close()
 		}
 		f, header, err = r.log.openSegment(r.log.segmentName(at.step)+fullSuffix, os.O_RDWR)
-		if errors.Is(err, fs.ErrNotExist) { // the segment has already been folded and sealed
+		if errors.Is(err, fs.ErrNotExist) { // the segment has already been sealed, because the checkpoint contains its steps
 			return r.reload()
 		}
 		if err != nil {
@@ -376,9 +376,9 @@ func (r *replica) reload() error {
 	return err
 }
 
-// rotate renames the current segment and begins the next one. It first flushes the unfolded steps
-// to disk, because the steps in the next segment depend on them. The caller must hold the process
-// lock and mu.
+// rotate renames the current segment and begins the next one. It first flushes the steps that the
+// checkpoint lacks to disk, because the steps in the next segment depend on them. The caller must
+// hold the process lock and mu.
 func (r *replica) rotate(folded bool) error {
 	l, at := &r.log, &r.image.at
 	l.cutPadding(at.offset)

@@ -65,7 +65,7 @@ func (w *batch) appendStopStep(stop *backend.Stop, on bool, events []backend.Eve
 }
 
 // PutApproval implements [backend.Backend]. Approvals are stored in the checkpoint, so PutApproval
-// first folds the approvals that steps in the log have used.
+// first folds the log if steps in it have used approvals.
 func (b *Backend) PutApproval(ctx context.Context, a backend.Approval) (version int64, err error) {
 	b.lockAppend()
 	defer b.unlockAppend()
