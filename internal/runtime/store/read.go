@@ -226,8 +226,8 @@ func (d *Durable) refreshPart(ctx context.Context, p *part, e *entry) error {
 	return nil
 }
 
-// noteAdopted marks the value rows that must be rewritten if the part was stored under another
-// policy. It returns [admission.ErrHeld] if a net cannot be replaced.
+// noteAdopted marks the rows of key values that must be rewritten if the part was stored under
+// another policy. It returns [admission.ErrHeld] if a net cannot be replaced.
 func (d *Durable) noteAdopted(r *row, l *statecode.Loaded, scope gate.Scope) error {
 	if r.removed = l.StaleRows; l.RewriteValues {
 		for i, n := range d.codec.Policy().Nets() {

@@ -20,7 +20,7 @@ type row struct {
 	size    int     // size in bytes of the data in the last write
 	last    *queued // last staged step, or nil
 	dirty   map[value]struct{}
-	removed []string // names of the value rows that the next write removes
+	removed []string // names of the value rows that the next write removes; see row.encodeValues
 
 	sinceFull int              // number of writes since the whole part was last written, including that write; 0 if the whole part must be written next
 	change    statecode.Change // changes since the last write
@@ -94,8 +94,8 @@ func (r *row) markValues(net int, values ...*gate.Values) {
 // buffer returns an empty buffer with enough capacity for the next write.
 func (r *row) buffer() []byte { return make([]byte, 0, r.size+r.size/8+128) }
 
-// encodeValues encodes the value rows that have changed since the last write. A row with nil data
-// is removed.
+// encodeValues encodes the value rows (one for each value of a net's key) that have changed since
+// the last write. A row with nil data is removed.
 func (r *row) encodeValues(c *statecode.Codec, s *gate.State) (map[string][]byte, error) {
 	if len(r.dirty)+len(r.removed) == 0 {
 		return nil, nil

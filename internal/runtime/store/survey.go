@@ -29,7 +29,7 @@ type oldChain struct {
 	from    audit.Place    // last record that has already been removed
 	through audit.Place    // last record that can be removed
 	records uint64         // number of records that can be removed
-	start   time.Time      // time of the first removable start record; zero if no start record is removable
+	start   time.Time      // time of the first removable record of a process's start; zero if no such record is removable
 	closed  bool           // whether all further records of the chain are kept
 	broken  bool           // whether the hash of a record does not match the previous record's hash
 	removed []removalEvent // removal events among the removable records
@@ -57,7 +57,7 @@ type survey struct {
 	chains      map[string]*oldChain
 	order       []*oldChain // chains in the order of discovery
 	total       uint64
-	oldestStart time.Time // time of the oldest start record that is kept; zero if no start record is kept
+	oldestStart time.Time // time of the oldest record of a process's start that is kept; zero if no such record is kept
 }
 
 // plan returns the next removal event, or nil if nothing can be removed.

@@ -6,7 +6,8 @@ import (
 	"github.com/petrigate/petrigate/internal/runtime/store/backend"
 )
 
-// freshParts tracks which parts have been read since the server last recovered from a crash.
+// freshParts tracks which parts are fresh, that is, have been read or written since the server last
+// recovered from a crash.
 //
 // Commits that only settle calls do not wait for the disk. A server crash may undo them while this
 // process is still running and has their results in memory, for example version 5 of a part.

@@ -7,8 +7,8 @@ import (
 )
 
 // PutApproval writes an approval if its version in the database is a.Version. The version also
-// rises when a use of the approval is folded. PutApproval returns [backend.ErrStale] if another
-// process has changed the approval or if another live approval has the same key.
+// rises when [Checkpoint.Fold] stores a use of the approval. PutApproval returns [backend.ErrStale]
+// if another process has changed the approval or if another live approval has the same key.
 func (c *Checkpoint) PutApproval(a backend.Approval, now time.Time) error {
 	stale := false
 	err := c.write("writing an approval to the state database", func(l *link) (err error) {

@@ -11,7 +11,7 @@ import (
 // contents of the two files without noticing.
 type fileState struct {
 	counter, pages uint32
-	step           int64 // last step of the log that is folded into the file
+	step           int64 // last step of the log that the file contains
 }
 
 // readFileState reads the file's header with a connection that ignores the write-ahead log. The

@@ -61,8 +61,8 @@ func FoldError(have, from uint64) error {
 	return fmt.Errorf("%w: its checkpoint is at step %d, but was at %d; restore the newer copy", backend.ErrRolledBack, have, from)
 }
 
-// Fold applies the changes unless another process has already folded them. It returns the place of
-// the database, which is then the same or later.
+// Fold writes the changes to the database, unless another process has already done so. It returns
+// the new place of the database, which is f.To or a later one.
 func (c *Checkpoint) Fold(f *Fold) (at Place, err error) {
 	err = c.write("folding the log into the state database", func(l *link) error {
 		if at, err = readPlace(l); err != nil {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Place is the position of the log's last step that is folded into the database.
+// Place is the position of the last step of the log that the database contains.
 type Place struct {
 	ID      string   // ID of the database
-	Step    uint64   // last folded step
+	Step    uint64   // last step that the database contains
 	Hash    [32]byte // hash of that step
 	Segment uint64   // number of the segment that contains the end of the step: the number of the last step before the segment
 	Offset  int64    // end of the step in the segment

@@ -18,7 +18,7 @@ func (c *Checkpoint) Read(f func(r Reading) error) error {
 	return nil
 }
 
-// Place returns the position of the last folded step.
+// Place returns the position of the last step that the database contains.
 func (r Reading) Place() (Place, error) { return readPlace(r.link) }
 
 // Clock returns the times from the records.

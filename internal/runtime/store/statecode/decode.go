@@ -11,7 +11,8 @@ import (
 	"github.com/petrigate/petrigate/internal/rawjson"
 )
 
-// part decodes a part and its value rows. If session is true, the part is that of a session.
+// part decodes a part and its value rows (see [Codec.Row]). If session is true, the part is that of
+// a session.
 func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 	if err := rawjson.Check(data, maxDepth); err != nil {
 		d.err = fmt.Errorf("%s: invalid JSON: %w", d.subject, err)
@@ -39,7 +40,8 @@ func (d *decoder) part(data []byte, values map[string][]byte, session bool) {
 	}
 }
 
-// checkRows records an error if there is a value row for a net that the part lacks.
+// checkRows records an error if there is a value row (see [Codec.Row]) for a net that the part
+// lacks.
 func (d *decoder) checkRows(nets []byte, values map[string][]byte) {
 	for row := range values {
 		name, _, ok := cutRow(row)
@@ -50,7 +52,8 @@ func (d *decoder) checkRows(nets []byte, values map[string][]byte) {
 	}
 }
 
-// cutRow splits the name of a value row into the net's name and the value of its key.
+// cutRow splits the name of a value row (see [Codec.Row]) into the net's name and the value of its
+// key.
 func cutRow(row string) (net, key string, ok bool) {
 	end := rawjson.Skip([]byte(row), 0)
 	if end < 0 {
@@ -237,9 +240,9 @@ func (d *decoder) net(i int, value []byte, rows map[string][]byte) {
 	d.state.Nets[i] = data
 }
 
-// values decodes a net's value rows. It first clears the net's own state, because Apply would
-// otherwise drop a value whose state equals the net's state now, although the two differed when the
-// row was written.
+// values decodes a net's value rows (see [Codec.Row]). It first clears the net's own state, because
+// Apply would otherwise drop a value whose state equals the net's state now, although the two
+// differed when the row was written.
 func (d *decoder) values(where string, i int, base *gate.NetData, rows map[string][]byte) *gate.Values {
 	n := &d.Codec.nets[i]
 	d.state.Nets[i] = &gate.NetData{}
