@@ -261,8 +261,8 @@ type rowRead struct {
 	last    *queued // the step that wrote this version, or nil if the version is committed
 }
 
-// newReadCheck returns a check of the rows of e. The caller must hold the locks of the session and
-// its parts.
+// newReadCheck returns a readCheck with the current versions of e's rows. The caller must hold the
+// locks of the session and its parts.
 func (d *Durable) newReadCheck(e *entry) *readCheck {
 	g := &readCheck{committer: d.committer, seen: make([]rowRead, 0, 1+len(e.parts))}
 	for _, r := range e.appendRows(nil) {

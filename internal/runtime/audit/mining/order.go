@@ -134,7 +134,7 @@ func (m *Miner) withSince(p Proposal, of []*invalidator, first string) Proposal 
 	}
 	out.Rule += " since " + strings.Join(names, ", ")
 	out.Evidence += fmt.Sprintf("; %s was called again after %s", text.Escape(first), text.And(said))
-	out.claims = nil // no claim can express a "since" clause
+	out.claims = nil // a "since" clause cannot be expressed as a claim
 	return out
 }
 

@@ -57,7 +57,7 @@ func rebuild(p *gate.Policy, of *reading.Reader, s *recordedCall) (*gate.Policy,
 	return gate.NewPolicy(nets, o)
 }
 
-// labels returns a copy of l whose maps read the recorded names instead of a call.
+// labels returns a copy of l that gives a call its recorded names instead of computing them.
 func (s *recordedCall) labels(l *gate.Labels) *gate.Labels {
 	rebuilt := &gate.Labels{}
 	for _, m := range l.Maps {

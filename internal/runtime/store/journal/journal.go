@@ -31,7 +31,7 @@ const (
 type Options struct {
 	Path   string           // path of the database; the log is beside it
 	Sync   string           // defaults to [Full]
-	Writer string           // name of the chain of records; if empty, a new chain begins
+	Writer string           // name of this process's chain of records; if empty, a new chain begins
 	Logger *slog.Logger     // if nil, nothing is logged
 	Now    func() time.Time // defaults to time.Now
 

@@ -42,12 +42,13 @@ type step struct {
 	hash    [sha256.Size]byte
 }
 
-// move is the new content of a part.
+// move describes how a step changes a part: it replaces the part's content, or changes or removes
+// the part.
 type move struct {
 	id      backend.PartID
 	version int64 // 0 if the part is removed
 	changed time.Time
-	data    []byte            // if nil and version is not 0, the field change is used instead
+	data    []byte            // new data; if nil and version is not 0, change is used instead
 	change  []byte            // changes to the data; see [statecode.Merge]
 	values  map[string][]byte // values to replace, keyed by row name; nil removes a value
 }

@@ -21,7 +21,7 @@ import (
 // Backend.mu guards the field log and the fields below it, so the callers of methods that use these
 // fields must hold it. The appending lock guards the field process.
 type replica struct {
-	name       string // name of the chain of records
+	name       string // name of this process's chain of records
 	logger     *slog.Logger
 	process    processLock
 	checkpoint *sqlite.Checkpoint // the checkpoint; the image has the later changes

@@ -52,7 +52,7 @@ func (w *writer) unlock() { <-w.sem }
 // attempts bounds the number of attempts per commit as long as the database answers.
 const attempts = 8
 
-// Errors of one attempt.
+// Errors of one attempt to commit.
 var (
 	errLost   = errors.New("the connection was lost, and the commit's outcome is unknown")
 	errClosed = errors.New("it was closed")

@@ -183,7 +183,7 @@ func (d *decoder) waitingNet(where string, o *gate.OpenCall, value []byte) {
 	}
 }
 
-// nets decodes the part's nets.
+// nets decodes the states of the part's nets.
 func (d *decoder) nets(value []byte, values map[string][]byte) {
 	rows := map[int]map[string][]byte{}
 	for row, value := range values {

@@ -160,11 +160,11 @@ func clock(t *testing.T, open func() backend.Backend) {
 	if err := a.SetStop(t.Context(), backend.Stop{Time: start}, false, event(1)); err != nil {
 		t.Fatal(err)
 	}
-	commit(t, b, nil, at(true, time.Second)) // using the kill switch has set the newest time back
+	commit(t, b, nil, at(true, time.Second)) // admitted again, because using the kill switch has set the newest time back
 	commit(t, open(), nil, at(true, 2*time.Second))
 	commit(t, b, nil, at(false, -time.Hour))
 	commit(t, b, backend.ErrClock, at(true, -time.Hour))
-	commit(t, a, nil, at(true, 2*time.Hour)) // this time is later than the one recorded by the clock that was an hour ahead
+	commit(t, a, nil, at(true, 2*time.Hour)) // this time is later than the newest record, which a clock that was an hour ahead has written
 	commit(t, open(), backend.ErrClock, at(true, time.Hour))
 }
 
