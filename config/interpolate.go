@@ -102,7 +102,7 @@ func (e *environment) value(expr string) (string, *badExpr) {
 	return value, nil
 }
 
-// skip records that the reference what was not looked up, and returns it unchanged.
+// skip records the reference what, because it is not looked up, and returns it unchanged.
 func (e *environment) skip(what string) string {
 	e.skipped++
 	if !slices.Contains(e.references, what) {

@@ -60,7 +60,7 @@ type (
 	Meta = toolnet.Meta
 	// A Marking lists the number of tokens in each place.
 	Marking = toolnet.Marking
-	// Tokens is a place's entry in a [Marking].
+	// Tokens is the number of tokens in one place of a [Marking].
 	Tokens = toolnet.Tokens
 	// An Outcome describes how a call ended: [Unknown], [Success] or [Failure].
 	Outcome = toolnet.Outcome

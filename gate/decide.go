@@ -122,7 +122,7 @@ type judgement struct {
 type world uint8
 
 const (
-	acting   world = iota // selects the nets that enforce
+	acting   world = iota // selects the nets that are not in shadow mode
 	enforced              // selects the nets in shadow mode, in the state they would be in if they had blocked calls
 	actual                // selects the nets in shadow mode, in the state that results from all calls made, except the calls that a net cannot follow
 )

@@ -75,8 +75,8 @@ type OpenAsk struct {
 // A Delta is the change that a single step makes to a [State].
 type Delta struct {
 	Nets     []NetDelta
-	Asked    *OpenAsk  // a call that starts waiting
-	Answered uint64    // number of a call that no longer waits
+	Asked    *OpenAsk  // a call that starts to wait for a person's answer
+	Answered uint64    // number of a call that no longer waits for an answer
 	Spent    uint64    // number of a used grant
 	Opened   *OpenCall // a call that was admitted or whose record has changed
 	Closed   uint64    // number of a call that was settled or merged into Opened

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate/internal/sum"
 )
 
-// limit returns the net's limit. The net must have a sum.
+// limit returns the limit on the net's sum. The net must have a sum.
 func (n *net) limit() sum.Limit {
 	return sum.Limit{Sum: n.Sum, Scope: n.Scope, Each: len(n.keys) > 0}
 }

@@ -53,8 +53,8 @@ func (s *State) representative(c *OpenCall) (first *OpenCall) {
 	return first
 }
 
-// sameTool reports whether both calls are to the same tool, so that [adoption.maySpoil] returns the
-// same result for both.
+// sameTool reports whether c and o call the same tool, so that [adoption.maySpoil] returns the same
+// result for both.
 func sameTool(a, b *Call) bool {
 	return a.Tool == b.Tool && a.Foreign == b.Foreign && a.Upstream == b.Upstream &&
 		slices.Equal(a.Also, b.Also) && bytes.Equal(a.Annotations, b.Annotations)

@@ -117,7 +117,7 @@ type Example struct {
 // Position returns the start of the statement.
 func (r *Rule) Position() gate.Position { return r.Pos }
 
-// tool returns the tool of a map that has only one.
+// tool returns the map's tool. The map must have a single tool.
 func (s *Map) tool() Name { return s.Tools[0] }
 
 // each returns equivalent maps that have a single tool each.

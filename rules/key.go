@@ -68,7 +68,7 @@ func (k KeyField) pair(first bool) string {
 	return k.Field.String() + " as " + k.Other.String()
 }
 
-// pairs joins the fields in a key.
+// pairs formats the fields of a key as in statements, separated by separator.
 func pairs(key []KeyField, first bool, separator string) string {
 	return strings.Join(list.Map(key, func(k KeyField) string { return k.pair(first) }), separator)
 }

@@ -59,7 +59,7 @@ func (n Name) netForm() string {
 	return n.Text
 }
 
-// Call converts the name to a gate tool.
+// Call returns a [gate.Tool] that matches the calls with the name n.
 func (n Name) Call() gate.Tool {
 	t := gate.Tool{Name: n.Text}
 	switch {
@@ -106,7 +106,7 @@ func shortList(names []Name, last string) string {
 	return text.Join(texts, last)
 }
 
-// calls converts names to gate tools.
+// calls returns the [gate.Tool] for each name; see [Name.Call].
 func calls(names []Name) []gate.Tool { return list.Map(names, Name.Call) }
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)

@@ -37,7 +37,7 @@ func (c *compiler) limitNet(s *Limit) gate.Net {
 	return n
 }
 
-// netName returns the net's name.
+// netName returns the net's name, which describes the limit, such as limit-push-3-at-once.
 func (s *Limit) netName() string {
 	name := fmt.Sprintf("limit-%s-%d", joinNetForms(s.Tools, "and"), s.Count)
 	if s.Of != nil {

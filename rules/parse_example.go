@@ -13,7 +13,8 @@ import (
 // maxExampleDepth limits the nesting of an example's arguments.
 const maxExampleDepth = 64
 
-// example parses an example.
+// example parses the words after "example": the target, the text or arguments, and the expected
+// name.
 func (p *parser) example(at token) Statement {
 	e := &Example{Pos: p.line.position(at.off)}
 	start := p.line.skip(p.line.off)

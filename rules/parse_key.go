@@ -13,7 +13,8 @@ type side struct {
 	result bool // whether these calls must succeed, and thus have a result
 }
 
-// key parses an optional key.
+// key parses a key, that is, the clause that begins with "with same" or "for each". Without such a
+// clause, it returns nil.
 func (p keyParser) key(of side) []KeyField {
 	switch {
 	case p.optional("with"):

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// mapping parses a map.
+// mapping parses the words after "map": the target, the pattern and the name that the map gives.
 func (p *parser) mapping(at token) Statement {
 	m := &Map{Pos: p.line.position(at.off)}
 	m.Tools, m.Field = p.target(mapForm)
@@ -138,7 +138,7 @@ func (p *parser) path(from, to int) {
 	}
 }
 
-// success parses a condition on results.
+// success parses the words after "success": the tools and the condition on their results.
 func (p *parser) success(at token) Statement {
 	s := &Success{Pos: p.line.position(at.off)}
 	s.Tools = p.list("the tool is missing", "tool", successForm)

@@ -13,7 +13,7 @@ import (
 // A patternParser parses the pattern of a map or condition.
 type patternParser struct{ *parser }
 
-// pattern parses a map's pattern.
+// pattern parses a map's pattern: a regex, a word, or a keyword such as "runs" with its arguments.
 func (p patternParser) pattern() Pattern {
 	if p.line.err != nil {
 		return Pattern{}

@@ -28,7 +28,7 @@ type claimParser struct {
 	claim *Prove
 }
 
-// prove parses a claim.
+// prove parses a statement that begins with "prove".
 func (p *parser) prove(at token) Statement {
 	claim := &Prove{Pos: p.line.position(at.off)}
 	claimParser{p, claim}.read()
@@ -102,7 +102,8 @@ func (p claimParser) unknownClaim(t token) {
 	p.line.fail(UnknownClaim, t, hint, "unknown claim %q", p.line.text[t.off:t.end])
 }
 
-// claimNames parses the call names in a claim.
+// claimNames parses the call names in a claim, separated by commas. missing is the message if there
+// are no names.
 func (p claimParser) claimNames(missing, form string) []Name {
 	return p.listOf(p.listItem, missing, "name", form)
 }
@@ -195,7 +196,8 @@ func (p claimParser) withoutApproval(form string) *Approval {
 	return a
 }
 
-// atMost parses the words after "at-most".
+// atMost parses the words after "at-most": a count, call names, and the span or the calls after
+// "per".
 func (p claimParser) atMost() {
 	claim := p.claim
 	claim.Claim, claim.Count = AtMost, p.count(atMostForm)
@@ -221,7 +223,7 @@ func (p claimParser) perClause() {
 	claim.Others = p.claimNames("the session, or the call that restarts the count, is missing", atMostForm)
 }
 
-// places parses two or more names.
+// places parses the two or more place names of an exclusive claim.
 func (p claimParser) places() []Name {
 	names := p.names("place", exclusiveForm)
 	if len(names) == 1 {

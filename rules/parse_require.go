@@ -109,7 +109,7 @@ func (p ruleParser) approve(a *Approve, r Rule) Statement {
 	return a
 }
 
-// channel parses the channel for an approval.
+// channel parses the name of a channel for an approval, after "via".
 func (p ruleParser) channel() string {
 	t := p.line.next()
 	channels := channel.Names(nil)

@@ -64,7 +64,8 @@ func (p ruleParser) ending(r Rule, form string, earlier ...string) Rule {
 	return r
 }
 
-// because parses the author's optional reason.
+// because parses the author's reason in quotes, after "because". Without this keyword, it returns
+// "".
 func (p ruleParser) because() string {
 	if !p.optional("because") {
 		return ""

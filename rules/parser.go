@@ -17,7 +17,7 @@ type parser struct {
 	seen map[string]bool // names or fields in the current list, for detecting duplicates; nil until the list has two
 }
 
-// name parses a single name.
+// name parses a single name. missing is the message if the name is missing.
 func (p *parser) name(missing, form string) Name {
 	t := p.line.next()
 	if t.kind == atEnd {
@@ -34,7 +34,8 @@ func (p *parser) nameFrom(t token) Name {
 	return Name{Pos: p.line.position(t.off), Text: t.text, Quoted: t.kind == quoted, span: at}
 }
 
-// names parses names separated by commas, without duplicates.
+// names parses a list of one or more different names, separated by commas. noun describes a name in
+// messages.
 func (p *parser) names(noun, form string) []Name {
 	return p.listOf(p.listItem, fmt.Sprintf("a %s is missing", noun), noun, form)
 }
@@ -138,7 +139,7 @@ func (p *parser) atComma() bool {
 	return strings.HasPrefix(p.line.text[p.line.skip(p.line.off):], ",")
 }
 
-// keyword parses a required keyword.
+// keyword parses the given keyword, which must come next. form is the hint if it does not.
 func (p *parser) keyword(word, form string) {
 	t := p.line.next()
 	switch {
@@ -152,7 +153,7 @@ func (p *parser) keyword(word, form string) {
 	}
 }
 
-// optional parses an optional keyword and reports whether it was present.
+// optional parses the given keyword if it comes next, and reports whether it does.
 func (p *parser) optional(word string) bool {
 	t := p.line.peek()
 	if t.isCase(word) {

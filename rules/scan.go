@@ -64,7 +64,7 @@ func isSeparator(r rune) bool {
 	return unicode.In(r, unicode.Zs, unicode.Zl, unicode.Zp)
 }
 
-// check rejects a line that is not valid text.
+// check rejects a line that is not valid UTF-8 or contains a control character.
 func (s *scanner) check() {
 	for i, r := range s.text {
 		if r == utf8.RuneError && !strings.HasPrefix(s.text[i:], "\uFFFD") {
@@ -257,14 +257,14 @@ func (s *scanner) span(from, to int) span {
 	return span{line: s.text, column: column, width: max(1, s.column(max(from, to))-column)}
 }
 
-// fail records the line's first failure.
+// fail records an error, unless the line already has one.
 func (s *scanner) fail(code Code, at token, hint, format string, args ...any) {
 	if s.err == nil {
 		s.err = s.errorAt(code, at, hint, format, args...)
 	}
 }
 
-// errorAt returns an error about a token.
+// errorAt returns an error whose position and excerpt point at a token.
 func (s *scanner) errorAt(code Code, at token, hint, format string, args ...any) *Error {
 	return &Error{Pos: s.position(at.off), Code: code, Msg: fmt.Sprintf(format, args...), Hint: hint, span: s.span(at.off, at.end)}
 }

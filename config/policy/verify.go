@@ -18,7 +18,7 @@ type VerifyOptions struct {
 	States int // maximum number of states per search; less than 1 means 50,000
 }
 
-// A Result is the outcome of an attempt to prove a claim.
+// A Result is the outcome of an attempt to prove a claim: proved, refuted or unknown.
 type Result string
 
 const (
@@ -72,7 +72,7 @@ type Net struct {
 	Rule gate.Position
 }
 
-// A Proof is the outcome of an attempt to prove a claim.
+// A Proof describes an attempt to prove a claim, with its result and the reasons for it.
 type Proof struct {
 	Claim  string // claim, written as a line of rules
 	Rule   gate.Position

@@ -94,7 +94,7 @@ func (c *checker) transition(t *Transition) {
 	}
 }
 
-// structural reports options that are not allowed for a transition without tools.
+// structural reports an error for each option that requires tools, if the transition has none.
 func (c *checker) structural(t *Transition) {
 	for _, a := range []struct {
 		set  bool
@@ -106,7 +106,7 @@ func (c *checker) structural(t *Transition) {
 	}
 }
 
-// clock reports errors in a transition that fires by the clock.
+// clock reports an error if a transition with Every has tools or a period that is too short.
 func (c *checker) clock(t *Transition) {
 	switch {
 	case t.Every == 0:

@@ -7,7 +7,8 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// spoiler reports errors in a transition that spoils evidence.
+// spoiler reports an error if a transition spoils evidence but is deferred, observes no tools, or
+// could be undone; see unreachable.
 func (c *checker) spoiler(t *Transition) {
 	switch {
 	case !t.Spoils:
@@ -41,7 +42,8 @@ func (c *checker) evidence(t *Transition) {
 	}
 }
 
-// approvals reports errors in the number of approvals.
+// approvals reports an error if the number of approvals is negative, or is set for a transition
+// that is not manual.
 func (c *checker) approvals(t *Transition) {
 	switch {
 	case t.Approvals < 0:
@@ -51,7 +53,8 @@ func (c *checker) approvals(t *Transition) {
 	}
 }
 
-// sum reports errors in the net's sum.
+// sum reports an error if the net's sum does not read a single argument, or if its maximum or
+// refund period is too small.
 func (c *checker) sum() {
 	s := c.net.Sum
 	if s == nil {
@@ -74,7 +77,8 @@ func (c *checker) sum() {
 	}
 }
 
-// phases reports errors in the net's phases.
+// phases reports an error if a phase has an unknown place or the place of another phase, or lists
+// an invalid tool name.
 func (c *checker) phases() {
 	seen := make(map[string]bool)
 	for _, ph := range c.net.Phases {

@@ -11,7 +11,8 @@ import (
 // maxKeys is the maximum number of transitions with their own keys in one net.
 const maxKeys = 64
 
-// keys reports errors in the net's keys.
+// keys checks the keys of the net and its transitions, and reports an error for an option that a
+// net with a key cannot have.
 func (c *checker) keys() {
 	n := c.net
 	size, keyed, keys := len(n.Key), len(n.Key) > 0, 0
@@ -42,7 +43,8 @@ func (c *checker) keys() {
 	}
 }
 
-// key reports errors in a transition's key.
+// key reports an error if the key of transition t is missing or not allowed, has a number of fields
+// other than size, or has a field that cannot be read.
 func (c *checker) key(t *Transition, size int) {
 	key := c.net.KeyOf(t)
 	switch {
@@ -98,7 +100,7 @@ func (t *Transition) meets(u *Transition) bool {
 	})
 }
 
-// fields reports errors in a key's fields.
+// fields reports an error for each incorrect field of a key; see [Field.fault].
 func (c *checker) fields(transition string, key []Field) {
 	for i := range key {
 		if msg := key[i].fault(); msg != "" {

@@ -246,10 +246,10 @@ type Labels struct {
 // A Map gives the calls to a tool an additional name if their arguments match. Exactly one of Match
 // and Reader is set.
 type Map struct {
-	Tool    string            // physical name of the calls that get the additional name
+	Tool    string            // physical name of the tool whose calls get the additional name
 	Glob    bool              // whether Tool is a pattern that matches physical names, as with kind [Glob]
 	Field   string            // argument key, taken literally, or a path that begins with "$."; see [ParsePath]
-	Match   func(string) bool // called with each string in the field
+	Match   func(string) bool // reports whether a string in the field matches; called with each of these strings
 	Reader  Reader            // reads the field, or the whole call if Field is empty
 	Pattern int               // number that identifies the pattern to Reader
 	As      string

@@ -48,7 +48,7 @@ func sorted(l diag.List) error {
 	return slices.Compact(l)
 }
 
-// whole returns a problem with the source text as a whole.
+// whole returns a problem that concerns the source text as a whole.
 func whole(msg, hint string) error {
 	return diag.List{{Line: 1, Column: 1, Msg: msg, Hint: hint}}
 }

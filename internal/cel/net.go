@@ -18,7 +18,7 @@ type Input struct {
 	marking map[string]int64
 }
 
-// NewInput returns the input for a firing.
+// NewInput returns the input for expressions about the given firing.
 func NewInput(f gate.Firing) *Input {
 	return &Input{call: newCallData(&f.Call), firing: f}
 }

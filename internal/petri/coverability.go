@@ -49,7 +49,7 @@ type cover struct {
 type node struct {
 	marking    Marking
 	sum        int // sum of all tokens; Omega counts as omegaSum
-	parent, by int // -1 in the node of the initial marking
+	parent, by int // indexes of the parent node and of the transition; -1 for the initial marking
 }
 
 // omegaSum is the contribution of an unbounded place to a sum. It is so large that, of two

@@ -85,9 +85,9 @@ type farkas struct {
 }
 
 type farkasRow struct {
-	numbers []int    // effect followed by weights
-	effect  []int    // effects of the distinct transitions
-	weights []int    // weights of the places
+	numbers []int    // effect, followed by weights, in shared memory
+	effect  []int    // for each distinct effect of a transition, how it changes the weighted sum
+	weights []int    // weight of each place
 	support []uint64 // bit set of the places with a nonzero weight
 }
 

@@ -16,7 +16,7 @@ import (
 // NetData is the state of a net. It is immutable.
 type NetData struct {
 	Active  bool
-	Stuck   bool  // whether the structural transitions did not stop firing
+	Stuck   bool  // whether the net is stuck because its structural transitions did not stop firing
 	Marking []int // available tokens by place, excluding those in flight
 	Flights []Flight
 	Watches []Flight
