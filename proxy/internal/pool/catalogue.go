@@ -35,12 +35,12 @@ type Catalogue struct {
 	changed chan struct{}                 // closed the next time tools are listed
 }
 
-// A ToolView is an immutable snapshot of the [Catalogue].
+// A ToolView is an immutable snapshot of the tools in the [Catalogue].
 type ToolView struct {
 	tools    map[string]*Tool // keyed by exposed name
 	Order    []*Tool
 	Calls    []gate.Call // calls without arguments, one for each tool in Order
-	Around   []byte      // members of the tools/list result other than the tools, as raw JSON
+	Around   []byte      // members of the tools/list result other than "tools", as raw JSON
 	elements int         // offset of the end of the tools in List
 	List     []byte      // the tools/list result for clients that have sent initialize
 	List2026 []byte      // the tools/list result for revision 2026-07-28
@@ -69,9 +69,10 @@ func (b AgentTools) has(name string) bool {
 	return strings.HasPrefix(name, b.Agent+".") || slices.Contains(b.Names, name)
 }
 
-// RegisterAgentTools registers the names of an agent's own tools. If a server's tool shares such a
-// name, a rule with the name still restricts the server's tool, but calls to it are not evidence
-// for the rule. Otherwise, a server could pass off its tool as the agent's.
+// RegisterAgentTools registers the names of an agent's own tools. If a server's tool has such a
+// name, a rule that mentions the name still restricts the server's tool, but a call to that tool is
+// not evidence that the agent's tool was called. Otherwise, a server could pass off its tool as the
+// agent's.
 func (c *Catalogue) RegisterAgentTools(b AgentTools) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,11 +96,11 @@ func (c *Catalogue) markAgentNames(v *ToolView) {
 	}
 }
 
-// Load returns the current snapshot.
+// Load returns the current snapshot of the tools.
 func (c *Catalogue) Load() *ToolView { return c.view.Load() }
 
-// set replaces the tools and the other list members of u. It reports whether clients now see
-// different tools.
+// set replaces the tools of the server u, and the other members of its list. It reports whether
+// clients now see different tools.
 func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) bool {
 	c.offerToPins(ctx, u, list)
 	c.mu.Lock()
@@ -111,8 +112,8 @@ func (c *Catalogue) set(ctx context.Context, u *Server, list upstream.ToolList) 
 	return changed
 }
 
-// offerToPins offers the definitions of the server's tools to the pins (the accepted definitions).
-// The pins accept the definition of a tool that they do not know.
+// offerToPins offers the server's tool definitions to the pins, which are the accepted definitions.
+// The pins accept the first definition of each tool.
 func (c *Catalogue) offerToPins(ctx context.Context, u *Server, list upstream.ToolList) {
 	if c.Pins == nil || u.Dedicated() {
 		return
@@ -130,8 +131,9 @@ func (c *Catalogue) list(u *Server) upstream.ToolList {
 	return c.lists[u]
 }
 
-// tellChanged calls Noticed for each tool in the new view with an unaccepted definition, unless the
-// same definition of the tool was already unaccepted for the same reason in the old view.
+// tellChanged calls Noticed for each tool in the view after that has an unaccepted definition,
+// unless the view before contains the tool with the same definition, unaccepted for the same
+// reason.
 func (c *Catalogue) tellChanged(before, after *ToolView) {
 	for _, t := range after.Changed {
 		same := func(o *Tool) bool {
@@ -183,7 +185,8 @@ func (c *Catalogue) renew() (changed bool) {
 	return !before.Shows(after)
 }
 
-// Shows reports whether clients see the same tools in v as in other.
+// Shows reports whether clients that are given v see the same tools as clients that are given
+// other.
 func (v *ToolView) Shows(other *ToolView) bool {
 	return string(v.List[:v.elements]) == string(other.List[:other.elements])
 }
@@ -191,7 +194,7 @@ func (v *ToolView) Shows(other *ToolView) bool {
 // Tool returns the tool with the given exposed name, or nil.
 func (v *ToolView) Tool(exposed string) *Tool { return v.tools[exposed] }
 
-// next returns a channel that is closed the next time a server's tools are listed.
+// next returns a channel that is closed when a server next lists its tools.
 func (c *Catalogue) next() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -341,7 +344,7 @@ type Tool struct {
 	Upstream  *Server
 	Canonical string // name in rules, of the form upstream.tool
 	also      []gate.Name
-	others    map[string]bool // names of all tools in the catalogue; if an action gives a call one of them, the name restricts the call but is not evidence
+	others    map[string]bool // names of all tools; if an action derives such a name for a call, rules that use the name restrict the call but do not count it as evidence
 	foreign   bool            // whether a tool of another server could have the same exposed name
 	Why       string          // why the configuration filters out the tool; empty if it is not filtered
 
@@ -363,8 +366,7 @@ func (t *Tool) DefinitionSent() toolpin.Definition {
 	return toolpin.Read(t.Upstream.Config.Name, t.Name, t.Object)
 }
 
-// addNames sets the additional names of each tool, and its set others, which is the same for all
-// tools.
+// addNames sets the additional names of each tool, and the field others to the names of all tools.
 func addNames(tools []*Tool, owners toolname.Owners) {
 	all := make([]toolname.Names, 0, len(tools))
 	others := map[string]bool{}
@@ -380,9 +382,9 @@ func addNames(tools []*Tool, owners toolname.Owners) {
 	}
 }
 
-// markAgentNames marks the names that the tool shares with one of an agent's own tools. For a rule
-// with such a name, a call to this tool is not evidence that the agent's tool was called.
-// markAgentNames reports whether any name was marked.
+// markAgentNames marks the names that the tool shares with one of an agent's own tools, and reports
+// whether it has marked any. For a rule that uses such a name, a call to this tool is not evidence
+// that the agent's tool was called.
 func (t *Tool) markAgentNames(belongs func(name string) bool) (some bool) {
 	if belongs(t.Exposed) {
 		t.foreign, some = true, true

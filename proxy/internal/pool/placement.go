@@ -15,8 +15,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A server that uses revision 2025-11-25 can send a request that belongs to no call and names no
-// client, and keeps a client's state per process. A session can therefore have a dedicated
+// A server that uses revision 2025-11-25 can store a client's state in its process, and can send
+// requests that belong to no call and name no client. A session can therefore have a dedicated
 // connection: a process or an HTTP session of its own. The connection starts with the session's
 // first call to the server and ends with the session. Lists are still requested on the shared
 // connection.
@@ -40,8 +40,8 @@ type placement struct {
 	quota quota.Quota // limits the number of dedicated connections
 }
 
-// DedicateNext records that the server sends requests to clients. From then on, with isolation
-// "auto", new sessions get a dedicated connection. It reports whether this was unknown before.
+// DedicateNext records that the server sends requests to clients. From then on, if the isolation is
+// "auto", new sessions get dedicated connections. It reports whether it has recorded something new.
 func (u *Server) DedicateNext() bool {
 	auto := u.Config.Isolation == "" || u.Config.Isolation == IsolateAuto
 	return !u.Dedicated() && auto && !u.placement.asks.Swap(true)
@@ -130,7 +130,7 @@ func (u *Server) ConnectionOf(s *session.Session, peer session.Peer) *Server {
 	return u
 }
 
-// Serves reports whether u serves the client's session.
+// Serves reports whether the client's session uses the connection u.
 func (u *Server) Serves(c *session.Client) bool {
 	if u.Dedicated() {
 		return u.Session == c.Session
@@ -307,7 +307,7 @@ func (p *Pool) EnsureDeclared(ctx context.Context, peer session.Peer) {
 }
 
 // Declare declares the client's capabilities to all servers that use revision 2025-11-25, and waits
-// until the servers have listed the tools offered to such a client.
+// until the servers have listed the tools that they offer to clients with these capabilities.
 func (p *Pool) Declare(ctx context.Context, peer session.Peer) {
 	for _, u := range p.Servers {
 		u.Intend(peer.Rev, peer.Forwarded())

@@ -77,8 +77,7 @@ func (p *Pool) Offering(capability string) []*Server {
 	return list
 }
 
-// AnyCan reports whether any server that is up declares the given capability and, within it, the
-// given flag.
+// AnyCan reports whether any server that is up declares the given capability with the given flag.
 func (p *Pool) AnyCan(capability, flag string) bool {
 	for _, u := range p.Offering(capability) {
 		if u.can(capability, flag) {

@@ -11,9 +11,9 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A RelayedRequest is a client's request that needs no decision by the gate. The request is
-// forwarded to one server unchanged, and the answer to the client unchanged. Calls go through the
-// pipeline instead, because their outcomes change the markings of nets.
+// A RelayedRequest is a client's request that needs no decision by the gate. The proxy forwards it
+// to one server, and the response to the client, without changing their content. Calls go through
+// the pipeline instead, because their outcomes change the markings of nets.
 type RelayedRequest struct {
 	session.Request
 	Peer     session.Peer
@@ -21,7 +21,7 @@ type RelayedRequest struct {
 	Name     string          // value of the Mcp-Name header in revision 2026-07-28
 	Outbox   *session.Outbox // notifications to be sent by the goroutine that waits for the reply
 
-	Patient bool // whether the server's timeout does not apply, because the answer may take longer
+	Patient bool // whether to ignore the server's timeout, because the response may take longer
 
 	OnNotification func(method string, params []byte) // handles the server's notifications about this request
 	OnRequest      func(q *upstream.ServerRequest)    // handles requests that the server makes while this request is open
@@ -89,7 +89,7 @@ func (r *RelayedRequest) Exchange(ctx context.Context) (upstream.Reply, error) {
 	}
 }
 
-// forServer returns the request in the form sent to the server.
+// forServer converts the request to the form required by the server's revision.
 func (r *RelayedRequest) forServer() (upstream.Request, error) {
 	call, fault := wire.ParseRequest(r.Message)
 	if fault != nil {

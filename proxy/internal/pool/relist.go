@@ -17,10 +17,10 @@ import (
 // between two tools/list requests to the same server.
 const AnnounceEvery = 50 * time.Millisecond
 
-// A relisting tracks the proxy's tools/list requests to one server. The zero value is ready to use.
-// mu guards the field requested.
+// A relisting tracks the tools/list requests that the proxy sends to one server. The zero value is
+// ready to use. mu guards the field requested.
 type relisting struct {
-	due       atomic.Bool // whether a listing is about to start; it also serves the requests that arrive before its start
+	due       atomic.Bool // whether a listing is about to start; callers that want a listing before then share it
 	announced atomic.Bool // whether the server has announced a change since the last listing
 	again     atomic.Bool // whether a retry after a failed listing is pending
 	Logged    atomic.Bool // whether the log has reported the server as up
@@ -33,8 +33,8 @@ type relisting struct {
 	requested chan struct{} // closed when the latest requested listing ends; nil if none was requested
 }
 
-// request records that a listing has been requested. The caller must call the returned function end
-// after the listing.
+// request records that a listing has been requested, so that await can wait for it. The caller must
+// call the returned function end after the listing.
 func (r *relisting) request() (end func()) {
 	over := make(chan struct{})
 	r.mu.Lock()
@@ -62,9 +62,9 @@ func (r *relisting) await(ctx context.Context) {
 	}
 }
 
-// Relist sends tools/list to u in the background. Requests that arrive before the listing starts
-// share it. Relist notifies clients if the tools have changed. It also notifies them if announced
-// is true, because u has then sent a list_changed notification.
+// Relist sends tools/list to u in the background. Calls to Relist before the listing starts share
+// it. Relist notifies clients if the tools have changed, or if announced is true because u has sent
+// a list_changed notification.
 func (p *Pool) Relist(u *Server, announced bool) {
 	if announced {
 		u.Listing.announced.Store(true)
@@ -106,7 +106,7 @@ func (p *Pool) listNow(u *Server) {
 	}
 	r.failures = 0
 	r.trouble.Store(nil)
-	for i, tool := range list.Tools { // a clone of each tool lets the memory of the whole answer be released
+	for i, tool := range list.Tools { // a clone of each tool lets the memory of the whole response be released
 		list.Tools[i] = bytes.Clone(tool)
 	}
 	changed := p.Catalogue.set(p.Life.Ctx, u, list)
@@ -119,8 +119,8 @@ func (p *Pool) listNow(u *Server) {
 	u.MarkStarted()
 }
 
-// relistAfterPause sends tools/list again after a pause. Otherwise, no listing would follow if the
-// server stays up and announces no change.
+// relistAfterPause sends tools/list again after a pause. If it did not, a server that stays up and
+// announces no change would never be listed.
 func (p *Pool) relistAfterPause(u *Server, announced bool) {
 	r := &u.Listing
 	pause := min(250*time.Millisecond<<min(r.failures, 10), spec.ListTimeout)

@@ -54,9 +54,9 @@ func NewServer(c Upstream, several bool) *Server {
 
 var errNoPass = errors.New("the call has not been admitted")
 
-// Send sends a request and returns immediately; see [upstream.Upstream.Send]. It refuses a call
-// without [upstream.Request.Again]. Only package pipeline sets that field, for calls that have
-// passed admission, so no other code can send a call.
+// Send sends a request and returns immediately; see [upstream.Upstream.Send]. It refuses a call if
+// the field Again of the [upstream.Request] is not set. Only package pipeline sets that field, for
+// calls that have passed admission, so no other code can send a call.
 func (u *Server) Send(r upstream.Request) *upstream.Exchange {
 	if r.Again == nil && spec.IsCall(r.Method) {
 		return u.Decline(r, errNoPass)
@@ -127,7 +127,7 @@ func (u *Server) unavailableName() string {
 // An inflight is a request that has been sent to a server but has not been answered.
 type inflight interface {
 	Holding() bool        // reports whether the request is waiting for the client's input; its timeout is then suspended
-	Abandon(reason error) // stops waiting for the answer
+	Abandon(reason error) // stops waiting for the reply
 }
 
 // A QueuePlace holds a request's position in the queue of requests in flight to a server.
@@ -191,13 +191,13 @@ func (q *queue) restartTimeout(p *QueuePlace, now time.Time) {
 }
 
 // An abandonedCalls counts, for each session, the calls that the proxy has abandoned but the server
-// has not answered. A request from the server may belong to one of them.
+// has not answered. A request from the server may belong to such a call.
 type abandonedCalls struct {
 	mu sync.Mutex
 	of map[*session.Session]int // number of abandoned calls per session; contains no zeros
 }
 
-// Add adds n to the session's count of abandoned calls.
+// Add adds n, which may be negative, to the number of the session's abandoned calls.
 func (a *abandonedCalls) Add(s *session.Session, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -222,15 +222,15 @@ func (a *abandonedCalls) ByOthers(s *session.Session) bool {
 	return false
 }
 
-// A ByServer holds one value for each connection, from the connection's first use until its end.
-// The zero value is ready to use. A ByServer is safe for concurrent use.
+// A ByServer maps each connection to a value of type T, from the connection's first use until its
+// end. The zero value is ready to use. A ByServer is safe for concurrent use.
 type ByServer[T any] struct {
 	mu sync.Mutex
 	of map[*Server]*T
 }
 
-// At returns the connection's value, creating it if necessary. It does not store a new value for a
-// connection that has ended.
+// At returns the connection's value, creating it if necessary. If the connection has ended, a new
+// value is not stored.
 func (b *ByServer[T]) At(u *Server) *T {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -255,9 +255,9 @@ func (b *ByServer[T]) Forget(u *Server) {
 	delete(b.of, u)
 }
 
-// WithServerInfo replaces the proxy's name, version, icons and other members in the result of
-// initialize or server/discover with those of the server. It is used if there is only one server.
-// The capabilities and the revision remain the proxy's.
+// WithServerInfo describes the server u instead of the proxy in the result of initialize or
+// server/discover: it replaces the name, version, icons and other members, but not the capabilities
+// and the revision. It is used if there is only one server.
 func WithServerInfo(u upstream.State, result []byte) []byte {
 	if u.Phase != upstream.Up {
 		return result

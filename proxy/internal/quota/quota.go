@@ -32,9 +32,9 @@ func (q *Quota) Add(principal string, n int, allow func(own, all int) bool) (own
 
 // Take counts one unit for the principal, unless a limit has been reached; limit is the total
 // number of units. own is the number of units that the principal held before. If several is true, a
-// principal can hold at most as many units as are free. If only one principal holds units, it thus
-// gets at most half of them, two principals get a third each, and one unit always stays free for
-// another principal.
+// principal gets another unit only while it holds fewer units than are free. A principal that alone
+// holds units thus gets at most half of them, two principals get a third each, and one unit always
+// stays free for another principal.
 func (q *Quota) Take(principal string, limit int, several bool) (own int, ok bool) {
 	return q.Add(principal, 1, func(own, all int) bool { return all < limit && (!several || Fair(own, limit-all)) })
 }
@@ -43,8 +43,8 @@ func (q *Quota) Take(principal string, limit int, several bool) (own int, ok boo
 // resource. own is the number of units held by the principal, and free is the number of free units.
 func Fair(own, free int) bool { return own < free }
 
-// Give gives back n of the units held by the principal. It does nothing if the principal holds
-// none.
+// Give gives back n of the units held by the principal. It does nothing if the principal holds no
+// units.
 func (q *Quota) Give(principal string, n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

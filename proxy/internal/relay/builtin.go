@@ -25,11 +25,12 @@ const (
 	StatusAbout  = "Which tools the policy lets you call now, and what the others require."
 )
 
-// OffersStatus reports whether any net enforces its decisions. Otherwise, the proxy offers no
+// OffersStatus reports whether any net enforces its decisions. If none does, the proxy offers no
 // status.
 func (p *Relay) OffersStatus() bool { return p.Admission.Generation().Enforces }
 
-// builtin returns the proxy's own item in a list, or nil if the list has none.
+// builtin returns the proxy's own item in lists of the given kind, or nil if they contain no such
+// item.
 func (p *Relay) builtin(kind listKind) *pool.Item {
 	switch {
 	case !p.OffersStatus():
@@ -81,8 +82,8 @@ var (
 	TemplateList = listKind{"resources/templates/list", "resources", "resourceTemplates", "uriTemplate"}
 )
 
-// maxWays is the maximum number of searches for remedies while one status is written. A remedy is a
-// change that would allow a refused call. The number is limited because each search takes time.
+// maxWays is the maximum number of times that the proxy looks for a remedy, which is a change that
+// would allow a refused call, while it writes one status. Each search takes time.
 const maxWays = 20
 
 // A statusDoc describes a client's session: the tools that the client can call now, and why others
@@ -122,7 +123,7 @@ func (p *Relay) Status(s *session.Session) string {
 	return d.String()
 }
 
-// add adds a call without arguments to the document, along with the gate's decision on it.
+// add adds a tool to the document, according to the gate's decision on a call without arguments.
 func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 	switch r := decision.(type) {
 	case *gate.Allow:
@@ -138,7 +139,8 @@ func (d *statusDoc) add(c gate.Call, decision gate.Decision) {
 	}
 }
 
-// certain reports whether the call would be refused with any arguments.
+// certain reports whether the tool of the call c is refused with any arguments. r is the refusal of
+// c.
 func (d *statusDoc) certain(c gate.Call, r *gate.Refusal) bool {
 	switch r.Kind {
 	case gate.KindBlocked:

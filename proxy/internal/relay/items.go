@@ -14,8 +14,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// anyPrompt reports whether prompts/get requests go to the only server even if its list does not
-// contain the prompt.
+// anyPrompt reports whether clients can also get prompts that are not listed. This is possible only
+// with a single server.
 func (p *Relay) anyPrompt() bool {
 	return !p.Admission.Generation().PromptsByList && p.passesThrough(PromptList)
 }
@@ -33,7 +33,7 @@ func NamesPrompts(policy *gate.Policy) bool {
 	return false
 }
 
-// Prompt returns the prompt with the given exposed name, requesting the servers' lists if
+// Prompt returns the prompt that clients know by the given name, requesting the servers' lists if
 // necessary.
 func (p *Relay) Prompt(ctx context.Context, name string) (pool.Item, bool) {
 	p.Pool.AwaitUpstreams(ctx)
@@ -60,8 +60,8 @@ func (p *Relay) KnownPrompt(name string) (pool.Item, bool) {
 	return pool.Item{Upstream: upstreams[0], Key: name, Exposed: name}, true
 }
 
-// ResourceOwner returns the server that has a resource, requesting the servers' lists if necessary.
-// The server may be down.
+// ResourceOwner returns the server that offers the resource with the given URI, requesting the
+// servers' lists if necessary. The server may be down.
 func (p *Relay) ResourceOwner(ctx context.Context, uri string) *pool.Server {
 	p.Pool.AwaitUpstreams(ctx)
 	upstreams := p.Pool.Offering("resources")
@@ -86,8 +86,8 @@ func UnknownResource(id []byte, uri string, client *rev.Rev) *wire.Fault {
 	return &wire.Fault{ID: id, Code: client.NoResource, Message: "Resource not found", Data: uriParams(uri)}
 }
 
-// Complete serves completion/complete by asking the server that has the prompt or template named in
-// ref.
+// Complete serves completion/complete by asking the server that offers the prompt or template in
+// the parameter ref.
 func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error) {
 	p.Pool.AwaitUpstreams(ctx)
 	if len(p.Pool.Offering("completions")) == 0 {
@@ -108,8 +108,8 @@ func (p *Relay) Complete(ctx context.Context, q session.Request) ([]byte, error)
 	return r.Serve(ctx)
 }
 
-// findReferenced finds the server that has the prompt or template named in ref. It returns "", or
-// the reason if the policy refuses the request.
+// findReferenced sets r.Upstream to the server that offers the prompt or template in the parameter
+// ref. It returns "", or the reason if the policy refuses the request.
 func (p *Relay) findReferenced(ctx context.Context, r *pool.RelayedRequest) (why string) {
 	ref, _ := rawjson.Member(r.Message.Params, "ref")
 	switch rawjson.StringAt(ref, "type") {

@@ -26,7 +26,7 @@ func (p *Relay) SetLevel(ctx context.Context, q session.Request) ([]byte, error)
 	return []byte(`{}`), nil
 }
 
-// Relevel sends the servers the levels requested by clients, and waits for the answers.
+// Relevel sends the servers the log levels requested by clients, and waits for the responses.
 func (p *Relay) Relevel(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, spec.LevelTimeout)
 	defer cancel()

@@ -54,7 +54,7 @@ func (p *Relay) passesThrough(kind listKind) bool {
 }
 
 // gatherAll returns the items in the lists of the given servers, and the other members of the
-// results. Of items with the same name, it returns only the first.
+// results. If several items have the same name, it returns only the first.
 func (p *Relay) gatherAll(ctx context.Context, kind listKind, upstreams []*pool.Server) ([]pool.Item, listing.Members) {
 	var all []pool.Item
 	around := listing.Members{Alone: len(p.Pool.Servers) == 1}

@@ -51,13 +51,13 @@ func (p *Relay) relayed(q session.Request, u *pool.Server) *pool.RelayedRequest 
 	return r
 }
 
-// announcements records the lists with a list_changed notification that has not been sent yet.
+// announcements records which lists have changed without a list_changed notification so far.
 type announcements struct{ prompts, resources atomic.Bool }
 
-// wouldRefuse returns why the gate would now refuse a call to the prompt or resource, or "" if it
-// would not. Completions and notifications for a refused item are refused too, because they would
-// reveal something about it. The check has no side effects: it changes no marking, records nothing,
-// and asks no person.
+// wouldRefuse returns the reason if the gate would now refuse a call to the prompt or resource t,
+// and "" otherwise. Completions and notifications for a refused item are refused too, because they
+// would reveal something about it. The check has no side effects: it changes no marking, records
+// nothing, and asks no person.
 func (p *Relay) wouldRefuse(c *session.Client, t *pool.Tool, args []byte) string {
 	call := gate.Call{Tool: t.Canonical, Args: args, Time: p.Life.Now(), Upstream: t.Upstream.Config.Name}
 	state, err := p.Pool.Snapshot(c.State)

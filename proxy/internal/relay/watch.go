@@ -44,7 +44,7 @@ func (p *Relay) Watch(ctx context.Context, q session.Request) ([]byte, error) {
 		p.Rewatch()
 		return []byte(`{}`), nil
 	}
-	watched.note(uri, on) // forward the request, because the upstream's answer goes to the client
+	watched.note(uri, on) // forward the request, because the client gets the upstream's own response
 	result, err := p.relayed(q, u).Serve(ctx)
 	if on && result == nil {
 		c.Subscriptions.Watch(uri, false)
@@ -110,7 +110,8 @@ func (p *Relay) WatchedAt(u *pool.Server) []string {
 	return uris
 }
 
-// Rewatch adjusts the proxy's subscriptions at the servers to the resources watched by clients.
+// Rewatch updates the proxy's subscriptions at the servers to match the resources watched by
+// clients.
 func (p *Relay) Rewatch() {
 	for _, u := range p.Pool.Connections() {
 		if u.Has("resources") {
@@ -119,7 +120,7 @@ func (p *Relay) Rewatch() {
 	}
 }
 
-// watchable returns those of the URIs that c may watch and that a server has.
+// watchable returns those of the given URIs that the client c may watch and that a server offers.
 func (p *Relay) watchable(ctx context.Context, c *session.Client, uris []string) []string {
 	if slices.ContainsFunc(uris, func(uri string) bool { return p.Resources.Owner(p.Pool.Servers, uri) == nil }) {
 		p.listResources(ctx, p.Pool.Offering("resources"))
@@ -143,7 +144,8 @@ func (w *watchedResources) has(uri string) bool {
 	return slices.Contains(w.uris, uri)
 }
 
-// note records that a client's request has added or, if on is false, ended a subscription.
+// note records that a client's request has subscribed to a resource or, if on is false,
+// unsubscribed from it.
 func (w *watchedResources) note(uri string, on bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -80,13 +80,12 @@ func Of(version string) *Rev {
 // Lacks reports whether the method exists only in the other family.
 func (r *Rev) Lacks(method string) bool { return slices.Contains(r.lacks, method) }
 
-// cacheable lists the methods whose results limit how long they may be cached, in the family with
+// cacheable lists the methods whose results must contain a cache lifetime in the revisions with
 // ResultType.
 var cacheable = [...]string{"resources/list", "resources/templates/list", "prompts/list", "resources/read"}
 
-// Result converts the result of a method to the form for clients of family r. The server can be of
-// either family. resultType is added or removed, because it depends on the revision that the client
-// uses.
+// Result converts the result of a method to the form for clients of family r, by adding or removing
+// resultType. The server can be of either family.
 func (r *Rev) Result(result []byte, method string) []byte {
 	switch typed := wire.ResultFacts(result).Type != wire.TypeAbsent; {
 	case r.ResultType == typed:

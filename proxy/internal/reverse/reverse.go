@@ -64,8 +64,9 @@ func (p *Reverse) PassOn(c *session.Client, s spec.Stream, u *pool.Server, q *up
 	})
 }
 
-// progressTo returns a function that forwards the client's notifications/progress to u under the
-// progressToken of the server's request, or nil if that request has no token.
+// progressTo returns a function that forwards a client's notifications/progress to u with the
+// progressToken in params, the params of a server's request. If params contains no token,
+// progressTo returns nil.
 func progressTo(u *pool.Server, params []byte) func(params []byte) {
 	token, ok := rawjson.MemberAt(params, "_meta", "progressToken")
 	if !ok {
@@ -76,7 +77,7 @@ func progressTo(u *pool.Server, params []byte) func(params []byte) {
 	}
 }
 
-// Progressed handles a client's progress notification about a server's request.
+// Progressed forwards a client's progress notification about a server's request to that server.
 func Progressed(c *session.Client, params []byte) {
 	token, _ := rawjson.Member(params, "progressToken")
 	q := c.ClientRequests.Find(wire.IDKey(token))
@@ -123,7 +124,8 @@ func (s *URLElicitations) find(id string) *session.Client {
 	return s.clients[id]
 }
 
-// RecordRequest records that c receives an elicitation/create request, if it is in URL mode.
+// RecordRequest records that the client c receives an elicitation/create request. It does nothing
+// for other requests, or if the elicitation is not in URL mode.
 func (s *URLElicitations) RecordRequest(c *session.Client, method string, params []byte) {
 	if method == "elicitation/create" && rawjson.StringAt(params, "mode") == "url" {
 		s.note(rawjson.StringAt(params, "elicitationId"), c)

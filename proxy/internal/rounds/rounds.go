@@ -17,7 +17,8 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Store stores rounds in encoded form. A round can be removed only once.
+// A Store stores rounds in encoded form. Each round can be removed only once, even by several
+// processes.
 type Store interface {
 	// KeepRound stores the data of a round under the given ID.
 	KeepRound(ctx context.Context, id string, data []byte) error
@@ -55,7 +56,7 @@ const maxKept = 10_000
 // ErrFull means that too many calls are stored, for one principal or in total.
 var ErrFull = errors.New("too many calls are waiting for input")
 
-// A Keeper keeps rounds in a [Store]. It is safe for concurrent use.
+// A Keeper stores rounds in a [Store]. It is safe for concurrent use.
 type Keeper struct {
 	store     Store
 	admission *admission.Admission
@@ -73,7 +74,7 @@ func New(s Store, a *admission.Admission, l *lifetime.Lifetime) *Keeper {
 	return &Keeper{store: s, admission: a, life: l, limit: maxKept}
 }
 
-// Keep stores a round of the call that subject identifies. It returns [ErrFull] if a limit has been
+// Keep stores a round of the call identified by subject. It returns [ErrFull] if a limit has been
 // reached or if, with several principals, the principal has used up its fair share.
 func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	r.Subject = wire.Digest(subject)
@@ -85,14 +86,14 @@ func (k *Keeper) Keep(id string, subject []byte, several bool, r Round) error {
 	if _, ok := k.room.Take(principal, k.limit, several); !ok {
 		return ErrFull
 	}
-	err = k.store.KeepRound(context.WithoutCancel(k.life.Ctx), id, data) // the context must not be canceled, because this must work during shutdown, too
+	err = k.store.KeepRound(context.WithoutCancel(k.life.Ctx), id, data) // use a context that is never canceled, because rounds must be stored during shutdown, too
 	if err != nil {
 		k.room.Give(principal, 1)
 	}
 	return err
 }
 
-// Take removes and returns the round of the call that subject identifies, so that the call can
+// Take removes and returns the round of the call identified by subject, so that the call can
 // continue. It returns nil if another process has taken the round or the call has already ended.
 // After an error, the round is still stored.
 func (k *Keeper) Take(of admission.Key, id string, subject []byte) (*Round, error) {

@@ -131,8 +131,8 @@ func (r *Router) instructions() string {
 }
 
 // fit shortens the texts to a total of at most room bytes, including blank lines between them. Each
-// text gets an equal share. If a text is shorter than its share, the longer texts get the remaining
-// bytes.
+// text gets an equal share of the bytes. What a short text leaves of its share is divided among the
+// longer texts.
 func fit(texts []string, room int) []string {
 	byLength := make([]int, len(texts))
 	for i := range texts {
@@ -150,8 +150,9 @@ func fit(texts []string, room int) []string {
 	return slices.DeleteFunc(cut, func(s string) bool { return s == "" })
 }
 
-// cutAtLine returns the first lines of text, up to n bytes. If lines were cut off, it adds a mark.
-// It cuts within a line if the first one is too long. If too little would remain, it returns "".
+// cutAtLine returns as many lines of text as fit into n bytes. If lines were cut off, it adds a
+// mark. If the first line is too long, it cuts within that line. If too little would remain, it
+// returns "".
 func cutAtLine(text string, n int) string {
 	if len(text) <= n {
 		return text

@@ -78,10 +78,10 @@ func (r *Router) EndClient(c *session.Client) {
 	}
 }
 
-// endSession ends the session's state once all of the session's calls have ended.
+// endSession ends the state of the session s once all of the session's calls have ended.
 func (r *Router) endSession(s *session.Session) { r.EndState(s.Key()) }
 
-// EndState ends a session's state once all of the session's calls have ended.
+// EndState ends the state stored under k once all calls of that session have ended.
 func (r *Router) EndState(k admission.Key) {
 	if err := r.Admission.Sessions.End(context.Background(), k); err != nil {
 		r.Life.Log.Error("ending a session", "session", k.Session, "error", err)
@@ -127,7 +127,7 @@ func (r *Router) Restore(ctx context.Context, id, principal string) (*session.Cl
 const overLimit = time.Second
 
 // IsOver reports whether another replica has ended the client's session, and drops the client if
-// so. If the database does not answer, the session continues.
+// so. If the database does not respond in time, the session continues.
 func (r *Router) IsOver(ctx context.Context, c *session.Client) bool {
 	if !r.Sessions.Shared() || c.Session.About == nil {
 		return false

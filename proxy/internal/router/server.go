@@ -39,7 +39,7 @@ func (r *Router) ServerNotification(u *pool.Server, method string, params []byte
 
 // ServerRequest handles a server's request (roots/list, sampling/createMessage or
 // elicitation/create) that does not belong to a client's request. It forwards the request if only
-// one client can be meant, and otherwise refuses it.
+// one client could be meant, and otherwise refuses it.
 func (r *Router) ServerRequest(u *pool.Server, q *upstream.ServerRequest) {
 	if r.Tasks.ServerRequest(u, q) {
 		return
@@ -188,10 +188,10 @@ func (r *Router) refuseUnattributed(u *pool.Server, q *upstream.ServerRequest) {
 	q.Refuse(wire.CodeInternal, text)
 }
 
-// relayLog forwards a notifications/message from u that belongs to no request. It goes to clients
-// that have sent initialize and want messages of its level. If all calls in flight to u come from
-// one session, it also goes to that session's client of revision 2026-07-28. Over stdio, log
-// messages never belong to a request.
+// relayLog forwards a notifications/message from u that belongs to no request, such as every log
+// message over stdio. It goes to clients that have sent initialize and want messages of its level.
+// If all calls in flight to u come from one session, it also goes to that session's client of
+// revision 2026-07-28.
 func (r *Router) relayLog(u *pool.Server, params []byte) {
 	const method = "notifications/message"
 	level := spec.LogLevels[rawjson.StringAt(params, "level")]

@@ -20,13 +20,13 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Sealer creates the requestState for clients that use revision 2026-07-28. A client keeps it
+// A Sealer creates the requestState for clients that use revision 2026-07-28. A client stores it
 // between the rounds of an approval, or of a call whose upstream asks for input. The state is
 // encrypted, authenticated and bound to its subject (the approval or the call). A client gains
-// nothing by sending a state twice, because an approval can be used only once. The key lasts as
-// long as the approvals: as long as the process or, if replicas share a database, as long as the
-// database, so that each replica can open the states of the others. A Sealer is safe for concurrent
-// use; mu guards the fields below it.
+// nothing by sending a state twice, because an approval can be used only once. The key exists as
+// long as the process or, if replicas share a database, as long as the database, so that each
+// replica can open the states of the others. A Sealer is safe for concurrent use; mu guards the
+// fields below it.
 type Sealer struct {
 	key  Key // reads the shared key; nil if the sealer has its own
 	now  func() time.Time
@@ -59,7 +59,7 @@ type Round struct {
 	Number   int       `json:"n"`           // number of rounds so far
 	Expires  time.Time `json:"e"`
 
-	Elsewhere bool `json:"-"` // whether another process sealed the state
+	Elsewhere bool `json:"-"` // whether another process has sealed the state
 }
 
 // For reports whether the round belongs to the given subject, which is an approval or a call.

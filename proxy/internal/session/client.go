@@ -40,7 +40,7 @@ type Client struct {
 	Subscriptions  subscriptions
 
 	Ready    atomic.Bool          // whether the client has sent notifications/initialized
-	peer     atomic.Pointer[Peer] // the client's self-description in initialize; nil before initialize
+	peer     atomic.Pointer[Peer] // the client's self-description from initialize; nil before initialize
 	logLevel atomic.Value         // level set with logging/setLevel, a string; nil if not set
 }
 
@@ -55,7 +55,7 @@ func (c *Client) Handshake(params []byte, protocol string) {
 	c.peer.Store(p)
 }
 
-// Peer returns the client's self-description in initialize.
+// Peer returns the client's self-description from initialize.
 func (c *Client) Peer() Peer {
 	if p := c.peer.Load(); p != nil {
 		return *p
@@ -148,12 +148,12 @@ func (c *Client) WithLogLevel(p Peer, m wire.Meta, meta []byte) []byte {
 }
 
 // A Request is a client's request that is not a call. Its handler returns a result or an error,
-// which [Request.Answer] sends.
+// which [Request.Answer] sends to the client.
 type Request struct {
 	Client  *Client
 	Message wire.Message
 	Meta    wire.Meta
-	Stream  spec.Stream // stream for the answer and for messages about the request
+	Stream  spec.Stream // stream for the response and for messages about the request
 }
 
 // Peer returns the client's self-description, from the request or the handshake.
@@ -187,12 +187,12 @@ type openRequests struct {
 	mu    sync.Mutex
 	first openRequest          // the only open request of most clients, stored here to avoid using the map; its field request is nil if not in use
 	more  map[string]canceller // other open requests, keyed by ID exactly as sent
-	open  int                  // number of requests whose answer has not been written
+	open  int                  // number of requests whose response has not been written
 	past  []uint64             // hashes of the IDs of recently ended requests
 	idle  chan struct{}        // closed when open becomes 0; nil if no caller is waiting
 }
 
-// An openRequest is a request and its ID, exactly as sent.
+// An openRequest is an unanswered request with its ID, exactly as sent.
 type openRequest struct {
 	id      string
 	request canceller
@@ -274,7 +274,7 @@ func (r *openRequests) Knows(params []byte) bool {
 	return r.find(key) != nil || len(key) > maxPastBytes || slices.Contains(r.past, maphash.String(pastSeed, key))
 }
 
-// Answered records that the answer to a request has been written, or never will be.
+// Answered records that the response to a request has been written, or never will be.
 func (r *openRequests) Answered() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -287,7 +287,7 @@ func (r *openRequests) Answered() {
 	}
 }
 
-// Drained returns a channel that is closed when all requests have been answered.
+// Drained returns a channel that is closed once all requests have been answered.
 func (r *openRequests) Drained() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -372,8 +372,8 @@ func shortened(name string) string {
 }
 
 // Forwarded returns the client capabilities that the proxy declares to servers on the client's
-// behalf. They do not include running a server's requests as tasks (tasks.requests in revision
-// 2025-11-25), so servers send requests without tasks.
+// behalf. They do not include tasks.requests (revision 2025-11-25), so that servers do not ask the
+// client to run their requests as tasks.
 func (p Peer) Forwarded() []byte {
 	if p.Rev.PerRequest {
 		return forwardedCapabilities(p.Capabilities)

@@ -13,15 +13,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// maxClientRequests is the maximum number of the proxy's requests that may wait for one client's
-// answer.
+// maxClientRequests is the maximum number of the proxy's unanswered requests to one client.
 const maxClientRequests = 256
 
 // A ClientRequest is a request from the proxy to a client (roots/list, sampling/createMessage or
 // elicitation/create). Its ID cannot be guessed, and only the client that received the request can
 // answer it.
 type ClientRequest struct {
-	Answer   func(result, failure []byte) // called once with the answer, either a result or an error object; must not block
+	Answer   func(result, failure []byte) // called once with the client's response, either a result or an error object; must not block
 	Progress func(params []byte)          // called with notifications/progress; if nil, the request has no progressToken
 
 	id []byte // ID exactly as sent
@@ -37,8 +36,8 @@ func (q *ClientRequest) Send(to spec.Stream, method string, params []byte) {
 	to.Send(wire.AppendRequest(nil, q.id, method, params))
 }
 
-// Withdraw stops waiting for the answer. It returns true if no answer has arrived; the caller must
-// then send [ClientRequest.Cancelled] to the client.
+// Withdraw stops waiting for the response. It returns true if no response has arrived; the caller
+// must then send [ClientRequest.Cancelled] to the client.
 func (q *ClientRequest) Withdraw() bool {
 	s, key := q.of, wire.IDKey(q.id)
 	s.mu.Lock()
@@ -57,7 +56,7 @@ func (q *ClientRequest) Cancelled(reason string) []byte {
 	return wire.AppendNotification(nil, "notifications/cancelled", params.Bytes())
 }
 
-// Ask sends a request to the client on one of its streams, and waits for the answer, which is
+// Ask sends a request to the client on one of its streams, and waits for the response, which is
 // either a result or an error object.
 func (s *clientRequests) Ask(ctx context.Context, to spec.Stream, method string, params []byte) (result, failure []byte, err error) {
 	answered := make(chan struct{})
@@ -89,11 +88,11 @@ type clientRequests struct {
 
 	mu   sync.Mutex
 	byID map[string]*ClientRequest // keyed by wire.IDKey of the request ID
-	gone bool                      // whether the client has disconnected and will not answer
+	gone bool                      // whether the client has disconnected and will not respond
 }
 
-// Open assigns an ID to a request, so that the client can answer it. It returns false if too many
-// requests are open or the client has disconnected.
+// Open assigns an ID to a request, so that [clientRequests.Response] can find it. It returns false
+// if too many requests are open or the client has disconnected.
 func (s *clientRequests) Open(q *ClientRequest) bool {
 	q.id, q.of = rawjson.AppendString(nil, lifetime.RandomID(s.prefix())), s
 	s.mu.Lock()
@@ -119,8 +118,8 @@ const askedPrefix = "pg-"
 
 func (s *clientRequests) prefix() string { return askedPrefix + s.process + "-" }
 
-// AskedElsewhere reports whether a response answers a request from another replica or an earlier
-// process. The IDs of such requests have a different prefix.
+// AskedElsewhere reports whether a response with the given ID belongs to a request from another
+// replica or an earlier process. The IDs of such requests have a different prefix.
 func (s *clientRequests) AskedElsewhere(id []byte) bool {
 	text, ok := rawjson.String(id)
 	return ok && strings.HasPrefix(text, askedPrefix) && !strings.HasPrefix(text, s.prefix())
@@ -138,7 +137,7 @@ func (s *clientRequests) Response(m wire.Message) {
 	}
 }
 
-// End answers all requests with an error, because the client has disconnected.
+// End completes all requests with an error, because the client has disconnected.
 func (s *clientRequests) End() {
 	s.mu.Lock()
 	left := s.byID
@@ -163,7 +162,7 @@ func CheckCapability(p Peer, q *upstream.ServerRequest) bool {
 	return true
 }
 
-// RefuseRequest answers a server's request with "method not found", because the client has not
+// RefuseRequest responds to a server's request with "method not found", because the client has not
 // declared the capability.
 func RefuseRequest(q *upstream.ServerRequest) {
 	q.Refuse(wire.CodeMethodNotFound, "the client does not support "+q.Method)

@@ -163,8 +163,8 @@ const (
 
 var errSplits = errors.New("too many named sessions are open; use one of them again")
 
-// shared returns the session for all requests of a principal with the given label, the name of the
-// session. There is only one such session, because a second one would have limits of its own.
+// shared returns the session with the given name (label) for all requests of a principal. There is
+// only one such session, because a second one would have limits of its own.
 func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	id := by[:1] + "-" + wire.Digest([]byte(by + "\x00" + principal + "\x00" + label))[:32] // a hash, because a name chosen by a client must not produce the ID of another session
 	if known := s.known(id); known != nil {
@@ -184,8 +184,8 @@ func (s *Sessions) shared(by, principal, label string) (*Session, error) {
 	return made, nil
 }
 
-// isChosenByCaller reports whether callers choose the names of the sessions selected in the given
-// way.
+// isChosenByCaller reports whether callers choose the session names if sessions are selected in the
+// way named by.
 func isChosenByCaller(by string) bool { return by == "header" || by == "meta" || by == byAgent }
 
 func (s *Sessions) known(id string) *Session {
@@ -236,7 +236,7 @@ func (s *Sessions) EndAgent(id string) bool {
 	return true
 }
 
-// Uses returns, for each session that has clients, the time when it was last used.
+// Uses returns, for each session that has clients, the time of its last use.
 func (s *Sessions) Uses() map[*Session]time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -300,8 +300,8 @@ func (s *Sessions) Use(id, principal string) *Client {
 	return c
 }
 
-// once prevents concurrent callers from adding a client twice. It returns the client with the given
-// ID or, if it does not exist, the result of add.
+// once runs add while no other caller does, so that two callers cannot add the same client. If the
+// client with the given ID already exists, once returns that client without running add.
 func (s *Sessions) once(id, principal string, add func() *Client) *Client {
 	s.restoring.Lock()
 	defer s.restoring.Unlock()
@@ -338,8 +338,8 @@ func (s *Sessions) Idle(c *Client, busy bool, ttl time.Duration) bool {
 }
 
 // Of returns the session whose nets decide a request, opening the session if necessary. No other
-// method chooses sessions. With a name, a client can only choose among the sessions of its own
-// principal. An ID that the proxy has not issued never leads to a session.
+// method chooses sessions. By sending a name, a client can only choose among the sessions of its
+// own principal. An ID that the proxy has not issued never leads to a session.
 func (s *Sessions) Of(o Origin) (*Session, error) {
 	switch s.way.By {
 	case "name":

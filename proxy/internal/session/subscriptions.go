@@ -46,8 +46,8 @@ func (i *subscriptions) SawList(method string) {
 	}
 }
 
-// OfList reports whether the client has fetched the list named by a list_changed notification, and
-// returns the subscriptions to that notification.
+// OfList reports whether the client has fetched the list that a list_changed notification is about,
+// and returns the subscriptions to that notification.
 func (i *subscriptions) OfList(method string) (seen bool, subscribers []*Subscription) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -132,8 +132,7 @@ func (i *subscriptions) OfTask(id string) []*Subscription {
 	return i.matching(func(s *Subscription) bool { return slices.Contains(s.Tasks, id) })
 }
 
-// matching calls does for each open subscription, and returns those that it accepts. The caller
-// must hold mu.
+// matching returns the open subscriptions for which does returns true. The caller must hold mu.
 func (i *subscriptions) matching(does func(*Subscription) bool) (list []*Subscription) {
 	for _, s := range i.open {
 		if does(s) {
@@ -144,7 +143,7 @@ func (i *subscriptions) matching(does func(*Subscription) bool) (list []*Subscri
 }
 
 // IsChange reports whether a message only notifies the client of a change to a list or resource.
-// Sending the same message twice in a row is then unnecessary.
+// Sending two consecutive messages of this kind is unnecessary if they are identical.
 func IsChange(message []byte) bool {
 	const head = `{"jsonrpc":"2.0","method":"`
 	return bytes.HasPrefix(message, []byte(head+spec.ListChanged+`"`)) || bytes.HasPrefix(message, []byte(head+spec.PromptsListChanged+`"`)) ||
@@ -175,7 +174,7 @@ const maxOutbox = 256
 // An Outbox passes messages from the goroutine that reads from a server, which serves several
 // clients, to the goroutine that writes to one client. Because a client that does not read must not
 // block the other clients, a full Outbox drops notifications. It never drops requests: their number
-// is limited elsewhere, and their senders wait for an answer.
+// is limited elsewhere, and their senders wait for a response.
 type Outbox struct {
 	Wake wait.Signal // sent when messages are queued
 

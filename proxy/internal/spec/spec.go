@@ -19,7 +19,7 @@ var LogLevels = map[string]int{
 	"debug": 0, "info": 1, "notice": 2, "warning": 3, "error": 4, "critical": 5, "alert": 6, "emergency": 7,
 }
 
-// LevelTimeout is how long the proxy waits for a server's answer to logging/setLevel.
+// LevelTimeout is how long the proxy waits for a server's response to logging/setLevel.
 const LevelTimeout = 5 * time.Second
 
 // Notifications that a list has changed.
@@ -147,8 +147,8 @@ const TasksSince = "2025-11-25"
 // A client that uses revision 2026-07-28 can use tasks on a server that uses revision 2025-11-25.
 // If a tool always requires a task (execution.taskSupport: required) and the client supports tasks,
 // the proxy calls the tool as a task. It sends tasks/result on the client's behalf, because the
-// server sends its own requests on the stream of the response. It shows the task in the form of the
-// extension: the task contains its inputRequests and its result or error.
+// server sends its own requests on the stream of the response. The client sees the task in the form
+// of the extension: the task contains its inputRequests and its result or error.
 
 // MissingTasks returns the error data for a client that lacks the tasks capability.
 func MissingTasks() []byte { return rawjson.Object{}.Raw("requiredCapabilities", TakesTasks()).Bytes() }
@@ -170,6 +170,6 @@ const TaskPageSize = 32
 // TaskStatus is the notification of revision 2025-11-25 about a task's new status.
 const TaskStatus = "notifications/tasks/status"
 
-// NoTask is the error message for a task that the session does not have, even if another session
-// has it.
+// NoTask is the error message for a task that does not belong to the session, even if it belongs to
+// another session.
 const NoTask = "Failed to retrieve task: Task not found"

@@ -16,8 +16,8 @@ import (
 // errTaskGone means that the server does not know the task.
 var errTaskGone = errors.New("the upstream no longer knows the task")
 
-// Request sends the proxy's own request about the task, and waits for the reply. members are
-// additional params, each preceded by a comma.
+// Request sends a request about the task on behalf of the proxy, and waits for the reply. members
+// are additional params, each preceded by a comma.
 func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...byte) (upstream.Reply, error) {
 	u := x.Upstream
 	if u.State().Phase == upstream.Up && u.Rev() != x.rev {
@@ -34,7 +34,7 @@ func (s *Tasks) Request(ctx context.Context, x *Task, method string, members ...
 	return u.Call(ctx, request)
 }
 
-// unknownTask reports whether a server that does not know the task could have returned this error.
+// unknownTask reports whether the error failure could mean that the server does not know the task.
 func unknownTask(failure []byte) bool {
 	code, _ := rawjson.Member(failure, "code")
 	return slices.Contains([]string{"-32600", "-32601", "-32602", "-32001", "-32002"}, string(code))
@@ -45,7 +45,7 @@ func (s *Tasks) Cancel(x *Task) {
 	s.Life.Background(func() { _, _ = s.Request(s.Life.Ctx, x, "tasks/cancel") })
 }
 
-// get fetches the task by sending a tasks/get request of the proxy's own.
+// get fetches the task by sending a tasks/get request on behalf of the proxy.
 func (s *Tasks) get(x *Task) (wire.Task, error) {
 	reply, err := s.Request(s.Life.Ctx, x, "tasks/get")
 	switch {

@@ -52,8 +52,8 @@ func (s *Tasks) newRequest(ctx context.Context, r *pool.RelayedRequest, x *Task)
 	return r
 }
 
-// Attach handles the notifications and requests that the server sends during r. Those about a task
-// go to the task's client, and all others to the client of r.
+// Attach makes the proxy handle the notifications and requests that the server sends during r.
+// Those about a task go to the task's client, and all others to the client of r.
 func (s *Tasks) Attach(r *pool.RelayedRequest) {
 	r.OnNotification = func(method string, params []byte) {
 		if !s.Notification(r.Upstream, method, params) {
@@ -83,7 +83,7 @@ func (s *Tasks) refuse(a session.Peer, method string) error {
 }
 
 // succeeded handles the result of a client's request about the task: it updates the task, and
-// returns the result in the form for the client.
+// returns the result in the form sent to the client.
 func (s *Tasks) succeeded(ctx context.Context, x *Task, method string, result []byte) []byte {
 	if method == "tasks/result" { // the result of the tool may have its own member taskId, so it is not read as a task
 		s.fetched(x, result)
@@ -138,8 +138,8 @@ func (s *Tasks) List(q session.Request) ([]byte, error) {
 }
 
 // afterCursor returns the index where the requested page begins, or false if the cursor is invalid.
-// A cursor is a call number. Because call numbers only increase, it remains valid when tasks are
-// dropped.
+// A cursor is a call number. Because call numbers only increase, a cursor remains valid when tasks
+// are dropped.
 func afterCursor(params []byte, all []*Task) (from int, ok bool) {
 	lit, paged := rawjson.Member(params, "cursor")
 	if !paged {

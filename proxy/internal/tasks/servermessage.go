@@ -35,8 +35,8 @@ func (s *Tasks) Notification(u *pool.Server, method string, params []byte) bool 
 	return x != nil
 }
 
-// announced handles a notification about the task's status and updates the task. The gate learns
-// how the task ended before the client does.
+// announced updates the task after a notification about its status. The gate learns how the task
+// ended before the client does.
 func (s *Tasks) announced(x *Task, params []byte) {
 	if x.rev.TaskExtension { // the notification may be late or forged, so the status is requested with tasks/get
 		s.runCheck(x, func() {
@@ -74,7 +74,8 @@ func (s *Tasks) runCheck(x *Task, f func()) {
 	})
 }
 
-// forward forwards the task's progress and log messages, with the client's own progress token.
+// forward forwards the task's progress and log messages to the client, with the client's own
+// progress token.
 func (x *Task) forward(method string, params []byte) {
 	t := x.origin
 	if note := t.Client.Notification(t.Peer, t.Meta, method, wire.RelateTask(params, x.id)); note != nil && !t.Peer.Rev.TaskExtension {
@@ -125,9 +126,9 @@ func (s *Tasks) join(x *Task, here spec.Stream) {
 	}
 }
 
-// ForClient returns the params of a server's request, with the ID that the client knows the task by
-// instead of the server's ID. It also returns the server's ID, or "" if the request is not about a
-// task.
+// ForClient returns the params of a server's request to the client. If the request is about a task,
+// it replaces the server's ID for the task with the ID known to the client, and also returns the
+// server's ID. For all other requests, that ID is "".
 func (s *Tasks) ForClient(u *pool.Server, params []byte) (changed []byte, theirs string) {
 	if x := s.byServer(u, wire.RelatedTask(params)); x != nil {
 		return wire.RelateTask(params, x.id), x.theirs
@@ -135,8 +136,8 @@ func (s *Tasks) ForClient(u *pool.Server, params []byte) (changed []byte, theirs
 	return params, ""
 }
 
-// inputRequests returns the server's unanswered requests in the form of a task's member
-// inputRequests (2026-07-28), or nil if all have been answered.
+// inputRequests returns the server's unanswered requests as the inputRequests member of a task
+// (2026-07-28), or nil if all have been answered.
 func (s *Tasks) inputRequests(x *Task) []byte {
 	open := x.openInputs()
 	if len(open) == 0 {

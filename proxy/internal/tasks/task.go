@@ -41,9 +41,9 @@ type Task struct {
 	mu      sync.Mutex
 	object  []byte // latest task object from the server, with the proxy's ID
 	about   wire.Task
-	asked   time.Time                 // time of the server's latest answer
+	asked   time.Time                 // time of the server's latest response
 	streams []spec.Stream             // streams of clients waiting for the result (tasks/result)
-	waiting []*upstream.ServerRequest // the server's requests, kept until the client can be reached
+	waiting []*upstream.ServerRequest // the server's requests that wait until the client can be reached
 	inputs  []taskInput               // the server's requests shown to clients as inputRequests, oldest first
 	asks    int                       // number of requests ever added to inputs, used to make their keys
 }
@@ -124,7 +124,7 @@ func (x *Task) NextPoll(misses int, now time.Time) time.Duration {
 	return x.asked.Add(every).Sub(now)
 }
 
-// countMissed counts a tasks/get request without a usable answer.
+// countMissed delays the next poll after a tasks/get request without a usable response.
 func (x *Task) countMissed(now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -149,7 +149,7 @@ func (x *Task) end(o gate.Outcome) (open []*upstream.ServerRequest, first bool) 
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	first = !x.Finished()
-	x.settled.Store(o != gate.Unknown) // must be stored before lost, so that the task is never seen as unfinished in between
+	x.settled.Store(o != gate.Unknown) // must be stored before lost, so that the task never seems unfinished between the two stores
 	x.lost.Store(o == gate.Unknown)
 	open = x.waiting
 	for _, in := range x.inputs {
@@ -189,8 +189,8 @@ func (x *Task) Leave(s spec.Stream) {
 	}
 }
 
-// queueInput keeps a server's request until the client can be reached. If too many are kept
-// already, it refuses the request.
+// queueInput stores a server's request until the client can be reached. If too many are already
+// stored, it refuses the request.
 func (x *Task) queueInput(q *upstream.ServerRequest) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -27,8 +27,8 @@ func New() *Turns {
 	return &Turns{each: max(1, runtime.GOMAXPROCS(0)/2), by: map[string]*line{}}
 }
 
-// A Turn lets a goroutine wait until a message of the principal may be handled. With a nil Turn, as
-// in a proxy with only one principal, it never waits.
+// A Turn is the right to handle one message of the principal, for which a goroutine may have to
+// wait. A nil Turn, as in a proxy with only one principal, never makes it wait.
 type Turn struct {
 	Of        *Turns
 	Principal string
@@ -55,7 +55,7 @@ func (t *Turn) Acquire(done <-chan struct{}) bool {
 	}
 }
 
-// Release passes the turn to the principal's next message, if this message has the turn.
+// Release gives up the turn, if this message has it, so that the principal's next message gets it.
 func (t *Turn) Release() {
 	if t != nil && t.taken {
 		t.taken = false
@@ -82,7 +82,7 @@ func (s *Turns) acquire(principal string) (wait chan struct{}) {
 	return wait
 }
 
-// release passes a turn to the principal's next message.
+// release gives up a turn, which passes to the principal's next message, if any.
 func (s *Turns) release(principal string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

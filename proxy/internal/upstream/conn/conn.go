@@ -66,7 +66,7 @@ func (s *Session) Rev() *rev.Rev { return rev.Of(s.Version) }
 // A Request is a JSON-RPC request to an upstream.
 type Request struct {
 	Method string
-	Params []byte // JSON object or nil; not kept once the request has been sent
+	Params []byte // JSON object or nil; not retained once the request has been sent
 	Name   string // name of the tool, prompt or resource, for the Mcp-Name header of revision 2026-07-28
 	Token  int64  // progress token in Params, obtained from NewToken; 0 if none
 
@@ -114,9 +114,9 @@ type Request struct {
 
 // A Reply ends an exchange. Exactly one of its fields is set.
 type Reply struct {
-	Result []byte // raw JSON of the member result
-	Error  []byte // raw JSON of the member error, as sent by the server
-	Err    error  // error of the transport: ErrNotSent, *Lost or *StatusError
+	Result []byte // raw JSON of the "result" member
+	Error  []byte // raw JSON of the "error" member, as sent by the server
+	Err    error  // transport error: ErrNotSent, *Lost or *StatusError
 
 	Rest func() Reply // continues to wait for the reply; set if Send had to return before the reply arrived
 }
@@ -161,9 +161,8 @@ type lasting interface{ Lifetime() context.Context }
 // be read. For a request with a Deliver function, Done returns nil.
 func (x *Exchange) Done() <-chan Reply { return x.replies }
 
-// Cancel tells the upstream that the client has stopped waiting for the answer. It does not block
-// and does not end the exchange: a reply still arrives, from the server or because the connection
-// is lost.
+// Cancel tells the upstream that the client has stopped waiting for the reply. It does not block or
+// end the exchange: a reply still arrives, from the server or because the connection is lost.
 func (x *Exchange) Cancel(reason string) {
 	if x.Conn != nil && !x.Answered.Load() {
 		x.Conn.Cancel(x, reason)
@@ -205,7 +204,7 @@ func (x *Exchange) Notify(method string, params []byte) bool {
 	return true
 }
 
-// GiveUp abandons an exchange. Over HTTP, it aborts the round trip.
+// GiveUp abandons an exchange without waiting for the reply. Over HTTP, it aborts the round trip.
 func (x *Exchange) GiveUp() {
 	if x.Abort != nil {
 		x.Abort()
@@ -214,9 +213,9 @@ func (x *Exchange) GiveUp() {
 
 var ErrBodyGone = errors.New("the request was cancelled before all of it was sent")
 
-// A Body is the body of an HTTP request. It is kept until the answer arrives, because it must be
-// sent again if the server no longer knows the session. Forget drops it earlier. A Body is safe for
-// concurrent use.
+// A Body is the body of an HTTP request. It is retained until the response arrives, because it must
+// be sent again if the server no longer knows the session. Forget drops it earlier. A Body is safe
+// for concurrent use.
 type Body struct {
 	mu   sync.Mutex
 	data []byte
@@ -260,10 +259,10 @@ func NotSent(why error) error { return &Unsent{why} }
 func (e *Unsent) Error() string   { return ErrNotSent.Error() + ": " + e.Why.Error() }
 func (e *Unsent) Unwrap() []error { return []error{ErrNotSent, e.Why} }
 
-// A Lost error means that the connection ended before an answer arrived.
+// A Lost error means that the connection ended before a response arrived.
 type Lost struct {
 	Sent  bool  // whether bytes of the request may have reached the server; the outcome is then unknown
-	Dead  bool  // whether all of the server's processes have exited; none can then still be working on the request
+	Dead  bool  // whether all of the server's processes have exited, so that no process can still be working on the request
 	Cause error // why the connection ended
 }
 
@@ -285,7 +284,7 @@ func (e *Lost) Unwrap() []error {
 	return []error{ErrNotSent, e.Cause}
 }
 
-// A StatusError is an HTTP error status without a JSON-RPC error.
+// A StatusError is the error for a response with an HTTP error status and no JSON-RPC error.
 type StatusError struct {
 	Code    int
 	Excerpt string // beginning of the body: short, printable, and without the proxy's credentials
@@ -311,7 +310,7 @@ func (e *StatusError) Executed() bool {
 // A Permanent is an error that will recur on every attempt.
 type Permanent struct{ error }
 
-// Permanently marks err as an error that will recur on every attempt.
+// Permanently wraps err to mark it as an error that will recur on every attempt.
 func Permanently(err error) Permanent { return Permanent{err} }
 
 // Unwrap returns the marked error.

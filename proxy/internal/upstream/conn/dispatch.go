@@ -13,14 +13,14 @@ import (
 	"github.com/petrigate/petrigate/proxy/internal/wire"
 )
 
-// A Dispatcher keeps a connection's open requests in both directions, and routes each message from
+// A Dispatcher tracks a connection's open requests in both directions, and routes each message from
 // the server.
 type Dispatcher struct {
 	Host    *Host
 	Pending *Pending
 	Asked   ServerRequests
 	Relays  func() bool         // reports whether to forward requests from the server
-	Answer  func(answer []byte) // answers a request from the server
+	Answer  func(answer []byte) // sends the response to a request from the server
 	Ending
 }
 
@@ -31,8 +31,8 @@ func NewDispatcher(h *Host) Dispatcher {
 
 // Dispatch handles a message from a stream that carries all of the server's messages. kept reports
 // whether the bytes of the message remain unchanged after the call. If the message is invalid,
-// Dispatch returns an error, and fails the request that the message seems to answer, if any. Relays
-// and Answer must be set.
+// Dispatch returns an error; if the message seems to be a response, it also fails the request with
+// that ID. Relays and Answer must be set.
 func (d *Dispatcher) Dispatch(data []byte, kept bool) error {
 	m, err := wire.ParseUpstream(data)
 	id, answers, reply := int64(0), false, Reply{}
@@ -72,8 +72,9 @@ func (d *Dispatcher) flush() {
 	}
 }
 
-// Relay forwards a server's request to x, the exchange that it belongs to. If x is nil or accepts
-// no requests, Relay uses Options.OnRequest. It reports whether the request was forwarded.
+// Relay forwards a request from the server. It uses Req.Ask of x, the exchange that the request
+// belongs to. If x is nil or accepts no requests, it uses Options.OnRequest. It reports whether the
+// request was forwarded.
 func (d *Dispatcher) Relay(x *Exchange, m wire.Message, send func(answer []byte)) bool {
 	switch m.Method {
 	case "sampling/createMessage", "elicitation/create", "roots/list":
@@ -124,8 +125,8 @@ func (d *Dispatcher) Restart(ctx context.Context, err error) bool {
 	return d.Pending.Shut(ctx, func() { d.Fail(err) })
 }
 
-// Lose fails all open exchanges and ends all open requests from the server, because no more answers
-// can be sent or received. lost returns the error for an exchange.
+// Lose fails all open exchanges and ends all open requests from the server, because no more
+// messages can be sent or received. lost returns the error for an exchange.
 func (d *Dispatcher) Lose(lost func(x *Exchange) *Lost) {
 	d.Asked.Close()
 	for _, x := range d.Pending.Close() {
@@ -133,7 +134,7 @@ func (d *Dispatcher) Lose(lost func(x *Exchange) *Lost) {
 	}
 }
 
-// An Ending records whether and why a connection has ended: it keeps the first reason passed to
+// An Ending records whether and why a connection has ended. The reason is the first error passed to
 // Fail. It is safe for concurrent use.
 type Ending struct {
 	ctx  context.Context //nolint:containedctx // done when the connection is no longer used
@@ -150,13 +151,13 @@ const MethodCancelled = "notifications/cancelled"
 
 var ErrMalformed = errors.New("the server's answer is malformed")
 
-// AnswerTo reports whether m answers the request with the given ID.
+// AnswerTo reports whether m is the response to the request with the given ID.
 func AnswerTo(m wire.Message, id int64) bool {
 	return m.Kind == wire.Response && m.Number == id
 }
 
-// invalidAnswerTo returns the ID of the request that an invalid message seems to answer. That
-// request must fail, because no other answer will arrive.
+// invalidAnswerTo reports whether an invalid message seems to be a response, and returns the ID of
+// its request. That request must fail, because no other response will arrive.
 func invalidAnswerTo(data []byte) (id int64, ok bool) {
 	if _, isRequest := rawjson.Member(data, "method"); isRequest {
 		return 0, false
@@ -166,14 +167,15 @@ func invalidAnswerTo(data []byte) (id int64, ok bool) {
 	return id, err == nil
 }
 
-// IsInvalidAnswer reports whether an invalid message seems to answer the request with the given ID.
+// IsInvalidAnswer reports whether an invalid message seems to be the response to the request with
+// the given ID.
 func IsInvalidAnswer(data []byte, id int64) bool {
 	n, ok := invalidAnswerTo(data)
 	return ok && n == id
 }
 
-// ReplyOf converts a response to a reply. It copies the bytes unless kept is true. They must be
-// valid UTF-8, because they are forwarded unchanged.
+// ReplyOf converts a response from the server to a reply. Unless kept is true, it copies the bytes.
+// The bytes must be valid UTF-8, because they are forwarded unchanged.
 func ReplyOf(m wire.Message, kept bool) Reply {
 	if !utf8.Valid(m.Result) || !utf8.Valid(m.Error) {
 		return Reply{Err: &Lost{Sent: true, Cause: ErrMalformed}}
@@ -184,8 +186,8 @@ func ReplyOf(m wire.Message, kept bool) Reply {
 	return Reply{Result: bytes.Clone(m.Result), Error: bytes.Clone(m.Error)}
 }
 
-// OwnAnswer returns the answer of the proxy itself to a server's request: a result for ping, and
-// "method not found" for any other method.
+// OwnAnswer returns the proxy's own response to a server's request: a result for ping, and "method
+// not found" for any other method.
 func OwnAnswer(m wire.Message) []byte {
 	if m.Method == "ping" {
 		return wire.AppendResult(nil, m.ID, []byte(`{}`))
@@ -202,8 +204,8 @@ func CancelledParams(id int64, reason string) []byte {
 	return params.Bytes()
 }
 
-// maxCancelled is the maximum number of canceled exchanges still waiting for an answer. Most
-// servers never answer canceled requests.
+// maxCancelled is the maximum number of canceled exchanges still waiting for a reply. Most servers
+// never respond to canceled requests.
 const maxCancelled = 4096
 
 var errForgotten = errors.New("it was cancelled, and too many cancelled requests are unanswered")
@@ -260,9 +262,10 @@ func (p *Pending) drop(x *Exchange) {
 	}
 }
 
-// Shut rejects further exchanges, calls end, and returns true. It first waits, until ctx is done, for
-// the replies to requests that are answered quickly. If other requests, which may be doing work, are
-// waiting for replies, Shut does nothing and returns false. It ignores subscriptions.
+// Shut calls end while no requests are open, and rejects all later ones. It first waits, until ctx
+// is done, for the replies to requests that are answered quickly. If other requests, which may be
+// doing work, are waiting for replies, Shut does nothing and returns false. It ignores
+// subscriptions.
 func (p *Pending) Shut(ctx context.Context, end func()) bool {
 	for {
 		p.mu.Lock()
@@ -285,8 +288,8 @@ func (p *Pending) Shut(ctx context.Context, end func()) bool {
 	}
 }
 
-// waiting reports whether any waiting exchange will be answered soon, and whether any other may be
-// doing work. It ignores subscriptions.
+// waiting reports whether any exchange will soon get its reply, and whether any other may be doing
+// work. It ignores subscriptions.
 func (p *Pending) waiting() (soon, work bool) {
 	for _, x := range p.byID {
 		switch x.Req.Method {

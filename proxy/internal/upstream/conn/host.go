@@ -96,7 +96,7 @@ type Burst interface {
 	End()
 }
 
-// A Host holds what all connections of one upstream share. Its fields do not change after the
+// A Host contains what all connections of one upstream share. Its fields do not change after the
 // upstream has started.
 type Host struct {
 	Config  Config
@@ -111,7 +111,7 @@ type Host struct {
 
 	Acked chan int64 // receives the IDs of acknowledged subscriptions; 0 stands for an unknown ID
 
-	Rev func() *rev.Rev // returns the server's revision family, if known
+	Rev func() *rev.Rev // returns the server's revision family, or the default if it is not known yet
 
 	// Renew repeats the handshake on c, because the server no longer knows the session.
 	Renew func(ctx context.Context, c Conn, version string) (*Session, error)
@@ -206,23 +206,23 @@ const (
 	wordsLine = 300 // maximum length of a line in bytes
 )
 
-// An outputLines holds the last lines of a child's output, other than protocol messages. They
-// usually explain why a child does not work. The lines of a child that has ended are kept until the
-// next child writes one.
+// An outputLines stores the last lines of a child's output, other than protocol messages. They
+// usually explain why a child does not work. The lines of a child that has ended are retained until
+// the next child writes a line.
 type outputLines struct {
 	mu    sync.Mutex
 	lines []string
 	old   bool // whether the child that wrote the lines has ended
 }
 
-// Begin announces that the next line is the first of a new child.
+// Begin announces that later lines come from a new child.
 func (w *outputLines) Begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.old = true
 }
 
-// add adds a line. where is a prefix that describes its origin.
+// add adds a line. where is a prefix that describes the line's origin.
 func (w *outputLines) add(where string, line []byte) {
 	text := where + string(line[:min(len(line), wordsLine)])
 	w.mu.Lock()

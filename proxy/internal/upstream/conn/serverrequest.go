@@ -13,8 +13,8 @@ import (
 const maxServerRequests = 256
 
 // A ServerRequest is a JSON-RPC request to the client from a server that uses [rev.Rev2025]:
-// elicitation/create, sampling/createMessage or roots/list. The receiver must answer it; only the
-// first answer is sent.
+// elicitation/create, sampling/createMessage or roots/list. The receiver must respond to it; only
+// the first response is sent.
 type ServerRequest struct {
 	Method string
 	Params []byte // nil if absent
@@ -35,13 +35,13 @@ type Withdrawn string
 
 func (w Withdrawn) Error() string { return string(w) }
 
-// Context returns a context that is done when no answer is needed any more, because the request was
-// answered, the server has canceled it, or the connection has ended.
+// Context returns a context that is done when no response is needed, because a response was sent,
+// the server has canceled the request, or the connection has ended.
 func (q *ServerRequest) Context() context.Context { return q.ctx }
 
 // OnOver sets a function to call once, when [ServerRequest.Context] is done. It replaces any
-// function set before. The call happens before the answer is sent and before later messages from
-// the server are handled. The function must not block.
+// function set before. The function is called before the response is sent and before later messages
+// from the server are handled. It must not block.
 func (q *ServerRequest) OnOver(f func()) {
 	q.from.mu.Lock()
 	waits := q.from.byID[q.key] == q
@@ -63,17 +63,17 @@ func (q *ServerRequest) ends(reason error) {
 	}
 }
 
-// Result answers the request with a result, given as raw JSON.
+// Result responds to the request with a result, given as raw JSON.
 func (q *ServerRequest) Result(result []byte) {
 	q.answer(func() []byte { return wire.AppendResult(nil, q.id, result) })
 }
 
-// Fail answers the request with an error object, given as raw JSON.
+// Fail responds to the request with an error object, given as raw JSON.
 func (q *ServerRequest) Fail(failure []byte) {
 	q.answer(func() []byte { return append(append(wire.ErrorHead(q.id), failure...), wire.Tail...) })
 }
 
-// Refuse answers the request with an error from the proxy itself.
+// Refuse responds to the request with an error from the proxy itself.
 func (q *ServerRequest) Refuse(code int, message string) {
 	q.answer(func() []byte { return wire.AppendError(nil, q.id, code, message, nil) })
 }
