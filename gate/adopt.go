@@ -136,9 +136,9 @@ func (a *adoption) restart(n, old *net, elsewhere bool) {
 }
 
 // withSuspects returns n's initial state d together with the calls in flight that may spoil n's
-// evidence: the calls that spoiled the evidence of the replaced net old, and the calls that might
-// have a name listed by a spoiling transition. Only the tools of the latter calls are known, not
-// their arguments.
+// evidence (see [Transition.Spoils]): the calls that spoiled the evidence of the replaced net old,
+// and the calls that might have a name listed by a spoiling transition. Only the tools of the
+// latter calls are known, not their arguments.
 func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	s, t := a.from, slices.IndexFunc(n.Transitions, func(t Transition) bool { return t.Spoils })
 	var suspects []Flight
@@ -170,7 +170,8 @@ func (a *adoption) withSuspects(n *net, d *NetData, old *net) *NetData {
 	return &c
 }
 
-// maySpoil reports whether the call c might spoil n's evidence. The arguments of c are unknown.
+// maySpoil reports whether the call c might spoil n's evidence; see [Transition.Spoils]. The
+// arguments of c are unknown.
 func (a *adoption) maySpoil(n *net, c *Call) bool {
 	bare := *c
 	bare.Args = nil
@@ -269,7 +270,8 @@ func (c *namedCall) couldHave(n *net, u Tool) bool {
 	return slices.ContainsFunc(c.labels, func(l naming.Label) bool { return naming.Matches(&u, &l) }) || c.couldGive(n, u, Perhaps)
 }
 
-// addSuspects adds to c.Nets the nets whose evidence the call c might spoil.
+// addSuspects adds to c.Nets the nets whose evidence the call c might spoil; see
+// [Transition.Spoils].
 func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	for i, n := range s.policy.nets {
 		f := s.flight(n, c.Number, c.Call.Time)
@@ -283,8 +285,8 @@ func (s *State) addSuspects(c *OpenCall) *OpenCall {
 	return c
 }
 
-// allSpoilers returns the calls in flight that spoil the net's evidence, for all calls or for at
-// least one key value.
+// allSpoilers returns the calls in flight that spoil the net's evidence (see [Transition.Spoils]),
+// for all calls or for at least one key value.
 func allSpoilers(d *NetData) []Flight {
 	all := slices.Clip(d.Spoilers())
 	for _, of := range d.Values.All() {

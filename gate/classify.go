@@ -9,7 +9,7 @@ import (
 )
 
 // classify evaluates every active net that might apply to the call. It also records the inactive
-// nets whose evidence the call spoils.
+// nets whose evidence the call spoils; see [Transition.Spoils].
 func (j *judgement) classify(s *State) {
 	j.state = s
 	if cap(j.findings) == 0 {

@@ -188,8 +188,8 @@ func (j *judgement) applyMoves(d *Delta, number uint64, metas []Meta) *finding {
 }
 
 // move performs the net's move for the finding f: first the transitions chosen for the call, then
-// the transitions that spoil evidence. For a net with a key, base is the default state, which the
-// call may already have changed. move reports whether the structural transitions stop firing
+// the transitions with [Transition.Spoils]. For a net with a key, base is the default state, which
+// the call may already have changed. move reports whether the structural transitions stop firing
 // afterwards.
 func (j *judgement) move(m *move, f *finding, base *NetData, number uint64) bool {
 	call := j.state.flight(f.net, number, j.call.Time)

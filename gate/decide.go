@@ -82,7 +82,7 @@ type namedCall struct {
 	call        *Call
 	tools       []naming.Label // physical names of the called tool
 	labels      []naming.Label // names given by the policy, physical names first
-	withoutMaps bool           // whether names from maps are left out of labels
+	withoutMaps bool           // whether names given by maps (see [Map]) are left out of labels
 }
 
 // judgement collects the verdicts on a call in a given state. [judgement.name] must be called

@@ -117,7 +117,7 @@ func (n *Near) Sentence() string {
 }
 
 // A Holder is a call in flight, or a call with an unknown outcome, that holds tokens or spoils
-// other calls' evidence.
+// other calls' evidence; see [Transition.Spoils].
 type Holder struct {
 	Number  uint64
 	ID      string // ID of the call; empty for another session's call
@@ -128,8 +128,8 @@ type Holder struct {
 	More    uint64 // number of further calls with an unknown outcome that this call represents; see [OpenCall.More]
 	Brings  bool   // whether the call does not hold the missing tokens, but would produce them if it succeeded
 
-	// Voids names the calls whose evidence this call spoils while it is in flight, as in "test or
-	// lint". It is empty if the call spoils no evidence.
+	// Voids names the calls whose success does not count as evidence while this call is in flight,
+	// as in "test or lint". It is empty if the call spoils no evidence.
 	Voids string
 }
 

@@ -114,7 +114,7 @@ func (f *finding) parts() *special {
 // noSpecial is the empty value that parts returns. It is read-only.
 var noSpecial special
 
-// spoils returns the transitions that spoil evidence and list a name of the call.
+// spoils returns the transitions with [Transition.Spoils] that list a name of the call.
 func (f *finding) spoils() []choice { return f.parts().spoils }
 
 // objection returns the reason why the net blocks the call, or "" if the marking is the reason or

@@ -64,7 +64,7 @@ type plan struct {
 	labels  []naming.Label
 	ok      bool          // whether the net's Mapper has named the call without failing
 	watches []choice      // chosen observers whose key is read from the result
-	spoils  []choice      // spoiling transitions with a key that the call lacks; they spoil the evidence for all values
+	spoils  []choice      // transitions with Spoils and a key that the call lacks; they spoil the evidence for all values
 	missing *missingValue // first value that a gating transition needs and the call lacks; nil if no value is missing
 }
 
@@ -186,7 +186,7 @@ func (c *namedCall) ownLabels(s subject) ([]naming.Label, bool) {
 	return c.own(s.net)
 }
 
-// allSpoils returns all spoiling transitions of n.
+// allSpoils returns all transitions of n that spoil evidence; see [Transition.Spoils].
 func (n *net) allSpoils(name string) (spoils []choice) {
 	for t := range n.Transitions {
 		if n.Transitions[t].Spoils {

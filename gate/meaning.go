@@ -72,8 +72,8 @@ func (p *Policy) Names(c Call) []Name {
 	return naming.Names(ls)
 }
 
-// Unproved returns the names that nets await and that maps are certain to give to c, although c's
-// success would not be evidence for them.
+// Unproved returns the names that nets await and that maps (see [Map]) are certain to give to c,
+// although c's success would not be evidence for them.
 func (p *Policy) Unproved(c Call) (names []string) {
 	if len(p.awaits) == 0 {
 		return nil

@@ -74,12 +74,12 @@ func (m *move) setBaseWatches(over []Flight, large bool) {
 	m.lapseUnless(m.wasEnabled)
 }
 
-// lapseDisabled marks as lapsed each watch of the default state whose observer is disabled or, if
-// the evidence is spoiled, all these watches.
+// lapseDisabled marks as lapsed each watch of the default state whose observer is disabled or, if a
+// call in flight spoils the net's evidence, all these watches.
 func (m *move) lapseDisabled() { m.lapseUnless(m.isEnabled) }
 
-// lapseUnless marks as lapsed each watch of the default state that enabled rejects or, if the
-// evidence is spoiled, all these watches.
+// lapseUnless marks as lapsed each watch of the default state that enabled rejects or, if a call in
+// flight spoils the net's evidence, all these watches.
 func (m *move) lapseUnless(enabled func(Flight) bool) {
 	for _, w := range m.baseWatches {
 		if len(m.data.Spoilers()) > 0 || !enabled(w) {

@@ -60,8 +60,9 @@ func (j *judgement) near(d *Delta) {
 	}
 }
 
-// spoiledBy lists the call's other names that spoil the evidence of its success for the given name,
-// joined with "and". It returns "" if there are no such names.
+// spoiledBy lists the call's other names that spoil evidence (see [Transition.Spoils]), so that its
+// success does not count for the given name, joined with "and". It returns "" if there are no such
+// names.
 func (fs findings) spoiledBy(name string) string {
 	var by []string
 	for i := range fs {

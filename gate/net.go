@@ -36,7 +36,7 @@ type net struct {
 	own             naming.Own // computes the net's own names if the net has no Labels; always includes the patterns that the net lists
 	manual          bool       // whether any transition requires approval
 	moving          bool       // whether the clock alone can change the net
-	spoils          bool       // whether any transition spoils evidence
+	spoils          bool       // whether any transition spoils evidence; see [Transition.Spoils]
 	hasEvidence     bool       // whether any transition has Evidence
 	awaits          []string   // names of calls whose success the net awaits
 	spoiledEvidence []string   // equal to awaits if any transition spoils evidence; otherwise empty

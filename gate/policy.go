@@ -121,7 +121,7 @@ func (p *Policy) Nets() []NetInfo {
 // can take over the state, and a limit with the same Limit can take over the usage.
 type NetID struct {
 	Name   string
-	Print  string // fingerprint of the net's structure and of the maps that supply its names
+	Print  string // fingerprint of the net's structure and of the maps that give calls the names in the net
 	Limit  string // for a limit from rules, the fingerprint of the counted calls and callers; otherwise empty
 	Family string // for a limit from rules, a fingerprint that does not depend on the limit's maximum; otherwise empty
 }

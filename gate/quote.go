@@ -29,9 +29,9 @@ func (c *namedCall) quoteCall(b *Block, f *finding, l *naming.Label) {
 	b.Reason = c.call.Tool + b.Words + " (" + l.Text + ") " + rest
 }
 
-// mappedText returns the first map that gives the name to the call, and the text that this map
-// reads from the call. If the text is longer than maxWords, only the part matched by the map is
-// returned. If no map gives the name, the returned map is nil.
+// mappedText returns the first map (see [Map]) that gives the name to the call, and the text that
+// this map reads from the call. If the text is longer than maxWords, only the part matched by the
+// map is returned. If no map gives the name, the returned map is nil.
 func (c *namedCall) mappedText(name string) (string, *Map) {
 	for _, l := range c.policy.labels {
 		for i := range l.Maps {

@@ -169,8 +169,8 @@ func (f *finding) matched(l *naming.Label) *naming.Label {
 	return l
 }
 
-// why reports whether the maps that name the net's calls give the name to the call, and explains
-// any doubt; see [Policy.Why].
+// why reports whether the maps (see [Map]) that name calls for the net give the name to this call,
+// and explains any doubt; see [Policy.Why].
 func (c *namedCall) why(f *finding, name string) (Doubt, Found) {
 	if f.net.Labels == nil {
 		return f.net.own.Why(c.call, c.tools, name)

@@ -5,9 +5,9 @@ import (
 )
 
 // Reset returns the change that resets every net of s to its initial state. Calls in flight will
-// settle without effect, but those that spoil evidence continue to do so until they end. Reset does
-// not affect which nets are active, calls that wait for a person, or nets that are shared with
-// other sessions; see [State.Owners].
+// settle without effect, but those that spoil evidence (see [Transition.Spoils]) continue to do so
+// until they end. Reset does not affect which nets are active, calls that wait for a person, or
+// nets that are shared with other sessions; see [State.Owners].
 func (p *Policy) Reset(s *State) *Delta {
 	d := &Delta{}
 	for i, n := range p.nets {
@@ -19,7 +19,7 @@ func (p *Policy) Reset(s *State) *Delta {
 }
 
 // restarted returns d reset to the net's initial state. Calls in flight that spoil the net's
-// evidence continue to do so.
+// evidence (see [Transition.Spoils]) continue to do so.
 func (n *net) restarted(d *NetData) *NetData {
 	r := n.reset(d)
 	if d.Shadow != nil {
@@ -37,7 +37,7 @@ func (n *net) restarted(d *NetData) *NetData {
 }
 
 // reset returns the net's initial state. Calls in flight will settle without effect, but calls that
-// spoil evidence continue to do so.
+// spoil evidence (see [Transition.Spoils]) continue to do so.
 func (n *net) reset(d *NetData) *NetData {
 	fresh := &NetData{Active: d.Active, Marking: n.start, Shadow: d.Shadow}
 	netstate.SetSpoilers(fresh, d.Spoilers())

@@ -9,9 +9,10 @@ import (
 	"github.com/petrigate/petrigate/internal/petri"
 )
 
-// findSpoilers finds the transitions that spoil the net's evidence because of the call, whatever
-// the marking is. Weak and free names count, and so does a call that is made although the net
-// blocks it. If the net's Mapper has failed, all spoiling transitions count.
+// findSpoilers finds the transitions that spoil the net's evidence (see [Transition.Spoils])
+// because of the call, whatever the marking is. Weak and free names count, and so does a call that
+// is made although the net blocks it. If the net's Mapper has failed, all spoiling transitions
+// count.
 func (f *finding) findSpoilers(call *Call) {
 	if f.broken {
 		f.makeSpecial().spoils = f.net.allSpoils(call.Tool)
@@ -30,8 +31,8 @@ func (f *finding) findSpoilers(call *Call) {
 	}
 }
 
-// concerns reports whether the spoiling transition t applies to the key value that the finding is
-// for. If the call has no value for t's key, t applies to all values.
+// concerns reports whether the transition t, which spoils evidence, applies to the key value that
+// the finding is for. If the call has no value for t's key, t applies to all values.
 func (f *finding) concerns(t int) bool {
 	all := func(c choice) bool { return c.transition == t }
 	return f.plan == nil || f.appliesTo(t) || slices.ContainsFunc(f.plan.spoils, all)
@@ -43,9 +44,9 @@ func (f *finding) spoiled(t int) bool {
 	return f.net.Transitions[t].Deferred && (len(f.data.Spoilers())+len(f.spoils()) > 0 || f.base != nil && len(f.base.Spoilers()) > 0)
 }
 
-// spoil fires the enabled spoiling transitions and ends all watches: observers no longer wait for
-// earlier calls. No observer starts to wait until the call has ended. An inactive net keeps its
-// tokens.
+// spoil fires the enabled transitions in spoils (see [Transition.Spoils]) and ends all watches:
+// observers no longer wait for earlier calls. No observer starts to wait until the call has ended.
+// In an inactive net, the tokens are left unchanged.
 func (m *move) spoil(spoils []choice, call Flight) {
 	if len(spoils) == 0 {
 		return
@@ -58,7 +59,7 @@ func (m *move) spoil(spoils []choice, call Flight) {
 	m.lapseDisabled()
 }
 
-// fireSpoilers fires the enabled spoiling transitions and ends all watches, so that observers no
+// fireSpoilers fires the enabled transitions in spoils and ends all watches, so that observers no
 // longer wait for earlier calls.
 func (m *move) fireSpoilers(spoils []choice) {
 	for _, c := range spoils {
@@ -92,7 +93,7 @@ func (n *net) withSpoilersFired(old *NetData, spoils []choice, now time.Time) *N
 	return m.data
 }
 
-// spoilers returns the calls in flight that spoil the net's evidence.
+// spoilers returns the calls in flight that spoil the net's evidence; see [Transition.Spoils].
 func (f *finding) spoilers(s *State) (held []Holder) {
 	if len(f.net.spoiledEvidence) == 0 {
 		return nil

@@ -26,7 +26,7 @@ type NetState struct {
 	Next     time.Time // time of the next clock change, as of the last Tick; zero means never
 	Spent    string    // for a net with a sum, the spent amount, such as "120.50 of 1000 per day"; otherwise empty
 	InFlight []InFlight
-	Spoilers []InFlight // calls that spoil evidence; while such a call is open, no call is evidence for the net
+	Spoilers []InFlight // calls that spoil evidence (see [Transition.Spoils]); while such a call is open, no call is evidence for the net
 	Meta     Meta
 
 	// For a net with a key, Marking is the default state. Values lists up to ten values with a
@@ -47,8 +47,8 @@ type ValueState struct {
 	Spoilers []InFlight
 }
 
-// InFlight is a transition that waits for its call to end: a deferred transition, or one that
-// spoils evidence.
+// InFlight is a transition that waits for its call to end: a deferred transition, or one with
+// [Transition.Spoils].
 type InFlight struct {
 	Transition string
 	Call       uint64

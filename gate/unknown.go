@@ -69,7 +69,8 @@ func (s *State) holdsTokens(c *OpenCall) bool {
 	})
 }
 
-// spoilsAllOf reports whether the call o spoils all evidence that the call c spoils.
+// spoilsAllOf reports whether the call o spoils all evidence that the call c spoils; see
+// [Transition.Spoils].
 func (s *State) spoilsAllOf(o, c *OpenCall) bool {
 	return !s.anyState(c, func(n *net, d *NetData) bool {
 		spoils := func(number uint64) bool {

@@ -251,7 +251,7 @@ func Delete(transitions []int, out func(t int) bool) []int {
 // An Index finds the nets in a policy that might apply to a call, so that the other nets need not
 // be evaluated.
 type Index struct {
-	byName map[string][]int // nets that list the name, or that have a map for a tool with this name
+	byName map[string][]int // nets that list the name, or that have a [toolnet.Map] for a tool with this name
 	byGlob [][]int          // for each pattern number, the nets that list the pattern
 	always []int            // nets that might apply to every call
 	words  int              // size of a [Set] in 64-bit words

@@ -14,7 +14,7 @@ type Label struct {
 	From    Source
 	Certain bool
 	Weak    bool
-	Near    bool // whether a map is certain to match, although the call's success would not be evidence
+	Near    bool // whether a map (see [toolnet.Map]) is certain to match, although the call's success would not be evidence
 }
 
 // Source is a set of reasons why a call has a name.

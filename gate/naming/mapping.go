@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/gate/toolnet"
 )
 
-// A Mapping indexes maps by the tools that they apply to.
+// A Mapping indexes [toolnet.Map] values by the tools that they apply to.
 type Mapping struct {
 	maps   []toolnet.Map
 	places []place
@@ -67,7 +67,7 @@ func (m *Mapping) addField(of subject, at place) {
 	}
 }
 
-// mapsOf returns the indexes of the maps that apply to a tool, in the order of the maps.
+// mapsOf returns the indexes of the maps that apply to a tool, in ascending order.
 func (m *Mapping) mapsOf(tool string) []int {
 	numbers := m.byTool[subject{tool: tool}]
 	for _, p := range m.globs {
@@ -105,7 +105,7 @@ func (m *Mapping) Tools() (tools []string, patterns bool) {
 	return tools, len(m.globs) > 0
 }
 
-// match is a map that matches a call.
+// match is a [toolnet.Map] that matches a call.
 type match struct {
 	number  int
 	weak    bool
@@ -154,7 +154,7 @@ func (m *Mapping) label(h match) Label {
 	return Label{Text: m.maps[h.number].As, From: FromMap, Weak: h.weak, Certain: h.certain, Near: h.near}
 }
 
-// matches finds the matching maps. It reads each field of a call only once.
+// matches returns the maps that match the call. It reads each field of a call only once.
 func (m *Mapping) matches(c *toolnet.Call, tools []Label) []match {
 	var room [4]field
 	fields := room[:0]

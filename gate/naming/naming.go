@@ -13,7 +13,7 @@ import (
 // Naming computes the labels that a policy gives to calls.
 type Naming struct {
 	used           bool            // whether any net uses the policy's labels; see [Naming.Use]
-	mapping        *Mapping        // nil if the policy has no maps
+	mapping        *Mapping        // names given by maps; nil if the policy has no maps
 	bases          map[string]bool // tools with an action that a rule names
 	dotted         map[string]bool // names of the form tool.action that rules use
 	globs          []Pattern       // patterns in order of first use

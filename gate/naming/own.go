@@ -11,8 +11,8 @@ import (
 // matching patterns.
 type Own struct {
 	Mapper   func(toolnet.Call) []toolnet.Name
-	Maps     *Mapping // nil if the net has no maps
-	First    bool     // use only the first matching map
+	Maps     *Mapping // the net's own maps; nil if it has none
+	First    bool     // whether to use only the first matching map
 	Patterns []Pattern
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/petrigate/petrigate/internal/jsonpath"
 )
 
-// field holds the strings that maps read from a single part of the arguments.
+// field holds the strings that maps (see [toolnet.Map]) read from a single part of the arguments.
 type field struct {
 	jsonpath.Texts
 	key      string

@@ -22,8 +22,8 @@ func (c *checker) spoiler(t *Transition) {
 }
 
 // unreachable reports an error for each deferred transition that takes tokens from the same place
-// as the spoiling transition t. While such tokens are in flight, t cannot take them, and a failure
-// of the call would return them and thus undo the spoiling.
+// as the transition t, which spoils evidence. While such tokens are in flight, t cannot take them,
+// and a failure of the call would return them and thus undo the spoiling.
 func (c *checker) unreachable(t *Transition) {
 	taken := func(place string) bool {
 		return slices.Contains(t.Inputs, place) && !slices.Contains(t.Outputs, place)

@@ -2,7 +2,7 @@ package toolnet
 
 import "strings"
 
-// A Doubt explains why a map cannot decide whether a string matches, or why the call's success
+// A Doubt explains why a [Map] cannot decide whether a string matches, or why the call's success
 // would not prove that the matching part was executed.
 type Doubt struct {
 	What   string // description of the doubtful part, such as "a command word that is not literal"

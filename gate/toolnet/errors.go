@@ -6,7 +6,7 @@ import (
 	"github.com/petrigate/petrigate/internal/diag"
 )
 
-// A NetError is an error in a net or in one of the policy's maps.
+// A NetError is an error in a net or in one of the policy's maps (see [Map]).
 type NetError struct {
 	Net        string // name of the net; empty if the error is in a map
 	Transition string // name of the transition; empty if the error concerns the whole net

@@ -257,9 +257,9 @@ type Map struct {
 	Rule    Position
 }
 
-// A Reader parses calls on behalf of several maps, so that each string is parsed only once. For
-// example, it parses a field as a shell script, or the call as data for an expression. It must be
-// comparable and safe for concurrent use, and must not block.
+// A Reader parses calls on behalf of several [Map] values, so that each string is parsed only once.
+// For example, it parses a field as a shell script, or the call as data for an expression. It must
+// be comparable and safe for concurrent use, and must not block.
 type Reader interface {
 	// Read parses a string from the field. If the map has no field, the string is empty.
 	Read(c *Call, text string) Reading

@@ -9,8 +9,8 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// WithMaps returns a fingerprint that combines print, a net's fingerprint, with the maps that
-// supply the net's names.
+// WithMaps returns a fingerprint that combines print, a net's fingerprint, with the maps that give
+// calls the names in the net.
 func WithMaps(print string, maps []toolnet.Map) string {
 	if len(maps) == 0 {
 		return print

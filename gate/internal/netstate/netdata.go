@@ -98,7 +98,7 @@ func ForNewValue(d *NetData) NetData {
 }
 
 // Unwatched returns d without the watches of the call, so that no observer waits for the call any
-// longer. If ended is true, Unwatched also removes the call from the spoilers.
+// longer. If ended is true, Unwatched also removes the call from the spoilers; see [Extras].
 func Unwatched(d *NetData, call *Flight, ended bool) *NetData {
 	if !d.Waits(call) && (d.Shadow == nil || !d.Shadow.Enforced.Waits(call)) {
 		return d
@@ -161,7 +161,8 @@ func (d *NetData) Lapsed() []Flight { return d.extras().Lapsed }
 // Row identifies the last call counted by a net with [toolnet.Net].Row; see [Extras].
 func (d *NetData) Row() string { return d.extras().Row }
 
-// SetSpoilers sets the list of calls in flight that spoil evidence. d must not be shared yet.
+// SetSpoilers sets the list of calls in flight that spoil evidence; see
+// [toolnet.Transition.Spoils]. d must not be shared yet.
 func SetSpoilers(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Spoilers = flights })
 }
@@ -192,11 +193,12 @@ func (d *NetData) setExtras(change func(*Extras)) {
 	}
 }
 
-// Extras are the parts of a state that only some nets have: nets that spoil evidence, count
-// consecutive identical calls or have a key. They are immutable.
+// Extras are the parts of a state that only some nets have: nets that spoil evidence (see
+// [toolnet.Transition.Spoils]), count consecutive identical calls or have a key. They are
+// immutable.
 type Extras struct {
-	// Spoilers are the calls in flight that spoil evidence. As long as there are any, no observer
-	// starts to wait for a call to succeed.
+	// Spoilers are the calls in flight that spoil evidence; see [toolnet.Transition.Spoils]. As
+	// long as there are any, no observer starts to wait for a call to succeed.
 	Spoilers []Flight
 
 	// Lapsed, in the state for a key value, lists the default state's watches that do not count for
