@@ -26,7 +26,7 @@ func Example() {
 	fmt.Println(book.Claim(q.ID))
 	// Output:
 	// Allow push on upstream git?
-	// Asked by the policy: push requires human approval (fires push in net pushes)
+	// Required by the policy: push requires human approval (fires push in net pushes)
 	// Arguments (14 bytes, sha256 5f3c):
 	//   {
 	//     "force": true

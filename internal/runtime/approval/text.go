@@ -47,7 +47,7 @@ func (s Record) question(where func(gate.Position) string) *strings.Builder {
 	c := s.Call
 	fmt.Fprintf(&b, "Allow %s?\n", c.Subject())
 	for _, s := range s.Steps {
-		fmt.Fprintf(&b, "Asked by %s: %s (fires %s in net %s)\n",
+		fmt.Fprintf(&b, "Required by %s: %s (fires %s in net %s)\n",
 			text.Escape(cmp.Or(where(s.Rule), "the policy")), text.Escape(s.Reason), text.Escape(s.Transition), text.Escape(s.Net))
 	}
 	if c.Principal != "" || c.Client != "" {

@@ -284,7 +284,7 @@ func (s *Stops) writeAllLocal(ctx context.Context, log *slog.Logger) {
 			continue
 		}
 		if err := s.writeLocal(ctx, stop.Session); err != nil {
-			log.Debug("cannot write this process's stop to the database yet", "session", stop.Session, "error", err)
+			log.Debug("cannot write to the database yet that this process has stopped calls", "session", stop.Session, "error", err)
 			return
 		}
 		log.Warn("the stop is in the database: it applies to all processes that use it", "session", stop.Session)

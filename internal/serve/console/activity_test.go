@@ -368,7 +368,7 @@ func TestHealthPage(t *testing.T) {
 	c.journal.add([][]byte{refusal(t, "s", "push", now.Add(-90*time.Second))}, 0)
 	_, page := b.get("/health")
 	for _, want := range []string{
-		"because decisions cannot be recorded: no space left", "The upstream prod is down: exit status 1", "changed configuration was not applied: p.yaml:1:1: no", "1 call is of unknown outcome",
+		"because decisions cannot be recorded: no space left", "The upstream prod is down: exit status 1", "changed configuration was not applied: p.yaml:1:1: no", "1 call has an unknown outcome",
 		">0123456789abcdef</dd>", "  it is wrong", "no &lt;key&gt;", "2 rotated files", "petrigate sessions settle SESSION CALL --success", "by eve", "wild",
 		"101 calls", "1 % refused", "60 in the last minute", ">50 ms</td><td>95 ms</td>", "5 approvals: 2 approved, 1 denied, 1 expired, 1 waiting.", "67 % were approvals",
 		"The median time to an answer is 30s.", `<span class="mono">a.rules:1:1</span>: approved 2 times`, `name="session" value="s1"`,

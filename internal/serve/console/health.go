@@ -49,7 +49,7 @@ func faults(s *operator.Status) (all []string) {
 		all = append(all, "The changed configuration was not applied: "+firstLine(s.ReloadProblem))
 	}
 	if n := len(s.State.Unknown); n > 0 {
-		all = append(all, text.Subject(n, "call", "is", "are")+" of unknown outcome from ended processes: a person must settle them")
+		all = append(all, text.Subject(n, "call", "has", "have")+" an unknown outcome, from processes that have ended: a person must settle them")
 	}
 	return all
 }

@@ -22,7 +22,7 @@ func WithDatabase(c *config.Config, f func(*proxy.Proxy) error) error {
 	case err != nil:
 		return err
 	case db == nil:
-		return &InvalidError{fmt.Errorf("%s has no database, because state.driver is %s: send the order to the running proxy instead", c.File, c.State.Driver)}
+		return &InvalidError{fmt.Errorf("%s has no database, because state.driver is %s: send the command to the running proxy instead", c.File, c.State.Driver)}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
