@@ -271,9 +271,9 @@ func (e *Lost) Error() string {
 	case !e.Sent:
 		return "connection lost before the request was sent: " + e.Cause.Error()
 	case e.Dead:
-		return "the server ended before it answered: " + e.Cause.Error()
+		return "the server exited before it responded: " + e.Cause.Error()
 	}
-	return "connection lost before the answer came: " + e.Cause.Error()
+	return "connection lost before the response arrived: " + e.Cause.Error()
 }
 
 // Unwrap returns the cause. If the request was not sent, it also returns [ErrNotSent].

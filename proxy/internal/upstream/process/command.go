@@ -84,7 +84,7 @@ func StartError(command string, err error) error {
 // Describe describes how a process ended.
 func Describe(s *os.ProcessState) string {
 	if s == nil {
-		return "the server's process has ended"
+		return "the server's process has exited"
 	}
-	return "the server's process ended: " + s.String()
+	return "the server's process exited: " + s.String()
 }
