@@ -93,4 +93,4 @@ func daysOf(text string) (time.Duration, bool) {
 // checkMask accepts a field name or a path.
 var checkMask = accept(func(text string) bool {
 	return !strings.HasPrefix(text, "$") || strings.HasPrefix(text, "$.") && len(text) > 2
-}, "%[1]s: %[2]s is not a path", `for example "$.user.password"; a bare name matches every field of that name`)
+}, "%[1]s: %[2]s is not a path", `for example "$.user.password"; a bare name matches every field with that name`)

@@ -86,7 +86,7 @@ func approvalsWatch(s stdio) *cobra.Command {
 			"running proxies, including those that start later. With --json it only reports: it needs no terminal and\n" +
 			"prints a line for each pending approval and for each change.",
 	}
-	asJSON := c.Flags().Bool("json", false, "print a line of JSON for each change; answer nothing")
+	asJSON := c.Flags().Bool("json", false, "print a line of JSON for each change, and do not ask for answers")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if *asJSON {
 			return unlessEnded(c.Context(), terminal.Stream(c.Context(), daemon.RuntimeDir(), s.out))

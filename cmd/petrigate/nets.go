@@ -55,7 +55,7 @@ func netState(n operator.PolicyNet) string {
 
 func netsSwitch(s stdio, on bool) *cobra.Command {
 	c := &cobra.Command{Args: cobra.ExactArgs(1)}
-	done := "is inactive: it takes no part in decisions, including those of later sessions, and keeps its state"
+	done := "is inactive: it does not take part in decisions, including those of later sessions, and keeps its state"
 	if on {
 		c.Use, c.Short = "activate NET", "Enable a net"
 		c.Long = "activate enables a net again for all sessions of the running proxy that has it. The net continues from its\n" +

@@ -23,8 +23,9 @@ type suggestFlags struct {
 func newSuggest(s stdio) *cobra.Command {
 	c := &cobra.Command{
 		Use: "suggest [LOG...]", Short: "Suggest rules that an audit log supports",
-		Long: "suggest reads recorded calls and prints rules that always held: calls that followed others, with the same\n" +
-			"values; numeric limits that were reached and never exceeded; calls that never followed content from strangers.\n" +
+		Long: "suggest reads recorded calls and prints rules that always held: which calls followed which others, with the\n" +
+			"same values; which numeric limits were reached and never exceeded; which calls never came after content from\n" +
+			"strangers.\n" +
 			"A comment shows the evidence for each rule. Each rule passes a significance test and a replay: together the\n" +
 			"rules refuse no call that passed. Rules that the policy already has are left out. suggest also reports what\n" +
 			"nets in shadow mode would have refused, and which approvals were never denied." + aboutLogs,

@@ -74,7 +74,7 @@ func (r *Reading) gap(i int, p *Pattern) gap {
 	case c.masking != certain:
 		return func(own string) (string, string) { return r.lost(c, p, alone(own)) }
 	case c.outside && !strings.Contains(p.name.text, "/"):
-		return gapOutside("the program is neither the system's nor the project's")
+		return gapOutside("the program belongs neither to the system nor to the project")
 	}
 	if d := r.spoiled(i); d != nil {
 		return func(own string) (string, string) {

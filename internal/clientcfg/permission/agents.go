@@ -233,7 +233,7 @@ func codexRule(where, body string) (all []Line) {
 	m := pattern.FindStringSubmatch(strings.TrimSpace(body))
 	var words []any
 	if m == nil || l.Decision == "" || json.Unmarshal([]byte(strings.ReplaceAll(m[1], "'", `"`)), &words) != nil {
-		l.why = "its pattern or its decision is not understood"
+		l.why = "petrigate does not understand its pattern or its decision"
 		return []Line{l}
 	}
 	commands := []string{""}
