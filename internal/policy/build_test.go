@@ -168,7 +168,7 @@ func TestProblems(t *testing.T) {
 			`warning W103 net "n": the transition "t" treats a call with an unknown outcome as not made, but it may have been made`,
 			`warning W104 net "n": the tools of a net are exact names, but "a?" looks like a pattern (use a rule for patterns)`,
 			`warning W104 net "n": the tools of a net are exact names, but "read_*" looks like a pattern (use a rule for patterns)`,
-			`warning W106 net "n": while "t" is in flight, only calls in the same session wait: two windows are two sessions (write scope: principal, or scope: session to keep it so)`,
+			`warning W106 net "n": while "t" is in flight, only calls in the same session wait: two windows are two sessions (write scope: principal, or scope: session to keep it this way)`,
 		}},
 		{"tools of rules", Source{Tools: []string{"bash", "delete_file", "chat"}, Rules: ruleTexts(
 			"map bahs.command rm as rm\nblock rm\nblock delte_file\nlimit delte_file to 3 per chat.send\nblock read_*\nblock *.drop\nblock delete_*\nblock \"chat.send\"")}, []string{

@@ -199,14 +199,14 @@ func (r *netReader) warnWindows(n *config.Net) {
 	for _, p := range n.Prove {
 		if p.Claim == "exclusive" {
 			r.inNet(n, problem(diag.Warning, TwoWindows, position(p.Position),
-				`"exclusive" holds only within one session: two windows are two sessions`, "write scope: principal, or scope: session to keep it so"))
+				`"exclusive" holds only within one session: two windows are two sessions`, "write scope: principal, or scope: session to keep it this way"))
 			return
 		}
 	}
 	for _, t := range n.Transitions {
 		if t.Deferred && !t.Observe && moves(t) {
 			r.inNet(n, problem(diag.Warning, TwoWindows, position(t.Position),
-				fmt.Sprintf("while %q is in flight, only calls in the same session wait: two windows are two sessions", t.Name), "write scope: principal, or scope: session to keep it so"))
+				fmt.Sprintf("while %q is in flight, only calls in the same session wait: two windows are two sessions", t.Name), "write scope: principal, or scope: session to keep it this way"))
 			return
 		}
 	}

@@ -56,7 +56,7 @@ func NoPolicy(s policy.Source) diag.List {
 	}
 	so := ": every call passes"
 	if s.Default == "deny" {
-		so = ` and the default is "deny": every call is refused`
+		so = `, and the default is "deny": every call is refused`
 	}
 	switch {
 	case gates > 0:

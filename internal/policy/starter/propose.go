@@ -178,13 +178,13 @@ func (p *proposal) asks() {
 // session may have read untrusted content.
 func (p *proposal) sends() {
 	names, outside := ofKind(p.tools(), toolkind.Send), ofKind(p.tools(), toolkind.Outside)
-	p.budget("Others get what these send: a budget for each session.", names, sends)
+	p.budget("These send data to others: a budget for each session.", names, sends)
 	var lines []line
 	for _, after := range groups(outside) {
 		lines = append(lines, each("require human-approval before %s after "+after, names)...)
 		p.claim("prove never %s after "+after+" without human-approval", names)
 	}
-	p.group("Once the session has read what strangers may have written, a person sees what goes out.", lines...)
+	p.group("Once the session has read content that strangers may have written, a person approves what goes out.", lines...)
 }
 
 // pays adds rules that limit payments, by their sum or, if no argument holds the amount, by their
