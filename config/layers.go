@@ -19,7 +19,7 @@ type layers struct {
 	// converts keys to lower case and splits them at dots.
 	values   *viper.Viper
 	set      map[string]*node // settings in the file
-	given    map[string]bool  // scalars set by any layer
+	given    map[string]bool  // names of the scalars that any layer sets
 	httpOnly []*node          // keys of "listen" that have no effect without an HTTP address
 	broken   map[string]bool  // sections with errors, whose settings are not checked against each other
 

@@ -75,8 +75,8 @@ func (s *Session) End(number uint64, e End) (changed bool) {
 func (t *Ticket) Settle(o Outcome) bool { return t.session.Settle(t.Number, o) }
 
 // SettleAt is like Settle, but also reports when the call ended. Nets that have a clock and wait
-// for outcomes need this time. If it is unknown, the timed transitions whose input tokens change
-// restart their clocks, so that they fire late rather than early.
+// for outcomes need this time. If it is unknown, the transitions with [Transition.Every] whose
+// input tokens change restart their clocks, so that they fire late rather than early.
 func (t *Ticket) SettleAt(o Outcome, ended time.Time) bool {
 	return t.session.SettleAt(t.Number, o, ended)
 }

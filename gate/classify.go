@@ -97,7 +97,7 @@ func (j *judgement) judge(f *finding) {
 }
 
 // now returns data, a state of n, advanced to the time of the call. key is the key value that data
-// belongs to; if it is not empty, base is the net's default state.
+// belongs to; if it is not empty, base is the net's default state; see [NetData].
 func (j *judgement) now(n *net, key string, data, base *NetData) *NetData {
 	moved := n.advanced(data, base, j.call.Time)
 	if moved != data {
@@ -216,7 +216,7 @@ func (f *finding) choose(room []int) {
 		case t < 0:
 			f.block(i)
 		case f.net.Transitions[t].Observe:
-			// Observers ignore weak names, because these are not evidence.
+			// Observers ignore weak names (see [Name]), because such a name is not evidence.
 			if !f.labels[i].Weak && !f.chosen(t) && !f.spoiled(t) && scratch.take(t) {
 				observes = true
 				f.add(t, i)

@@ -28,7 +28,8 @@ func (p *Policy) Tick(s *State, t time.Time) *Delta {
 }
 
 // advanced returns d with n's clock advanced to time t, or d itself if the clock changes nothing.
-// The clock of an inactive net does not run. If n has a key, base is n's default state.
+// The clock of an inactive net does not run. If n has a key, base is n's default state; see
+// [NetData].
 func (n *net) advanced(d, base *NetData, t time.Time) *NetData {
 	if !n.moving || t.IsZero() || !d.Active {
 		return d
@@ -104,8 +105,8 @@ func (n *net) isDue(d *NetData, t time.Time) bool {
 	return false
 }
 
-// nextTick returns the index of the timed transition that will fire next, and the time when it will
-// fire. The index is -1 if no timed transition is enabled.
+// nextTick returns the index of the transition with [Transition.Every] that will fire next, and the
+// time of that firing. The index is -1 if no such transition is enabled.
 func (n *net) nextTick(d *NetData) (k int, due time.Time) {
 	k = -1
 	for i, number := range n.timed {
@@ -164,8 +165,8 @@ func (w *clockMove) run(t time.Time) {
 	w.data.Stuck = !due.After(t)
 }
 
-// fire fires a timed transition. If the timed transitions are independent, it performs all firings
-// up to time t in a single step.
+// fire fires a timed transition, that is, one with [Transition.Every]. If the timed transitions are
+// independent, it performs all firings up to time t in a single step.
 func (w *clockMove) fire(k int, due, t time.Time) {
 	number, since := w.net.timed[k], w.data.Clock.Since
 	every := w.net.Transitions[number].Every
@@ -215,8 +216,8 @@ func (w *clockMove) skipCycles(now, t time.Time) {
 	}
 }
 
-// tickKeyed adds to d the clock changes of a net with a key: the changes to the default state and
-// to all stored values.
+// tickKeyed adds to d the clock changes of a net with a key: the changes to the default state (see
+// [NetData]) and to the states of all stored values.
 func (n *net) tickKeyed(d *Delta, base *NetData, t time.Time) {
 	moved := n.advanced(base, base, t)
 	if moved != base {

@@ -100,7 +100,7 @@ func (j *judgement) validate() ([]Meta, *Refusal) {
 		for _, c := range f.choices {
 			reason := f.net.rejection(f.firing(j.call, c, metas[i]))
 			if reason != "" && j.world == actual {
-				metas[i] = nil // in the actual world, a call that the validator rejects leaves the metadata unchanged
+				metas[i] = nil // in the actual world (see [ShadowData]), a call that the validator rejects leaves the metadata unchanged
 				break
 			}
 			if reason != "" {

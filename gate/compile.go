@@ -70,9 +70,9 @@ func (n *net) findBudget() *budget {
 	return b
 }
 
-// prepareClock sets n.independent if no timed transition changes an input of another timed or
-// structural transition. As time passes, the structural transitions then remain disabled, and the
-// timed transitions tick independently of each other.
+// prepareClock sets n.independent if no timed transition (one with [Transition.Every]) changes an
+// input of another timed or structural transition. As time passes, the structural transitions then
+// remain disabled, and the timed transitions tick independently of each other.
 func (n *net) prepareClock() {
 	n.independent = true
 	for _, t := range n.timed {

@@ -25,7 +25,8 @@ type ending struct {
 }
 
 // applyBoth applies the outcome to the state old and, if the net is in shadow mode, to its enforced
-// state, and stores the resulting state in *room. It reports whether the net waited for the call.
+// state (see [ShadowData]), and stores the resulting state in *room. It reports whether the net
+// waited for the call.
 func (e *ending) applyBoth(n *net, old, room *NetData) bool {
 	waited := e.apply(n, old, room)
 	if old.Shadow == nil {

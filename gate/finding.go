@@ -21,7 +21,7 @@ type finding struct {
 	kind      VerdictKind    // verdict of the net; Abstain only if the call nevertheless changes the net
 	manual    bool           // whether a chosen transition requires approval
 	restarts  bool           // whether data is the initial state because the call ends a series of identical calls
-	doubtful  bool           // whether the net blocks only because the call's name is weak, and thus not evidence
+	doubtful  bool           // whether the net blocks only because the call's name is weak (see [Name]), and thus not evidence
 	broken    bool           // whether the net's Mapper has failed
 	addsValue bool           // whether the finding is for a key value that the state does not contain yet
 }
@@ -80,8 +80,8 @@ func (f *finding) block(label int) {
 	}
 }
 
-// blockDoubtful blocks the call because one of its names would advance the net but is weak, and
-// thus not evidence.
+// blockDoubtful blocks the call because one of its names would advance the net but is weak (see
+// [Name]), and thus not evidence.
 func (f *finding) blockDoubtful(label int) {
 	f.doubtful = f.doubtful || f.kind != Blocked
 	f.block(label)
@@ -122,7 +122,7 @@ func (f *finding) spoils() []choice { return f.parts().spoils }
 func (f *finding) objection() string { return f.parts().reason }
 
 // copyState returns a copy of the subject's state that may be modified. If the key value has no
-// state yet, the copy is derived from the default state.
+// state yet, the copy is derived from the net's default state; see [NetData].
 func (s *subject) copyState() NetData {
 	if s.value == nil || s.data != s.base {
 		return *s.data

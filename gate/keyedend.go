@@ -78,7 +78,7 @@ func (q PreparedEnd) endedValues(n *net, e *ending, after *NetData) (values []ke
 }
 
 // watchedKeys returns the keys of the observers that wait for the call, in the actual or the
-// enforced state.
+// enforced state; see [ShadowData].
 func (e *ending) watchedKeys(n *net) []int {
 	watches := e.base.Watches
 	if e.base.Shadow != nil {

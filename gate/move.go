@@ -135,8 +135,9 @@ func (m *move) paysDebt(transition int) bool {
 	return true
 }
 
-// restartClocks starts, at time t, the clocks of the timed transitions that the move has enabled,
-// and stops the clocks of those that it has disabled. The clock in m.data must be a copy.
+// restartClocks starts, at time t, the clocks of the transitions with [Transition.Every] that the
+// move has enabled, and stops the clocks of those that it has disabled. The clock in m.data must be
+// a copy.
 func (m *move) restartClocks(t time.Time) {
 	for k, number := range m.net.timed {
 		since := &m.data.Clock.Since[k]
@@ -150,8 +151,8 @@ func (m *move) restartClocks(t time.Time) {
 }
 
 // updateClock updates the clocks after a step from old at time t; see [move.restartClocks]. If t is
-// unknown, a timed transition whose input tokens have changed restarts its clock at the next known
-// time, so that it never fires too early.
+// unknown, a transition with [Transition.Every] whose input tokens have changed restarts its clock
+// at the next known time, so that it never fires too early.
 func (m *move) updateClock(old *NetData, t time.Time) {
 	if len(m.net.timed) == 0 || !m.data.Active {
 		return

@@ -29,9 +29,9 @@ func (j *judgement) nearTo(n *net, name string) (near []Near) {
 	return near
 }
 
-// near adds to d.Near an entry for each name of the call that any net awaits as evidence. The entry
-// has a reason if the call's success will not count as evidence. Without a reason, the entry
-// removes an earlier near miss.
+// near adds to d.Near (see [Near]) an entry for each name of the call that any net awaits as
+// evidence. The entry has a reason if the call's success will not count as evidence. Without a
+// reason, the entry removes an earlier near miss.
 func (j *judgement) near(d *Delta) {
 	for i := range j.labels {
 		l := &j.labels[i]
@@ -60,9 +60,9 @@ func (j *judgement) near(d *Delta) {
 	}
 }
 
-// spoiledBy lists the call's other names that spoil evidence (see [Transition.Spoils]), so that its
-// success does not count for the given name, joined with "and". It returns "" if there are no such
-// names.
+// spoiledBy returns, joined with "and", the call's other names that spoil evidence (see
+// [Transition.Spoils]), so that the call's success does not count for the given name. It returns ""
+// if there are no such names.
 func (fs findings) spoiledBy(name string) string {
 	var by []string
 	for i := range fs {

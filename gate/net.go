@@ -28,7 +28,7 @@ type net struct {
 	progress        []bool // for each transition, whether it makes progress, so that a weak name cannot fire it; see [Transition.WeakProgress]
 	structural      []int  // transitions that fire by themselves: without tools and without a clock
 	timed           []int  // transitions that fire by the clock
-	independent     bool   // whether the timed transitions tick independently of each other
+	independent     bool   // whether the transitions that fire by the clock tick independently of each other
 	initial         petri.Marking
 	start           petri.Marking // initial marking, after structural transitions have fired
 	on, off         *NetData      // initial states of the active and of the inactive net; shared by all sessions, because most nets never change in most sessions

@@ -10,9 +10,9 @@ import (
 )
 
 // findSpoilers finds the transitions that spoil the net's evidence (see [Transition.Spoils])
-// because of the call, whatever the marking is. Weak and free names count, and so does a call that
-// is made although the net blocks it. If the net's Mapper has failed, all spoiling transitions
-// count.
+// because of the call, whatever the marking is. Weak names (see [Name]) and free names (see
+// [Net.Free]) count, and so does a call that is made although the net blocks it. If the net's
+// Mapper has failed, all spoiling transitions count.
 func (f *finding) findSpoilers(call *Call) {
 	if f.broken {
 		f.makeSpecial().spoils = f.net.allSpoils(call.Tool)
@@ -72,7 +72,7 @@ func (m *move) fireSpoilers(spoils []choice) {
 
 // spoilValues returns the states of all key values after the transitions in spoils have fired in
 // them. The default state has already changed from base to after. enforced reports whether the
-// transitions also fire in the enforced states.
+// transitions also fire in the enforced states; see [ShadowData].
 func (n *net) spoilValues(base, after *NetData, spoils []choice, now time.Time, enforced bool) *Values {
 	return netstate.MapValues(base.Values, after, func(old *NetData) *NetData {
 		d := n.withSpoilersFired(n.advanced(old, base, now), spoils, now)

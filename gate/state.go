@@ -82,7 +82,7 @@ type Delta struct {
 	Closed   uint64    // number of a call that was settled or merged into Opened
 	Would    Kind      // kind of refusal that nets in shadow mode would have caused; empty if none
 	Tools    []Call    // new list of tools that can be called; nil means unchanged
-	Near     []Near    // near misses by name; an entry without a reason removes a near miss
+	Near     []Near    // near misses (see [Near]); an entry without a reason removes a near miss
 }
 
 // A NetDelta is the new state of a net.
@@ -241,7 +241,7 @@ func (s *State) Clone() *State {
 	return &c
 }
 
-// maxNear is the maximum number of names with a stored near miss.
+// maxNear is the maximum number of names with a stored near miss; see [Near].
 const maxNear = 16
 
 // storeNear stores n, replacing an earlier near miss for the same name. If n has no reason, it only

@@ -29,8 +29,9 @@ type NetState struct {
 	Spoilers []InFlight // calls that spoil evidence (see [Transition.Spoils]); while such a call is open, no call is evidence for the net
 	Meta     Meta
 
-	// For a net with a key, Marking is the default state. Values lists up to ten values with a
-	// different state, largest difference first; More is the number of further values.
+	// For a net with a key, Marking is that of the default state; see [NetData]. Values lists up to
+	// ten values with a different state, largest difference first; More is the number of further
+	// values.
 	Key    string // the key's fields as written; empty if the net has no key
 	Values []ValueState
 	More   int

@@ -13,7 +13,7 @@ import (
 
 // overfull returns the findings that would make a net with a key store more values than the policy
 // allows, at most one finding per net. To make room, it first drops stored values whose states
-// equal the default state again.
+// equal the net's default state again; see [NetData].
 func (j *judgement) overfull(d *Delta) (over []*finding) {
 	grown, freed := 0, -1
 	for i := range j.findings {

@@ -38,7 +38,7 @@ type adviser struct {
 	policy *Policy
 	state  *State
 	tools  []Call // tools that can be called
-	world  world  // the world that is evaluated: acting or enforced
+	world  world  // whether to evaluate the acting nets only, or also the enforced states of the nets in shadow mode
 	now    time.Time
 
 	contest *precedence.Contest
@@ -92,7 +92,7 @@ func (v *adviser) add(j *judgement, tool int) {
 }
 
 // recovering reports whether the net n has a recovery marking. Inactive nets do not count; nets in
-// shadow mode count only in the world where they block.
+// shadow mode count only if v evaluates their enforced states.
 func (v *adviser) recovering(n *net) bool {
 	data := v.state.Nets[n.index]
 	if n.Recovery == nil || !data.Active || n.Shadow && v.world != enforced {

@@ -11,7 +11,7 @@ import (
 	"github.com/petrigate/petrigate/internal/text"
 )
 
-// A labelSource identifies the maps that give a tool a label.
+// A labelSource identifies the maps that give calls to a tool a label, that is, an additional name.
 type labelSource struct{ tool, as string }
 
 // checkExamples has the gate compute the names of each example's call and compares them with the

@@ -33,7 +33,7 @@ func (c *compiler) checkMaps() {
 	}
 }
 
-// usedLabels returns the labels used by rules.
+// usedLabels returns the labels (names given by maps) that rules use.
 func (c *compiler) usedLabels() map[string]bool {
 	used, seen := make(map[string]bool), make(map[string]bool)
 	for _, s := range c.statements {

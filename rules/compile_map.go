@@ -7,8 +7,8 @@ import (
 	"github.com/petrigate/petrigate/gate"
 )
 
-// gateMaps converts m to gate maps, one for each tool and each file pattern. If m has an error,
-// gateMaps reports it and returns no maps.
+// gateMaps converts m to [gate.Map] values, one for each tool and each file pattern. If m has an
+// error, gateMaps reports it and returns no maps.
 func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	out := []gate.Map{{Field: m.Field, As: m.As.Text, Source: m.Pattern.String(), Rule: m.Pos}}
 	var bad *Error
@@ -35,8 +35,8 @@ func (c *compiler) gateMaps(m *Map) (all []gate.Map) {
 	return all
 }
 
-// keys converts a key to the gate fields of the calls that earn a success (see [KeyField]) and
-// those of the calls that the rule restricts.
+// keys converts a key to the [gate.Field] values for the calls that earn a success (see [KeyField])
+// and for the calls that the rule restricts.
 func (c *compiler) keys(s Statement, key []KeyField) (earn, restricted []gate.Field) {
 	for _, k := range key {
 		earn = append(earn, c.field(s, k.Other))
@@ -48,7 +48,7 @@ func (c *compiler) keys(s Statement, key []KeyField) (earn, restricted []gate.Fi
 // likeField matches text that looks like a field name rather than an expression.
 var likeField = regexp.MustCompile(`^(\$\.)?[\pL_-][\pL\pN_.*\[\]-]*$`)
 
-// field converts a field to a gate field. It rejects s if the field's expression is invalid.
+// field converts a field to a [gate.Field]. It rejects s if the field's expression is invalid.
 func (c *compiler) field(s Statement, f Field) gate.Field {
 	if !f.Expression {
 		return gate.Field{Path: f.Text, Result: f.Result, Source: f.String()}
@@ -64,7 +64,7 @@ func (c *compiler) field(s Statement, f Field) gate.Field {
 	return gate.Field{Reader: c.readers.calls, Number: number, Source: f.String()}
 }
 
-// compile adds the success condition to the labels, once for each tool.
+// compile adds the success condition to c.out.Labels, once for each tool.
 func (s *Success) compile(c *compiler) {
 	for _, tool := range s.Tools {
 		if maps := c.labels.maps[tool.Text]; maps != nil && !tool.Quoted {

@@ -96,9 +96,9 @@ func (c *compiler) requireNet(s *Require, first []Name, before Name) gate.Net {
 	return n
 }
 
-// waitingCall returns the waiting call as a gate tool, and the calls that need not wait. A required
-// call need not wait if the waiting call is a pattern: with "require backup before *", backup must
-// not wait for itself.
+// waitingCall returns the waiting call as a [gate.Tool], and the calls that need not wait. A
+// required call need not wait if the waiting call is a pattern: with "require backup before *",
+// backup must not wait for itself.
 func (s *Require) waitingCall(before Name) (tool gate.Tool, spared []gate.Tool) {
 	tool, spared = before.Call(), calls(s.Unless)
 	if tool.Kind != gate.Glob {

@@ -57,9 +57,9 @@ func (g *Naming) Name(name string) {
 }
 
 // Why reports whether a call matches any of the maps that give calls the given name. tools holds
-// the call's physical names. The returned Doubt explains why the match is uncertain, or why the
-// call's success does not count as evidence. If no map matches, the Doubt is empty or describes the
-// part of a map's pattern that is missing from the call.
+// the call's physical names; see [toolnet.Call]. The returned Doubt explains why the match is
+// uncertain, or why the call's success does not count as evidence. If no map matches, the Doubt is
+// empty or describes the part of a map's pattern that is missing from the call.
 func (g *Naming) Why(c *toolnet.Call, tools []Label, name string) (toolnet.Doubt, toolnet.Found) {
 	return g.mapping.why(c, tools, name)
 }
@@ -151,8 +151,8 @@ func WithPatterns(ls []Label, globs []Pattern) []Label {
 	return ls
 }
 
-// CanGive reports whether a call with the given physical names could get a name that u matches from
-// its arguments. If certain is true, only names that are certain count.
+// CanGive reports whether a call with the given physical names (see [toolnet.Call]) could get, from
+// its arguments, a name that u matches. If certain is true, only names that are certain count.
 func (g *Naming) CanGive(tools []Label, u *toolnet.Tool, certain bool) bool {
 	return slices.ContainsFunc(tools, func(tool Label) bool {
 		return g.mapping.canGive(tool.Text, u, certain) || u.Kind != toolnet.Literal &&

@@ -22,9 +22,9 @@ type Net struct {
 	Maps       []Map             // the net's own maps, in addition to the physical names
 	MatchFirst bool              // use only the first matching entry in Maps, or the physical names if no entry matches
 
-	// Validate checks a call that a transition of the net gates, after the structural phase and the
-	// approval. An error or a panic rejects the call and restores all metadata. Validate runs under
-	// the session lock and must not block.
+	// Validate checks a call that a transition of the net gates, after all nets have admitted the
+	// call and people have approved it. An error or a panic rejects the call and restores all
+	// metadata. Validate runs under the session lock and must not block.
 	Validate func(Firing) error
 
 	// OnSuccess is called with the admitted call after a deferred transition has produced its

@@ -9,7 +9,7 @@ import (
 // In a nil Clock, no time is known.
 type Clock struct {
 	Time  time.Time   // time when the net last changed
-	Since []time.Time // for each timed transition, when it last ticked or became enabled; zero if it is not enabled or the time is unknown
+	Since []time.Time // for each transition with Every, when it last ticked or became enabled; zero if it is not enabled or the time is unknown
 }
 
 // Latest returns the later of t and the clock's time.
@@ -20,7 +20,8 @@ func Latest(c *Clock, t time.Time) time.Time {
 	return t
 }
 
-// Since returns when the timed transition with index k last ticked or became enabled.
+// Since returns when the transition with index k among those with Every last ticked or became
+// enabled.
 func Since(c *Clock, k int) time.Time {
 	if c == nil {
 		return time.Time{}
@@ -28,7 +29,7 @@ func Since(c *Clock, k int) time.Time {
 	return c.Since[k]
 }
 
-// CopyClock returns a copy of c, set to time t. timed is the number of timed transitions.
+// CopyClock returns a copy of c, set to time t. timed is the number of transitions with Every.
 func CopyClock(c *Clock, timed int, t time.Time) *Clock {
 	if c == nil {
 		return &Clock{Time: t, Since: make([]time.Time, timed)}

@@ -23,7 +23,7 @@ type NetData struct {
 	Meta    toolnet.Meta
 	Shadow  *ShadowData // set if the net is in shadow mode; the other fields are then the actual state
 	Spent   *Spent      // amount spent, for a net with a sum; nil if nothing was spent
-	Clock   *Clock      // nil if the net has no timed transitions or no time is known yet
+	Clock   *Clock      // nil if the net has no transitions with Every or no time is known yet
 	Extras  *Extras     // state that only few nets have; nil if empty
 
 	// In a net with a key, this NetData is the default state, which applies to every value without
@@ -77,7 +77,7 @@ func (d *NetData) Waits(call *Flight) bool {
 }
 
 // HasNegative reports whether any place has a negative number of tokens, in the actual or the
-// enforced state.
+// enforced state; see [ShadowData].
 func HasNegative(d *NetData) bool {
 	return slices.ContainsFunc(d.Marking, func(tokens int) bool { return tokens < 0 }) || d.Shadow != nil && HasNegative(d.Shadow.Enforced)
 }
@@ -129,8 +129,8 @@ func Prune(d, base *NetData) {
 	}
 }
 
-// EqualsDefault reports whether d, the state for a value, equals base, the default state, and has
-// no calls in flight, no waiting observers and nothing spent.
+// EqualsDefault reports whether d, the state for a key value, equals base, the default state, and
+// has no calls in flight, no waiting observers and nothing spent.
 func EqualsDefault(d, base *NetData) bool {
 	return d.Stuck == base.Stuck && d.Spent == nil && d.Debt() == nil && len(d.Flights)+len(d.Watches)+len(d.Spoilers())+len(d.Meta) == 0 &&
 		slices.Equal(d.Marking, base.Marking) && slices.Equal(d.Lapsed(), base.Lapsed()) && d.Clock.equalTicks(base.Clock) &&
@@ -167,8 +167,8 @@ func SetSpoilers(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Spoilers = flights })
 }
 
-// SetLapsed sets the list of waiting observers of the default state that no longer count for d's
-// key value. d must not be shared yet.
+// SetLapsed sets the list of the default state's watches that no longer count for d's key value;
+// see [Extras]. d must not be shared yet.
 func SetLapsed(d *NetData, flights []Flight) {
 	d.setExtras(func(a *Extras) { a.Lapsed = flights })
 }
